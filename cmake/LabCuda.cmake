@@ -1,0 +1,23 @@
+# Finds nvcc or leaves CUDA out, and says which.
+set(LAB_HAVE_CUDA OFF)
+if(NOT LAB_CUDA STREQUAL "OFF")
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+        if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+            set(CMAKE_CUDA_ARCHITECTURES
+                75-real 80-real 86-real 89-real 90a-real 90-virtual)
+        endif()
+        enable_language(CUDA)
+        find_package(CUDAToolkit)
+        set(LAB_HAVE_CUDA ON)
+    elseif(LAB_CUDA STREQUAL "ON")
+        message(FATAL_ERROR "LAB_CUDA=ON, but no nvcc was found: install the "
+            "CUDA toolkit or put nvcc on PATH")
+    endif()
+endif()
+if(LAB_HAVE_CUDA)
+    message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, the module is built")
+else()
+    message(STATUS "CUDA: left out; the program runs on the CPU")
+endif()

@@ -1,0 +1,31 @@
+# Compiler flags, on one INTERFACE target that every C target links.
+add_library(lab_flags INTERFACE)
+target_compile_definitions(lab_flags INTERFACE _GNU_SOURCE)
+target_compile_options(lab_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wshadow
+        -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings
+        -Werror -ffp-contract=off>)
+if(LAB_SANITIZE)
+    target_compile_options(lab_flags INTERFACE
+        $<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined
+            -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
+    target_link_options(lab_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+# lab_module(NAME [DEPENDS module...]): the library lab_NAME from *.c here.
+function(lab_module name)
+    cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+    if(NOT sources)
+        file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.c "typedef int empty;\n")
+        set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.c)
+    endif()
+    add_library(lab_${name} STATIC ${sources})
+    target_include_directories(lab_${name}
+        PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
+        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(lab_${name} PRIVATE lab_flags)
+    foreach(dep IN LISTS ARG_DEPENDS)
+        target_link_libraries(lab_${name} PUBLIC lab_${dep})
+    endforeach()
+endfunction()

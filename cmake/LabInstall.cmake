@@ -1,0 +1,2 @@
+include(GNUInstallDirs)
+install(TARGETS lapenna-lab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

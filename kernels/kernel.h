@@ -1,0 +1,102 @@
+/* kernels/kernel.h -- what a kernel is called with, and how it is listed.
+ *
+ * A kernel is one implementation of one step: `matmul` of `dense`, forward.
+ * Every kernel has the same signature and takes its tensors as views in the
+ * order that kernels/<op>.h gives for the step. Views are dense, row-major,
+ * outermost dimension first.
+ *
+ * Ownership: the caller owns everything; a kernel allocates and keeps nothing.
+ * Purity: outputs are overwritten whole and never read, except where the op's
+ * header says "inout" (parameters and optimizer state in the update phase). An
+ * optional tensor that the plan does not want has data == NULL.
+ * CPU kernels have finished when they return. CUDA kernels have been queued on
+ * the stream of `call->exec`; execution faults surface at the next sync.
+ * Threads: one call at a time per exec. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/status.h"
+
+enum { LAB_MAX_RANK = 6 };
+
+enum lab_dtype {
+    LAB_F32,
+    LAB_F64, /* the reference in double: gradient checks and explanations */
+    LAB_I32, /* class labels, ids, argmax */
+    LAB_DTYPE_COUNT
+};
+
+enum lab_phase {
+    LAB_FORWARD,
+    LAB_LOSS,
+    LAB_BACKWARD,
+    LAB_UPDATE,
+    LAB_PHASE_COUNT
+};
+
+struct lab_view {
+    void *data;
+    enum lab_dtype dtype;
+    int rank; /* 0: a scalar of one element */
+    int64_t dim[LAB_MAX_RANK];
+    int64_t count; /* product of dim; 1 for a scalar */
+};
+
+struct lab_exec; /* a backend's stream, handles and workspace; NULL on the CPU */
+
+struct lab_call {
+    const struct lab_view *in;
+    int n_in;
+    const struct lab_view *out;
+    int n_out;
+    const void *params; /* the struct that kernels/<op>.h names, or NULL */
+    bool training;      /* false: dropout passes through (evaluation) */
+    /* Counter-based randomness: the same four numbers give the same bits on
+     * every backend and at every replay (see random.h). */
+    uint64_t seed;
+    uint64_t iteration; /* also Adam's time step, less one */
+    uint32_t node;
+    struct lab_exec *exec;
+};
+
+typedef enum lab_status lab_kernel_fn(const struct lab_call *call);
+
+/* One row of a kernel table. `step` NULL means the whole group: the variant
+ * does the node's steps of this phase in one, and hides them. */
+struct lab_variant {
+    const char *name; /* stable id: "naive", "tiled", "blas" ... */
+    const char *step;
+    enum lab_phase phase;
+    lab_kernel_fn *run;
+    const char *source; /* file a learner reads: "kernels/dense.cu" */
+    const char *symbol; /* where in it to start: "dense_matmul_fwd_tiled" */
+    /* Group variants only: may take the elementwise activation that follows
+     * into the same kernel (its kind comes in the group's params). */
+    bool absorbs_activation;
+};
+
+/* The kernels that one backend has for one op. */
+struct lab_kernel_set {
+    const char *op;
+    const struct lab_variant *variants; /* the first of a step is the default */
+    int count;
+};
+
+LAB_C_BEGIN
+size_t lab_dtype_bytes(enum lab_dtype dtype);
+const char *lab_dtype_name(enum lab_dtype dtype); /* "f32", "f64", "i32" */
+const char *lab_phase_name(enum lab_phase phase); /* "forward" ... */
+LAB_C_END
+
+/* Rows and columns of a view seen as a matrix whose columns are the last
+ * dimension; a vector of n is one row of n, a scalar 1 x 1. */
+static inline int64_t lab_view_cols(const struct lab_view *v)
+{
+    return v->rank > 0 ? v->dim[v->rank - 1] : 1;
+}
+
+static inline int64_t lab_view_rows(const struct lab_view *v)
+{
+    int64_t cols = lab_view_cols(v);
+    return cols > 0 ? v->count / cols : 0;
+}

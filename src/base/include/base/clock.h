@@ -1,0 +1,12 @@
+/* base/clock.h -- the two clocks of the program. Threads: any. */
+#pragma once
+#include <stdint.h>
+#include "base/status.h"
+
+LAB_C_BEGIN
+/* For durations: never goes back. Nanoseconds. */
+int64_t lab_clock_monotonic_ns(void);
+/* For moments: CLOCK_REALTIME, the clock of CUPTI's records. Nanoseconds since
+ * 1970-01-01 UTC. */
+int64_t lab_clock_wall_ns(void);
+LAB_C_END

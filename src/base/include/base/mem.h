@@ -1,0 +1,33 @@
+/* base/mem.h -- memory that knows about overflow and can be made to fail.
+ *
+ * All memory of the program comes from here, so that a test can make the Nth
+ * allocation fail and see that nothing crashes and nothing leaks. Every
+ * function returns NULL when memory is short or a size overflows; the caller
+ * says what it wanted the memory for. Threads: any. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
+
+LAB_C_BEGIN
+/* Zeroed memory. A size of 0 gives a valid pointer. Free with lab_free(). */
+void *lab_alloc(size_t bytes);
+void *lab_alloc_array(size_t count, size_t bytes_each);
+/* Grows or shrinks; new bytes are not cleared; `p` stays valid on failure. */
+void *lab_realloc_array(void *p, size_t count, size_t bytes_each);
+/* Zeroed, aligned for any vector load (64 bytes). Free with lab_free(). */
+void *lab_alloc_aligned(size_t bytes);
+void lab_free(void *p);
+char *lab_strdup(const char *s);
+char *lab_strndup(const char *s, size_t bytes);
+
+/* false and *out untouched on overflow. */
+int lab_mul_size(size_t a, size_t b, size_t *out);
+int lab_add_size(size_t a, size_t b, size_t *out);
+
+/* For tests: the nth allocation from now (1 = the next) fails, and every one
+ * after it until it is called with 0. */
+void lab_mem_fail_from(int64_t nth);
+/* Allocations tried since the last lab_mem_fail_from(). */
+int64_t lab_mem_count(void);
+LAB_C_END

@@ -1,0 +1,96 @@
+#include "base/mem.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic int64_t tried;
+static _Atomic int64_t fail_from;
+
+static int refused(void)
+{
+    int64_t n = atomic_fetch_add(&tried, 1) + 1;
+    int64_t from = atomic_load(&fail_from);
+    return from > 0 && n >= from;
+}
+
+void lab_mem_fail_from(int64_t nth)
+{
+    atomic_store(&tried, 0);
+    atomic_store(&fail_from, nth);
+}
+
+int64_t lab_mem_count(void)
+{
+    return atomic_load(&tried);
+}
+
+int lab_mul_size(size_t a, size_t b, size_t *out)
+{
+    if (a != 0 && b > SIZE_MAX / a)
+        return 0;
+    *out = a * b;
+    return 1;
+}
+
+int lab_add_size(size_t a, size_t b, size_t *out)
+{
+    if (b > SIZE_MAX - a)
+        return 0;
+    *out = a + b;
+    return 1;
+}
+
+void *lab_alloc(size_t bytes)
+{
+    if (refused())
+        return NULL;
+    return calloc(1, bytes ? bytes : 1);
+}
+
+void *lab_alloc_array(size_t count, size_t bytes_each)
+{
+    size_t bytes;
+    if (!lab_mul_size(count, bytes_each, &bytes))
+        return NULL;
+    return lab_alloc(bytes);
+}
+
+void *lab_realloc_array(void *p, size_t count, size_t bytes_each)
+{
+    size_t bytes;
+    if (!lab_mul_size(count, bytes_each, &bytes) || refused())
+        return NULL;
+    return realloc(p, bytes ? bytes : 1);
+}
+
+void *lab_alloc_aligned(size_t bytes)
+{
+    enum { ALIGN = 64 };
+    size_t padded;
+    if (!lab_add_size(bytes ? bytes : 1, ALIGN - 1, &padded) || refused())
+        return NULL;
+    padded &= ~(size_t)(ALIGN - 1);
+    void *p = aligned_alloc(ALIGN, padded);
+    if (p)
+        memset(p, 0, padded);
+    return p;
+}
+
+void lab_free(void *p)
+{
+    free(p);
+}
+
+char *lab_strndup(const char *s, size_t bytes)
+{
+    char *copy = lab_alloc(bytes + 1);
+    if (copy)
+        memcpy(copy, s, bytes);
+    return copy;
+}
+
+char *lab_strdup(const char *s)
+{
+    return lab_strndup(s, strlen(s));
+}

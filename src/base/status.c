@@ -1,0 +1,69 @@
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DETAIL_BYTES = 1024 };
+static _Thread_local char detail[DETAIL_BYTES];
+
+const char *lab_status_text(enum lab_status st)
+{
+    static const char *const text[LAB_STATUS_COUNT] = {
+#define X(code, words) [LAB_##code] = words,
+        LAB_STATUS_LIST(X)
+#undef X
+    };
+    if ((unsigned)st >= LAB_STATUS_COUNT)
+        return "unknown status";
+    return text[st];
+}
+
+/* A cut in the middle of a UTF-8 sequence would put half a character on the
+ * screen: drop the trailing bytes of an incomplete one. */
+static void trim_partial_utf8(char *s)
+{
+    size_t len = strlen(s);
+    size_t start = len;
+    while (start > 0 && ((unsigned char)s[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start == 0)
+        return;
+    unsigned char lead = (unsigned char)s[start - 1];
+    size_t want = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+    if (want > 1 && len - (start - 1) < want)
+        s[start - 1] = '\0';
+}
+
+enum lab_status lab_fail_v(enum lab_status st, const char *fmt, va_list args)
+{
+    char next[DETAIL_BYTES]; /* the arguments may point into `detail` */
+    int n = vsnprintf(next, sizeof(next), fmt, args);
+    if (n >= (int)sizeof(next))
+        trim_partial_utf8(next);
+    memcpy(detail, next, sizeof(detail));
+    return st;
+}
+
+enum lab_status lab_fail(enum lab_status st, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    lab_fail_v(st, fmt, args);
+    va_end(args);
+    return st;
+}
+
+enum lab_status lab_fail_context(enum lab_status st, const char *fmt, ...)
+{
+    char where[DETAIL_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(where, sizeof(where), fmt, args);
+    va_end(args);
+    return lab_fail(st, "%s: %s", where, detail);
+}
+
+const char *lab_error(void)
+{
+    return detail;
+}

@@ -1,0 +1,222 @@
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void lab_str_init(struct lab_str *s)
+{
+    *s = (struct lab_str){0};
+}
+
+void lab_str_release(struct lab_str *s)
+{
+    lab_free(s->data);
+    lab_str_init(s);
+}
+
+void lab_str_clear(struct lab_str *s)
+{
+    s->len = 0;
+    s->failed = false;
+    if (s->data)
+        s->data[0] = '\0';
+}
+
+const char *lab_str_text(const struct lab_str *s)
+{
+    return s->data ? s->data : "";
+}
+
+static bool reserve(struct lab_str *s, size_t more)
+{
+    size_t need;
+    if (s->failed)
+        return false;
+    if (!lab_add_size(s->len, more, &need) || !lab_add_size(need, 1, &need)) {
+        s->failed = true;
+        return false;
+    }
+    if (need <= s->cap)
+        return true;
+    size_t cap = s->cap ? s->cap : 64;
+    while (cap < need)
+        cap = cap > SIZE_MAX / 2 ? need : cap * 2;
+    char *data = lab_realloc_array(s->data, cap, 1);
+    if (!data) {
+        s->failed = true;
+        return false;
+    }
+    s->data = data;
+    s->cap = cap;
+    return true;
+}
+
+char *lab_str_detach(struct lab_str *s)
+{
+    if (!reserve(s, 0)) {
+        lab_str_release(s);
+        return NULL;
+    }
+    s->data[s->len] = '\0';
+    char *data = s->data;
+    lab_str_init(s);
+    return data;
+}
+
+void lab_str_add_bytes(struct lab_str *s, const char *bytes, size_t n)
+{
+    if (!reserve(s, n))
+        return;
+    if (n)
+        memcpy(s->data + s->len, bytes, n);
+    s->len += n;
+    s->data[s->len] = '\0';
+}
+
+void lab_str_add(struct lab_str *s, const char *text)
+{
+    lab_str_add_bytes(s, text, strlen(text));
+}
+
+void lab_str_add_char(struct lab_str *s, char c)
+{
+    lab_str_add_bytes(s, &c, 1);
+}
+
+void lab_str_addf(struct lab_str *s, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (n < 0 || !reserve(s, (size_t)n)) {
+        s->failed = true;
+        return;
+    }
+    va_start(args, fmt);
+    vsnprintf(s->data + s->len, (size_t)n + 1, fmt, args);
+    va_end(args);
+    s->len += (size_t)n;
+}
+
+size_t lab_utf8_next(const char *s, size_t n, unsigned *code)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    if (n == 0)
+        return 0;
+    if (p[0] < 0x80) {
+        *code = p[0];
+        return 1;
+    }
+    size_t len = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : p[0] >= 0xC0 ? 2 : 0;
+    if (len == 0 || len > n || p[0] > 0xF4)
+        return 0;
+    unsigned c = p[0] & (0xFFu >> (len + 1));
+    for (size_t i = 1; i < len; i++) {
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+        c = (c << 6) | (p[i] & 0x3Fu);
+    }
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (c < least[len] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        return 0;
+    *code = c;
+    return len;
+}
+
+size_t lab_utf8_check(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        unsigned code;
+        size_t len = lab_utf8_next(s + i, n - i, &code);
+        if (len == 0)
+            return i;
+        i += len;
+    }
+    return (size_t)-1;
+}
+
+/* Characters that reorder or hide text: a lesson must not use them to show
+ * one thing and mean another. */
+static bool hides_text(unsigned code)
+{
+    return (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x200E ||
+           code == 0x200F || code == 0xFEFF;
+}
+
+void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
+                         bool keep_lines)
+{
+    for (size_t i = 0; i < n;) {
+        unsigned code = 0;
+        size_t len = lab_utf8_next(bytes + i, n - i, &code);
+        if (len == 0) {
+            lab_str_addf(s, "\\x%02X", (unsigned char)bytes[i]);
+            i++;
+            continue;
+        }
+        if (keep_lines && (code == '\n' || code == '\t'))
+            lab_str_add_char(s, (char)code);
+        else if (code < 0x20)
+            lab_str_addf(s, "^%c", (char)(code + '@'));
+        else if (code == 0x7F)
+            lab_str_add(s, "^?");
+        else if (code >= 0x80 && code < 0xA0)
+            lab_str_addf(s, "\\x%02X", code);
+        else if (hides_text(code))
+            lab_str_addf(s, "\\u%04X", code);
+        else
+            lab_str_add_bytes(s, bytes + i, len);
+        i += len;
+    }
+}
+
+enum { NEAR_MAX = 63 };
+
+/* Levenshtein distance, one row at a time. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NEAR_MAX + 1];
+    size_t na = strlen(a);
+    size_t nb = strlen(b);
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[nb];
+}
+
+const char *lab_nearest(const char *word, const char *const *names,
+                        size_t count)
+{
+    const char *best = NULL;
+    size_t best_distance = strlen(word) / 3 + 2;
+    if (strlen(word) > NEAR_MAX)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(names[i]) > NEAR_MAX)
+            continue;
+        size_t d = edit_distance(word, names[i]);
+        if (d < best_distance) {
+            best = names[i];
+            best_distance = d;
+        }
+    }
+    return best;
+}

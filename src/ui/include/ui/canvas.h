@@ -1,0 +1,92 @@
+/* ui/canvas.h -- a grid of character cells that views draw on.
+ *
+ * No terminal and no curses here: a view is a pure function from its data to a
+ * canvas, tests compare the canvas with golden text, and terminal.h alone puts
+ * a canvas on the screen. A cell holds one character (up to 4 bytes of UTF-8;
+ * wide ones take two cells) and a style. Text from outside must have gone
+ * through lab_str_add_visible(); a control character that arrives here anyway
+ * is drawn as '?'. Drawing outside the clip rectangle is cut, never an error.
+ * Threads: one at a time. */
+#pragma once
+#include <stdbool.h>
+#include "base/status.h"
+
+/* What a piece of text means; terminal.h maps roles to colours, bold, reverse
+ * or underline by what the terminal can do. Nothing is said by role alone. */
+enum lab_role {
+    LAB_ROLE_NORMAL,
+    LAB_ROLE_DIM,
+    LAB_ROLE_TITLE,
+    LAB_ROLE_HEADING,
+    LAB_ROLE_KEY,      /* a key the reader may press */
+    LAB_ROLE_SELECTED, /* reverse video, everywhere */
+    LAB_ROLE_CURSOR,
+    LAB_ROLE_MARK,     /* source elements of the explained number */
+    LAB_ROLE_GOOD,
+    LAB_ROLE_WARN,
+    LAB_ROLE_BAD,
+    LAB_ROLE_CODE,
+    LAB_ROLE_FORMULA,
+    LAB_ROLE_BADGE,
+    LAB_ROLE_BORDER,
+    LAB_ROLE_NEGATIVE, /* diverging scale of heat maps: below zero ... */
+    LAB_ROLE_POSITIVE, /* ... and above */
+    LAB_ROLE_SERIES_1, /* chart lines */
+    LAB_ROLE_SERIES_2,
+    LAB_ROLE_SERIES_3,
+    LAB_ROLE_COUNT
+};
+
+struct lab_rect {
+    int y;
+    int x;
+    int h;
+    int w;
+};
+
+struct lab_cell {
+    char text[5]; /* UTF-8, NUL-terminated; "" = right half of a wide one */
+    unsigned char role;
+};
+
+struct lab_canvas {
+    int h;
+    int w;
+    struct lab_cell *cells; /* h*w, row-major, owned */
+    struct lab_rect clip;
+    bool ascii; /* only bytes below 0x80: charts and borders fall back */
+};
+
+LAB_C_BEGIN
+enum lab_status lab_canvas_init(struct lab_canvas *c, int h, int w, bool ascii);
+void lab_canvas_release(struct lab_canvas *c);
+/* Blank, NORMAL, clip = all. */
+void lab_canvas_clear(struct lab_canvas *c);
+/* Sets the clip to the part of `r` that lies inside the old one; returns the
+ * old one for lab_canvas_unclip(). */
+struct lab_rect lab_canvas_clip(struct lab_canvas *c, struct lab_rect r);
+void lab_canvas_unclip(struct lab_canvas *c, struct lab_rect old);
+
+/* Writes at (y, x), cut at `w` columns (w < 0: at the clip); returns the
+ * columns used. In an ascii canvas characters above 0x7F are transliterated
+ * ("×" to "x", "Σ" to "sum", "─" to "-") or become '?'. */
+int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
+                    enum lab_role role, const char *utf8);
+int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
+                     enum lab_role role, const char *fmt, ...)
+    LAB_PRINTF(6, 7);
+void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
+                     enum lab_role role);
+/* Changes the role of cells and keeps their text. */
+void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
+                      enum lab_role role);
+/* Border with an optional title in its top line. */
+void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
+                    bool focused);
+/* Columns that a UTF-8 text takes on the screen. */
+int lab_text_columns(const char *utf8);
+
+/* The canvas as lines of text without styles, trailing blanks cut: golden
+ * screens. NULL when memory is short; free with lab_free(). */
+char *lab_canvas_dump(const struct lab_canvas *c);
+LAB_C_END

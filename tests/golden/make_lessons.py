@@ -57,7 +57,8 @@ class Case:
                 count = int(w[i + 5 + ndim])
                 i += 6 + ndim
                 cast = int if kind == "i64" else float
-                self.tensors[name] = (shape, [cast(v) for v in w[i : i + count]])
+                values = [cast(v) for v in w[i : i + count]]
+                self.tensors[name] = (shape, values)
                 if math.prod(shape) != count:
                     sys.exit(f"{self.name}: {name}: shape and count differ")
                 i += count
@@ -181,7 +182,7 @@ def dense_rows(lesson, n, ident, inner):
 
 
 def mlp(name, activation, target, loss):
-    """4-3-2, `activation` after the first layer (and, for sigmoid, the last)."""
+    """4-3-2; `activation` after the first layer and, where h2 is, the last."""
     case = Case(name)
     lesson = Lesson(case)
     lesson.input("x", case["x"])
@@ -224,8 +225,7 @@ def softmax_regression(name):
 
 def optimizer(name, keys, states, steps=3, betas=(0.9, 0.999)):
     """f(p) = 1/2 sum c (p - t)^2 as a dense layer: the rows of x are the axes,
-    each as long as the root of its curvature, so that x^T (x p - y) = c (p - t).
-    """
+    each as long as the root of its curvature: x^T (x p - y) = c (p - t)."""
     case = Case(name)
     lesson = Lesson(case, iterations=steps + 1)
     roots = [math.sqrt(c) for c in case["curvature"][1]]
@@ -247,9 +247,9 @@ def optimizer(name, keys, states, steps=3, betas=(0.9, 0.999)):
         for golden, ours in states.items():
             lesson.expect(f"{golden}_{t}", f"fc1.W.{ours}", iteration=t)
         if "mhat_1" in case.tensors:
-            for golden, ours, beta in (("mhat", "m", betas[0]), ("vhat", "v", betas[1])):
+            for ours, beta in zip("mv", betas):
                 scale = 1.0 / (1.0 - beta**t)
-                lesson.expect(f"{golden}_{t}", f"fc1.W.{ours}", scale, t)
+                lesson.expect(f"{ours}hat_{t}", f"fc1.W.{ours}", scale, t)
     lesson.skip("target", "part of y: y = sqrt(curvature) * target")
     lesson.skip("curvature", "part of x: x = diag(sqrt(curvature))")
     return lesson
@@ -332,17 +332,20 @@ def all_lessons():
     mse = "{op: mse, reduction: half_sum_per_sample}"
     ce = "{op: softmax_cross_entropy}"
     adam = "lr: 0.05, beta1: 0.9, beta2: 0.999, eps: 1.0e-8"
-    sgd = "{op: sgd, lr: 0.1, momentum: 0.9"
+    decay = adam + ", weight_decay: 0.1"
+    sgd = "lr: 0.1, momentum: 0.9"
+    nesterov = sgd + ", nesterov: true"
+    velocity = {"v": "velocity"}
     moments = {"m": "m", "v": "v"}
     out = [
         mlp("ii_mlp_4_3_2_relu_ce", "relu", "labels", ce),
         mlp("ii_mlp_4_3_2_sigmoid_mse", "sigmoid", "target", mse),
         softmax_regression("ii_softmax_regression_5_3"),
         optimizer("vii_sgd", "{op: sgd, lr: 0.1}", {}),
-        optimizer("vii_sgd_momentum", sgd + "}", {"v": "velocity"}),
-        optimizer("vii_sgd_nesterov", sgd + ", nesterov: true}", {"v": "velocity"}),
+        optimizer("vii_sgd_momentum", "{op: sgd, %s}" % sgd, velocity),
+        optimizer("vii_sgd_nesterov", "{op: sgd, %s}" % nesterov, velocity),
         optimizer("vii_adam", "{op: adam, %s}" % adam, moments),
-        optimizer("vii_adamw", "{op: adamw, %s, weight_decay: 0.1}" % adam, moments),
+        optimizer("vii_adamw", "{op: adamw, %s}" % decay, moments),
         softmax("viii_softmax"),
         layer_norm("viii_layernorm"),
         batch_norm("viii_batchnorm_2d"),

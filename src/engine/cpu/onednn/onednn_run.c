@@ -155,11 +155,6 @@ static dnnl_status_t softmax_recipe(struct recipe *r,
         code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
     if (code)
         return code;
-    if (key->kind == ONEDNN_SOFTMAX_FORWARD) {
-        add_arg(r, DNNL_ARG_DST, &md);
-        add_arg(r, DNNL_ARG_SRC, &md);
-        return dnnl_success;
-    }
     add_arg(r, DNNL_ARG_DIFF_SRC, &md);
     add_arg(r, DNNL_ARG_DIFF_DST, &md);
     add_arg(r, DNNL_ARG_DST, &md);
@@ -182,7 +177,6 @@ static dnnl_status_t make_recipe(struct recipe *r, const struct onednn_key *key)
     case ONEDNN_ELTWISE_FORWARD:
     case ONEDNN_ELTWISE_BACKWARD:
         return eltwise_recipe(r, key);
-    case ONEDNN_SOFTMAX_FORWARD:
     case ONEDNN_SOFTMAX_BACKWARD:
         return softmax_recipe(r, key);
     }

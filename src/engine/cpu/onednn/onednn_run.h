@@ -14,8 +14,7 @@ enum onednn_kind {
     ONEDNN_MATMUL, /* n = rows, m = columns of the result, k = summed over */
     ONEDNN_ELTWISE_FORWARD, /* n = elements */
     ONEDNN_ELTWISE_BACKWARD,
-    ONEDNN_SOFTMAX_FORWARD, /* n = rows, m = columns */
-    ONEDNN_SOFTMAX_BACKWARD
+    ONEDNN_SOFTMAX_BACKWARD /* n = rows, m = columns */
 };
 
 /* Build it with onednn_key(): the table compares the bytes, padding too. */
@@ -43,7 +42,6 @@ struct onednn_key onednn_key(enum onednn_kind kind);
  *   matmul              C, A, B, bias (when key->bias)
  *   eltwise forward     y, x
  *   eltwise backward    dx, dy, and x, or y where alg ends in use_dst_for_bwd
- *   softmax forward     y, x
  *   softmax backward    dx, dy, y
  * No size may be 0. LAB_E_DEVICE when oneDNN refuses. */
 enum lab_status onednn_run(const struct onednn_key *key, void *const *data);

@@ -33,7 +33,7 @@ broken 's/network:/network: [/' '' ''
 broken "s/title: Two/title: $(printf '\377')/" 3: UTF-8
 
 # Escape sequences in a lesson are shown, not sent.
-sed "s/The introduction/Red \$(printf '\\033[31m')/" small.md >escape.md
+cp small.md escape.md
 printf 'Red \033[31m, bell \007, C1 \302\233 31m.\n' >>escape.md
 run lesson show escape.md
 expect_no_escape

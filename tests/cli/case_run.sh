@@ -48,6 +48,7 @@ done
 run run small.md --json --backend cpu --iterations 2
 expect_exit 0
 expect_file "$XDG_STATE_HOME/lapenna-lab/profiles.db"
-XDG_STATE_HOME=relative run run small.md --json --iterations 2
+XDG_STATE_HOME=relative
+run run small.md --json --iterations 2
 expect_file "$HOME/.local/state/lapenna-lab/profiles.db"
 [ ! -e relative ] || complain "a relative XDG_STATE_HOME was used"

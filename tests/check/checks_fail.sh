@@ -24,6 +24,8 @@ fresh_tree() {
         >>"$work/tree/src/ui/one.c"
     printf '#pragma once\n' >"$work/tree/src/store/store_priv.h"
     printf '#include "store_priv.h"\n' >>"$work/tree/src/store/one.c"
+    mkdir "$work/tree/src/store/sub"
+    printf '#include "../store_priv.h"\n' >"$work/tree/src/store/sub/two.c"
     printf 'lab_ui lab_engine\nlab_trace lab_base\nlapenna-lab lab_store\n' \
         >"$work/links"
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # completion.sh ROOT -- what bash offers after a few beginnings. A program of
 # its own stands in for lapenna-lab, so that the lessons and runs are known.
-set -euo pipefail
+# No -e: compopt fails outside of a real completion.
+set -uo pipefail
 root=$1
-work=$(mktemp -d)
+work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cat >"$work/lapenna-lab" <<'END'
 #!/bin/sh
@@ -19,8 +20,8 @@ END
 chmod +x "$work/lapenna-lab"
 PATH=$work:$PATH
 # shellcheck source=/dev/null
-source "$root/completions/lapenna-lab.bash"
-cd "$work"
+source "$root/completions/lapenna-lab.bash" || exit 1
+cd "$work" || exit 1
 
 bad=0
 # offers WANTED WORD...: the last word is the one being typed.
@@ -30,7 +31,7 @@ offers() {
     COMP_WORDS=(lapenna-lab "$@")
     COMP_CWORD=$#
     COMPREPLY=()
-    _lapenna_lab
+    _lapenna_lab 2>>errors
     got=$(printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd' ')
     if [[ $got != "$wanted" ]]; then
         echo "lapenna-lab $*: offers '$got', not '$wanted'"
@@ -50,6 +51,10 @@ offers 'lint list' lesson li
 offers 'softmax' lesson show so
 offers '17' profile show ''
 offers 'lapenna-lab' lesson lint lap
+offers 'errors' --db err
 offers '' --seed ''
 offers '' doctor ''
+if grep -v compopt errors; then
+    bad=1
+fi
 exit "$bad"

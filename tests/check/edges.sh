@@ -86,8 +86,12 @@ $1 == "LINK" {
     dir = file; sub(/\/[^\/]*$/, "", dir)
     if (!(from in known)) { complain(where ": no such module: " from); next }
     first = inc; sub(/\/.*/, "", first)
+    path = dir "/" inc
+    while (sub(/\/[^\/]+\/\.\.\//, "/", path))
+        ;
     if (index(inc, "..")) {
-        complain(where ": goes up out of its directory")
+        if (module_of(path) != from || !exists(path))
+            complain(where ": goes up out of its module")
     } else if (first in known && exists("src/" first "/include/" inc)) {
         if (!((from, first) in ok))
             complain(where ": " from " may not use " first)

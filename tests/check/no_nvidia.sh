@@ -16,8 +16,13 @@ printf '%s\n' "$all" | grep -q 'libc\.so' || { echo "ldd says nothing"; exit 1; 
 hidden=$(mktemp -d)
 trap 'rm -rf "$hidden"' EXIT
 for dir in "$hidden" "$hidden/nonexistent"; do
-    LAPENNA_LAB_MODULE_DIR=$dir "$exe" --version >"$hidden/out"
-    grep -q 'lapenna-lab' "$hidden/out"
+    status=0
+    LAPENNA_LAB_MODULE_DIR=$dir "$exe" --version >"$hidden/out" || status=$?
+    if [ "$status" -ne 0 ] || ! grep -q 'lapenna-lab' "$hidden/out"; then
+        echo "--version with the modules hidden: exit $status"
+        cat "$hidden/out"
+        exit 1
+    fi
     # doctor says in a line that CUDA is missing, and that is no failure.
     status=0
     LAPENNA_LAB_MODULE_DIR=$dir "$exe" doctor >"$hidden/out" || status=$?

@@ -44,6 +44,15 @@ int main(int argc, char **argv)
 END
 sed -i 's/VERSION_WORD/"one"/' "$tree/src/main.c"
 
+# What is only useful and not there is never installed by this test.
+no_extras() {
+    mkdir -p "$1"
+    printf '%s\n' ninja-build libdnnl-dev clang-format-14 tmux python3-pyte \
+        >"$1/extras-tried"
+}
+no_extras "$tree/build"
+no_extras "$work/else where"
+
 fails=0
 fail() {
     echo "FAILED: $*"
@@ -135,10 +144,6 @@ unset LAB_BUILD_DIR
 lab_run 2 build now
 
 # The tests of both trees are one run; ctest's summary is the last word.
-: >"$tree/build/extras-tried"
-for package in clang-format-14 tmux python3-pyte libdnnl-dev; do
-    echo "$package" >>"$tree/build/extras-tried"
-done
 if pkg-config --exists cmocka && command -v c++ >/dev/null; then
     lab_run 0 test
     grep -q '100% tests passed, 0 tests failed out of 2' "$work/out" ||
@@ -187,8 +192,7 @@ export FAKE_UID FAKE_SUDO FAKE_NET
 
 # Neither root nor sudo: the exact command, exit 4, nothing tried.
 FAKE_UID=1000 FAKE_SUDO=no FAKE_NET=yes
-mkdir -p "$tree/build"
-echo libdnnl-dev >"$tree/build/extras-tried"
+no_extras "$tree/build"
 lab_run 4
 out_is ''
 err_has 'libyaml-dev: the head of a lesson'

@@ -46,12 +46,12 @@ count=0
 for header in $(find src kernels -name '*.h' | sort); do
     module=${header#src/}
     module=${module%%/*}
-    flags="-I$root/src/$module"
+    flags="-Isrc/$module"
     for dir in $(dirs_of "$module"); do
         if [ "$dir" = kernels ]; then
-            flags="$flags -I$root/kernels"
+            flags="$flags -Ikernels"
         else
-            flags="$flags -I$root/src/$dir/include"
+            flags="$flags -Isrc/$dir/include"
         fi
     done
     count=$((count + 1))

@@ -4,7 +4,8 @@ target_compile_definitions(lab_flags INTERFACE _GNU_SOURCE)
 target_compile_options(lab_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wshadow
         -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings
-        -Wno-missing-field-initializers -ffp-contract=off>)
+        -Wno-missing-field-initializers -Wno-format-truncation
+        -ffp-contract=off>)
 
 # A newer compiler may warn of what today's do not know: for someone who only
 # wants to run the program that is no reason to stop.

@@ -4,12 +4,11 @@ include(GNUInstallDirs)
 set(lab_data ${CMAKE_INSTALL_DATADIR}/lapenna-lab)
 
 install(TARGETS lapenna-lab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# Not under a multiarch directory: the program looks in ../lib/lapenna-lab.
-foreach(module IN ITEMS lapenna-lab-cuda lapenna-lab-onednn)
-    if(TARGET ${module})
-        install(TARGETS ${module} LIBRARY DESTINATION lib/lapenna-lab)
-    endif()
-endforeach()
+# Not under a multiarch directory: the program looks in ../lib/lapenna-lab. The
+# oneDNN module installs itself there.
+if(TARGET lapenna-lab-cuda)
+    install(TARGETS lapenna-lab-cuda LIBRARY DESTINATION lib/lapenna-lab)
+endif()
 
 install(DIRECTORY lessons DESTINATION ${lab_data})
 install(DIRECTORY kernels DESTINATION ${lab_data}

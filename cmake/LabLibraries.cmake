@@ -9,14 +9,7 @@ pkg_check_modules(NCURSESW REQUIRED IMPORTED_TARGET ncursesw)
 pkg_check_modules(MD4C REQUIRED IMPORTED_TARGET md4c)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 
-# oneDNN is optional: it is a module of its own, and many machines have none.
+# oneDNN is optional: many machines have none. Its module (src/engine/cpu/onednn)
+# says whether it is built.
 find_path(DNNL_INCLUDE dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
-set(LAB_HAVE_DNNL OFF)
-if(DNNL_INCLUDE AND DNNL_LIBRARY
-        AND EXISTS ${CMAKE_SOURCE_DIR}/src/engine/cpu/onednn/CMakeLists.txt)
-    set(LAB_HAVE_DNNL ON)
-    message(STATUS "oneDNN: ${DNNL_LIBRARY}, its module is built")
-else()
-    message(STATUS "oneDNN: left out, dnnl was not found")
-endif()

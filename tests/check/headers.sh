@@ -33,7 +33,7 @@ check() {
     printf '#include "%s"\n#include "%s"\ntypedef int lab_not_empty;\n' \
         "$root/$header" "$root/$header" >"$work/unit.$language"
     # shellcheck disable=SC2086 # flags are words
-    if ! "$@" $flags -D_GNU_SOURCE -Wall -Wextra -Wshadow -Werror \
+    if ! "$@" $flags -D_GNU_SOURCE -Wall -Wextra -Werror \
         -fsyntax-only "$work/unit.$language" 2>"$work/errors"; then
         echo "$header: does not stand alone as $language"
         sed -n '1,6p' "$work/errors"
@@ -41,8 +41,10 @@ check() {
     fi
 }
 
+c11='-std=c11 -Wpedantic -Wshadow -Wstrict-prototypes'
 bad=0
 count=0
+# shellcheck disable=SC2086 # c11 is words
 for header in $(find src kernels -name '*.h' | sort); do
     module=${header#src/}
     module=${module%%/*}
@@ -57,11 +59,11 @@ for header in $(find src kernels -name '*.h' | sort); do
     count=$((count + 1))
     case $header in
     */include/* | kernels/*)
-        check c "$header" "$cc" -std=c11 -Wpedantic -Wstrict-prototypes
+        check c "$header" "$cc" $c11
         check cc "$header" "$cxx" -std=c++17
         ;;
     src/cuda/* | src/profiler/cuda/*) ;; # want the CUDA headers
-    *) check c "$header" "$cc" -std=c11 -Wpedantic -Wstrict-prototypes ;;
+    *) check c "$header" "$cc" $c11 ;;
     esac
 done
 [ "$count" -gt 0 ] || { echo "no header was found"; exit 1; }

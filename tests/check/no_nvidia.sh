@@ -1,6 +1,7 @@
 #!/bin/sh
 # no_nvidia.sh BUILD -- the program links no NVIDIA library, and works with its
-# modules hidden, as on a machine that has none.
+# modules hidden, as on a machine that has none. The CUDA module, where it was
+# built, wants none at load either, so that it can say what is missing.
 set -eu
 exe=$1/bin/lapenna-lab
 nvidia='lib(cuda|cudart|cublas|cublasLt|cudnn|cupti|nvrtc|nvidia|nccl|nvToolsExt)'
@@ -12,6 +13,13 @@ if printf '%s\n%s\n' "$needed" "$all" | grep -E "$nvidia"; then
     exit 1
 fi
 printf '%s\n' "$all" | grep -q 'libc\.so' || { echo "ldd says nothing"; exit 1; }
+for module in "$1"/lib/*cuda*.so; do
+    [ -e "$module" ] || continue
+    if readelf -d "$module" | grep NEEDED | grep -E "$nvidia"; then
+        echo "$module wants an NVIDIA library at load"
+        exit 1
+    fi
+done
 
 hidden=$(mktemp -d)
 trap 'rm -rf "$hidden"' EXIT

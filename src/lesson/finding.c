@@ -76,10 +76,8 @@ void lab_findings_add_v(struct lab_findings *f, const char *file, int line,
         f->failed = true;
         return;
     }
-    struct lab_finding item = {.line = line,
-                               .column = column,
-                               .severity = severity,
-                               .status = status};
+    struct lab_finding item = {
+        .line = line, .column = column, .severity = severity, .status = status};
     item.file = file_text(file);
     item.message = message_text(fmt, args);
     if (!item.file || !item.message) {

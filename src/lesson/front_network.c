@@ -16,8 +16,8 @@ static enum lab_status take_choice(struct lab_front *f,
     size_t which = 0;
     while (def->choices[count])
         count++;
-    enum lab_status st = lab_y_choice(f->r, node, def->name, def->choices,
-                                      count, &which);
+    enum lab_status st =
+        lab_y_choice(f->r, node, def->name, def->choices, count, &which);
     if (!st)
         attr->choice = (int)which;
     return st;
@@ -73,8 +73,8 @@ static enum lab_status take_ints(struct lab_front *f,
             attr->list[i] = one;
         return LAB_OK;
     }
-    enum lab_status st = lab_y_want(f->r, node, LAB_Y_LIST,
-                                    "a whole number or a list of them");
+    enum lab_status st =
+        lab_y_want(f->r, node, LAB_Y_LIST, "a whole number or a list of them");
     if (st)
         return st;
     if (node->count < def->min_items || node->count > def->max_items)
@@ -163,8 +163,7 @@ static enum lab_status unknown_op(struct lab_front *f,
 
 static enum lab_status take_op(struct lab_front *f,
                                const struct lab_ynode *node,
-                               enum lab_op_kind kind,
-                               struct lab_node_spec *out)
+                               enum lab_op_kind kind, struct lab_node_spec *out)
 {
     const struct lab_ynode *op = lab_y_get(node, "op");
     if (!op)
@@ -175,8 +174,7 @@ static enum lab_status take_op(struct lab_front *f,
     const char *word = NULL;
     struct lab_reader scratch = *f->r;
     scratch.arena = f->tree;
-    enum lab_status st =
-        lab_y_text(&scratch, op, LAB_FRONT_NAME_BYTES, &word);
+    enum lab_status st = lab_y_text(&scratch, op, LAB_FRONT_NAME_BYTES, &word);
     if (st)
         return st;
     const struct lab_op_def *def = lab_op_find(word, kind);
@@ -387,8 +385,7 @@ static enum lab_status take_from(struct lab_front *f,
     const struct lab_ynode *c = list ? node->first : node;
     for (int64_t i = 0; i < count; i++, c = c->next) {
         char **slot = &out->from[out->n_from];
-        enum lab_status st =
-            lab_front_string(f, c, LAB_FRONT_NAME_BYTES, slot);
+        enum lab_status st = lab_front_string(f, c, LAB_FRONT_NAME_BYTES, slot);
         if (st)
             return st;
         out->n_from++;
@@ -417,8 +414,7 @@ static enum lab_status check_inputs(struct lab_front *f,
                           "in from",
                           op->name, op->min_inputs, op->max_inputs, n);
     }
-    if (!out->from && index == 0 &&
-        f->spec->data.source == LAB_DATA_INLINE) {
+    if (!out->from && index == 0 && f->spec->data.source == LAB_DATA_INLINE) {
         bool has_x = false;
         for (int i = 0; i < f->spec->data.n_tensors; i++)
             has_x |= strcmp(f->spec->data.tensors[i].name, "x") == 0;
@@ -459,14 +455,12 @@ enum lab_status lab_front_network(struct lab_front *f,
                                   const struct lab_ynode *node)
 {
     struct lab_network_spec *s = f->spec;
-    enum lab_status st =
-        lab_y_want(f->r, node, LAB_Y_LIST, "a list of nodes");
+    enum lab_status st = lab_y_want(f->r, node, LAB_Y_LIST, "a list of nodes");
     if (st)
         return lab_front_pass(st);
     enum { MOST = 4096 };
     if (node->count < 1 || node->count > MOST) {
-        lab_y_fail(f->r, node, LAB_E_PARSE,
-                   "%lld nodes: a network has 1 to %d",
+        lab_y_fail(f->r, node, LAB_E_PARSE, "%lld nodes: a network has 1 to %d",
                    (long long)node->count, MOST);
         return LAB_OK;
     }

@@ -30,8 +30,7 @@ static enum lab_status check_owner(struct lab_front *f,
     return lab_y_fail_unknown(f->r, &value, "node", id, names, count);
 }
 
-static bool is_input_or_loss(const struct lab_network_spec *s,
-                             const char *name)
+static bool is_input_or_loss(const struct lab_network_spec *s, const char *name)
 {
     size_t len = strcspn(name, ".");
     if ((len == 1 && (*name == 'x' || *name == 'y')) ||
@@ -49,12 +48,12 @@ enum lab_status lab_front_parameters(struct lab_front *f,
                                      const struct lab_ynode *node)
 {
     struct lab_network_spec *s = f->spec;
-    enum lab_status st = lab_y_want(
-        f->r, node, LAB_Y_MAP, "a mapping from parameters to tensors");
+    enum lab_status st = lab_y_want(f->r, node, LAB_Y_MAP,
+                                    "a mapping from parameters to tensors");
     if (st)
         return lab_front_pass(st);
-    s->parameters = lab_alloc_array((size_t)node->count,
-                                    sizeof(*s->parameters));
+    s->parameters =
+        lab_alloc_array((size_t)node->count, sizeof(*s->parameters));
     if (!s->parameters)
         return lab_y_nomem(f->r);
     for (const struct lab_ynode *n = node->first; n; n = n->next) {
@@ -85,8 +84,8 @@ enum lab_status lab_front_variants(struct lab_front *f,
                                    const struct lab_ynode *node)
 {
     struct lab_network_spec *s = f->spec;
-    enum lab_status st = lab_y_want(
-        f->r, node, LAB_Y_MAP, "a mapping from nodes or ops to variants");
+    enum lab_status st = lab_y_want(f->r, node, LAB_Y_MAP,
+                                    "a mapping from nodes or ops to variants");
     if (st)
         return lab_front_pass(st);
     s->variants = lab_alloc_array((size_t)node->count, sizeof(*s->variants));
@@ -225,8 +224,8 @@ static enum lab_status take_break(struct lab_front *f,
     struct taking t = {.f = f, .out = b};
     b->phase = -1;
     b->place = lab_front_place(node);
-    enum lab_status st = lab_y_want(f->r, node, LAB_Y_MAP,
-                                    "a mapping with step, phase or when");
+    enum lab_status st =
+        lab_y_want(f->r, node, LAB_Y_MAP, "a mapping with step, phase or when");
     if (!st)
         st = lab_y_keys(f->r, node, keys, 3, &t);
     if (st)
@@ -308,8 +307,7 @@ static enum lab_status take_values(struct lab_reader *r,
 }
 
 static enum lab_status take_tolerance(struct lab_reader *r,
-                                      const struct lab_ynode *node,
-                                      void *user)
+                                      const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
     struct lab_printed_spec *p = t->out;
@@ -343,14 +341,14 @@ static enum lab_status take_printed(struct lab_front *f,
                                     struct lab_printed_spec *p)
 {
     static const struct lab_ykey keys[] = {
-        {"tensor", take_tensor},       {"at", take_at},
-        {"values", take_values},       {"tolerance", take_tolerance},
-        {"where", take_where},         {"note", take_note}};
+        {"tensor", take_tensor}, {"at", take_at},
+        {"values", take_values}, {"tolerance", take_tolerance},
+        {"where", take_where},   {"note", take_note}};
     struct taking t = {.f = f, .out = p};
     p->tolerance = NAN; /* not given */
     p->place = lab_front_place(node);
-    enum lab_status st = lab_y_want(f->r, node, LAB_Y_MAP,
-                                    "a mapping with tensor and values");
+    enum lab_status st =
+        lab_y_want(f->r, node, LAB_Y_MAP, "a mapping with tensor and values");
     if (!st)
         st = lab_y_keys(f->r, node, keys, 6, &t);
     if (!st && (!t.has_tensor || !t.has_values))

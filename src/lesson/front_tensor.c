@@ -158,8 +158,7 @@ enum lab_status lab_front_shape(struct lab_front *f,
 
 /* A tensor that cannot be held is refused before anything is taken for it. */
 static enum lab_status check_memory(struct lab_front *f,
-                                    const struct lab_ynode *node,
-                                    int64_t count)
+                                    const struct lab_ynode *node, int64_t count)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
     long page = sysconf(_SC_PAGESIZE);
@@ -236,9 +235,8 @@ static enum lab_status take_shaped(struct lab_front *f,
                                    const struct lab_ynode *node,
                                    struct lab_tensor_spec *out)
 {
-    static const struct lab_ykey keys[] = {{"shape", keep_shape},
-                                           {"values", keep_values},
-                                           {"fill", keep_fill}};
+    static const struct lab_ykey keys[] = {
+        {"shape", keep_shape}, {"values", keep_values}, {"fill", keep_fill}};
     struct shaped part = {0};
     enum lab_status st = lab_y_keys(f->r, node, keys, 3, &part);
     if (st)

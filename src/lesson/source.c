@@ -197,8 +197,7 @@ static enum lab_status read_all(struct lab_source *src, int fd, size_t *cap)
 }
 
 static enum lab_status cannot_read(const struct lab_source *src,
-                                   const char *why,
-                                   struct lab_findings *found)
+                                   const char *why, struct lab_findings *found)
 {
     lab_findings_add(found, src->name, 0, 0, LAB_SEVERITY_ERROR, LAB_E_IO,
                      "cannot read it: %s", why);

@@ -75,8 +75,8 @@ static enum lab_status check_scalar(struct builder *b, const char *s, size_t n)
     lab_str_init(&shown);
     lab_str_add_visible(&shown, s, n, true);
     bool failed = shown.failed;
-    bool same = shown.len == n &&
-                (n == 0 || memcmp(lab_str_text(&shown), s, n) == 0);
+    bool same =
+        shown.len == n && (n == 0 || memcmp(lab_str_text(&shown), s, n) == 0);
     lab_str_release(&shown);
     if (failed)
         return lab_y_nomem(b->r);
@@ -278,8 +278,8 @@ enum lab_status lab_ytree_read(struct lab_reader *r, struct lab_arena *arena,
     if (!yaml_parser_initialize(&b.parser))
         return lab_y_nomem(r);
     yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(
-        &b.parser, (const unsigned char *)src->yaml, src->yaml_size);
+    yaml_parser_set_input_string(&b.parser, (const unsigned char *)src->yaml,
+                                 src->yaml_size);
     enum lab_status st = read_stream(&b, &root);
     if (b.have_event)
         yaml_event_delete(&b.event);

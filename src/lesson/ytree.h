@@ -12,11 +12,7 @@
 #include "lesson/finding.h"
 #include "source.h"
 
-enum lab_ykind {
-    LAB_Y_SCALAR,
-    LAB_Y_LIST,
-    LAB_Y_MAP
-};
+enum lab_ykind { LAB_Y_SCALAR, LAB_Y_LIST, LAB_Y_MAP };
 
 enum {
     LAB_Y_MAX_DEPTH = 32,
@@ -66,9 +62,8 @@ enum lab_status lab_y_fail(struct lab_reader *r, const struct lab_ynode *node,
                            enum lab_status st, const char *fmt, ...)
     LAB_PRINTF(4, 5);
 enum lab_status lab_y_fail_key(struct lab_reader *r,
-                               const struct lab_ynode *node,
-                               enum lab_status st, const char *fmt, ...)
-    LAB_PRINTF(4, 5);
+                               const struct lab_ynode *node, enum lab_status st,
+                               const char *fmt, ...) LAB_PRINTF(4, 5);
 /* "unknown WHAT X; did you mean Y?", or the whole list when none is near. */
 enum lab_status lab_y_fail_unknown(struct lab_reader *r,
                                    const struct lab_ynode *node,
@@ -83,19 +78,17 @@ enum lab_status lab_y_want(struct lab_reader *r, const struct lab_ynode *node,
 enum lab_status lab_y_int(struct lab_reader *r, const struct lab_ynode *node,
                           int64_t least, int64_t most, int64_t *out);
 /* Any finite number; *is_int tells 3 from 3.0. is_int may be NULL. */
-enum lab_status lab_y_number(struct lab_reader *r,
-                             const struct lab_ynode *node, double *out,
-                             bool *is_int);
+enum lab_status lab_y_number(struct lab_reader *r, const struct lab_ynode *node,
+                             double *out, bool *is_int);
 enum lab_status lab_y_bool(struct lab_reader *r, const struct lab_ynode *node,
                            bool *out);
 /* A text of 1 to `most` bytes, copied into r->arena. */
 enum lab_status lab_y_text(struct lab_reader *r, const struct lab_ynode *node,
                            size_t most, const char **out);
 /* One of names[count]; *out is its index. */
-enum lab_status lab_y_choice(struct lab_reader *r,
-                             const struct lab_ynode *node, const char *what,
-                             const char *const *names, size_t count,
-                             size_t *out);
+enum lab_status lab_y_choice(struct lab_reader *r, const struct lab_ynode *node,
+                             const char *what, const char *const *names,
+                             size_t count, size_t *out);
 /* Hands every value of a mapping to its key's function; an unknown key is an
  * error. Goes on after mistakes. Errors: LAB_E_NOMEM, or LAB_E_PARSE when
  * anything was wrong. */
@@ -103,8 +96,7 @@ enum lab_status lab_y_keys(struct lab_reader *r, const struct lab_ynode *map,
                            const struct lab_ykey *keys, size_t count,
                            void *user);
 /* The value of `key`, or NULL. */
-const struct lab_ynode *lab_y_get(const struct lab_ynode *map,
-                                  const char *key);
+const struct lab_ynode *lab_y_get(const struct lab_ynode *map, const char *key);
 /* True when the scalar is a number as YAML writes it (also inf and nan). */
 bool lab_y_is_number(const struct lab_ynode *node);
 LAB_C_END

@@ -31,8 +31,8 @@ enum lab_status lab_y_fail(struct lab_reader *r, const struct lab_ynode *node,
 }
 
 enum lab_status lab_y_fail_key(struct lab_reader *r,
-                               const struct lab_ynode *node,
-                               enum lab_status st, const char *fmt, ...)
+                               const struct lab_ynode *node, enum lab_status st,
+                               const char *fmt, ...)
 {
     va_list args;
     bool key = node->key != NULL;
@@ -116,10 +116,9 @@ static size_t digits(const char *s)
 
 static bool is_special(const char *s)
 {
-    static const char *const names[] = {".inf", ".Inf", ".INF", ".nan",
-                                        ".NaN", ".NAN", "inf",  "Inf",
-                                        "INF",  "nan",  "NaN",  "NAN",
-                                        "infinity", "Infinity"};
+    static const char *const names[] = {
+        ".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN",     "inf",
+        "Inf",  "INF",  "nan",  "NaN",  "NAN",  "infinity", "Infinity"};
     s += *s == '-' || *s == '+';
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (strcmp(s, names[i]) == 0)
@@ -205,9 +204,8 @@ static enum lab_status want_number(struct lab_reader *r,
     return LAB_OK;
 }
 
-enum lab_status lab_y_number(struct lab_reader *r,
-                             const struct lab_ynode *node, double *out,
-                             bool *is_int)
+enum lab_status lab_y_number(struct lab_reader *r, const struct lab_ynode *node,
+                             double *out, bool *is_int)
 {
     bool whole = false;
     enum lab_status st = want_number(r, node, "a number", &whole);
@@ -282,10 +280,9 @@ enum lab_status lab_y_text(struct lab_reader *r, const struct lab_ynode *node,
     return LAB_OK;
 }
 
-enum lab_status lab_y_choice(struct lab_reader *r,
-                             const struct lab_ynode *node, const char *what,
-                             const char *const *names, size_t count,
-                             size_t *out)
+enum lab_status lab_y_choice(struct lab_reader *r, const struct lab_ynode *node,
+                             const char *what, const char *const *names,
+                             size_t count, size_t *out)
 {
     if (node->kind != LAB_Y_SCALAR || node->len == 0)
         return fail_expected(r, node, "a word");

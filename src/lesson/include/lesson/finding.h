@@ -10,10 +10,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-enum lab_severity {
-    LAB_SEVERITY_ERROR,
-    LAB_SEVERITY_WARNING
-};
+enum lab_severity { LAB_SEVERITY_ERROR, LAB_SEVERITY_WARNING };
 
 struct lab_finding {
     char *file;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "doc_read.h"
+#include "md_read.h"
 #include "front.h"
 #include "source.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "doc_read.h"
+#include "md_read.h"
 #include "front.h"
 
 static const struct {
@@ -26,9 +26,9 @@ static void read_title(struct lab_section *s)
     }
 }
 
-static bool begins_section(const struct lab_block *b)
+static bool begins_section(const struct lab_md_block *b)
 {
-    return b->kind == LAB_BLOCK_HEADING && b->level == 2 && b->quote == 0 &&
+    return b->kind == LAB_MD_HEADING && b->level == 2 && b->quote == 0 &&
            b->indent == 0;
 }
 
@@ -36,8 +36,8 @@ enum lab_status lab_sections_read(struct lab_lesson *lesson,
                                   struct lab_arena *arena, const char *md,
                                   size_t n, int first_line)
 {
-    struct lab_doc all = {0};
-    enum lab_status st = lab_doc_read(arena, md, n, first_line, &all);
+    struct lab_md all = {0};
+    enum lab_status st = lab_md_read(arena, md, n, first_line, &all);
     if (st)
         return st;
     size_t count = 1;
@@ -50,13 +50,13 @@ enum lab_status lab_sections_read(struct lab_lesson *lesson,
     *s = (struct lab_section){.name = "", .title = "", .line = first_line};
     s->doc.blocks = all.blocks;
     for (size_t i = 0; i < all.n_blocks; i++) {
-        const struct lab_block *b = &all.blocks[i];
+        const struct lab_md_block *b = &all.blocks[i];
         if (!begins_section(b)) {
             s->doc.n_blocks++;
             continue;
         }
         s++;
-        s->title = lab_doc_plain(arena, b->spans, b->n_spans);
+        s->title = lab_md_plain(arena, b->spans, b->n_spans);
         if (!s->title)
             return lab_fail(LAB_E_NOMEM, "no memory left for a heading");
         s->line = b->line;

@@ -9,7 +9,7 @@
  * number of threads may read it. */
 #pragma once
 #include "engine/network.h"
-#include "lesson/doc.h"
+#include "lesson/markdown.h"
 #include "lesson/finding.h"
 
 enum lab_section_kind {
@@ -22,10 +22,10 @@ enum lab_section_kind {
 
 struct lab_section {
     enum lab_section_kind kind;
-    const char *name;   /* of step, node, phase: what it is about; else "" */
-    const char *title;  /* the heading as written; "" for the introduction */
-    int line;           /* of its heading */
-    struct lab_doc doc; /* without the heading */
+    const char *name;  /* of step, node, phase: what it is about; else "" */
+    const char *title; /* the heading as written; "" for the introduction */
+    int line;          /* of its heading */
+    struct lab_md doc; /* without the heading */
 };
 
 struct lab_lesson {

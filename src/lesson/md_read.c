@@ -1,4 +1,4 @@
-#include "doc_read.h"
+#include "md_read.h"
 
 #include <md4c.h>
 #include <stdio.h>
@@ -25,21 +25,21 @@ struct reader {
     int line;       /* of the byte at `counted` */
     size_t counted; /* bytes whose line ends are in `line` */
 
-    struct lab_block *blocks;
+    struct lab_md_block *blocks;
     size_t n_blocks;
     size_t cap_blocks;
-    struct lab_span *spans; /* of the open leaf or cell */
+    struct lab_md_span *spans; /* of the open leaf or cell */
     size_t n_spans;
     size_t cap_spans;
-    struct lab_doc_cell *cells; /* of the open table */
+    struct lab_md_cell *cells; /* of the open table */
     size_t n_cells;
     size_t cap_cells;
 
-    bool open;             /* a leaf block takes text */
-    struct lab_block leaf; /* that block */
-    struct lab_str text;   /* of the open span */
-    unsigned style;        /* of the open span */
-    int strong;            /* nesting of spans */
+    bool open;                /* a leaf block takes text */
+    struct lab_md_block leaf; /* that block */
+    struct lab_str text;      /* of the open span */
+    unsigned style;           /* of the open span */
+    int strong;               /* nesting of spans */
     int emph;
     int code;
     int link;
@@ -86,25 +86,25 @@ static void flush_span(struct reader *r)
         r->failed = true;
         return;
     }
-    r->spans[r->n_spans++] = (struct lab_span){r->style, text};
+    r->spans[r->n_spans++] = (struct lab_md_span){r->style, text};
     lab_str_clear(&r->text);
 }
 
 static unsigned current_style(const struct reader *r)
 {
-    unsigned style = LAB_TEXT_PLAIN;
+    unsigned style = LAB_SPAN_PLAIN;
     if (r->strong)
-        style |= LAB_TEXT_STRONG;
+        style |= LAB_SPAN_STRONG;
     if (r->emph)
-        style |= LAB_TEXT_EMPH;
+        style |= LAB_SPAN_EMPH;
     if (r->code)
-        style |= LAB_TEXT_CODE;
+        style |= LAB_SPAN_CODE;
     if (r->link)
-        style |= LAB_TEXT_LINK;
+        style |= LAB_SPAN_LINK;
     if (r->math)
-        style |= LAB_TEXT_MATH;
-    if (r->leaf.kind == LAB_BLOCK_HEADING)
-        style |= LAB_TEXT_HEADING;
+        style |= LAB_SPAN_MATH;
+    if (r->leaf.kind == LAB_MD_HEADING)
+        style |= LAB_SPAN_HEADING;
     return style;
 }
 
@@ -117,13 +117,13 @@ static void set_style(struct reader *r)
 }
 
 /* Copies the collected spans to where they stay. */
-static const struct lab_span *keep_spans(struct reader *r, size_t *count)
+static const struct lab_md_span *keep_spans(struct reader *r, size_t *count)
 {
     flush_span(r);
     *count = 0;
     if (r->failed || r->n_spans == 0)
         return NULL;
-    struct lab_span *kept =
+    struct lab_md_span *kept =
         lab_arena_array(r->arena, r->n_spans, sizeof(*kept));
     if (!kept) {
         r->failed = true;
@@ -144,17 +144,17 @@ static struct list *current_list(struct reader *r)
                                                   : NULL;
 }
 
-static void open_leaf(struct reader *r, enum lab_block_kind kind)
+static void open_leaf(struct reader *r, enum lab_md_kind kind)
 {
     struct list *l = current_list(r);
     bool tight = l && l->tight && (l->started || r->depth > 1);
     if (l)
         l->started = true;
-    r->leaf = (struct lab_block){.kind = kind,
-                                 .quote = r->quote,
-                                 .indent = r->depth,
-                                 .marker = r->marker,
-                                 .tight = tight};
+    r->leaf = (struct lab_md_block){.kind = kind,
+                                    .quote = r->quote,
+                                    .indent = r->depth,
+                                    .marker = r->marker,
+                                    .tight = tight};
     r->marker = NULL;
     r->open = true;
     r->n_spans = 0;
@@ -181,9 +181,9 @@ static void close_leaf(struct reader *r)
     if (!r->open)
         return;
     r->leaf.spans = keep_spans(r, &r->leaf.n_spans);
-    if (r->leaf.kind == LAB_BLOCK_PARAGRAPH && r->displays == 1 &&
+    if (r->leaf.kind == LAB_MD_PARAGRAPH && r->displays == 1 &&
         r->leaf.n_spans == 1)
-        r->leaf.kind = LAB_BLOCK_MATH;
+        r->leaf.kind = LAB_MD_MATH;
     add_block(r);
     r->open = false;
 }
@@ -222,11 +222,11 @@ static void begin_list(struct reader *r, bool ordered, unsigned first,
 
 static void begin_table(struct reader *r, const MD_BLOCK_TABLE_DETAIL *t)
 {
-    open_leaf(r, LAB_BLOCK_TABLE);
+    open_leaf(r, LAB_MD_TABLE);
     r->leaf.columns = t->col_count;
     r->leaf.rows = (size_t)t->head_row_count + t->body_row_count;
     r->n_cells = 0;
-    enum lab_align *align =
+    enum lab_md_align *align =
         lab_arena_array(r->arena, t->col_count, sizeof(*align));
     if (!align)
         r->failed = true;
@@ -241,19 +241,18 @@ static void end_cell(struct reader *r, const MD_BLOCK_TD_DETAIL *td)
     if (r->failed)
         return;
     r->cells = cells;
-    struct lab_doc_cell *cell = &r->cells[r->n_cells++];
+    struct lab_md_cell *cell = &r->cells[r->n_cells++];
     cell->spans = keep_spans(r, &cell->n_spans);
-    enum lab_align *align = (enum lab_align *)r->leaf.align;
+    enum lab_md_align *align = (enum lab_md_align *)r->leaf.align;
     if (r->n_cells <= r->leaf.columns)
-        align[r->n_cells - 1] = td->align == MD_ALIGN_RIGHT ? LAB_ALIGN_RIGHT
-                                : td->align == MD_ALIGN_CENTER
-                                    ? LAB_ALIGN_CENTER
-                                    : LAB_ALIGN_LEFT;
+        align[r->n_cells - 1] = td->align == MD_ALIGN_RIGHT    ? LAB_MD_RIGHT
+                                : td->align == MD_ALIGN_CENTER ? LAB_MD_CENTER
+                                                               : LAB_MD_LEFT;
 }
 
 static void end_table(struct reader *r)
 {
-    struct lab_doc_cell *kept =
+    struct lab_md_cell *kept =
         lab_arena_array(r->arena, r->n_cells, sizeof(*kept));
     if (!kept)
         r->failed = true;
@@ -286,20 +285,20 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         begin_item(r);
         break;
     case MD_BLOCK_HR:
-        open_leaf(r, LAB_BLOCK_RULE);
+        open_leaf(r, LAB_MD_RULE);
         break;
     case MD_BLOCK_H:
-        open_leaf(r, LAB_BLOCK_HEADING);
+        open_leaf(r, LAB_MD_HEADING);
         r->leaf.level = (int)((MD_BLOCK_H_DETAIL *)detail)->level;
         break;
     case MD_BLOCK_CODE:
         close_leaf(r);
-        open_leaf(r, LAB_BLOCK_CODE);
+        open_leaf(r, LAB_MD_CODE);
         r->code++;
         set_style(r);
         break;
     case MD_BLOCK_P:
-        open_leaf(r, LAB_BLOCK_PARAGRAPH);
+        open_leaf(r, LAB_MD_PARAGRAPH);
         break;
     case MD_BLOCK_TABLE:
         close_leaf(r);
@@ -329,7 +328,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
         break;
     case MD_BLOCK_LI:
         if (r->marker && !r->open) /* an item without text */
-            open_leaf(r, LAB_BLOCK_PARAGRAPH);
+            open_leaf(r, LAB_MD_PARAGRAPH);
         close_leaf(r);
         break;
     case MD_BLOCK_CODE:
@@ -455,7 +454,7 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
 {
     struct reader *r = user;
     if (!r->open) /* tight lists have text without a paragraph */
-        open_leaf(r, LAB_BLOCK_PARAGRAPH);
+        open_leaf(r, LAB_MD_PARAGRAPH);
     note_line(r, s);
     set_style(r);
     switch (type) {
@@ -471,20 +470,20 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
         lab_str_add_char(&r->text, ' ');
         break;
     case MD_TEXT_ENTITY:
-        lab_doc_add_entity(&r->text, s, n);
+        lab_md_add_entity(&r->text, s, n);
         break;
     case MD_TEXT_LATEXMATH:
         lab_str_add_bytes(&r->text, s, n); /* texmath makes it safe */
         break;
     default:
-        lab_str_add_visible(&r->text, s, n, r->leaf.kind == LAB_BLOCK_CODE);
+        lab_str_add_visible(&r->text, s, n, r->leaf.kind == LAB_MD_CODE);
         break;
     }
     return r->failed;
 }
 
-enum lab_status lab_doc_read(struct lab_arena *arena, const char *md, size_t n,
-                             int first_line, struct lab_doc *out)
+enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
+                            int first_line, struct lab_md *out)
 {
     static const MD_PARSER parser = {
         .flags = MD_FLAG_TABLES | MD_FLAG_LATEXMATHSPANS | MD_FLAG_NOHTML,
@@ -496,7 +495,7 @@ enum lab_status lab_doc_read(struct lab_arena *arena, const char *md, size_t n,
     struct reader r = {.arena = arena, .md = md, .size = n, .line = first_line};
     lab_str_init(&r.text);
     int rc = md_parse(md, (MD_SIZE)n, &parser, &r);
-    struct lab_block *kept = NULL;
+    struct lab_md_block *kept = NULL;
     if (rc == 0 && !r.failed)
         kept = lab_arena_array(arena, r.n_blocks, sizeof(*kept));
     if (kept) {
@@ -514,8 +513,8 @@ enum lab_status lab_doc_read(struct lab_arena *arena, const char *md, size_t n,
     return LAB_OK;
 }
 
-char *lab_doc_plain(struct lab_arena *arena, const struct lab_span *spans,
-                    size_t n_spans)
+char *lab_md_plain(struct lab_arena *arena, const struct lab_md_span *spans,
+                   size_t n_spans)
 {
     struct lab_str text;
     lab_str_init(&text);

@@ -1,4 +1,4 @@
-#include "doc_read.h"
+#include "md_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void add_code_point(struct lab_str *out, unsigned long code)
 }
 
 /* "&lt;", "&#955;", "&#x3bb;". Unknown ones stay as they are written. */
-void lab_doc_add_entity(struct lab_str *out, const char *s, size_t n)
+void lab_md_add_entity(struct lab_str *out, const char *s, size_t n)
 {
     static const struct {
         const char *name;

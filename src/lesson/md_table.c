@@ -1,5 +1,5 @@
-/* doc_table.c -- tables in lines of a given width. */
-#include "doc_wrap.h"
+/* md_table.c -- tables in lines of a given width. */
+#include "md_wrap.h"
 
 #include <string.h>
 
@@ -7,23 +7,24 @@
 
 enum { SEPARATOR_COLUMNS = 3, LEAST_CELL = 4 };
 
-static const struct lab_doc_cell *cell_at(const struct lab_block *b, size_t row,
-                                          size_t column)
+static const struct lab_md_cell *cell_at(const struct lab_md_block *b,
+                                         size_t row, size_t column)
 {
     return &b->cells[row * b->columns + column];
 }
 
-static int natural_width(const struct lab_doc_cell *cell)
+static int natural_width(const struct lab_md_cell *cell)
 {
     int columns = 0;
     for (size_t i = 0; i < cell->n_spans; i++)
-        columns += lab_doc_columns(cell->spans[i].text);
+        columns += lab_md_columns(cell->spans[i].text);
     return columns;
 }
 
 /* Every column as wide as its widest cell; while they do not fit together,
  * the widest one gives way. */
-static void choose_widths(const struct lab_block *b, int available, int *width)
+static void choose_widths(const struct lab_md_block *b, int available,
+                          int *width)
 {
     int total = 0;
     for (size_t c = 0; c < b->columns; c++) {
@@ -48,28 +49,28 @@ static void choose_widths(const struct lab_block *b, int available, int *width)
 
 static void put_cell_line(struct lab_wrapper *w,
                           const struct lab_glyph_list *list, int width,
-                          enum lab_align align, size_t *next)
+                          enum lab_md_align align, size_t *next)
 {
     struct lab_glyph_piece piece = {0};
     bool any = lab_wrap_next(list, *next, width, &piece, next);
     int room = width - piece.columns;
-    int before = align == LAB_ALIGN_RIGHT    ? room
-                 : align == LAB_ALIGN_CENTER ? room / 2
-                                             : 0;
-    lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", before);
+    int before = align == LAB_MD_RIGHT    ? room
+                 : align == LAB_MD_CENTER ? room / 2
+                                          : 0;
+    lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", before);
     if (any)
         lab_wrap_put_piece(w, list, &piece);
-    lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", room - before);
+    lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", room - before);
 }
 
 /* One row takes as many lines as its fullest cell needs. */
-static void put_row(struct lab_wrapper *w, const struct lab_block *b,
+static void put_row(struct lab_wrapper *w, const struct lab_md_block *b,
                     size_t row, const int *width, struct lab_glyph_list *lists,
                     size_t *next)
 {
     bool more = true;
     for (size_t c = 0; c < b->columns; c++) {
-        const struct lab_doc_cell *cell = cell_at(b, row, c);
+        const struct lab_md_cell *cell = cell_at(b, row, c);
         lab_wrap_collect(w, cell->spans, cell->n_spans, &lists[c]);
         next[c] = 0;
     }
@@ -78,7 +79,7 @@ static void put_row(struct lab_wrapper *w, const struct lab_block *b,
         lab_wrap_begin_line(w);
         for (size_t c = 0; c < b->columns; c++) {
             if (c > 0)
-                lab_wrap_pad(w, LAB_TEXT_FRAME, " │ ", 1);
+                lab_wrap_pad(w, LAB_SPAN_FRAME, " │ ", 1);
             put_cell_line(w, &lists[c], width[c], b->align[c], &next[c]);
             more = more || next[c] < lists[c].count;
         }
@@ -86,21 +87,21 @@ static void put_row(struct lab_wrapper *w, const struct lab_block *b,
     }
 }
 
-static void put_head_rule(struct lab_wrapper *w, const struct lab_block *b,
+static void put_head_rule(struct lab_wrapper *w, const struct lab_md_block *b,
                           const int *width)
 {
     lab_wrap_begin_line(w);
     for (size_t c = 0; c < b->columns; c++) {
         if (c > 0)
-            lab_wrap_pad(w, LAB_TEXT_FRAME, "─┼─", 1);
-        lab_wrap_pad(w, LAB_TEXT_FRAME, "─", width[c]);
+            lab_wrap_pad(w, LAB_SPAN_FRAME, "─┼─", 1);
+        lab_wrap_pad(w, LAB_SPAN_FRAME, "─", width[c]);
     }
     lab_wrap_end_line(w);
 }
 
 /* "head:" on one line and the cell under it. */
-static void put_pair(struct lab_wrapper *w, const struct lab_doc_cell *head,
-                     const struct lab_doc_cell *cell,
+static void put_pair(struct lab_wrapper *w, const struct lab_md_cell *head,
+                     const struct lab_md_cell *cell,
                      struct lab_glyph_list *list)
 {
     struct lab_glyph_piece piece;
@@ -111,21 +112,21 @@ static void put_pair(struct lab_wrapper *w, const struct lab_doc_cell *head,
         lab_wrap_begin_line(w);
         lab_wrap_put_piece(w, list, &piece);
         if (next >= list->count)
-            lab_wrap_pad(w, LAB_TEXT_FRAME, ":", 1);
+            lab_wrap_pad(w, LAB_SPAN_FRAME, ":", 1);
         lab_wrap_end_line(w);
     }
     lab_wrap_collect(w, cell->spans, cell->n_spans, list);
     next = 0;
     while (!w->failed && lab_wrap_next(list, next, width - 2, &piece, &next)) {
         lab_wrap_begin_line(w);
-        lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", 2);
+        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", 2);
         lab_wrap_put_piece(w, list, &piece);
         lab_wrap_end_line(w);
     }
 }
 
 /* Too many columns for the screen: every cell on lines of its own. */
-static void put_as_list(struct lab_wrapper *w, const struct lab_block *b,
+static void put_as_list(struct lab_wrapper *w, const struct lab_md_block *b,
                         struct lab_glyph_list *list)
 {
     for (size_t r = 1; r < b->rows; r++) {
@@ -134,7 +135,7 @@ static void put_as_list(struct lab_wrapper *w, const struct lab_block *b,
     }
 }
 
-void lab_wrap_table(struct lab_wrapper *w, const struct lab_block *b)
+void lab_wrap_table(struct lab_wrapper *w, const struct lab_md_block *b)
 {
     if (b->columns == 0 || b->rows == 0)
         return;

@@ -1,4 +1,4 @@
-#include "doc_wrap.h"
+#include "md_wrap.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static int width_of(unsigned code)
     return combining ? 0 : wide ? 2 : 1;
 }
 
-int lab_doc_columns(const char *utf8)
+int lab_md_columns(const char *utf8)
 {
     int columns = 0;
     size_t n = strlen(utf8);
@@ -71,7 +71,7 @@ static void flush_span(struct lab_wrapper *w)
         return;
     }
     w->spans = spans;
-    w->spans[w->n_spans++] = (struct lab_span){w->style, text};
+    w->spans[w->n_spans++] = (struct lab_md_span){w->style, text};
     lab_str_clear(&w->text);
 }
 
@@ -96,12 +96,12 @@ void lab_wrap_end_line(struct lab_wrapper *w)
     void *lines = w->lines;
     /* Blanks at the end of a line only make it longer. */
     while (w->text.len > 0 && w->text.data[w->text.len - 1] == ' ' &&
-           !(w->style & LAB_TEXT_CODE))
+           !(w->style & LAB_SPAN_CODE))
         w->text.data[--w->text.len] = '\0';
     flush_span(w);
     if (w->failed)
         return;
-    struct lab_span *kept =
+    struct lab_md_span *kept =
         lab_arena_array(w->arena, w->n_spans, sizeof(*kept));
     if (!kept ||
         !lab_wrap_grow(&lines, &w->cap_lines, w->n_lines, sizeof(*w->lines))) {
@@ -111,7 +111,7 @@ void lab_wrap_end_line(struct lab_wrapper *w)
     w->lines = lines;
     if (w->n_spans)
         memcpy(kept, w->spans, w->n_spans * sizeof(*kept));
-    w->lines[w->n_lines++] = (struct lab_doc_line){kept, w->n_spans, w->block};
+    w->lines[w->n_lines++] = (struct lab_md_line){kept, w->n_spans, w->block};
     w->n_spans = 0;
 }
 
@@ -144,7 +144,7 @@ static void indents(const struct lab_wrapper *w, int *quote, int *depth)
 static int marker_columns(const struct lab_wrapper *w, int depth)
 {
     const char *marker = w->first_line ? w->current->marker : NULL;
-    int used = marker && depth > 0 ? lab_doc_columns(marker) + 1 : 0;
+    int used = marker && depth > 0 ? lab_md_columns(marker) + 1 : 0;
     return used > ITEM_COLUMNS ? used : ITEM_COLUMNS;
 }
 
@@ -165,15 +165,15 @@ void lab_wrap_begin_line(struct lab_wrapper *w)
     int depth;
     indents(w, &quote, &depth);
     const char *marker = w->first_line ? w->current->marker : NULL;
-    lab_wrap_pad(w, LAB_TEXT_FRAME, "│ ", quote);
-    lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", ITEM_COLUMNS * (depth - 1));
+    lab_wrap_pad(w, LAB_SPAN_FRAME, "│ ", quote);
+    lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", ITEM_COLUMNS * (depth - 1));
     if (depth > 0) {
         int room = marker_columns(w, depth);
         if (marker) {
-            lab_wrap_put(w, LAB_TEXT_FRAME, marker, strlen(marker));
-            room -= lab_doc_columns(marker);
+            lab_wrap_put(w, LAB_SPAN_FRAME, marker, strlen(marker));
+            room -= lab_md_columns(marker);
         }
-        lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", room);
+        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", room);
     }
     w->first_line = false;
 }
@@ -194,7 +194,7 @@ static void add_glyph(struct lab_wrapper *w, struct lab_glyph_list *out,
         bytes, (uint8_t)len, (uint8_t)columns, (uint8_t)style};
 }
 
-void lab_wrap_collect(struct lab_wrapper *w, const struct lab_span *spans,
+void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
                       size_t n_spans, struct lab_glyph_list *out)
 {
     out->count = 0;
@@ -232,7 +232,7 @@ static bool is_break(const struct lab_glyph_run *g)
 /* Formulas and code hold together where other text can give way. */
 static bool holds_together(const struct lab_glyph_run *g)
 {
-    return (g->style & (LAB_TEXT_MATH | LAB_TEXT_CODE)) != 0;
+    return (g->style & (LAB_SPAN_MATH | LAB_SPAN_CODE)) != 0;
 }
 
 /* Where to end a line that is full at `end`: at the last blank, else at the
@@ -293,7 +293,7 @@ void lab_wrap_put_piece(struct lab_wrapper *w,
 
 /* ---- blocks ---- */
 
-static int put_text(struct lab_wrapper *w, const struct lab_block *b,
+static int put_text(struct lab_wrapper *w, const struct lab_md_block *b,
                     int indent)
 {
     struct lab_glyph_piece piece;
@@ -304,7 +304,7 @@ static int put_text(struct lab_wrapper *w, const struct lab_block *b,
            lab_wrap_next(&w->glyphs, next, lab_wrap_width(w) - indent, &piece,
                          &next)) {
         lab_wrap_begin_line(w);
-        lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", indent);
+        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", indent);
         lab_wrap_put_piece(w, &w->glyphs, &piece);
         lab_wrap_end_line(w);
         if (piece.columns > widest)
@@ -320,12 +320,12 @@ static int put_text(struct lab_wrapper *w, const struct lab_block *b,
 static void put_rule(struct lab_wrapper *w, int columns)
 {
     lab_wrap_begin_line(w);
-    lab_wrap_pad(w, LAB_TEXT_FRAME, "─", columns);
+    lab_wrap_pad(w, LAB_SPAN_FRAME, "─", columns);
     lab_wrap_end_line(w);
 }
 
 /* Code keeps its blanks; a line that is too long goes on in the next. */
-static void put_code(struct lab_wrapper *w, const struct lab_block *b)
+static void put_code(struct lab_wrapper *w, const struct lab_md_block *b)
 {
     int width = lab_wrap_width(w) - CODE_INDENT;
     lab_wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
@@ -336,7 +336,7 @@ static void put_code(struct lab_wrapper *w, const struct lab_block *b)
                piece.columns + list->items[piece.end].columns <= width)
             piece.columns += list->items[piece.end++].columns;
         lab_wrap_begin_line(w);
-        lab_wrap_pad(w, LAB_TEXT_PLAIN, " ", CODE_INDENT);
+        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
         lab_wrap_put_piece(w, list, &piece);
         lab_wrap_end_line(w);
         i = piece.end;
@@ -345,37 +345,37 @@ static void put_code(struct lab_wrapper *w, const struct lab_block *b)
     }
 }
 
-static void put_block(struct lab_wrapper *w, const struct lab_block *b)
+static void put_block(struct lab_wrapper *w, const struct lab_md_block *b)
 {
     int widest;
     w->current = b;
     w->first_line = true;
     switch (b->kind) {
-    case LAB_BLOCK_HEADING:
+    case LAB_MD_HEADING:
         widest = put_text(w, b, 0);
         if (b->level <= 2)
             put_rule(w, widest);
         break;
-    case LAB_BLOCK_PARAGRAPH:
+    case LAB_MD_PARAGRAPH:
         put_text(w, b, 0);
         break;
-    case LAB_BLOCK_MATH:
+    case LAB_MD_MATH:
         put_text(w, b, 4);
         break;
-    case LAB_BLOCK_CODE:
+    case LAB_MD_CODE:
         put_code(w, b);
         break;
-    case LAB_BLOCK_TABLE:
+    case LAB_MD_TABLE:
         lab_wrap_table(w, b);
         break;
-    case LAB_BLOCK_RULE:
+    case LAB_MD_RULE:
         put_rule(w, lab_wrap_width(w));
         break;
     }
 }
 
-enum lab_status lab_doc_wrap(const struct lab_doc *doc, int columns,
-                             struct lab_doc_lines *out)
+enum lab_status lab_md_wrap(const struct lab_md *doc, int columns,
+                            struct lab_md_lines *out)
 {
     struct lab_wrapper w = {0};
     w.columns = columns > LEAST_COLUMNS ? columns : LEAST_COLUMNS;
@@ -398,16 +398,16 @@ enum lab_status lab_doc_wrap(const struct lab_doc *doc, int columns,
         lab_free(w.arena);
         return lab_fail(LAB_E_NOMEM, "no memory left to lay the text out");
     }
-    *out = (struct lab_doc_lines){w.lines, w.n_lines, w.arena};
+    *out = (struct lab_md_lines){w.lines, w.n_lines, w.arena};
     return LAB_OK;
 }
 
-void lab_doc_lines_release(struct lab_doc_lines *lines)
+void lab_md_lines_release(struct lab_md_lines *lines)
 {
     struct lab_arena *arena = lines->memory;
     if (arena)
         lab_arena_release(arena);
     lab_free(arena);
     lab_free(lines->lines);
-    *lines = (struct lab_doc_lines){0};
+    *lines = (struct lab_md_lines){0};
 }

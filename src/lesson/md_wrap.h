@@ -1,10 +1,10 @@
-/* doc_wrap.h -- the parts that wrapping text and wrapping tables share.
+/* md_wrap.h -- the parts that wrapping text and wrapping tables share.
  * Threads: one at a time. */
 #pragma once
 #include <stdint.h>
 #include "arena.h"
 #include "base/str.h"
-#include "lesson/doc.h"
+#include "lesson/markdown.h"
 
 /* One character of a text on its way into lines. */
 struct lab_glyph_run {
@@ -30,17 +30,17 @@ struct lab_glyph_piece {
 
 struct lab_wrapper {
     struct lab_arena *arena;
-    struct lab_doc_line *lines;
+    struct lab_md_line *lines;
     size_t n_lines;
     size_t cap_lines;
-    struct lab_span *spans; /* of the open line */
+    struct lab_md_span *spans; /* of the open line */
     size_t n_spans;
     size_t cap_spans;
     struct lab_str text; /* of the open span */
     unsigned style;
     int columns;
     int block;
-    const struct lab_block *current;
+    const struct lab_md_block *current;
     bool first_line; /* of the block: the marker stands there */
     struct lab_glyph_list glyphs;
     bool failed;
@@ -57,7 +57,7 @@ void lab_wrap_begin_line(struct lab_wrapper *w);
 void lab_wrap_end_line(struct lab_wrapper *w);
 /* Columns that the next line of the current block has for text. */
 int lab_wrap_width(const struct lab_wrapper *w);
-void lab_wrap_collect(struct lab_wrapper *w, const struct lab_span *spans,
+void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
                       size_t n_spans, struct lab_glyph_list *out);
 /* The next line of at most `width` columns from glyph `at` on. false: there
  * is none. */
@@ -66,5 +66,5 @@ bool lab_wrap_next(const struct lab_glyph_list *list, size_t at, int width,
 void lab_wrap_put_piece(struct lab_wrapper *w,
                         const struct lab_glyph_list *list,
                         const struct lab_glyph_piece *piece);
-void lab_wrap_table(struct lab_wrapper *w, const struct lab_block *b);
+void lab_wrap_table(struct lab_wrapper *w, const struct lab_md_block *b);
 LAB_C_END

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "engine/plan.h"
+#include "engine/data.h"
 
 struct linter {
     const struct lab_lesson *lesson;
@@ -35,21 +35,19 @@ static void unknown(struct linter *l, struct lab_place at, const char *what,
         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-/* ---- the network, as far as it can be built without the data ---- */
+/* ---- the network ---- */
 
-/* Shapes of the sets that the program knows; false for the others, whose
- * shapes stand in files that an author's machine may not have. */
+/* MNIST's shapes are known without its files, which a lesson does not bring
+ * along; false for sources whose shapes only their files know. */
 static bool known_shapes(const struct lab_data_spec *d,
                          struct lab_data_shapes *out)
 {
-    int64_t side = d->source == LAB_DATA_DIGITS  ? 8
-                   : d->source == LAB_DATA_MNIST ? 28
-                                                 : 0;
-    if (side == 0)
+    enum { SIDE = 28 };
+    if (d->source != LAB_DATA_MNIST)
         return false;
     int64_t n = d->batch ? d->batch : 10;
-    int64_t image[] = {n, 1, side, side};
-    int64_t flat[] = {n, side * side};
+    int64_t image[] = {n, 1, SIDE, SIDE};
+    int64_t flat[] = {n, SIDE * SIDE};
     *out = (struct lab_data_shapes){.batch = n,
                                     .x_image = lab_shape_make(4, image),
                                     .x = lab_shape_make(2, flat),
@@ -58,38 +56,51 @@ static bool known_shapes(const struct lab_data_spec *d,
     return true;
 }
 
-/* A build error comes as "FILE:LINE:COLUMN: message": its place goes where
- * findings keep it. */
-static void add_build_error(struct linter *l, enum lab_status st)
+/* An error of the engine. One that begins with "FILE:LINE:COLUMN: " of this
+ * lesson has its own place; another is put at `at`. */
+static void add_engine_error(struct linter *l, struct lab_place at,
+                             enum lab_status st)
 {
     const char *text = lab_error();
     const char *file = l->lesson->spec.file;
     size_t len = strlen(file);
-    struct lab_place at = {0, 0};
+    /* What this machine or this version lacks is not the lesson's fault. */
+    bool lacks =
+        st == LAB_E_UNSUPPORTED || st == LAB_E_IO || st == LAB_E_NOTFOUND;
     if (strncmp(text, file, len) == 0 && text[len] == ':') {
+        struct lab_place own;
         int used = 0;
-        if (sscanf(text + len, ":%d:%d: %n", &at.line, &at.column, &used) ==
+        if (sscanf(text + len, ":%d:%d: %n", &own.line, &own.column, &used) ==
                 2 &&
-            used > 0)
+            used > 0) {
             text += len + (size_t)used;
+            at = own;
+        }
     }
-    add(l, at,
-        st == LAB_E_UNSUPPORTED ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR,
-        "%s", text);
+    add(l, at, lacks ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR, "%s", text);
 }
 
 static enum lab_status build(struct linter *l, struct lab_plan **out)
 {
     const struct lab_network_spec *s = &l->lesson->spec;
-    struct lab_data_shapes shapes = {0};
-    bool in_file = s->data.source == LAB_DATA_INLINE;
+    struct lab_data_shapes shapes;
+    struct lab_data *data = NULL;
+    enum lab_status st = lab_data_open(&data, s, NULL, 0);
     *out = NULL;
-    if (!in_file && !known_shapes(&s->data, &shapes))
-        return LAB_OK;
-    enum lab_status st =
-        lab_plan_build(out, s, in_file ? NULL : &shapes, LAB_F32);
-    if (st && st != LAB_E_NOMEM)
-        add_build_error(l, st);
+    if (!st) {
+        lab_data_get_shapes(data, &shapes);
+    } else if (st != LAB_E_NOMEM) {
+        add_engine_error(l, s->data.place, st);
+        st = known_shapes(&s->data, &shapes) ? LAB_OK : st;
+    }
+    if (!st) {
+        st = lab_plan_build(out, s, &shapes, LAB_F32);
+        if (!st && data)
+            st = lab_data_check_labels(data, *out);
+        if (st && st != LAB_E_NOMEM)
+            add_engine_error(l, s->data.place, st);
+    }
+    lab_data_free(data);
     return st == LAB_E_NOMEM ? st : LAB_OK;
 }
 
@@ -214,9 +225,23 @@ static enum lab_status check_headings(struct linter *l)
     return LAB_OK;
 }
 
+static bool has_step_texts(const struct lab_lesson *lesson)
+{
+    for (int i = 0; i < lesson->n_sections; i++) {
+        if (*lesson->sections[i].name)
+            return true;
+    }
+    return false;
+}
+
 static void check_step_texts(struct linter *l)
 {
     const struct lab_plan *p = l->plan;
+    if (!has_step_texts(l->lesson)) {
+        add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
+            "no step has a text: add ## phase: forward and others");
+        return;
+    }
     for (int i = 0; p && i < p->n_steps; i++) {
         const struct lab_step *s = &p->steps[i];
         const struct lab_node *n = &p->nodes[s->node >= 0 ? s->node : 0];

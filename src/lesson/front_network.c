@@ -1,5 +1,6 @@
 #include "front.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -77,6 +78,10 @@ static enum lab_status take_ints(struct lab_front *f,
         lab_y_want(f->r, node, LAB_Y_LIST, "a whole number or a list of them");
     if (st)
         return st;
+    if (node->count != def->max_items && def->min_items == def->max_items)
+        return lab_y_fail(f->r, node, LAB_E_PARSE,
+                          "%s: a list of %lld; it takes %d numbers", def->name,
+                          (long long)node->count, def->max_items);
     if (node->count < def->min_items || node->count > def->max_items)
         return lab_y_fail(f->r, node, LAB_E_PARSE,
                           "%s: a list of %lld; it takes %d to %d numbers",
@@ -217,6 +222,7 @@ static enum lab_status take_keys(struct lab_front *f,
                                  struct lab_node_spec *out)
 {
     bool layer = out->op->kind == LAB_KIND_LAYER;
+    bool strange = false; /* a misspelt key may be the one that is missing */
     enum lab_status st;
     for (const struct lab_ynode *n = node->first; n; n = n->next) {
         bool general = strcmp(n->key, "op") == 0 ||
@@ -225,6 +231,7 @@ static enum lab_status take_keys(struct lab_front *f,
         if (general)
             continue;
         int key = lab_op_key(out->op, n->key);
+        strange = strange || key < 0;
         st = key < 0 ? unknown_node_key(f, n, out->op)
                      : take_attr(f, n, &out->op->keys[key], &out->attr[key]);
         if (st == LAB_E_NOMEM)
@@ -232,7 +239,7 @@ static enum lab_status take_keys(struct lab_front *f,
     }
     for (int i = 0; i < out->op->n_keys; i++) {
         const struct lab_key_def *def = &out->op->keys[i];
-        if (def->required && !out->attr[i].set)
+        if (def->required && !out->attr[i].set && !strange)
             lab_y_fail(f->r, node, LAB_E_PARSE, "%s needs %s", out->op->name,
                        def->name);
     }
@@ -403,18 +410,18 @@ static enum lab_status check_inputs(struct lab_front *f,
     const struct lab_op_def *op = out->op;
     int n = out->from ? out->n_from : 1;
     if (n < op->min_inputs || n > op->max_inputs) {
-        const char *s = op->max_inputs == 1 ? "" : "s";
+        char range[48];
         if (op->min_inputs == op->max_inputs)
-            return lab_y_fail(f->r, node, LAB_E_PARSE,
-                              "%s takes %d input%s, here are %d: name them "
-                              "in from",
-                              op->name, op->max_inputs, s, n);
+            snprintf(range, sizeof(range), "%d", op->max_inputs);
+        else
+            snprintf(range, sizeof(range), "%d to %d", op->min_inputs,
+                     op->max_inputs);
         return lab_y_fail(f->r, node, LAB_E_PARSE,
-                          "%s takes %d to %d inputs, here are %d: name them "
-                          "in from",
-                          op->name, op->min_inputs, op->max_inputs, n);
+                          "%s takes %s input%s, not %d: name them in from",
+                          op->name, range, op->max_inputs == 1 ? "" : "s", n);
     }
-    if (!out->from && index == 0 && f->spec->data.source == LAB_DATA_INLINE) {
+    if (!out->from && index == 0 && !f->r->found->errors &&
+        f->spec->data.source == LAB_DATA_INLINE) {
         bool has_x = false;
         for (int i = 0; i < f->spec->data.n_tensors; i++)
             has_x |= strcmp(f->spec->data.tensors[i].name, "x") == 0;
@@ -426,7 +433,9 @@ static enum lab_status check_inputs(struct lab_front *f,
     return LAB_OK;
 }
 
-static enum lab_status take_node(struct lab_front *f,
+/* First round: what every node is and how it is called, so that the second
+ * can tell an unknown name from one that comes too late. */
+static enum lab_status take_name(struct lab_front *f,
                                  const struct lab_ynode *node, int index)
 {
     struct lab_node_spec *out = &f->spec->nodes[index];
@@ -437,17 +446,18 @@ static enum lab_status take_node(struct lab_front *f,
     if (st)
         return st;
     st = take_op(f, node, LAB_KIND_LAYER, out);
-    if (st == LAB_E_NOMEM)
-        return st;
-    if (take_id(f, node, index) == LAB_E_NOMEM)
-        return LAB_E_NOMEM;
+    return st == LAB_E_NOMEM ? st : take_id(f, node, index);
+}
+
+static enum lab_status take_node(struct lab_front *f,
+                                 const struct lab_ynode *node, int index)
+{
+    struct lab_node_spec *out = &f->spec->nodes[index];
     const struct lab_ynode *from = lab_y_get(node, "from");
     enum lab_status from_st = from ? take_from(f, from, index) : LAB_OK;
-    if (from_st == LAB_E_NOMEM)
+    if (from_st == LAB_E_NOMEM || !out->op)
         return from_st;
-    if (st)
-        return st;
-    st = take_keys(f, node, out);
+    enum lab_status st = take_keys(f, node, out);
     return st || from_st ? st : check_inputs(f, node, index);
 }
 
@@ -455,10 +465,10 @@ enum lab_status lab_front_network(struct lab_front *f,
                                   const struct lab_ynode *node)
 {
     struct lab_network_spec *s = f->spec;
+    enum { MOST = 4096 };
     enum lab_status st = lab_y_want(f->r, node, LAB_Y_LIST, "a list of nodes");
     if (st)
         return lab_front_pass(st);
-    enum { MOST = 4096 };
     if (node->count < 1 || node->count > MOST) {
         lab_y_fail(f->r, node, LAB_E_PARSE, "%lld nodes: a network has 1 to %d",
                    (long long)node->count, MOST);
@@ -470,9 +480,13 @@ enum lab_status lab_front_network(struct lab_front *f,
     s->n_nodes = (int)node->count;
     int index = 0;
     for (const struct lab_ynode *n = node->first; n; n = n->next) {
-        st = take_node(f, n, index++);
-        if (st == LAB_E_NOMEM)
-            return st;
+        if (take_name(f, n, index++) == LAB_E_NOMEM)
+            return LAB_E_NOMEM;
+    }
+    index = 0;
+    for (const struct lab_ynode *n = node->first; n; n = n->next) {
+        if (take_node(f, n, index++) == LAB_E_NOMEM)
+            return LAB_E_NOMEM;
     }
     return LAB_OK;
 }

@@ -86,8 +86,8 @@ static enum lab_status fill_nest(struct nest *n, const struct lab_ynode *node,
                           position(n, depth, where, sizeof(where)));
     if (node->count != n->shape.dim[depth])
         return lab_y_fail(r, node, LAB_E_SHAPE,
-                          "ragged: the list at %s has %lld elements, the "
-                          "first one has %lld",
+                          "ragged: the list at %s is %lld long, the first "
+                          "one %lld",
                           position(n, depth, where, sizeof(where)),
                           (long long)node->count,
                           (long long)n->shape.dim[depth]);

@@ -39,6 +39,10 @@ static enum lab_status syntax_error(struct builder *b)
     if (p->error == YAML_MEMORY_ERROR)
         return lab_y_nomem(b->r);
     const char *problem = p->problem ? p->problem : "not understood";
+    if (strstr(problem, "cannot start any token"))
+        return fail_at(b, &p->problem_mark,
+                       "YAML: this character cannot stand here (a tab cannot "
+                       "indent; quote a text that begins with @, ` or %%)");
     if (p->context && p->context_mark.line != p->problem_mark.line)
         return fail_at(b, &p->problem_mark, "YAML: %s (%s from line %d)",
                        problem, p->context, file_line(b, &p->context_mark));

@@ -222,6 +222,27 @@ enum lab_status lab_y_number(struct lab_reader *r, const struct lab_ynode *node,
     return LAB_OK;
 }
 
+static enum lab_status fail_range(struct lab_reader *r,
+                                  const struct lab_ynode *node, int64_t least,
+                                  int64_t most)
+{
+    const char *key = node->key ? node->key : "";
+    const char *colon = node->key ? ": " : "";
+    if (most != INT64_MAX)
+        return lab_y_fail(r, node, LAB_E_RANGE,
+                          "%.*s%s%.*s is not between %lld and %lld",
+                          SHOWN_BYTES, key, colon, SHOWN_BYTES, node->text,
+                          (long long)least, (long long)most);
+    if (node->text[0] == '-' || least > 0)
+        return lab_y_fail(r, node, LAB_E_RANGE,
+                          "%.*s%s%.*s: expected a whole number from %lld on, "
+                          "below 2^63",
+                          SHOWN_BYTES, key, colon, SHOWN_BYTES, node->text,
+                          (long long)least);
+    return lab_y_fail(r, node, LAB_E_RANGE, "%.*s%s%.*s is 2^63 or more",
+                      SHOWN_BYTES, key, colon, SHOWN_BYTES, node->text);
+}
+
 enum lab_status lab_y_int(struct lab_reader *r, const struct lab_ynode *node,
                           int64_t least, int64_t most, int64_t *out)
 {
@@ -233,19 +254,8 @@ enum lab_status lab_y_int(struct lab_reader *r, const struct lab_ynode *node,
         return fail_expected(r, node, "a whole number");
     errno = 0;
     long long value = strtoll(node->text, NULL, 10);
-    const char *name = node->key ? node->key : "the number";
-    if (errno == ERANGE || value < least || value > most) {
-        if (most == INT64_MAX)
-            return lab_y_fail(r, node, LAB_E_RANGE,
-                              "%.*s: %.*s is not at least %lld (and below "
-                              "2^63)",
-                              SHOWN_BYTES, name, SHOWN_BYTES, node->text,
-                              (long long)least);
-        return lab_y_fail(r, node, LAB_E_RANGE,
-                          "%.*s: %.*s is not between %lld and %lld",
-                          SHOWN_BYTES, name, SHOWN_BYTES, node->text,
-                          (long long)least, (long long)most);
-    }
+    if (errno == ERANGE || value < least || value > most)
+        return fail_range(r, node, least, most);
     *out = value;
     return LAB_OK;
 }

@@ -18,6 +18,7 @@ struct lab_front {
     struct lab_network_spec *spec;
     const char *dir;        /* the lesson's directory, for paths in it */
     struct lab_arena *tree; /* scratch that lives as long as the tree */
+    struct lab_place *watch_places; /* out: of spec->watch, in r->arena */
 };
 
 LAB_C_BEGIN

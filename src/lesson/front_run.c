@@ -118,13 +118,15 @@ enum lab_status lab_front_watch(struct lab_front *f,
     if (st)
         return lab_front_pass(st);
     s->watch = lab_alloc_array((size_t)node->count, sizeof(*s->watch));
-    if (!s->watch)
+    f->watch_places = lab_arena_array(f->r->arena, (size_t)node->count,
+                                      sizeof(*f->watch_places));
+    if (!s->watch || !f->watch_places)
         return lab_y_nomem(f->r);
     for (const struct lab_ynode *n = node->first; n; n = n->next) {
         char **slot = &s->watch[s->n_watch];
         st = lab_front_string(f, n, 2 * LAB_FRONT_NAME_BYTES, slot);
         if (!st) {
-            s->n_watch++;
+            f->watch_places[s->n_watch++] = lab_front_place(n);
             if (!is_input_or_loss(s, *slot))
                 st = check_owner(f, n, *slot, false);
         }

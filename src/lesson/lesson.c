@@ -331,6 +331,7 @@ static enum lab_status read_lesson(struct lab_lesson *lesson,
     enum lab_status st = dir.failed ? lab_y_nomem(&r) : LAB_OK;
     if (!st && src->yaml)
         st = read_front(&l, src);
+    lesson->watch_places = l.front.watch_places;
     if (!st && src->yaml)
         st = lab_sections_read(lesson, &memory->arena, src->body,
                                src->body_size, src->body_line);

@@ -59,47 +59,61 @@ static bool known_shapes(const struct lab_data_spec *d,
 /* An error of the engine. One that begins with "FILE:LINE:COLUMN: " of this
  * lesson has its own place; another is put at `at`. */
 static void add_engine_error(struct linter *l, struct lab_place at,
-                             enum lab_status st)
+                             enum lab_severity severity)
 {
     const char *text = lab_error();
     const char *file = l->lesson->spec.file;
     size_t len = strlen(file);
-    /* What this machine or this version lacks is not the lesson's fault. */
-    bool lacks =
-        st == LAB_E_UNSUPPORTED || st == LAB_E_IO || st == LAB_E_NOTFOUND;
+    struct lab_place own;
+    int used = 0;
     if (strncmp(text, file, len) == 0 && text[len] == ':') {
-        struct lab_place own;
-        int used = 0;
-        if (sscanf(text + len, ":%d:%d: %n", &own.line, &own.column, &used) ==
-                2 &&
+        text += len + 1;
+        if (sscanf(text, "%d:%d:%n", &own.line, &own.column, &used) == 2 &&
             used > 0) {
-            text += len + (size_t)used;
+            text += used;
             at = own;
         }
+        text += strspn(text, " ");
     }
-    add(l, at, lacks ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR, "%s", text);
+    add(l, at, severity, "%s", text);
+}
+
+/* What this machine or this version lacks is not the lesson's fault. */
+static enum lab_severity severity_of(enum lab_status st)
+{
+    bool lacks =
+        st == LAB_E_UNSUPPORTED || st == LAB_E_IO || st == LAB_E_NOTFOUND;
+    return lacks ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR;
 }
 
 static enum lab_status build(struct linter *l, struct lab_plan **out)
 {
-    const struct lab_network_spec *s = &l->lesson->spec;
+    /* Names of tensors and steps are checked here, all of them and each at
+     * its place: the plan is built without them. */
+    struct lab_network_spec s = l->lesson->spec;
     struct lab_data_shapes shapes;
     struct lab_data *data = NULL;
-    enum lab_status st = lab_data_open(&data, s, NULL, 0);
+    s.n_watch = 0;
+    s.n_breaks = 0;
+    s.n_printed = 0;
     *out = NULL;
+    enum lab_status st = lab_data_open(&data, &s, NULL, 0);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
     } else if (st != LAB_E_NOMEM) {
-        add_engine_error(l, s->data.place, st);
-        st = known_shapes(&s->data, &shapes) ? LAB_OK : st;
+        add_engine_error(l, s.data.place, severity_of(st));
+        st = known_shapes(&s.data, &shapes) ? LAB_OK : st;
+        if (st)
+            return LAB_OK;
     }
-    if (!st) {
-        st = lab_plan_build(out, s, &shapes, LAB_F32);
-        if (!st && data)
-            st = lab_data_check_labels(data, *out);
-        if (st && st != LAB_E_NOMEM)
-            add_engine_error(l, s->data.place, st);
-    }
+    if (!st)
+        st = lab_plan_build(out, &s, &shapes, LAB_F32);
+    if (!st && data)
+        st = lab_data_check_labels(data, *out);
+    if (st && st != LAB_E_NOMEM)
+        add_engine_error(l, s.data.place,
+                         st == LAB_E_UNSUPPORTED ? LAB_SEVERITY_WARNING
+                                                 : LAB_SEVERITY_ERROR);
     lab_data_free(data);
     return st == LAB_E_NOMEM ? st : LAB_OK;
 }
@@ -118,6 +132,20 @@ static bool names_step(const char *section, const char *step)
     return step[len] == '.' && *rest && !rest[strspn(rest, "0123456789")];
 }
 
+static enum lab_status unknown_step(struct linter *l, struct lab_place at,
+                                    const char *word)
+{
+    const struct lab_plan *p = l->plan;
+    const char **names = lab_alloc_array((size_t)p->n_steps, sizeof(*names));
+    if (!names)
+        return lab_fail(LAB_E_NOMEM, "no memory left to check the steps");
+    for (int i = 0; i < p->n_steps; i++)
+        names[i] = p->steps[i].name;
+    unknown(l, at, "step", word, names, (size_t)p->n_steps);
+    lab_free(names);
+    return LAB_OK;
+}
+
 static enum lab_status check_step_heading(struct linter *l,
                                           const struct lab_section *s)
 {
@@ -129,14 +157,7 @@ static enum lab_status check_step_heading(struct linter *l,
         if (names_step(s->name, p->steps[i].name))
             return LAB_OK;
     }
-    const char **names = lab_alloc_array((size_t)p->n_steps, sizeof(*names));
-    if (!names)
-        return lab_fail(LAB_E_NOMEM, "no memory left to check the headings");
-    for (int i = 0; i < p->n_steps; i++)
-        names[i] = p->steps[i].name;
-    unknown(l, at, "step", s->name, names, (size_t)p->n_steps);
-    lab_free(names);
-    return LAB_OK;
+    return unknown_step(l, at, s->name);
 }
 
 static enum lab_status check_node_heading(struct linter *l,
@@ -286,6 +307,25 @@ static void check_printed_place(struct linter *l,
             p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
 }
 
+static enum lab_status check_break(struct linter *l,
+                                   const struct lab_break_spec *b)
+{
+    const struct lab_plan *p = l->plan;
+    bool named = b->kind != LAB_BREAK_STEP || lab_plan_node(p, b->step) >= 0;
+    bool reached = named;
+    for (int i = 0; !reached && i < p->n_steps; i++) {
+        bool same = strcmp(p->steps[i].name, b->step) == 0;
+        named = named || same;
+        reached = same && (b->phase < 0 || b->phase == (int)p->steps[i].phase);
+    }
+    if (!named)
+        return unknown_step(l, b->place, b->step);
+    if (!reached)
+        add(l, b->place, LAB_SEVERITY_ERROR, "the step %s has no phase %s",
+            b->step, lab_phase_name((enum lab_phase)b->phase));
+    return LAB_OK;
+}
+
 static enum lab_status check_names(struct linter *l)
 {
     const struct lab_network_spec *s = &l->lesson->spec;
@@ -294,7 +334,7 @@ static enum lab_status check_names(struct linter *l)
         return LAB_OK;
     for (int i = 0; i < s->n_watch && !st; i++) {
         if (lab_plan_tensor(l->plan, s->watch[i]) < 0)
-            st = unknown_tensor(l, s->data.place, s->watch[i]);
+            st = unknown_tensor(l, l->lesson->watch_places[i], s->watch[i]);
     }
     for (int i = 0; i < s->n_printed && !st; i++) {
         const struct lab_printed_spec *p = &s->printed[i];
@@ -304,19 +344,8 @@ static enum lab_status check_names(struct linter *l)
         else
             check_printed_place(l, p, &l->plan->tensors[t]);
     }
-    for (int i = 0; i < s->n_breaks && !st; i++) {
-        const struct lab_break_spec *b = &s->breaks[i];
-        bool known =
-            b->kind != LAB_BREAK_STEP || lab_plan_node(l->plan, b->step) >= 0;
-        for (int k = 0; !known && k < l->plan->n_steps; k++)
-            known = strcmp(l->plan->steps[k].name, b->step) == 0 &&
-                    (b->phase < 0 || b->phase == (int)l->plan->steps[k].phase);
-        if (!known)
-            add(l, b->place, LAB_SEVERITY_ERROR,
-                "no step %s%s%s in this lesson", b->step,
-                b->phase < 0 ? "" : " in phase ",
-                b->phase < 0 ? "" : lab_phase_name((enum lab_phase)b->phase));
-    }
+    for (int i = 0; i < s->n_breaks && !st; i++)
+        st = check_break(l, &s->breaks[i]);
     return st;
 }
 

@@ -272,11 +272,17 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
         .enter_span = lab_md_enter_span,
         .leave_span = lab_md_leave_span,
         .text = on_text};
-    struct lab_md_reader r = {
-        .arena = arena, .md = md, .size = n, .line = first_line};
-    lab_str_init(&r.text);
-    int rc = md_parse(md, (MD_SIZE)n, &parser, &r);
+    struct lab_str text;
     struct lab_md_block *kept = NULL;
+    lab_str_init(&text);
+    lab_md_widen_rules(&text, md, n);
+    struct lab_md_reader r = {.arena = arena,
+                              .md = lab_str_text(&text),
+                              .size = text.len,
+                              .line = first_line,
+                              .failed = text.failed};
+    lab_str_init(&r.text);
+    int rc = r.failed ? -1 : md_parse(r.md, (MD_SIZE)r.size, &parser, &r);
     if (rc == 0 && !r.failed)
         kept = lab_arena_array(arena, r.n_blocks, sizeof(*kept));
     if (kept) {
@@ -289,6 +295,7 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
     lab_free(r.spans);
     lab_free(r.cells);
     lab_str_release(&r.text);
+    lab_str_release(&text);
     if (!kept)
         return lab_fail(LAB_E_NOMEM, "no memory left for the lesson's text");
     return LAB_OK;

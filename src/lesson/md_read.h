@@ -10,6 +10,9 @@ LAB_C_BEGIN
  * Errors: LAB_E_NOMEM. */
 enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
                             int first_line, struct lab_md *out);
+/* Appends md[n] with the rules of its tables written as md4c wants them; lines
+ * stay lines. */
+void lab_md_widen_rules(struct lab_str *out, const char *md, size_t n);
 /* Appends what the entity s[n] ("&lt;", "&#955;") stands for. */
 void lab_md_add_entity(struct lab_str *out, const char *s, size_t n);
 /* The text of spans without styles; NULL when memory is short. */

@@ -121,7 +121,8 @@ void lab_lesson_id_of(const char *path, struct lab_str *out)
     const char *name = slash ? slash + 1 : path;
     size_t number = strspn(name, "0123456789");
     size_t len;
-    if (number > 0 && name[number] == '-' && name[number + 1])
+    if (number > 0 && name[number] == '-' &&
+        strcmp(name + number + 1, ".md") != 0 && name[number + 1])
         name += number + 1;
     len = strlen(name);
     if (len > 3 && strcmp(name + len - 3, ".md") == 0)

@@ -118,6 +118,19 @@ static bool add_script(struct lab_str *out, const char *text, bool raise)
     return whole;
 }
 
+/* "i = 1" under a sum is "i=1": small writing has no room for blanks. */
+static void drop_blanks(struct lab_str *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->len; i++) {
+        if (s->data[i] != ' ')
+            s->data[kept++] = s->data[i];
+    }
+    s->len = kept;
+    if (s->data)
+        s->data[kept] = '\0';
+}
+
 static void read_script(struct tex *t, struct lab_str *out)
 {
     struct lab_str arg;
@@ -125,6 +138,7 @@ static void read_script(struct tex *t, struct lab_str *out)
     t->i++;
     lab_str_init(&arg);
     read_argument(t, &arg);
+    drop_blanks(&arg);
     const char *text = lab_str_text(&arg);
     if (out->len > 0 && out->data[out->len - 1] == ' ')
         out->data[--out->len] = '\0';

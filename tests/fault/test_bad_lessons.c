@@ -64,8 +64,8 @@ static void every_bad_lesson_says_why(void **state)
         enum lab_status st;
         if (!dot || strcmp(dot, ".md") != 0)
             continue;
-        snprintf(expect, sizeof(expect), "%.*s.expect",
-                 (int)(dot - e->d_name), e->d_name);
+        snprintf(expect, sizeof(expect), "%.*s.expect", (int)(dot - e->d_name),
+                 e->d_name);
         char *want = read_file(expect);
         char *got = findings_of(e->d_name, &st);
         assert_non_null(want);
@@ -91,9 +91,9 @@ static void the_error_names_file_line_and_column(void **state)
     assert_int_equal(chdir(directory), 0);
     assert_int_equal(lab_lesson_load(&lesson, "op-unknown.md"), LAB_E_PARSE);
     assert_null(lesson);
-    assert_string_equal(
-        lab_error(), "op-unknown.md:9:19: unknown op dens; did you mean "
-                     "dense?");
+    assert_string_equal(lab_error(),
+                        "op-unknown.md:9:19: unknown op dens; did you mean "
+                        "dense?");
 }
 
 static enum lab_status load_text(const char *text, size_t size)
@@ -101,8 +101,7 @@ static enum lab_status load_text(const char *text, size_t size)
     struct lab_lesson *lesson = NULL;
     struct lab_findings found;
     lab_findings_init(&found);
-    enum lab_status st =
-        lab_lesson_parse(&lesson, "a.md", text, size, &found);
+    enum lab_status st = lab_lesson_parse(&lesson, "a.md", text, size, &found);
     lab_lesson_free(lesson);
     lab_findings_release(&found);
     return st;

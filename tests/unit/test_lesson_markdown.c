@@ -80,16 +80,14 @@ static void lists_hang(void **state)
                   "•  one two three\n   four five\n•  six\n   •  seven\n");
     check_wrapped("text\n\n9. nine\n10. ten\n", 40,
                   "text\n\n9. nine\n10. ten\n");
-    check_wrapped("1. a\n\n   b\n\n2. c\n", 40,
-                  "1. a\n\n   b\n\n2. c\n");
+    check_wrapped("1. a\n\n   b\n\n2. c\n", 40, "1. a\n\n   b\n\n2. c\n");
     check_wrapped("-\n- x\n", 40, "•\n•  x\n");
 }
 
 static void code_keeps_its_form(void **state)
 {
     (void)state;
-    check_wrapped("```c\nint  x;\n\n  y\n```\n", 40,
-                  "  int  x;\n\n    y\n");
+    check_wrapped("```c\nint  x;\n\n  y\n```\n", 40, "  int  x;\n\n    y\n");
     check_wrapped("    0123456789012345678901234\n", 20,
                   "  012345678901234567\n  8901234\n");
 }
@@ -106,11 +104,11 @@ static void tables_fit(void **state)
                   "relu │ the larger of zero and x\n"
                   "tanh │                    bends\n");
     check_wrapped(table, 24,
-                  "op   │     what it does\n"
-                  "─────┼─────────────────\n"
-                  "relu │    the larger of\n"
-                  "     │       zero and x\n"
-                  "tanh │            bends\n");
+                  "op   │      what it does\n"
+                  "─────┼──────────────────\n"
+                  "relu │     the larger of\n"
+                  "     │        zero and x\n"
+                  "tanh │             bends\n");
     check_wrapped("| a | b | c | d | e |\n|-|-|-|-|-|\n| 1 | 2 | 3 | 4 | 5 |",
                   20, "a:\n  1\nb:\n  2\nc:\n  3\nd:\n  4\ne:\n  5\n");
 }
@@ -144,16 +142,11 @@ static void spans_carry_styles(void **state)
     static const struct {
         const char *text;
         unsigned style;
-    } want[] = {{"a ", 0},
-                {"b", LAB_SPAN_STRONG},
-                {" ", 0},
-                {"c", LAB_SPAN_EMPH},
-                {" ", 0},
-                {"d", LAB_SPAN_CODE},
-                {" ", 0},
-                {"e", LAB_SPAN_MATH},
-                {" ", 0},
-                {"f", LAB_SPAN_STRONG | LAB_SPAN_EMPH}};
+    } want[] = {{"a ", 0}, {"b", LAB_SPAN_STRONG},
+                {" ", 0},  {"c", LAB_SPAN_EMPH},
+                {" ", 0},  {"d", LAB_SPAN_CODE},
+                {" ", 0},  {"e", LAB_SPAN_MATH},
+                {" ", 0},  {"f", LAB_SPAN_STRONG | LAB_SPAN_EMPH}};
     (void)state;
     assert_int_equal(lesson->sections[0].doc.n_blocks, 1);
     assert_int_equal(b->n_spans, sizeof(want) / sizeof(*want));
@@ -164,9 +157,9 @@ static void spans_carry_styles(void **state)
     lab_lesson_free(lesson);
 }
 
-static const char sections[] = "Intro.\n\n"           /* line 7 */
-                               "# Not a section\n\n"  /* 9 */
-                               "## node: fc1\n\nN\n"  /* 11 */
+static const char sections[] = "Intro.\n\n"          /* line 7 */
+                               "# Not a section\n\n" /* 9 */
+                               "## node: fc1\n\nN\n" /* 11 */
                                "## step: fc1.matmul\nS\n"
                                "## phase: backward\nP\n"
                                "## step: lstm1.cell\nC\n"
@@ -231,8 +224,8 @@ static void no_line_is_too_long(void **state)
     (void)state;
     for (int columns = 20; columns <= 200; columns++) {
         struct lab_md_lines lines;
-        assert_int_equal(
-            lab_md_wrap(&l->sections[0].doc, columns, &lines), LAB_OK);
+        assert_int_equal(lab_md_wrap(&l->sections[0].doc, columns, &lines),
+                         LAB_OK);
         for (size_t i = 0; i < lines.count; i++) {
             int used = 0;
             for (size_t k = 0; k < lines.lines[i].n_spans; k++)

@@ -40,6 +40,7 @@ struct lab_lesson {
     int n_prerequisites;
     struct lab_place order_place;
     struct lab_place title_place;
+    struct lab_place *watch_places; /* of spec.watch */
     struct lab_network_spec spec;
     struct lab_section *sections; /* the introduction is the first */
     int n_sections;

@@ -21,5 +21,5 @@ enum lab_status lab_table_alloc(struct lab_table *t, bool labels,
 enum lab_status lab_digits_read(struct lab_table *t, const char *path);
 enum lab_status lab_mnist_read(struct lab_table *t, const char *dir);
 enum lab_status lab_csv_read(struct lab_table *t,
-                             const struct lab_data_spec *spec,
-                             const char *path, bool labels);
+                             const struct lab_data_spec *spec, const char *path,
+                             bool labels);

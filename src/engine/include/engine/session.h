@@ -14,6 +14,7 @@
 #pragma once
 #include "base/str.h"
 #include "engine/explain.h"
+#include "engine/gradcheck.h"
 #include "engine/observer.h"
 #include "engine/stats.h"
 
@@ -124,17 +125,6 @@ struct lab_curve { /* of losses or accuracies; thinned when long */
     int64_t *iteration;
     double *value;
     int n;
-};
-
-struct lab_check_result { /* gradient against central differences */
-    char parameter[LAB_COMMAND_TEXT];
-    int64_t elements; /* compared */
-    double
-        max_error; /* |analytic - numeric| / (|analytic| + |numeric| + eps) */
-    int64_t worst; /* flat index */
-    double analytic;
-    double numeric;
-    bool passed;
 };
 
 /* A copy of what a view shows. Release with lab_snapshot_release(). The plan

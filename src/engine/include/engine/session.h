@@ -14,7 +14,9 @@
 #pragma once
 #include "base/str.h"
 #include "engine/explain.h"
+#include "engine/gradcheck.h"
 #include "engine/observer.h"
+#include "engine/stats.h"
 
 struct lab_session;
 
@@ -88,7 +90,7 @@ enum lab_session_state {
     LAB_SESSION_FAILED    /* could not start; error says why */
 };
 
-enum { LAB_SESSION_TEXT = 512, LAB_HISTOGRAM_BINS = 32, LAB_MAX_BREAKS = 32 };
+enum { LAB_SESSION_TEXT = 512, LAB_MAX_BREAKS = 32 };
 
 struct lab_break_info {
     int number; /* from 1, never reused */
@@ -98,19 +100,6 @@ struct lab_break_info {
     double value;
     bool watch; /* step holds a tensor's name */
     int64_t hits;
-};
-
-/* Of the finite elements; count minus nan_count minus inf_count of them. */
-struct lab_stats {
-    int64_t count;
-    int64_t nan_count;
-    int64_t inf_count;
-    int64_t zero_count;
-    double min; /* NaN when no element is finite */
-    double max;
-    double mean;
-    double std;
-    int64_t bin[LAB_HISTOGRAM_BINS]; /* equal parts of min..max */
 };
 
 /* A plane of a tensor, copied. Values are doubles; exact for f32 and i32. */
@@ -136,17 +125,6 @@ struct lab_curve { /* of losses or accuracies; thinned when long */
     int64_t *iteration;
     double *value;
     int n;
-};
-
-struct lab_check_result { /* gradient against central differences */
-    char parameter[LAB_COMMAND_TEXT];
-    int64_t elements; /* compared */
-    double
-        max_error; /* |analytic - numeric| / (|analytic| + |numeric| + eps) */
-    int64_t worst; /* flat index */
-    double analytic;
-    double numeric;
-    bool passed;
 };
 
 /* A copy of what a view shows. Release with lab_snapshot_release(). The plan

@@ -178,8 +178,8 @@ static enum lab_status keep_aside(struct lab_progress *p)
         if (link(p->path, to) == 0) {
             unlink(p->path);
             snprintf(p->note, sizeof(p->note),
-                     "%s; it was kept as %s, and counting starts again", why,
-                     strrchr(to, '/') ? strrchr(to, '/') + 1 : to);
+                     "%s; it was kept as %.200s, and counting starts again",
+                     why, strrchr(to, '/') ? strrchr(to, '/') + 1 : to);
             return LAB_OK;
         }
         if (errno != EEXIST)

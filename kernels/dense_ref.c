@@ -8,9 +8,9 @@
 /* xW[n,m] = sum_k x[n,k] W[k,m] */
 static enum lab_status dense_matmul_forward(const struct lab_call *call)
 {
-    const real *x = call->in[0].data;       /* (N, K) */
-    const real *W = call->in[1].data;       /* (K, M) */
-    real *xW = call->out[0].data;           /* (N, M) */
+    const real *x = call->in[0].data; /* (N, K) */
+    const real *W = call->in[1].data; /* (K, M) */
+    real *xW = call->out[0].data;     /* (N, M) */
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
     int64_t N = lab_view_rows(&call->in[0]);

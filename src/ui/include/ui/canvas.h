@@ -21,7 +21,7 @@ enum lab_role {
     LAB_ROLE_KEY,      /* a key the reader may press */
     LAB_ROLE_SELECTED, /* reverse video, everywhere */
     LAB_ROLE_CURSOR,
-    LAB_ROLE_MARK,     /* source elements of the explained number */
+    LAB_ROLE_MARK, /* source elements of the explained number */
     LAB_ROLE_GOOD,
     LAB_ROLE_WARN,
     LAB_ROLE_BAD,
@@ -73,8 +73,7 @@ void lab_canvas_unclip(struct lab_canvas *c, struct lab_rect old);
 int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
                     enum lab_role role, const char *utf8);
 int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
-                     enum lab_role role, const char *fmt, ...)
-    LAB_PRINTF(6, 7);
+                     enum lab_role role, const char *fmt, ...) LAB_PRINTF(6, 7);
 void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
                      enum lab_role role);
 /* Changes the role of cells and keeps their text. */

@@ -36,11 +36,12 @@ static __device__ inline float gelu_tanh_value(float x)
     return 0.5f * x * (1.0f + tanhf(gelu_tanh_inner(x)));
 }
 
-/* Phi(x): the share of a standard normal distribution below x. */
+/* Phi(x): the share of a standard normal distribution below x. erfc keeps its
+ * digits where 1 + erf would cancel. */
 static __device__ inline float normal_share(float x)
 {
     const float sqrt_half = 0.70710678118654752f;
-    return 0.5f * (1.0f + erff(x * sqrt_half));
+    return 0.5f * erfcf(-x * sqrt_half);
 }
 
 static __device__ inline float gelu_erf_value(float x)
@@ -58,25 +59,29 @@ static __device__ inline float swish_value(float x)
     return x * sigmoid_value(x);
 }
 
+/* Where t has reached 1 or -1 the second term is 0, however large du: not 0
+ * times infinity. */
 static __device__ inline float gelu_tanh_slope(float x)
 {
     const float sqrt_2_over_pi = 0.79788456080286536f;
     float t = tanhf(gelu_tanh_inner(x));
     float du = sqrt_2_over_pi * (1.0f + 3.0f * 0.044715f * x * x);
-    return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * du;
+    float dt = (1.0f - t) * (1.0f + t);
+    return 0.5f * (1.0f + t) + (dt == 0.0f ? 0.0f : 0.5f * x * dt * du);
 }
 
 static __device__ inline float gelu_erf_slope(float x)
 {
     const float one_over_sqrt_2_pi = 0.39894228040143268f;
     float phi = one_over_sqrt_2_pi * expf(-0.5f * x * x);
-    return normal_share(x) + x * phi;
+    return normal_share(x) + (phi == 0.0f ? 0.0f : x * phi);
 }
 
+/* 1 - s is sigmoid(-x), which does not cancel. */
 static __device__ inline float swish_slope(float x)
 {
     float s = sigmoid_value(x);
-    return s + x * s * (1.0f - s);
+    return s + x * s * sigmoid_value(-x);
 }
 
 /* The branch is the same for every thread of a launch: it costs next to

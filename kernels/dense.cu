@@ -80,10 +80,10 @@ static __global__ void dense_bias_bwd_naive(float *db, const float *dout,
     int64_t m = lab_element();
     if (m >= M)
         return;
-    float sum = 0.0f;
+    double sum = 0.0;
     for (int64_t n = 0; n < N; n++)
         sum += dout[n * M + m];
-    db[m] = sum;
+    db[m] = (float)sum;
 }
 
 /* The same with 32 threads a column: thread (tx, ty) adds rows ty, ty + 32 ...
@@ -92,11 +92,11 @@ static __global__ void dense_bias_bwd_naive(float *db, const float *dout,
 static __global__ void dense_bias_bwd_block(float *db, const float *dout,
                                             int64_t N, int64_t M)
 {
-    __shared__ float part[32][32];
+    __shared__ double part[32][32];
     int tx = threadIdx.x;
     int ty = threadIdx.y;
     int64_t m = static_cast<int64_t>(blockIdx.x) * 32 + tx;
-    float sum = 0.0f;
+    double sum = 0.0;
     if (m < M) {
         for (int64_t n = ty; n < N; n += 32)
             sum += dout[n * M + m];
@@ -108,7 +108,7 @@ static __global__ void dense_bias_bwd_block(float *db, const float *dout,
             part[ty][tx] += part[ty + half][tx];
     }
     if (ty == 0 && m < M)
-        db[m] = part[0][tx];
+        db[m] = (float)part[0][tx];
 }
 
 static enum lab_status dense_naive_forward(const struct lab_call *call)

@@ -23,6 +23,11 @@ static inline const float *lab_in(const struct lab_call *call, int i)
     return static_cast<const float *>(call->in[i].data);
 }
 
+static inline const int32_t *lab_labels(const struct lab_call *call, int i)
+{
+    return static_cast<const int32_t *>(call->in[i].data);
+}
+
 static inline float *lab_out(const struct lab_call *call, int i)
 {
     return static_cast<float *>(call->out[i].data);

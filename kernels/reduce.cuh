@@ -14,12 +14,16 @@
  * The order of the additions depends on the shape alone, never on which thread
  * comes first (no atomics), so that the same input gives the same bits at every
  * run. All threads of the group get the result, the same bits in each: adding
- * is commutative, and the butterfly adds the same pairs everywhere. */
+ * is commutative, and the butterfly adds the same pairs everywhere.
+ *
+ * Sums are kept in a double and rounded once, as in the reference: a float sum
+ * of a million terms has lost its last digits. These kernels wait for memory,
+ * and the wider additions hide behind it. */
 #pragma once
 #include "launch.cuh"
 
 struct lab_sum {
-    static __device__ float join(float a, float b)
+    static __device__ double join(double a, double b)
     {
         return a + b;
     }
@@ -35,14 +39,15 @@ struct lab_max {
 
 /* `v` of all threads of the group, joined. Every thread of the group calls it,
  * and with GROUP > 32 every thread of the block. */
-template <typename OP, int GROUP> static __device__ float group_join(float v)
+template <typename OP, int GROUP, typename REAL>
+static __device__ REAL group_join(REAL v)
 {
     if constexpr (GROUP >= 32) {
         for (int distance = 16; distance > 0; distance /= 2)
             v = OP::join(v, __shfl_xor_sync(0xffffffffu, v, distance));
     }
     if constexpr (GROUP > 32) {
-        __shared__ float part[GROUP / 32];
+        __shared__ REAL part[GROUP / 32];
         __syncthreads(); /* the readers of an earlier call are done */
         if (threadIdx.x % 32 == 0)
             part[threadIdx.x / 32] = v;
@@ -54,7 +59,7 @@ template <typename OP, int GROUP> static __device__ float group_join(float v)
     return v;
 }
 
-template <int GROUP> static __device__ float group_sum(float v)
+template <int GROUP> static __device__ double group_sum(double v)
 {
     return group_join<lab_sum, GROUP>(v);
 }
@@ -81,4 +86,9 @@ template <int GROUP> static inline unsigned group_blocks(int64_t rows)
     return lab_blocks(rows, LAB_BLOCK / GROUP);
 }
 
-enum { LAB_GROUP_NAIVE = 1, LAB_GROUP_WARP = 32, LAB_GROUP_BLOCK = LAB_BLOCK };
+enum {
+    LAB_GROUP_NAIVE = 1,
+    LAB_GROUP_WARP = 32,
+    LAB_GROUP_BLOCK = LAB_BLOCK,
+    LAB_GROUP_ALL = 1024 /* the largest block, alone: one sum of everything */
+};

@@ -27,12 +27,12 @@ static __global__ void softmax_fwd(float *y, const float *x, int64_t R,
     for (int64_t c = group_lane<GROUP>(); c < C; c += GROUP)
         largest = fmaxf(largest, x[c]);
     largest = group_max<GROUP>(largest);
-    float sum = 0.0f;
+    double sum = 0.0;
     for (int64_t c = group_lane<GROUP>(); c < C; c += GROUP)
         sum += expf(x[c] - largest);
-    sum = group_sum<GROUP>(sum);
+    float total = (float)group_sum<GROUP>(sum);
     for (int64_t c = group_lane<GROUP>(); c < C; c += GROUP)
-        y[c] = expf(x[c] - largest) / sum;
+        y[c] = expf(x[c] - largest) / total;
 }
 
 /* dx[r,c] = y[r,c] (dy[r,c] - sum_k dy[r,k] y[r,k]) */
@@ -46,12 +46,12 @@ static __global__ void softmax_bwd(float *dx, const float *dy, const float *y,
     dy += r * C;
     y += r * C;
     dx += r * C;
-    float dot = 0.0f;
+    double dot = 0.0;
     for (int64_t c = group_lane<GROUP>(); c < C; c += GROUP)
-        dot += dy[c] * y[c];
-    dot = group_sum<GROUP>(dot);
+        dot += (double)dy[c] * y[c];
+    float along = (float)group_sum<GROUP>(dot);
     for (int64_t c = group_lane<GROUP>(); c < C; c += GROUP)
-        dx[c] = y[c] * (dy[c] - dot);
+        dx[c] = y[c] * (dy[c] - along);
 }
 
 template <int GROUP>

@@ -1,7 +1,7 @@
 /* kernels/tanh.cu -- any number into (-1, 1).
  *
- * Backward needs y alone: dx = dy (1 - y^2). Where y rounds to 1 the gradient
- * is exactly zero: the unit is saturated.
+ * Backward needs y alone: dx = dy (1 - y)(1 + y). Where y rounds to 1 the
+ * gradient is exactly zero: the unit is saturated.
  *
  * Thread -> element: thread i of the whole grid has element i, so that the 32
  * lanes of a warp read 32 neighbouring floats, one 128-byte transaction.
@@ -23,7 +23,7 @@ static __global__ void tanh_bwd(float *dx, const float *dy, const float *y,
 {
     int64_t i = lab_element();
     if (i < count)
-        dx[i] = dy[i] * (1.0f - y[i] * y[i]);
+        dx[i] = dy[i] * ((1.0f - y[i]) * (1.0f + y[i]));
 }
 
 static enum lab_status tanh_forward(const struct lab_call *call)

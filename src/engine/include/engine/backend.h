@@ -114,6 +114,9 @@ enum lab_status lab_backend_run(struct lab_backend *be,
                                 const struct lab_variant *v,
                                 struct lab_call *call);
 enum lab_status lab_backend_sync(struct lab_backend *be);
+/* Device time between the two calls; LAB_E_UNSUPPORTED where there is none. */
+enum lab_status lab_backend_time_begin(struct lab_backend *be);
+enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns);
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:

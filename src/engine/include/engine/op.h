@@ -14,7 +14,10 @@
 
 struct lab_builder;
 struct lab_explainer;
+struct lab_group_step;
+struct lab_node;
 struct lab_node_spec;
+struct lab_plan;
 
 enum {
     LAB_MAX_KEYS = 8,
@@ -69,14 +72,21 @@ struct lab_op_def {
     int min_inputs;
     int max_inputs;
     bool takes_images; /* x stays [N,C,H,W]; other readers get [N, pixels] */
+    bool labels;       /* losses: y holds class labels, i32 */
     bool internal;     /* not for lessons: grad_sum */
     /* NULL: planned; the keys are checked and then the lesson is refused. */
     void (*forward)(struct lab_builder *b);
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
-    /* Elementwise activations that a group kernel may take in (dense.h). */
+    /* Elementwise activations that a group kernel may take in: the kind, as
+     * kernels/dense.h numbers them. */
     int (*activation)(const struct lab_attr *attr, double *slope);
+    /* The one step that stands for this node's phase when a group variant is
+     * chosen; `absorbed` is the activation node taken in, or NULL. */
+    void (*group)(const struct lab_plan *plan, const struct lab_node *node,
+                  enum lab_phase phase, const struct lab_node *absorbed,
+                  struct lab_group_step *out);
 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
@@ -96,6 +106,16 @@ struct lab_step_def {
     /* "$o0" and "$i1" stand for tensor names. */
     const char *formula;
     lab_explain_fn *explain;
+};
+
+enum { LAB_GROUP_PARAMS = 64 };
+
+struct lab_group_step {
+    struct lab_step_def def; /* its params may point to `params` */
+    union {
+        double align;
+        unsigned char bytes[LAB_GROUP_PARAMS];
+    } params;
 };
 
 enum lab_init {

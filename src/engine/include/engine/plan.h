@@ -34,7 +34,9 @@ struct lab_node {
     int n_in;
     int out; /* tensor id */
     struct lab_place place;
-    int first_step[LAB_PHASE_COUNT]; /* into plan->steps, -1: none */
+    /* The op's own steps, into plan->steps; a sum of gradients from several
+     * readers comes before them and is not counted. */
+    int first_step[LAB_PHASE_COUNT];
     int n_steps[LAB_PHASE_COUNT];
 };
 
@@ -43,8 +45,9 @@ struct lab_plan {
     int n_tensors;
     struct lab_step *steps; /* forward, loss, backward, update */
     int n_steps;
-    struct lab_node *nodes; /* the layers, then the loss as the last node */
+    struct lab_node *nodes; /* the layers, the loss, then data that has a sum */
     int n_nodes;
+    int loss_node;
     enum lab_dtype real;
     int64_t batch; /* samples of one iteration */
     int x;         /* tensor id of the data, -1 when there is none */
@@ -58,8 +61,8 @@ struct lab_plan {
     enum lab_precision precision;
     enum lab_layout layout;
     int64_t parameter_count;
-    struct lab_spec_param *given; /* values for parameters, private */
-    int n_given;
+    struct lab_param_init *inits; /* how parameters start, private */
+    int n_inits;
 };
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the

@@ -3,7 +3,7 @@ add_library(lab_flags INTERFACE)
 target_compile_definitions(lab_flags INTERFACE _GNU_SOURCE)
 target_compile_options(lab_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Wshadow
-        -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Wno-missing-field-initializers
+        -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings -Wno-missing-field-initializers -Wno-format-truncation
         -Werror -ffp-contract=off>)
 if(LAB_SANITIZE)
     target_compile_options(lab_flags INTERFACE

@@ -3,6 +3,7 @@
  * One device function each, used by the op's own kernel and by the fused dense
  * kernel: both give the same bits. Formulas stand in activation.h. */
 #pragma once
+#include <cuda_runtime.h>
 #include "activation.h"
 #include "dense.h"
 

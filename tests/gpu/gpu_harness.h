@@ -32,10 +32,8 @@ struct gpu_case {
     const char *op;
     const char *step; /* NULL: the group */
     enum lab_phase phase;
-    struct tensor in[CASE_TENSORS];
-    int n_in;
+    struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
     struct tensor out[4];
-    int n_out;
     bool inout;
     const void *params;
     bool evaluation; /* call->training is false */

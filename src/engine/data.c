@@ -110,7 +110,7 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     case LAB_DATA_SOURCE_COUNT:
         break;
     }
-    return lab_network_fail(spec, spec->data.place, LAB_E_UNSUPPORTED,
+    return lab_network_fail(spec, spec->data.place, LAB_E_NOTFOUND,
                             "this version does not read data of source '%s' "
                             "yet",
                             lab_data_source_name(spec->data.source));

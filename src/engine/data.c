@@ -12,6 +12,7 @@ enum { DEFAULT_BATCH = 32 };
 
 struct lab_data {
     const struct lab_network_spec *spec;
+    uint64_t seed;
     struct lab_table table; /* rows 0: inline */
     int64_t *order;         /* rows: the split; training rows come first */
     int64_t *epoch_order;   /* training rows as the current epoch deals them */
@@ -132,7 +133,7 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
     if (f->train_rows == 0) {
         f->train_rows = (int64_t)((double)rows * share);
         if (spec->shuffle)
-            shuffle(d->order, rows, d->spec->seed, STREAM_SPLIT, 0);
+            shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
     f->batch = batch > 0 ? batch : DEFAULT_BATCH;
@@ -146,6 +147,17 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
     return LAB_OK;
 }
 
+void lab_data_reseed(struct lab_data *d, uint64_t seed)
+{
+    d->seed = seed;
+    d->epoch = -1;
+    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+        return;
+    for (int64_t i = 0; i < d->table.rows; i++)
+        d->order[i] = i;
+    shuffle(d->order, d->table.rows, seed, STREAM_SPLIT, 0);
+}
+
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
                               const char *path, int64_t batch)
@@ -155,6 +167,7 @@ enum lab_status lab_data_open(struct lab_data **out,
     if (!d)
         return lab_fail(LAB_E_NOMEM, "no memory for the data");
     d->spec = spec;
+    d->seed = spec->seed;
     d->epoch = -1;
     d->one_hot = !(spec->loss.op && spec->loss.op->labels);
     if (batch == 0)
@@ -304,8 +317,7 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
     if (d->spec->data.shuffle)
-        shuffle(d->epoch_order, n, d->spec->seed, STREAM_SHUFFLE,
-                (uint32_t)epoch);
+        shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
 }
 

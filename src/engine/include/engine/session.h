@@ -65,7 +65,12 @@ struct lab_show {
     int row_axis;                /* -1: one row */
     int col_axis;                /* -1: one column (a scalar) */
     int64_t fixed[LAB_MAX_RANK]; /* coordinate of every axis not shown */
+    int64_t row_first; /* where the plane is cut when it is very large */
+    int64_t col_first;
 };
+
+/* A plane holds at most this many elements. */
+enum { LAB_PLANE_ELEMENTS = 1 << 20 };
 
 struct lab_command {
     enum lab_command_kind kind;
@@ -160,19 +165,9 @@ struct lab_snapshot {
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
     double step_ms_median;
-    /* variants withdrawn by the check at load, one a line, "" = none */
-    char withdrawn[LAB_SESSION_TEXT];
-};
-
-/* What a finished training run says (run --json's summary). */
-struct lab_train_summary {
-    int64_t iterations;
-    double loss_first;
-    double loss_last;
-    double accuracy; /* NaN: nothing held back, or no labels */
-    double samples_per_s;
-    double step_ms_median; /* of whole iterations */
-    bool cancelled;
+    /* What the learner should know: variants that were withdrawn or are not
+     * to be had on this backend, one a line; "" = nothing. */
+    char notice[LAB_SESSION_TEXT];
 };
 
 LAB_C_BEGIN
@@ -193,4 +188,9 @@ void lab_snapshot_release(struct lab_snapshot *snap);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);
+/* How many iterations the lesson asks for; `epochs` or `iterations` above 0
+ * go before the lesson's own. `facts` of its data. */
+int64_t lab_train_iterations(const struct lab_network_spec *spec,
+                             const struct lab_data_facts *facts, int64_t epochs,
+                             int64_t iterations);
 LAB_C_END

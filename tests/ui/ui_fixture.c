@@ -155,7 +155,8 @@ static enum lab_status load_steps(void *user, int64_t run,
     return LAB_OK;
 }
 
-static enum lab_status load_kernels(void *user, int64_t run, const char *step,
+static enum lab_status load_kernels(void *user, int64_t run,
+                                    const struct lab_step_row *step,
                                     const struct lab_kernel_row **rows,
                                     int64_t *count)
 {
@@ -163,7 +164,8 @@ static enum lab_status load_kernels(void *user, int64_t run, const char *step,
     (void)run;
     *count = 0;
     for (int i = 0; i < KERNEL_COUNT; i++)
-        if (!step || strcmp(KERNELS[i].step, step) == 0)
+        if (!step || (strcmp(KERNELS[i].step, step->name) == 0 &&
+                      strcmp("forward", step->phase) == 0))
             kernels[(*count)++] = KERNELS[i];
     *rows = kernels;
     return LAB_OK;

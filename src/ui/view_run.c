@@ -30,9 +30,9 @@ static enum lab_status load_kernels(struct run_state *st)
     const struct lab_kernel_row *rows = NULL;
     int64_t count = 0;
     int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
-    enum lab_status status = m->load_kernels(
-        m->user, st->args.run.run, step < 0 ? NULL : st->step_rows[step].name,
-        &rows, &count);
+    enum lab_status status =
+        m->load_kernels(m->user, st->args.run.run,
+                        step < 0 ? NULL : &st->step_rows[step], &rows, &count);
     if (status)
         return status;
     st->kernel_rows = rows;
@@ -88,8 +88,9 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
     struct lab_run_layout l = lab_run_layout(body);
     char title[160] = "Kernels of all steps";
     if (st->kernels_of >= 0)
-        snprintf(title, sizeof(title), "Kernels of %s",
-                 st->step_rows[st->kernels_of].name);
+        snprintf(title, sizeof(title), "Kernels of %s, %s",
+                 st->step_rows[st->kernels_of].name,
+                 st->step_rows[st->kernels_of].phase);
     if (l.facts.h > 0) {
         lab_canvas_heading(c, &l.facts, "Run", st->pane == PANE_FACTS);
         lab_pager_draw(&st->facts, c, l.facts);

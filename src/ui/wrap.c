@@ -37,9 +37,12 @@ static size_t row_bytes(const struct lab_canvas *c, const char *text, int w)
         if (i == line || text[i] == ' ')
             blank = i;
     }
-    if (fits == line || blank == 0)
-        return fits > 0 || line == 0 ? fits : 1;
-    return blank;
+    if (fits < line && blank > 0)
+        return blank;
+    if (fits == 0 && line > 0) /* too wide for the row: still go on */
+        for (fits = 1; ((unsigned char)text[fits] & 0xC0) == 0x80;)
+            fits++;
+    return fits;
 }
 
 int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,

@@ -155,7 +155,8 @@ static enum lab_status load_steps(void *user, int64_t run,
     return LAB_OK;
 }
 
-static enum lab_status load_kernels(void *user, int64_t run, const char *step,
+static enum lab_status load_kernels(void *user, int64_t run,
+                                    const struct lab_step_row *step,
                                     const struct lab_kernel_row **rows,
                                     int64_t *count)
 {
@@ -163,7 +164,8 @@ static enum lab_status load_kernels(void *user, int64_t run, const char *step,
     (void)run;
     *count = 0;
     for (int i = 0; i < KERNEL_COUNT; i++)
-        if (!step || strcmp(KERNELS[i].step, step) == 0)
+        if (!step || (strcmp(KERNELS[i].step, step->name) == 0 &&
+                      strcmp("forward", step->phase) == 0))
             kernels[(*count)++] = KERNELS[i];
     *rows = kernels;
     return LAB_OK;
@@ -368,7 +370,7 @@ static void busy_draw(struct lab_screen *s, struct lab_canvas *c,
                               0,          NAN,         false};
     struct lab_rect top = lab_rect_cut_top(&body, 1);
     lab_canvas_textf(c, top.y, top.x, top.w, LAB_ROLE_NORMAL, "%s; %s",
-                     st->said, st->seen > 20 ? "it beats" : "it waits");
+                     st->said, st->seen > 20 ? "BEATS" : "still");
     struct lab_rect gauge = lab_rect_cut_bottom(&body, 1);
     lab_gauge_draw(c, gauge.y, gauge.x, gauge.w, 0.37, LAB_ROLE_GOOD,
                    "37 of 100");
@@ -393,7 +395,7 @@ enum {
 static bool busy_action(struct lab_screen *s, int action)
 {
     struct busy_state *st = s->state;
-    int *volatile nowhere = NULL;
+    int *volatile nowhere = (int *)16; /* what UBSan lets through */
     switch (action) {
     case ACT_CRASH:
         *nowhere = 1;

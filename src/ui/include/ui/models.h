@@ -84,8 +84,10 @@ struct lab_runs_model {
     enum lab_status (*load_steps)(void *user, int64_t run,
                                   const struct lab_step_row **rows,
                                   int64_t *count);
-    /* `step` NULL: those of the whole run. */
-    enum lab_status (*load_kernels)(void *user, int64_t run, const char *step,
+    /* Of one step (its name and phase: a name is the same in every phase), or
+     * with NULL those of the whole run. */
+    enum lab_status (*load_kernels)(void *user, int64_t run,
+                                    const struct lab_step_row *step,
                                     const struct lab_kernel_row **rows,
                                     int64_t *count);
     /* Machine, commit, precision, how times were taken ...: a few lines. */

@@ -6,9 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -53,7 +51,6 @@ static struct {
     void *workspace;
     bool tried;
     bool there;
-    uint64_t random;
 } gpu;
 
 static int set_index(const char *op)
@@ -96,33 +93,12 @@ lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase)
     return NULL;
 }
 
-static void seed_random(void)
-{
-    const char *given = getenv("LAB_TEST_SEED");
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gpu.random = given
-                     ? strtoull(given, NULL, 10)
-                     : (uint64_t)now.tv_sec * 1000003u ^ (uint64_t)now.tv_nsec;
-    print_message("LAB_TEST_SEED=%llu repeats these inputs\n",
-                  (unsigned long long)gpu.random);
-}
-
-/* SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), to [0, 1). */
-static double random_unit(void)
-{
-    uint64_t z = gpu.random += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
 struct lab_exec *gpu_exec(void)
 {
     if (gpu.tried)
         return gpu.there ? &gpu.exec : NULL;
     gpu.tried = true;
-    seed_random();
+    gpu_seed();
     if (lab_cuda_select(0)) {
         print_message("no GPU: %s\n", lab_error());
         return NULL;
@@ -156,33 +132,11 @@ void gpu_exec_close(void)
     gpu.there = false;
 }
 
-static float draw(enum fill fill, int64_t i)
-{
-    static const float hard[] = {0.0f, -0.0f, 100.0f, -100.0f, 1e-30f, -20.0f};
-    static const float special[] = {NAN, INFINITY, -INFINITY};
-    double u = random_unit();
-    switch (fill) {
-    case FILL_POSITIVE:
-        return (float)u;
-    case FILL_WIDE:
-        return i < 6 ? hard[i] : (float)(60 * u - 30);
-    case FILL_SPECIAL:
-        return i % 7 == 3 ? special[i / 7 % 3] : (float)(4 * u - 2);
-    case FILL_LOW:
-        return -INFINITY;
-    default:
-        return (float)(4 * u - 2);
-    }
-}
-
 static void fill_labels(struct place *p, const struct tensor *t)
 {
     int32_t *label = (int32_t *)p->host;
-    for (int64_t i = 0; i < p->dev.count; i++) {
-        label[i] = (int32_t)(random_unit() * (double)t->limit);
-        if (t->fill == FILL_BAD_LABELS && i % 2 == 0)
-            label[i] = i % 4 == 0 ? -1 : (int32_t)t->limit;
-    }
+    for (int64_t i = 0; i < p->dev.count; i++)
+        label[i] = gpu_draw_label(t->fill, i, t->limit);
     memcpy(p->ref.data, label, (size_t)p->dev.count * sizeof(*label));
 }
 
@@ -190,7 +144,7 @@ static void fill_numbers(struct place *p, enum fill fill)
 {
     double *ref = p->ref.data;
     for (int64_t i = 0; i < p->dev.count; i++) {
-        p->host[i] = draw(fill, i);
+        p->host[i] = gpu_draw(fill, i);
         ref[i] = p->host[i];
     }
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "engine/session.h"
 #include "json_line.h"
 #include "say.h"
 #include "signals.h"

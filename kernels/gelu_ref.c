@@ -25,7 +25,7 @@ static real gelu_erf_slope(real x)
 {
     real Phi = (real)0.5 * real_erfc(-x * (real)SQRT_HALF);
     real phi = (real)INV_SQRT_2PI * real_exp(-(real)0.5 * x * x);
-    return Phi + (phi == 0 ? 0 : x * phi);
+    return Phi + x * phi;
 }
 
 /* x/2 (1 + tanh u) */

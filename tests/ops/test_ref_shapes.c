@@ -13,6 +13,7 @@
 #include "dropout.h"
 #include "flatten.h"
 #include "ops/step_table.h"
+#include "random.h"
 
 static void float_matches_double(void **state)
 {
@@ -165,6 +166,29 @@ static void dropout_is_the_same_in_double(void **state)
     }
 }
 
+/* u >= p keeps, so an element whose u is exactly p is kept. */
+static void dropout_keeps_at_the_threshold(void **state)
+{
+    (void)state;
+    const int64_t dim[] = {9};
+    const int64_t at = 5;
+    float u = lab_random_unit(lab_random_word(7, 3, 0, (uint64_t)at));
+    assert_true(u > 0 && u < 1);
+    const struct lab_dropout_params params[] = {
+        {.p = (double)u}, {.p = (double)nextafterf(u, 1)}};
+    for (int k = 0; k < 2; k++) {
+        struct rig *r = rig_new(RIG_REF_F32);
+        rig_add(r, "x", 1, dim);
+        rig_add(r, "y", 1, dim);
+        rig_add(r, "mask", 1, dim);
+        rig_random(r, "x", 5, 1, 2);
+        rig_run(r, "dropout", "dropout", LAB_FORWARD, "y mask", "x",
+                &params[k]);
+        assert_int_equal(rig_get(r, "mask", at) > 0, k == 0);
+        rig_free(r);
+    }
+}
+
 /* channel_first: y[n, (c*H + h)*W + w] = x[n, h, w, c], spelled out. */
 static void flatten_orders_channels_first(void **state)
 {
@@ -240,6 +264,7 @@ int main(void)
         cmocka_unit_test(every_row_names_its_source),
         cmocka_unit_test(dropout_keeps_the_share_and_the_mean),
         cmocka_unit_test(dropout_is_the_same_in_double),
+        cmocka_unit_test(dropout_keeps_at_the_threshold),
         cmocka_unit_test(flatten_orders_channels_first),
         cmocka_unit_test(long_sums_stay_accurate),
         cmocka_unit_test(empty_tensors_are_left_alone),

@@ -12,8 +12,8 @@ LAB_C_BEGIN
 extern const struct lab_kernel_set lab_blas_sets[];
 extern const int lab_blas_set_count;
 
-/* oneDNN: opens the module lapenna-lab-onednn.so at the first call (tens of
- * milliseconds: libdnnl is large) and remembers the answer. The tables live
+/* oneDNN: opens the module lapenna-lab-onednn.so at the first call (libdnnl
+ * is 40 MB: slow from a cold disk) and remembers the answer. The tables live
  * until the program ends.
  * LAB_E_NOTFOUND      the module is not installed
  * LAB_E_UNSUPPORTED   it cannot be loaded, or is of another version

@@ -14,7 +14,9 @@
 #include "cuda_priv.h"
 #include "cuda_sets.h"
 
-enum { GUARD = 64, GUARD_WORD = 0x5AB0A5E5 };
+/* Not the same around inputs and outputs: a kernel that goes one too far would
+ * copy one guard over the other, and nothing would show. */
+enum { GUARD = 64, GUARD_IN = 0x5AB0A5E5, GUARD_OUT = 0x4B5A0F3C };
 
 #define LAB_OP(id)                                                             \
     extern const struct lab_kernel_set lab_ref_f32_##id;                       \
@@ -43,6 +45,7 @@ struct place {
     float *host;         /* what the device starts with */
     float *first;        /* outputs: what the first run gave */
     uint32_t *base;      /* device memory with its guards */
+    uint32_t guard;
 };
 
 static struct {
@@ -149,10 +152,10 @@ static void fill_numbers(struct place *p, enum fill fill)
     }
 }
 
-static void place_open(struct place *p, const struct tensor *t)
+static void place_open(struct place *p, const struct tensor *t, uint32_t guard)
 {
     bool labels = t->fill == FILL_LABELS || t->fill == FILL_BAD_LABELS;
-    *p = (struct place){.host = NULL};
+    *p = (struct place){.guard = guard};
     p->dev.dtype = labels ? LAB_I32 : LAB_F32;
     p->dev.rank = t->rank;
     p->dev.count = 1;
@@ -196,7 +199,7 @@ static void place_upload(const struct place *p, bool poison)
     uint32_t *image = lab_alloc_array(count + 2 * GUARD, sizeof(*image));
     assert_non_null(image);
     for (size_t i = 0; i < count + 2 * GUARD; i++)
-        image[i] = GUARD_WORD;
+        image[i] = p->guard;
     float *body = (float *)(image + GUARD);
     for (size_t i = 0; i < count; i++)
         body[i] = NAN;
@@ -220,7 +223,7 @@ static float *place_download(const struct place *p, const char *what)
                                 cudaMemcpyDeviceToHost),
                      cudaSuccess);
     for (size_t i = 0; i < GUARD; i++) {
-        if (image[i] != GUARD_WORD || image[GUARD + count + i] != GUARD_WORD)
+        if (image[i] != p->guard || image[GUARD + count + i] != p->guard)
             fail_msg("%s: wrote outside its output", what);
     }
     memmove(image, image + GUARD, count * sizeof(*image));
@@ -278,12 +281,12 @@ static void setup_open(struct setup *s, const struct gpu_case *c)
     s->n_in = count_tensors(c->in, CASE_TENSORS);
     s->n_out = count_tensors(c->out, 4);
     for (int i = 0; i < s->n_in; i++) {
-        place_open(&s->in[i], &c->in[i]);
+        place_open(&s->in[i], &c->in[i], GUARD_IN);
         s->in_dev[i] = s->in[i].dev;
         s->in_ref[i] = s->in[i].ref;
     }
     for (int i = 0; i < s->n_out; i++) {
-        place_open(&s->out[i], &c->out[i]);
+        place_open(&s->out[i], &c->out[i], GUARD_OUT);
         s->out_dev[i] = s->out[i].dev;
         s->out_ref[i] = s->out[i].ref;
     }

@@ -240,8 +240,9 @@ static bool run_token(struct lab_script *s, const struct token *t,
             s->until_ns = 0;
             return true;
         }
-        if (sleep_some(s, t->a, timeout_ms < 20 ? timeout_ms : 20, wake_fd,
-                       out))
+        if (timeout_ms < 0 || timeout_ms > 20)
+            timeout_ms = 20;
+        if (sleep_some(s, t->a, timeout_ms, wake_fd, out))
             fail_token(s, t, "did not come", out);
         return false;
     case TOKEN_EXPECT:

@@ -83,7 +83,7 @@ bool lab_ui_command_repeats(enum lab_ui_command_kind kind)
 }
 
 /* A line cut at blanks; what follows the word stays one text for `print`. */
-enum { TOKENS = 6, LINE_BYTES = 512 };
+enum { TOKENS = 16, LINE_BYTES = 512 };
 
 struct line {
     char text[LINE_BYTES];

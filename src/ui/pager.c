@@ -215,6 +215,9 @@ static void draw_row(const struct lab_pager *p, struct lab_canvas *c,
         }
     }
     mark_matches(p, c, row, y, start);
+    int right = c->clip.x + c->clip.w;
+    if (here > right && !para->wrap) /* there is more to the right */
+        lab_canvas_text(c, y, right - 1, 1, LAB_ROLE_DIM, ">");
 }
 
 void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,

@@ -55,7 +55,7 @@ int lab_table_compare_int(int64_t a, int64_t b, bool turned)
 
 static int compare_rows(const struct lab_table *t, int64_t a, int64_t b)
 {
-    int order = 0;
+    int order = t->sort < 0 ? (a > b) - (a < b) : 0;
     if (t->sort >= 0 && t->ops->compare) {
         order = t->ops->compare(t->user, a, b, t->sort, t->turned);
     } else if (t->sort >= 0) {

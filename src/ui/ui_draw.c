@@ -123,10 +123,10 @@ void lab_ui_draw(struct lab_ui *ui)
     if (f.small) {
         draw_small(ui, f.body);
     } else {
-        draw_title(ui, f.title);
         struct lab_rect old = lab_canvas_clip(c, f.body);
         top->screen.ops->draw(&top->screen, c, f.body);
         lab_canvas_unclip(c, old);
+        draw_title(ui, f.title); /* may tell of the place in the body */
         draw_status(ui, f.status);
         draw_bar(ui, f.bar);
     }

@@ -3,15 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ui/pager.h"
 #include "ui/ui.h"
+#include "view_text.h"
 
 enum { KEYS_W = 22 };
-
-struct help_state {
-    struct lab_doc doc;
-    struct lab_pager pager;
-};
 
 /* The keys of a row that no other table has taken. */
 static void key_list(const struct lab_binding *b,
@@ -95,68 +90,31 @@ void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
 
 static enum lab_status help_init(struct lab_screen *s, const void *args)
 {
-    struct help_state *st = s->state;
+    struct lab_text_state *st = s->state;
     const struct lab_screen *of = args;
     lab_doc_init(&st->doc);
     lab_help_write(&st->doc, of->ops,
                    of->ops->bindings_now ? of->ops->bindings_now(of)
                                          : of->ops->bindings);
-    lab_pager_init(&st->pager, &st->doc);
-    enum lab_status status = lab_doc_check(&st->doc);
-    if (status)
-        lab_doc_release(&st->doc);
-    return status;
-}
-
-static void help_release(struct lab_screen *s)
-{
-    struct help_state *st = s->state;
-    lab_pager_release(&st->pager);
-    lab_doc_release(&st->doc);
-}
-
-static void help_draw(struct lab_screen *s, struct lab_canvas *c,
-                      struct lab_rect body)
-{
-    struct help_state *st = s->state;
-    lab_pager_draw(&st->pager, c, body);
+    return lab_text_start(st, "Help");
 }
 
 static bool help_action(struct lab_screen *s, int action)
 {
-    struct help_state *st = s->state;
-    switch (action) {
-    case LAB_ACT_HELP:
-    case LAB_ACT_CANCEL:
-        lab_ui_pop(s->ui);
-        return true;
-    case LAB_ACT_SEARCH_NEXT:
-    case LAB_ACT_SEARCH_PREV:
-        if (!lab_pager_search(&st->pager, "",
-                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
-            lab_ui_message(s->ui, LAB_ROLE_WARN, "nothing found");
-        return true;
-    default:
-        return lab_pager_action(&st->pager, action);
-    }
-}
-
-static void help_answer(struct lab_screen *s, int id, const char *text)
-{
-    struct help_state *st = s->state;
-    if (id == LAB_PROMPT_SEARCH && text &&
-        !lab_pager_search(&st->pager, text, 1, false))
-        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this text",
-                       text);
+    if (action != LAB_ACT_HELP)
+        return lab_text_action(s, action);
+    lab_ui_pop(s->ui); /* the key that opened it closes it */
+    return true;
 }
 
 const struct lab_screen_ops lab_view_help = {
     .name = "help",
     .title = "Help",
-    .state_bytes = sizeof(struct help_state),
+    .state_bytes = sizeof(struct lab_text_state),
     .init = help_init,
-    .release = help_release,
-    .draw = help_draw,
+    .release = lab_text_release,
+    .draw = lab_text_draw,
     .action = help_action,
-    .answer = help_answer,
+    .answer = lab_text_answer,
+    .title_now = lab_text_title,
 };

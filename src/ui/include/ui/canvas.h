@@ -85,6 +85,14 @@ void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
 /* Border with an optional title in its top line. */
 void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
                     bool focused);
+/* One line, "── title ──────", double when focused, for a pane without a
+ * border; takes the line off the top of *r. */
+void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
+                        const char *title, bool focused);
+/* Text wrapped at blanks into the rectangle; returns the rows used. Newlines
+ * break. What does not fit is cut. */
+int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
+                         enum lab_role role, const char *utf8);
 /* Columns that a UTF-8 text takes on the screen. */
 int lab_text_columns(const char *utf8);
 /* The same on this canvas: an ascii one may write "sum" for one character. */

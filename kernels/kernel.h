@@ -43,8 +43,7 @@ struct lab_view {
     int64_t count; /* product of dim; 1 for a scalar */
 };
 
-struct lab_exec; /* a backend's stream, handles and workspace; NULL on the CPU
-                  */
+struct lab_exec; /* a backend's stream, handles, workspace; CPU: NULL */
 
 struct lab_call {
     const struct lab_view *in;

@@ -309,6 +309,7 @@ static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
         b->node = plan->tensors[t].node;
         optimizer->op->update(b, t, b->grad[t]);
     }
+    b->node_spec = NULL; /* the optimizer's is the caller's local */
 }
 
 /* ---- what the lesson says of parameters, steps and tensors ---- */

@@ -57,7 +57,11 @@ static double read_slot(struct lab_explainer *ex, const void **cache,
 
 double lab_explain_in(struct lab_explainer *ex, int slot, int64_t index)
 {
-    return read_slot(ex, &ex->in[slot], ex->step->in[slot], false, index);
+    int tensor = ex->step->in[slot];
+    /* A parameter that the update has changed since: as the step read it. */
+    bool old = tensor >= 0 && ex->plan->tensors[tensor].persistent &&
+               ex->step->phase != LAB_UPDATE;
+    return read_slot(ex, &ex->in[slot], tensor, old, index);
 }
 
 double lab_explain_old(struct lab_explainer *ex, int out_slot, int64_t index)
@@ -390,7 +394,7 @@ void lab_explanation_text(const struct lab_explanation *e, int max_terms,
         add_terms(e, max_terms, out);
     if (e->numeric)
         lab_str_addf(out, " = %s", e->numeric);
-    lab_str_addf(out, " = %.9g", e->value);
+    lab_str_addf(out, " = %.9g", e->value + 0.0);
     if (!e->agrees)
         lab_str_addf(out, "  (the tensor holds %.9g: off by more than %.2g)",
                      e->shown, e->tolerance);

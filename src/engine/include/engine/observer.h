@@ -33,6 +33,8 @@ struct lab_observer {
     void (*node_end)(void *user, const char *node);
     void (*step_begin)(void *user, const struct lab_step_event *e);
     void (*step_end)(void *user, const struct lab_step_event *e);
+    /* The device has done all that was queued: records may be collected. */
+    void (*synced)(void *user);
     void (*evaluation)(void *user, int64_t iteration, double loss,
                        double accuracy); /* on held-back data */
 };

@@ -14,7 +14,9 @@
 #pragma once
 #include "base/str.h"
 #include "engine/explain.h"
+#include "engine/gradcheck.h"
 #include "engine/observer.h"
+#include "engine/stats.h"
 
 struct lab_session;
 
@@ -63,7 +65,12 @@ struct lab_show {
     int row_axis;                /* -1: one row */
     int col_axis;                /* -1: one column (a scalar) */
     int64_t fixed[LAB_MAX_RANK]; /* coordinate of every axis not shown */
+    int64_t row_first; /* where the plane is cut when it is very large */
+    int64_t col_first;
 };
+
+/* A plane holds at most this many elements. */
+enum { LAB_PLANE_ELEMENTS = 1 << 20 };
 
 struct lab_command {
     enum lab_command_kind kind;
@@ -88,7 +95,7 @@ enum lab_session_state {
     LAB_SESSION_FAILED    /* could not start; error says why */
 };
 
-enum { LAB_SESSION_TEXT = 512, LAB_HISTOGRAM_BINS = 32, LAB_MAX_BREAKS = 32 };
+enum { LAB_SESSION_TEXT = 512, LAB_MAX_BREAKS = 32 };
 
 struct lab_break_info {
     int number; /* from 1, never reused */
@@ -98,19 +105,6 @@ struct lab_break_info {
     double value;
     bool watch; /* step holds a tensor's name */
     int64_t hits;
-};
-
-/* Of the finite elements; count minus nan_count minus inf_count of them. */
-struct lab_stats {
-    int64_t count;
-    int64_t nan_count;
-    int64_t inf_count;
-    int64_t zero_count;
-    double min; /* NaN when no element is finite */
-    double max;
-    double mean;
-    double std;
-    int64_t bin[LAB_HISTOGRAM_BINS]; /* equal parts of min..max */
 };
 
 /* A plane of a tensor, copied. Values are doubles; exact for f32 and i32. */
@@ -136,17 +130,6 @@ struct lab_curve { /* of losses or accuracies; thinned when long */
     int64_t *iteration;
     double *value;
     int n;
-};
-
-struct lab_check_result { /* gradient against central differences */
-    char parameter[LAB_COMMAND_TEXT];
-    int64_t elements; /* compared */
-    double
-        max_error; /* |analytic - numeric| / (|analytic| + |numeric| + eps) */
-    int64_t worst; /* flat index */
-    double analytic;
-    double numeric;
-    bool passed;
 };
 
 /* A copy of what a view shows. Release with lab_snapshot_release(). The plan
@@ -182,19 +165,9 @@ struct lab_snapshot {
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
     double step_ms_median;
-    /* variants withdrawn by the check at load, one a line, "" = none */
-    char withdrawn[LAB_SESSION_TEXT];
-};
-
-/* What a finished training run says (run --json's summary). */
-struct lab_train_summary {
-    int64_t iterations;
-    double loss_first;
-    double loss_last;
-    double accuracy; /* NaN: nothing held back, or no labels */
-    double samples_per_s;
-    double step_ms_median; /* of whole iterations */
-    bool cancelled;
+    /* What the learner should know: variants that were withdrawn or are not
+     * to be had on this backend, one a line; "" = nothing. */
+    char notice[LAB_SESSION_TEXT];
 };
 
 LAB_C_BEGIN
@@ -215,4 +188,9 @@ void lab_snapshot_release(struct lab_snapshot *snap);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);
+/* How many iterations the lesson asks for; `epochs` or `iterations` above 0
+ * go before the lesson's own. `facts` of its data. */
+int64_t lab_train_iterations(const struct lab_network_spec *spec,
+                             const struct lab_data_facts *facts, int64_t epochs,
+                             int64_t iterations);
 LAB_C_END

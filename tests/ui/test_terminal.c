@@ -316,6 +316,54 @@ static void colour_is_sent_only_where_wanted(void **state)
     assert_true(sends_colour("\033[0;1;38;5;37mx"));
 }
 
+/* Terminals that few machines have an entry for, made here. */
+static bool make_terminfo(const char *dir)
+{
+    char command[1024];
+    snprintf(command, sizeof(command),
+             "mkdir -p '%s' && cat >'%s.src' <<'END' && tic -x -o '%s' "
+             "'%s.src' 2>/dev/null\n"
+             "lab-16|sixteen colours,\n\tcolors#16, pairs#256, "
+             "setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e9%%p1%%{8}%%-%%d%%;m, "
+             "use=xterm,\n"
+             "lab-direct|direct colour,\n\tRGB, colors#0x1000000, "
+             "pairs#0x10000, setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e38\\:2"
+             "\\:\\:%%p1%%{65536}%%/%%d\\:%%p1%%{256}%%/%%{255}%%&%%d\\:"
+             "%%p1%%{255}%%&%%d%%;m, use=xterm,\nEND\n",
+             dir, dir, dir, dir);
+    return system(command) == 0;
+}
+
+static void every_depth_of_colour_works(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *term;
+        const char *badge; /* how the badge is coloured */
+    } cases[] = {{"TERM=xterm", "\033[32m[CPU]"},
+                 {"TERM=lab-16", "\033[92m[CPU]"},
+                 {"TERM=xterm-256color", "\033[38;5;78m[CPU]"},
+                 {"TERM=lab-direct", "\033[38:2::95:215:135m[CPU]"}};
+    const char *const dir = LAB_BINARY_DIR "/terminfo";
+    if (!make_terminfo(dir))
+        skip();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char where[512];
+        snprintf(where, sizeof(where), "TERMINFO_DIRS=%s:", dir);
+        const char *const env[] = {cases[i].term, where, NULL};
+        struct session s;
+        start(&s, env, NULL);
+        await(&s, 0, "Last runs");
+        if (!strstr(s.bytes, cases[i].badge))
+            fail_msg("%s: no %s in %s", cases[i].term, cases[i].badge + 1,
+                     s.bytes);
+        assert_null(strstr(s.bytes, "\033[40m")); /* its own background */
+        type(&s, "q");
+        assert_int_equal(finish(&s), 0);
+        leave(&s);
+    }
+}
+
 static void ascii_sends_no_high_byte(void **state)
 {
     (void)state;
@@ -409,6 +457,23 @@ static void typing_is_utf8_and_forgives(void **state)
     type(&s, "\033OP"); /* F1 */
     await(&s, 0, "Keys of this screen");
     type(&s, "qqq");
+    assert_int_equal(finish(&s), 0);
+    leave(&s);
+}
+
+static void ctrl_l_sends_the_whole_screen_again(void **state)
+{
+    (void)state;
+    struct session s;
+    start(&s, NULL, NULL);
+    await(&s, 0, "Last runs");
+    while (pump(&s, 150))
+        continue;
+    size_t from = s.n;
+    type(&s, "\014");
+    await(&s, from, "Last runs");
+    await(&s, from, "all runs");
+    type(&s, "q");
     assert_int_equal(finish(&s), 0);
     leave(&s);
 }
@@ -512,6 +577,8 @@ int main(void)
         cmocka_unit_test(a_crash_restores_and_dies_of_it),
         cmocka_unit_test(stderr_of_libraries_waits_for_the_end),
         cmocka_unit_test(colour_is_sent_only_where_wanted),
+        cmocka_unit_test(every_depth_of_colour_works),
+        cmocka_unit_test(ctrl_l_sends_the_whole_screen_again),
         cmocka_unit_test(ascii_sends_no_high_byte),
         cmocka_unit_test(no_screen_is_said_in_one_line),
         cmocka_unit_test(resizing_loses_nothing),

@@ -8,13 +8,24 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "profile_print.h"
+#include "text_table.h"
 
 enum { EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_MACHINE = 4, MAX_RUNS = 256 };
-enum { KEY_DB = 256, KEY_JSON, KEY_PLAIN, KEY_SORT, KEY_REVERSE, KEY_LIMIT };
+enum {
+    KEY_DB = 256,
+    KEY_JSON,
+    KEY_PLAIN,
+    KEY_SORT,
+    KEY_REVERSE,
+    KEY_LIMIT,
+    KEY_ASCII,
+    KEY_COLOR
+};
 
 struct options {
     const char *db;
     bool json;
+    bool ascii;
     const char *sort;
     bool reverse;
     int64_t limit;
@@ -36,6 +47,8 @@ static const struct argp_option argp_options[] = {
     {"db", KEY_DB, "FILE", 0, "The database, instead of the usual one", 0},
     {"json", KEY_JSON, NULL, 0, "JSON Lines, one object a line", 0},
     {"plain", KEY_PLAIN, NULL, 0, "Lines of text (the default here)", 0},
+    {"ascii", KEY_ASCII, NULL, 0, "No character outside ASCII", 0},
+    {"color", KEY_COLOR, "WHEN", OPTION_HIDDEN, "Taken, and without effect", 0},
     {"sort", KEY_SORT, "COLUMN", 0,
      "show: index, name, phase, variant, count, median, min, max, total, flop, "
      "bytes, gflop_per_s, gbyte_per_s, kernels. kernels: row, start, time, "
@@ -80,6 +93,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->json = true;
         return 0;
     case KEY_PLAIN:
+    case KEY_COLOR:
+        return 0;
+    case KEY_ASCII:
+        o->ascii = true;
         return 0;
     case KEY_SORT:
         o->sort = arg;
@@ -169,7 +186,8 @@ static enum lab_status find_sort(const struct options *o, bool kernels,
 static enum lab_status show_runs(const struct options *o,
                                  struct lab_database *db)
 {
-    struct lab_profile_print print = {.db = db, .json = o->json};
+    struct lab_profile_print print = {
+        .db = db, .json = o->json, .ascii = o->ascii};
     bool kernels = strcmp(o->command, "kernels") == 0;
     int sort;
     int64_t run;
@@ -258,6 +276,19 @@ static enum lab_status check_usage(const struct options *o)
     return LAB_OK;
 }
 
+/* A message may hold names from a lesson, a database, the command line. */
+static void print_error(bool ascii)
+{
+    struct lab_str text;
+    const char *error = lab_error();
+    lab_str_init(&text);
+    lab_str_add_visible(&text, error, strlen(error), false);
+    if (ascii)
+        lab_table_make_ascii(&text);
+    fprintf(stderr, "lapenna-lab: profile: %s\n", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 static enum lab_status run_command(const struct options *o, const char *path)
 {
     struct lab_database *db = NULL;
@@ -265,7 +296,8 @@ static enum lab_status run_command(const struct options *o, const char *path)
     bool remove = strcmp(o->command, "delete") == 0;
     if (access(path, F_OK)) {
         if (list && !o->db) { /* nothing recorded yet is no error */
-            fprintf(stderr, "no run has been recorded yet (%s)\n", path);
+            lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
+            print_error(o->ascii);
             return LAB_OK;
         }
         return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
@@ -274,7 +306,8 @@ static enum lab_status run_command(const struct options *o, const char *path)
     if (st)
         return st;
     if (list) {
-        struct lab_profile_print print = {.db = db, .json = o->json};
+        struct lab_profile_print print = {
+            .db = db, .json = o->json, .ascii = o->ascii};
         st = lab_profile_print_list(&print);
     } else {
         st = remove ? delete_runs(o, db) : show_runs(o, db);
@@ -284,17 +317,6 @@ static enum lab_status run_command(const struct options *o, const char *path)
                  lab_error());
     lab_database_close(db);
     return st;
-}
-
-/* A message may hold names from a lesson, a database, the command line. */
-static void print_error(void)
-{
-    struct lab_str text;
-    const char *error = lab_error();
-    lab_str_init(&text);
-    lab_str_add_visible(&text, error, strlen(error), false);
-    fprintf(stderr, "lapenna-lab: profile: %s\n", lab_str_text(&text));
-    lab_str_release(&text);
 }
 
 int lab_cmd_profile(int argc, char **argv)
@@ -309,6 +331,7 @@ int lab_cmd_profile(int argc, char **argv)
     argv[0] = name;
     if (argp_parse(&argp, argc, argv, 0, NULL, &o))
         return EXIT_USAGE;
+    o.ascii |= !lab_table_locale_is_utf8();
     lab_str_init(&path);
     st = check_usage(&o);
     if (st == LAB_OK && o.db)
@@ -319,6 +342,6 @@ int lab_cmd_profile(int argc, char **argv)
         st = run_command(&o, lab_str_text(&path));
     lab_str_release(&path);
     if (st)
-        print_error();
+        print_error(o.ascii);
     return exit_code(st);
 }

@@ -14,9 +14,11 @@ struct printing {
     int64_t run;
 };
 
-static enum lab_status print_text(struct lab_str *text)
+static enum lab_status print_text(struct lab_str *text, bool ascii)
 {
     enum lab_status st = LAB_OK;
+    if (ascii)
+        lab_table_make_ascii(text);
     if (text->failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for the output");
     else if (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout))
@@ -25,7 +27,7 @@ static enum lab_status print_text(struct lab_str *text)
     return st;
 }
 
-static enum lab_status print_table(struct lab_table *table)
+static enum lab_status print_table(struct lab_table *table, bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -35,7 +37,7 @@ static enum lab_status print_table(struct lab_table *table)
         lab_str_release(&text);
         return st;
     }
-    return print_text(&text);
+    return print_text(&text, ascii);
 }
 
 /* The query's own error comes first, then that of printing a row. */
@@ -133,7 +135,7 @@ enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
     lab_table_init(&printing.table, heads);
     enum lab_status st =
         end_query(lab_query_runs(p->db, add_run_row, &printing), &printing);
-    return st ? st : print_table(&printing.table);
+    return st ? st : print_table(&printing.table, p->ascii);
 }
 
 /* ------------------------------------------------------------ one run */
@@ -320,7 +322,7 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
     enum lab_status st =
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
-        st = print_table(&facts.table);
+        st = print_table(&facts.table, p->ascii);
     if (st)
         return st;
     lab_table_init(&steps.table, heads);
@@ -331,7 +333,7 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
         return st;
     if (putchar('\n') == EOF)
         return lab_fail(LAB_E_IO, "cannot write the output");
-    return print_table(&steps.table);
+    return print_table(&steps.table, p->ascii);
 }
 
 /* ------------------------------------------------------------ kernels */
@@ -449,5 +451,5 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
     enum lab_status st = end_query(
         lab_query_kernels(p->db, run, &filter, add_kernel_row, &printing),
         &printing);
-    return st ? st : print_table(&printing.table);
+    return st ? st : print_table(&printing.table, p->ascii);
 }

@@ -6,6 +6,7 @@
 struct lab_profile_print {
     struct lab_database *db;
     bool json;
+    bool ascii; /* tables without a byte above 0x7F */
     enum lab_step_sort step_sort;
     struct lab_kernel_filter kernels; /* its sort and limits */
     bool descending;

@@ -1,5 +1,6 @@
 #include "text_table.h"
 
+#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -135,4 +136,24 @@ enum lab_status lab_table_format(const struct lab_table *t, struct lab_str *out)
     if (t->failed || out->failed)
         return lab_fail(LAB_E_NOMEM, "no memory for a table");
     return LAB_OK;
+}
+
+void lab_table_make_ascii(struct lab_str *text)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < text->len; i++) {
+        unsigned char c = (unsigned char)text->data[i];
+        if (c < 0x80)
+            text->data[to++] = (char)c;
+        else if ((c & 0xC0) != 0x80) /* the first byte of a character */
+            text->data[to++] = '?';
+    }
+    text->len = to;
+    if (text->data)
+        text->data[to] = '\0';
+}
+
+bool lab_table_locale_is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }

@@ -32,3 +32,7 @@ void lab_table_add_ns(struct lab_table *t, int64_t ns);
 /* The whole table, a line a row. */
 enum lab_status lab_table_format(const struct lab_table *t,
                                  struct lab_str *out);
+/* One '?' for each character that is not ASCII. */
+void lab_table_make_ascii(struct lab_str *text);
+/* Whether this locale's terminals may be sent UTF-8. */
+bool lab_table_locale_is_utf8(void);

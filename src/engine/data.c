@@ -13,10 +13,10 @@ enum { DEFAULT_BATCH = 32 };
 struct lab_data {
     const struct lab_network_spec *spec;
     uint64_t seed;
-    struct lab_table table; /* rows 0: inline */
-    int64_t *order;         /* rows: the split; training rows come first */
-    int64_t *epoch_order;   /* training rows as the current epoch deals them */
-    int64_t epoch;          /* of epoch_order, -1: none yet */
+    struct lab_samples table; /* rows 0: inline */
+    int64_t *order;           /* rows: the split; training rows come first */
+    int64_t *epoch_order; /* training rows as the current epoch deals them */
+    int64_t epoch;        /* of epoch_order, -1: none yet */
     struct lab_data_facts facts;
     bool one_hot; /* y of a loss without labels */
 };
@@ -110,7 +110,7 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     case LAB_DATA_SOURCE_COUNT:
         break;
     }
-    return lab_network_fail(spec, spec->data.place, LAB_E_UNSUPPORTED,
+    return lab_network_fail(spec, spec->data.place, LAB_E_NOTFOUND,
                             "this version does not read data of source '%s' "
                             "yet",
                             lab_data_source_name(spec->data.source));
@@ -191,7 +191,7 @@ void lab_data_free(struct lab_data *d)
 {
     if (!d)
         return;
-    lab_table_release(&d->table);
+    lab_samples_release(&d->table);
     lab_free(d->order);
     lab_free(d->epoch_order);
     lab_free(d);
@@ -204,7 +204,7 @@ void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out)
 
 void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
 {
-    const struct lab_table *t = &d->table;
+    const struct lab_samples *t = &d->table;
     int64_t n = d->facts.batch;
     *out = (struct lab_data_shapes){.batch = n};
     if (d->spec->data.source == LAB_DATA_INLINE) {
@@ -294,7 +294,7 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
                     int tensor, int64_t i, int64_t row, void *out)
 {
     const struct lab_tensor *t = &plan->tensors[tensor];
-    const struct lab_table *table = &d->table;
+    const struct lab_samples *table = &d->table;
     int64_t each = t->count / t->shape.dim[0];
     if (tensor == plan->x) {
         const float *x = table->x + row * table->features;

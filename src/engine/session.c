@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/setup.h"
 #include "session_priv.h"
-#include "variant_check.h"
 
 /* ---- snapshots ---- */
 
@@ -274,28 +274,22 @@ void lab_session_say_error(struct lab_session *s, enum lab_status st)
 
 /* ---- start ---- */
 
-/* Choices that the lesson makes for other machines are no error here. */
-static void add_lesson_choices(struct lab_session *s)
+/* The lesson's choices that hold here go before the caller's. */
+static void keep_choices(struct lab_session *s, struct lab_str *notice)
 {
+    struct lab_variant_choice lesson[LAB_MAX_CHOICES];
     struct lab_owned_choice given[LAB_MAX_CHOICES];
-    int n = s->n_choices;
+    int n_given = s->n_choices;
     memcpy(given, s->choices, sizeof(given));
-    s->n_choices = 0;
-    for (int i = 0; i < s->spec.n_variants && s->n_choices < LAB_MAX_CHOICES;
-         i++) {
-        struct lab_owned_choice *c = &s->choices[s->n_choices++];
-        snprintf(c->target, sizeof(c->target), "%s",
-                 s->spec.variants[i].target);
-        snprintf(c->variant, sizeof(c->variant), "%s",
-                 s->spec.variants[i].variant);
-        if (lab_session_apply_choices(s)) {
-            size_t used = strlen(s->notice);
-            snprintf(s->notice + used, sizeof(s->notice) - used, "%s\n",
-                     lab_error());
-            s->n_choices--;
-        }
+    s->n_choices = lab_setup_lesson_choices(s->walk, &s->spec, lesson,
+                                            LAB_MAX_CHOICES, notice);
+    for (int i = 0; i < s->n_choices; i++) {
+        snprintf(s->choices[i].target, LAB_COMMAND_TEXT, "%s",
+                 lesson[i].target);
+        snprintf(s->choices[i].variant, LAB_COMMAND_TEXT, "%s",
+                 lesson[i].variant);
     }
-    for (int i = 0; i < n && s->n_choices < LAB_MAX_CHOICES; i++)
+    for (int i = 0; i < n_given && s->n_choices < LAB_MAX_CHOICES; i++)
         s->choices[s->n_choices++] = given[i];
 }
 
@@ -310,53 +304,39 @@ static void add_lesson_breaks(struct lab_session *s)
     }
 }
 
-static enum lab_status check_variants(struct lab_session *s,
-                                      struct lab_backend *be)
-{
-    struct lab_str said;
-    lab_str_init(&said);
-    enum lab_status st = lab_variant_check(be, &said);
-    snprintf(s->notice, sizeof(s->notice), "%s", lab_str_text(&said));
-    lab_str_release(&said);
-    return st;
-}
-
 static enum lab_status open_walk(struct lab_session *s)
 {
-    struct lab_data *data = NULL;
-    struct lab_backend *be = NULL;
-    struct lab_data_shapes shapes;
-    enum lab_status st = lab_data_open(&data, &s->spec, s->data, s->batch);
+    struct lab_str notice;
+    struct lab_setup setup = {.spec = &s->spec,
+                              .backend = s->backend,
+                              .device = s->device,
+                              .batch = s->batch,
+                              .data = s->data,
+                              .prepare = s->hooks.prepare,
+                              .user = s->hooks.user};
+    lab_str_init(&notice);
+    enum lab_status st = lab_setup_open(&setup, &s->walk, &s->plan, &notice);
     if (!st) {
-        lab_data_get_shapes(data, &shapes);
-        st = lab_plan_build(&s->plan, &s->spec, &shapes, LAB_F32);
+        struct lab_str ignored;
+        lab_str_init(&ignored); /* setup has said it already */
+        keep_choices(s, &ignored);
+        lab_str_release(&ignored);
+        st = lab_session_apply_choices(s);
     }
-    if (!st)
-        st = lab_data_check_labels(data, s->plan);
-    if (!st)
-        st = lab_backend_open(&be, s->backend, s->device);
-    if (!st)
-        st = check_variants(s, be);
-    if (!st)
-        st = lab_walk_new(&s->walk, s->plan, be, data);
-    if (st) {
-        lab_data_free(data);
-        lab_backend_close(be);
+    snprintf(s->notice, sizeof(s->notice), "%s", lab_str_text(&notice));
+    lab_str_release(&notice);
+    if (st)
         return st;
-    }
-    lab_walk_time_with_events(s->walk, s->time_with_events);
-    for (int i = 0; i < s->n_observers && !st; i++)
-        st = lab_walk_observe(s->walk, &s->observers[i]);
-    return st;
+    snprintf(s->backend, sizeof(s->backend), "%s",
+             lab_walk_backend(s->walk)->ops->name);
+    if (s->hooks.opened)
+        s->hooks.opened(s->hooks.user, s->walk);
+    return LAB_OK;
 }
 
 static void start(struct lab_session *s)
 {
     enum lab_status st = open_walk(s);
-    if (!st) {
-        add_lesson_choices(s);
-        st = lab_session_apply_choices(s);
-    }
     if (st) {
         lab_session_say_error(s, st);
         s->state = LAB_SESSION_FAILED;
@@ -441,6 +421,8 @@ static void *engine_main(void *user)
     pthread_mutex_unlock(&s->lock);
     if (s->walk)
         lab_walk_run_end(s->walk);
+    if (s->walk && s->hooks.closing)
+        s->hooks.closing(s->hooks.user, s->walk);
     return NULL;
 }
 
@@ -496,13 +478,11 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     snprintf(s->backend, sizeof(s->backend), "%s", c->backend);
     s->device = c->device;
     s->batch = c->batch;
-    s->time_with_events = c->time_with_events;
+    s->hooks = c->hooks;
     s->wake = c->wake;
     s->wake_user = c->wake_user;
     s->accuracy = NAN;
     s->next_break = 1;
-    for (int i = 0; i < c->n_observers && i < LAB_MAX_OBSERVERS; i++)
-        s->observers[s->n_observers++] = c->observers[i];
     for (int i = 0; i < c->n_choices && i < LAB_MAX_CHOICES; i++) {
         struct lab_owned_choice *o = &s->choices[s->n_choices++];
         snprintf(o->target, sizeof(o->target), "%s", c->choices[i].target);

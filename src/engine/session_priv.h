@@ -35,9 +35,7 @@ struct lab_session {
     int device;
     int64_t batch;
     char *data;
-    bool time_with_events;
-    struct lab_observer observers[LAB_MAX_OBSERVERS];
-    int n_observers;
+    struct lab_session_hooks hooks;
     void (*wake)(void *user);
     void *wake_user;
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "terminal_priv.h"
 #include "ui/keymap.h"
 
@@ -32,7 +33,10 @@ struct lab_terminal {
     int in_fd;
     int colors;
     bool ascii;
+    bool utf8; /* what is typed, whatever is shown */
     bool blocks;
+    char half[4]; /* the bytes of a character that has not come whole */
+    size_t half_n;
     bool resized; /* a RESIZE event is due */
     struct lab_style styles[LAB_ROLE_COUNT];
 };
@@ -179,6 +183,7 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     setlocale(LC_CTYPE, "");
     const char *term = getenv("TERM");
     bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    t->utf8 = utf8;
     t->ascii = options->ascii || !utf8;
     t->blocks = term && strncmp(term, "linux", 5) == 0;
     enum lab_status st = open_input(t);
@@ -331,10 +336,10 @@ void lab_terminal_resume(struct lab_terminal *t)
     take_again(t);
 }
 
-static int key_of_code(wint_t code)
+static int key_of_code(int code)
 {
     static const struct {
-        wint_t curses;
+        int curses;
         int key;
     } keys[] = {
         {KEY_UP, LAB_KEY_UP},         {KEY_DOWN, LAB_KEY_DOWN},
@@ -349,19 +354,31 @@ static int key_of_code(wint_t code)
         if (keys[i].curses == code)
             return keys[i].key;
     if (code >= KEY_F(1) && code <= KEY_F(12))
-        return LAB_KEY_F1 + (int)(code - KEY_F(1));
+        return LAB_KEY_F1 + code - KEY_F(1);
     return LAB_KEY_NONE;
 }
 
-static int key_of_char(const struct lab_terminal *t, wint_t c)
+/* Bytes to characters by hand: curses would hold back the keys that follow a
+ * byte which is no character. LAB_KEY_NONE: not whole yet, or nothing. */
+static int key_of_byte(struct lab_terminal *t, int byte)
 {
-    if (c == '\r')
+    unsigned code = 0;
+    bool continues = (byte & 0xC0) == 0x80;
+    if (t->half_n == sizeof(t->half) || !continues)
+        t->half_n = 0;
+    if (byte == '\r')
         return LAB_KEY_ENTER;
-    if (c == 8)
+    if (byte == 8)
         return LAB_KEY_BACKSPACE;
-    if (c >= 0x80 && t->ascii)
-        return LAB_KEY_NONE; /* half a character in a locale without them */
-    return (int)c;
+    if (byte < 0x80)
+        return byte;
+    if (!t->utf8 || (continues && t->half_n == 0))
+        return LAB_KEY_NONE;
+    t->half[t->half_n++] = (char)byte;
+    if (lab_utf8_next(t->half, t->half_n, &code) != t->half_n)
+        return LAB_KEY_NONE;
+    t->half_n = 0;
+    return code >= 0xA0 ? (int)code : LAB_KEY_NONE;
 }
 
 static bool read_mouse(struct lab_event *out)
@@ -382,20 +399,19 @@ static bool read_mouse(struct lab_event *out)
 static bool read_event(struct lab_terminal *t, struct lab_event *out)
 {
     for (;;) {
-        wint_t c = 0;
-        int got = wget_wch(stdscr, &c);
-        if (got == ERR)
+        int c = wgetch(stdscr);
+        if (c == ERR)
             return false;
-        if (got == KEY_CODE_YES && c == KEY_RESIZE) {
+        if (c == KEY_RESIZE) {
             t->resized = true;
             return false;
         }
-        if (got == KEY_CODE_YES && c == KEY_MOUSE) {
+        if (c == KEY_MOUSE) {
             if (read_mouse(out))
                 return true;
             continue;
         }
-        int key = got == KEY_CODE_YES ? key_of_code(c) : key_of_char(t, c);
+        int key = c > 0xFF ? key_of_code(c) : key_of_byte(t, c);
         if (key == LAB_KEY_NONE)
             continue;
         out->kind = LAB_EVENT_KEY;

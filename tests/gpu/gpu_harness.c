@@ -6,9 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -16,7 +14,9 @@
 #include "cuda_priv.h"
 #include "cuda_sets.h"
 
-enum { GUARD = 64, GUARD_WORD = 0x5AB0A5E5 };
+/* Not the same around inputs and outputs: a kernel that goes one too far would
+ * copy one guard over the other, and nothing would show. */
+enum { GUARD = 64, GUARD_IN = 0x5AB0A5E5, GUARD_OUT = 0x4B5A0F3C };
 
 #define LAB_OP(id)                                                             \
     extern const struct lab_kernel_set lab_ref_f32_##id;                       \
@@ -45,6 +45,7 @@ struct place {
     float *host;         /* what the device starts with */
     float *first;        /* outputs: what the first run gave */
     uint32_t *base;      /* device memory with its guards */
+    uint32_t guard;
 };
 
 static struct {
@@ -53,7 +54,6 @@ static struct {
     void *workspace;
     bool tried;
     bool there;
-    uint64_t random;
 } gpu;
 
 static int set_index(const char *op)
@@ -96,33 +96,12 @@ lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase)
     return NULL;
 }
 
-static void seed_random(void)
-{
-    const char *given = getenv("LAB_TEST_SEED");
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gpu.random = given
-                     ? strtoull(given, NULL, 10)
-                     : (uint64_t)now.tv_sec * 1000003u ^ (uint64_t)now.tv_nsec;
-    print_message("LAB_TEST_SEED=%llu repeats these inputs\n",
-                  (unsigned long long)gpu.random);
-}
-
-/* SplitMix64 (G. Steele, D. Lea, C. Flood, 2014), to [0, 1). */
-static double random_unit(void)
-{
-    uint64_t z = gpu.random += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
 struct lab_exec *gpu_exec(void)
 {
     if (gpu.tried)
         return gpu.there ? &gpu.exec : NULL;
     gpu.tried = true;
-    seed_random();
+    gpu_seed();
     if (lab_cuda_select(0)) {
         print_message("no GPU: %s\n", lab_error());
         return NULL;
@@ -156,33 +135,11 @@ void gpu_exec_close(void)
     gpu.there = false;
 }
 
-static float draw(enum fill fill, int64_t i)
-{
-    static const float hard[] = {0.0f, -0.0f, 100.0f, -100.0f, 1e-30f, -20.0f};
-    static const float special[] = {NAN, INFINITY, -INFINITY};
-    double u = random_unit();
-    switch (fill) {
-    case FILL_POSITIVE:
-        return (float)u;
-    case FILL_WIDE:
-        return i < 6 ? hard[i] : (float)(60 * u - 30);
-    case FILL_SPECIAL:
-        return i % 7 == 3 ? special[i / 7 % 3] : (float)(4 * u - 2);
-    case FILL_LOW:
-        return -INFINITY;
-    default:
-        return (float)(4 * u - 2);
-    }
-}
-
 static void fill_labels(struct place *p, const struct tensor *t)
 {
     int32_t *label = (int32_t *)p->host;
-    for (int64_t i = 0; i < p->dev.count; i++) {
-        label[i] = (int32_t)(random_unit() * (double)t->limit);
-        if (t->fill == FILL_BAD_LABELS && i % 2 == 0)
-            label[i] = i % 4 == 0 ? -1 : (int32_t)t->limit;
-    }
+    for (int64_t i = 0; i < p->dev.count; i++)
+        label[i] = gpu_draw_label(t->fill, i, t->limit);
     memcpy(p->ref.data, label, (size_t)p->dev.count * sizeof(*label));
 }
 
@@ -190,15 +147,15 @@ static void fill_numbers(struct place *p, enum fill fill)
 {
     double *ref = p->ref.data;
     for (int64_t i = 0; i < p->dev.count; i++) {
-        p->host[i] = draw(fill, i);
+        p->host[i] = gpu_draw(fill, i);
         ref[i] = p->host[i];
     }
 }
 
-static void place_open(struct place *p, const struct tensor *t)
+static void place_open(struct place *p, const struct tensor *t, uint32_t guard)
 {
     bool labels = t->fill == FILL_LABELS || t->fill == FILL_BAD_LABELS;
-    *p = (struct place){.host = NULL};
+    *p = (struct place){.guard = guard};
     p->dev.dtype = labels ? LAB_I32 : LAB_F32;
     p->dev.rank = t->rank;
     p->dev.count = 1;
@@ -242,7 +199,7 @@ static void place_upload(const struct place *p, bool poison)
     uint32_t *image = lab_alloc_array(count + 2 * GUARD, sizeof(*image));
     assert_non_null(image);
     for (size_t i = 0; i < count + 2 * GUARD; i++)
-        image[i] = GUARD_WORD;
+        image[i] = p->guard;
     float *body = (float *)(image + GUARD);
     for (size_t i = 0; i < count; i++)
         body[i] = NAN;
@@ -266,7 +223,7 @@ static float *place_download(const struct place *p, const char *what)
                                 cudaMemcpyDeviceToHost),
                      cudaSuccess);
     for (size_t i = 0; i < GUARD; i++) {
-        if (image[i] != GUARD_WORD || image[GUARD + count + i] != GUARD_WORD)
+        if (image[i] != p->guard || image[GUARD + count + i] != p->guard)
             fail_msg("%s: wrote outside its output", what);
     }
     memmove(image, image + GUARD, count * sizeof(*image));
@@ -324,12 +281,12 @@ static void setup_open(struct setup *s, const struct gpu_case *c)
     s->n_in = count_tensors(c->in, CASE_TENSORS);
     s->n_out = count_tensors(c->out, 4);
     for (int i = 0; i < s->n_in; i++) {
-        place_open(&s->in[i], &c->in[i]);
+        place_open(&s->in[i], &c->in[i], GUARD_IN);
         s->in_dev[i] = s->in[i].dev;
         s->in_ref[i] = s->in[i].ref;
     }
     for (int i = 0; i < s->n_out; i++) {
-        place_open(&s->out[i], &c->out[i]);
+        place_open(&s->out[i], &c->out[i], GUARD_OUT);
         s->out_dev[i] = s->out[i].dev;
         s->out_ref[i] = s->out[i].ref;
     }

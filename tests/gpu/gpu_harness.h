@@ -40,6 +40,16 @@ struct gpu_case {
     uint64_t iteration;
 };
 
+/* ---- gpu_inputs.c ---- */
+
+/* From LAB_TEST_SEED or from the clock; prints which. */
+void gpu_seed(void);
+/* The number for element i of a tensor. */
+float gpu_draw(enum fill fill, int64_t i);
+int32_t gpu_draw_label(enum fill fill, int64_t i, int64_t limit);
+
+/* ---- gpu_harness.c ---- */
+
 /* NULL without a device. */
 struct lab_exec *gpu_exec(void);
 void gpu_exec_close(void);

@@ -1,5 +1,6 @@
-/* Every variant of the CUDA kernels that reduce and of the optimizers against the reference in double, on fresh
- * random inputs of odd shapes. LAB_TEST_SEED repeats a run. */
+/* Every variant of the CUDA kernels that reduce, and of the optimizers, against
+ * the reference in double, on fresh random inputs of odd shapes. LAB_TEST_SEED
+ * repeats a run. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -370,7 +370,7 @@ static void busy_draw(struct lab_screen *s, struct lab_canvas *c,
                               0,          NAN,         false};
     struct lab_rect top = lab_rect_cut_top(&body, 1);
     lab_canvas_textf(c, top.y, top.x, top.w, LAB_ROLE_NORMAL, "%s; %s",
-                     st->said, st->seen > 20 ? "it beats" : "it waits");
+                     st->said, st->seen > 20 ? "BEATS" : "still");
     struct lab_rect gauge = lab_rect_cut_bottom(&body, 1);
     lab_gauge_draw(c, gauge.y, gauge.x, gauge.w, 0.37, LAB_ROLE_GOOD,
                    "37 of 100");
@@ -395,7 +395,7 @@ enum {
 static bool busy_action(struct lab_screen *s, int action)
 {
     struct busy_state *st = s->state;
-    int *volatile nowhere = NULL;
+    int *volatile nowhere = (int *)16; /* what UBSan lets through */
     switch (action) {
     case ACT_CRASH:
         *nowhere = 1;

@@ -17,12 +17,22 @@
 #include "engine/gradcheck.h"
 #include "engine/observer.h"
 #include "engine/stats.h"
+#include "engine/walk.h"
 
 struct lab_session;
 
+/* Called on the engine's thread; NULL slots are left out. */
+struct lab_session_hooks {
+    void *user;
+    void (*prepare)(void *user, const char *backend); /* engine/setup.h */
+    /* The walk is ready: observers may be added, the device is known. */
+    void (*opened)(void *user, struct lab_walk *walk);
+    void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
+};
+
 struct lab_session_config {
     const struct lab_network_spec *spec; /* must outlive the session */
-    const char *backend;                 /* "cpu", "cuda", "null" */
+    const char *backend;                 /* "auto", "cpu", "cuda", "null" */
     int device;
     int64_t batch;    /* 0: the lesson's */
     const char *data; /* directory or file instead of the lesson's, or NULL */
@@ -30,9 +40,7 @@ struct lab_session_config {
     uint64_t seed;                            /* instead of the lesson's */
     const struct lab_variant_choice *choices; /* after the lesson's own */
     int n_choices;
-    const struct lab_observer *observers; /* copied */
-    int n_observers;
-    bool time_with_events;    /* device_ns of every step by CUDA events */
+    struct lab_session_hooks hooks;
     void (*wake)(void *user); /* a new snapshot is there; any thread; NULL ok */
     void *wake_user;
 };

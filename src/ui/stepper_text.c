@@ -103,20 +103,41 @@ static size_t fitting(const char *text, int columns)
     return n;
 }
 
-void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,
+static int line_columns(const struct lab_stepper_text *t)
+{
+    if (t->line_count == 0 || t->failed)
+        return 0;
+    const struct lab_stepper_line *l = &t->lines[t->line_count - 1];
+    if (l->span_count == 0)
+        return 0;
+    return lab_text_columns(lab_str_text(&t->text) +
+                            t->spans[l->first_span].start);
+}
+
+void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
                            const char *text, int columns, int hang)
 {
     static const char blanks[] = "                ";
+    int used = line_columns(t);
     columns = columns < 8 ? 8 : columns;
     hang = hang < 0 || hang > 16 || hang > columns / 2 ? 0 : hang;
     for (bool first = true; first || *text; first = false) {
-        lab_stepper_text_line(t);
-        if (!first && hang)
+        if (!first) {
+            lab_stepper_text_line(t);
             add_bytes(t, role, blanks, (size_t)hang);
-        size_t n = fitting(text, first ? columns : columns - hang);
+            used = hang;
+        }
+        size_t n = fitting(text, columns - used);
         add_bytes(t, role, text, n);
         text += n;
         while (*text == ' ')
             text++;
     }
+}
+
+void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang)
+{
+    lab_stepper_text_line(t);
+    lab_stepper_text_flow(t, role, text, columns, hang);
 }

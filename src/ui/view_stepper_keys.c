@@ -11,6 +11,9 @@ static void post_n(struct lab_stepper *v, enum lab_command_kind kind, int64_t n)
     struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
     v->walked = true;
     v->searching = false;
+    /* Walking is for reading on; the kernels stay for who looks at them. */
+    if (v->focus == LAB_PANE_STEPS && v->tab == LAB_PANE_EXPLAIN)
+        v->tab = LAB_PANE_TEXT;
     lab_stepper_post(v, &cmd);
 }
 

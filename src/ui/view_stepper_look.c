@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "view_stepper_priv.h"
 
@@ -68,6 +69,7 @@ static void ask(struct lab_stepper *v)
         return;
     struct lab_command cmd = {.kind = LAB_DO_SHOW, .show = look->show};
     v->asked = look->show;
+    v->asked_ns = lab_clock_monotonic_ns();
     v->num_top = 0;
     v->num_left = 0;
     lab_stepper_post(v, &cmd);
@@ -241,8 +243,11 @@ static void move(struct lab_stepper *v, int64_t down, int64_t right)
  * where an explained number came from. */
 static void moved(struct lab_stepper *v)
 {
-    if (!v->pinned)
-        lab_stepper_explain_cursor(v);
+    if (v->pinned)
+        return;
+    lab_stepper_explain_cursor(v);
+    if (v->tab == LAB_PANE_TEXT)
+        v->tab = LAB_PANE_EXPLAIN;
 }
 
 static void next_tensor(struct lab_stepper *v, int dir)

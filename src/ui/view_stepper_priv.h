@@ -55,7 +55,9 @@ struct lab_stepper {
     int tensor;                    /* looked at, -1: none */
     struct lab_tensor_look *looks; /* plan->n_tensors of them */
     int n_looks;
-    struct lab_show asked;        /* last posted */
+    int64_t asked_ns;      /* when: monotonic */
+    bool held;             /* a frame waits for the plane that belongs to it */
+    struct lab_show asked; /* last posted */
     struct lab_element explained; /* last posted; tensor -1: none */
     int64_t *marks; /* source elements in the plane shown, ascending */
     int64_t n_marks;

@@ -26,10 +26,32 @@ static bool is_watched(const struct lab_stepper *v)
 
 /* ---- which tensors, and which part ---- */
 
+static int list_columns(const struct lab_stepper *v, const struct lab_canvas *c,
+                        int *at)
+{
+    int w = 10;
+    *at = -1;
+    for (int i = 0; i < v->n_tensors; i++) {
+        w += 2 +
+             lab_canvas_columns(c, v->snap.plan->tensors[v->tensors[i]].name);
+        if (v->tensors[i] == v->tensor)
+            *at = i;
+    }
+    return w;
+}
+
 static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
     int x = row.x;
+    int at;
+    if (list_columns(v, c, &at) > row.w && at >= 0) {
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s [%s]",
+                              at < v->n_in ? "in" : "out", tensor_of(v)->name);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                         "  %d of %d, x the next", at + 1, v->n_tensors);
+        return;
+    }
     for (int i = 0; i < v->n_tensors; i++) {
         const char *name = v->snap.plan->tensors[v->tensors[i]].name;
         bool shown = v->tensors[i] == v->tensor;
@@ -42,11 +64,9 @@ static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
                               shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
                               shown ? "[%s]" : " %s ", name);
     }
-    for (int i = 0; i < v->n_tensors; i++)
-        if (v->tensors[i] == v->tensor)
-            return;
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "  [%s]",
-                     tensor_of(v)->name);
+    if (at < 0) /* not of this step: a source, or asked for by name */
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "  [%s]",
+                         tensor_of(v)->name);
 }
 
 /* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
@@ -260,7 +280,7 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     double value;
     if (index < 0 || index >= p->rows * p->cols)
         return;
-    lab_format_value(p->value[index], 12, text, sizeof(text));
+    lab_format_value(p->value[index], 10, text, sizeof(text));
     int x = row.x;
     x += lab_canvas_textf(
         c, row.y, x, -1, LAB_ROLE_TITLE, "%s%s = %s", tensor_of(v)->name,
@@ -274,44 +294,62 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
                                           (int)v->page_rows, (int)v->page_cols);
     if (v->numbers)
         return;
-    lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 8, text,
+    lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 6, text,
                      sizeof(text));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "   full shade %s",
-                          text);
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  █ is %s", text);
     if (g.block_rows * g.block_cols > 1)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", a cell %lldx%lld",
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", 1 cell is %lldx%lld",
                          (long long)g.block_rows, (long long)g.block_cols);
 }
 
-static int stat(struct lab_canvas *c, int y, int x, const char *name, double v)
+/* Writes what fits whole; returns the columns used. */
+static int whole(struct lab_canvas *c, struct lab_rect *row, enum lab_role role,
+                 const char *text)
+{
+    int w = lab_canvas_columns(c, text);
+    if (w > row->w)
+        return 0;
+    lab_canvas_text(c, row->y, row->x, w, role, text);
+    lab_rect_cut_left(row, w + 1);
+    return w;
+}
+
+static void stat(struct lab_canvas *c, struct lab_rect *row, int width,
+                 const char *name, double v)
 {
     char text[LAB_FORMAT_BYTES];
-    lab_format_value(v, 8, text, sizeof(text));
-    int used = lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "%s ", name);
-    used += lab_canvas_text(c, y, x + used, -1, LAB_ROLE_NORMAL,
-                            isnan(v) ? "n/a" : text);
-    return used + 2;
+    char both[64];
+    lab_format_value(v, width, text, sizeof(text));
+    snprintf(both, sizeof(both), "%s %s%s", name, isnan(v) ? "n/a" : text,
+             width > 6 ? " " : "");
+    whole(c, row, LAB_ROLE_NORMAL, both);
+}
+
+static void count(struct lab_canvas *c, struct lab_rect *row, const char *name,
+                  int64_t n, enum lab_role role)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%s %lld ", name, (long long)n);
+    whole(c, row, role, text);
 }
 
 static void draw_stats(const struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_stats *s = &v->snap.plane.stats;
-    int x = row.x;
-    x += stat(c, row.y, x, "min", s->min);
-    x += stat(c, row.y, x, "max", s->max);
-    x += stat(c, row.y, x, "mean", s->mean);
-    x += stat(c, row.y, x, "std", s->std);
-    x += lab_canvas_textf(c, row.y, x, -1,
-                          s->nan_count ? LAB_ROLE_BAD : LAB_ROLE_DIM,
-                          "NaN %lld", (long long)s->nan_count) +
-         2;
+    int width = row.w < 80 ? 6 : 9;
+    /* What is wrong comes first: there may be no room for all. */
+    if (s->nan_count)
+        count(c, &row, "NaN", s->nan_count, LAB_ROLE_BAD);
     if (s->inf_count)
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD, "Inf %lld",
-                              (long long)s->inf_count) +
-             2;
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "zeros %lld",
-                     (long long)s->zero_count);
+        count(c, &row, "Inf", s->inf_count, LAB_ROLE_BAD);
+    stat(c, &row, width, "min", s->min);
+    stat(c, &row, width, "max", s->max);
+    stat(c, &row, width, "mean", s->mean);
+    stat(c, &row, width, "std", s->std);
+    if (!s->nan_count)
+        count(c, &row, "NaN", 0, LAB_ROLE_DIM);
+    count(c, &row, "zeros", s->zero_count, LAB_ROLE_DIM);
 }
 
 static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,

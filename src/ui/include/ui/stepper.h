@@ -98,6 +98,9 @@ void lab_stepper_text_line(struct lab_stepper_text *t); /* starts a line */
 /* Adds to the last line; control characters are made visible. */
 void lab_stepper_text_add(struct lab_stepper_text *t, enum lab_role role,
                           const char *text);
+/* Goes on in the last line, and wraps like the next one. */
+void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang);
 /* Words of `text` over as many lines of `columns` as it takes; `hang` blanks
  * before the second and later ones. */
 void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,

@@ -38,6 +38,24 @@ static int data_tensor(struct lab_builder *b, const char *name,
     return lab_builder_tensor(b, name, shape, dtype, LAB_TENSOR_DATA, -1);
 }
 
+/* The place of a data tensor is known here, and not where it is made. */
+static bool data_fits(struct lab_builder *b, const struct lab_tensor_spec *t,
+                      const struct lab_shape *shape)
+{
+    int64_t count;
+    char detail[256];
+    if (lab_plan_tensor(b->plan, t->name) >= 0) {
+        b->status =
+            lab_network_fail(b->spec, t->place, LAB_E_PARSE,
+                             "two data tensors are named '%s'", t->name);
+    } else if (lab_shape_count(shape, &count)) {
+        snprintf(detail, sizeof(detail), "%s", lab_error());
+        b->status = lab_network_fail(b->spec, t->place, LAB_E_SHAPE,
+                                     "tensor '%s': %s", t->name, detail);
+    }
+    return !b->status;
+}
+
 static void build_inline_data(struct lab_builder *b, int64_t batch)
 {
     const struct lab_data_spec *d = &b->spec->data;
@@ -57,6 +75,8 @@ static void build_inline_data(struct lab_builder *b, int64_t batch)
         struct lab_shape shape = t->shape;
         if (batch > 0 && shape.rank > 0)
             shape.dim[0] = batch;
+        if (!data_fits(b, t, &shape))
+            return;
         int id = data_tensor(b, t->name, &shape, dtype);
         if (id >= 0)
             b->wants[id] = d->gradient && dtype != LAB_I32 && !is_y;
@@ -140,8 +160,15 @@ static void connect(struct lab_builder *b, struct lab_node *node,
         return;
     }
     node->n_in = n->n_from ? n->n_from : 1;
-    for (int k = 0; k < n->n_from && !b->status; k++)
+    for (int k = 0; k < n->n_from && !b->status; k++) {
         node->in[k] = resolve(b, n, n->from[k]);
+        if (!b->status && b->plan->tensors[node->in[k]].dtype == LAB_I32)
+            b->status = lab_network_fail(
+                b->spec, n->from_place, LAB_E_PARSE,
+                "node '%s' reads '%s', which holds class labels: %s takes "
+                "real numbers",
+                n->id, n->from[k], n->op->name);
+    }
     if (n->n_from == 0) {
         node->in[0] =
             b->node > 0 ? b->plan->nodes[b->node - 1].out : b->plan->x;
@@ -157,6 +184,17 @@ static void connect(struct lab_builder *b, struct lab_node *node,
 }
 
 /* ---- forward and loss ---- */
+
+static bool is_taken(const struct lab_builder *b, const char *id)
+{
+    static const char *const reserved[] = {"x", "y", "loss", "optimizer"};
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        if (strcmp(id, reserved[i]) == 0)
+            return true;
+    }
+    int t = lab_plan_tensor(b->plan, id);
+    return t >= 0 && b->plan->tensors[t].role == LAB_TENSOR_DATA;
+}
 
 static bool start_node(struct lab_builder *b, int index,
                        const struct lab_node_spec *n)
@@ -177,11 +215,15 @@ static bool start_node(struct lab_builder *b, int index,
         lab_build_fail(b, LAB_E_UNSUPPORTED,
                        "this version does not run the op '%s' yet",
                        n->op->name);
-    else if (strchr(n->id, '.') || strcmp(n->id, "x") == 0 ||
-             strcmp(n->id, "y") == 0)
+    else if (strchr(n->id, '.'))
         lab_build_fail(b, LAB_E_PARSE,
-                       "'%s' cannot be a node's id: x and y are the data, and "
-                       "a dot parts a node from its tensors",
+                       "'%s' cannot be a node's id: a dot parts a node from "
+                       "its tensors",
+                       n->id);
+    else if (n != &b->spec->loss && is_taken(b, n->id))
+        lab_build_fail(b, LAB_E_PARSE,
+                       "'%s' cannot be a node's id: it names the data, the "
+                       "loss or the optimizer",
                        n->id);
     return !b->status;
 }

@@ -17,20 +17,23 @@ static struct lab_param_init *find_init(struct lab_plan *plan, int tensor)
     return NULL;
 }
 
-static enum lab_status no_tensor(struct lab_builder *b, struct lab_place place,
-                                 const char *what, const char *name)
+/* params_only: the tensor must be a parameter. */
+static void no_tensor(struct lab_builder *b, struct lab_place place,
+                      const char *what, const char *name, bool params_only)
 {
     const char *names[256];
     size_t count = 0;
-    for (int i = 0; i < b->plan->n_tensors && count < 256; i++)
-        names[count++] = b->plan->tensors[i].name;
+    for (int i = 0; i < b->plan->n_tensors && count < 256; i++) {
+        if (!params_only || find_init(b->plan, i))
+            names[count++] = b->plan->tensors[i].name;
+    }
     const char *near = lab_nearest(name, names, count);
-    b->status = lab_network_fail(b->spec, place, LAB_E_NOTFOUND,
-                                 "%s names '%s', and this network has no such "
-                                 "tensor%s%s%s",
-                                 what, name, near ? "; did you mean '" : "",
-                                 near ? near : "", near ? "'?" : "");
-    return b->status;
+    b->status = lab_network_fail(
+        b->spec, place, LAB_E_NOTFOUND,
+        "%s names '%s', and this network has no such "
+        "%s%s%s%s",
+        what, name, params_only ? "parameter" : "tensor",
+        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static void apply_parameter(struct lab_builder *b,
@@ -39,7 +42,7 @@ static void apply_parameter(struct lab_builder *b,
     int id = lab_plan_tensor(b->plan, p->name);
     struct lab_param_init *init = find_init(b->plan, id);
     if (id < 0 || !init) {
-        no_tensor(b, p->place, "parameters:", p->name);
+        no_tensor(b, p->place, "parameters:", p->name, true);
         return;
     }
     const struct lab_tensor *t = &b->plan->tensors[id];
@@ -57,6 +60,7 @@ static void apply_parameter(struct lab_builder *b,
         init->fill = p->fill;
         return;
     }
+    lab_free(init->values); /* a lesson that gives it twice: the last one */
     init->values = lab_alloc_array((size_t)t->count, sizeof(double));
     if (!init->values) {
         b->status = lab_network_fail(b->spec, p->place, LAB_E_NOMEM,
@@ -93,6 +97,31 @@ static void check_step_name(struct lab_builder *b, struct lab_place place,
         near ? "'?" : "");
 }
 
+/* The values stand in a row from `at`, and must not run over the tensor. */
+static void check_printed(struct lab_builder *b,
+                          const struct lab_printed_spec *p)
+{
+    int id = lab_plan_tensor(b->plan, p->tensor);
+    if (id < 0) {
+        no_tensor(b, p->place, "printed:", p->tensor, false);
+        return;
+    }
+    const struct lab_tensor *t = &b->plan->tensors[id];
+    char shape[LAB_SHAPE_TEXT];
+    char at[LAB_SHAPE_TEXT];
+    int64_t first = 0;
+    if (p->at.rank > 0)
+        first = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
+    if (first >= 0 && p->n_values <= t->count - first)
+        return;
+    b->status = lab_network_fail(
+        b->spec, p->place, LAB_E_SHAPE,
+        "printed: gives %d value%s of %s from %s, and %s is %s", p->n_values,
+        p->n_values == 1 ? "" : "s", p->tensor,
+        p->at.rank > 0 ? lab_shape_text(&p->at, at) : "its first element",
+        p->tensor, lab_shape_text(&t->shape, shape));
+}
+
 void lab_builder_check_names(struct lab_builder *b)
 {
     const struct lab_network_spec *spec = b->spec;
@@ -100,15 +129,12 @@ void lab_builder_check_names(struct lab_builder *b)
         apply_parameter(b, &spec->parameters[i]);
     for (int i = 0; i < spec->n_watch && !b->status; i++) {
         if (lab_plan_tensor(b->plan, spec->watch[i]) < 0)
-            no_tensor(b, no_place, "watch:", spec->watch[i]);
+            no_tensor(b, no_place, "watch:", spec->watch[i], false);
     }
     for (int i = 0; i < spec->n_breaks && !b->status; i++) {
         if (spec->breaks[i].kind == LAB_BREAK_STEP)
             check_step_name(b, spec->breaks[i].place, spec->breaks[i].step);
     }
-    for (int i = 0; i < spec->n_printed && !b->status; i++) {
-        if (lab_plan_tensor(b->plan, spec->printed[i].tensor) < 0)
-            no_tensor(b, spec->printed[i].place,
-                      "printed:", spec->printed[i].tensor);
-    }
+    for (int i = 0; i < spec->n_printed && !b->status; i++)
+        check_printed(b, &spec->printed[i]);
 }

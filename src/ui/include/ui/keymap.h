@@ -1,0 +1,93 @@
+/* ui/keymap.h -- keys, what they are bound to, and their names.
+ *
+ * One table a screen says everything about its keys: the bar at the bottom, the
+ * help page and the handling are all made from it. No curses here.
+ * Threads: any; the tables are const. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/status.h"
+
+/* A key is a Unicode code point, a control character, or one of these. */
+enum lab_key {
+    LAB_KEY_NONE = 0,
+    LAB_KEY_CTRL_L = 12,
+    LAB_KEY_TAB = '\t',
+    LAB_KEY_ENTER = '\n', /* carriage return and the keypad's Enter too */
+    LAB_KEY_ESC = 0x1B,
+    LAB_KEY_BACKSPACE = 0x7F,
+    LAB_KEY_UP = 0x110000, /* above the last code point */
+    LAB_KEY_DOWN,
+    LAB_KEY_LEFT,
+    LAB_KEY_RIGHT,
+    LAB_KEY_PAGE_UP,
+    LAB_KEY_PAGE_DOWN,
+    LAB_KEY_HOME,
+    LAB_KEY_END,
+    LAB_KEY_INSERT,
+    LAB_KEY_DELETE,
+    LAB_KEY_BACKTAB,
+    LAB_KEY_F1, /* to F12, in order */
+    LAB_KEY_F12 = LAB_KEY_F1 + 11
+};
+
+/* What a binding asks for. The ones named here mean the same on every screen;
+ * a screen numbers its own from LAB_ACT_OWN up. */
+enum lab_action {
+    LAB_ACT_NONE = 0, /* ends a table */
+    LAB_ACT_UP,
+    LAB_ACT_DOWN,
+    LAB_ACT_LEFT,
+    LAB_ACT_RIGHT,
+    LAB_ACT_PAGE_UP,
+    LAB_ACT_PAGE_DOWN,
+    LAB_ACT_FIRST,
+    LAB_ACT_LAST,
+    LAB_ACT_NEXT_PANE,
+    LAB_ACT_PREV_PANE,
+    LAB_ACT_OPEN,
+    LAB_ACT_CANCEL,
+    LAB_ACT_SEARCH,
+    LAB_ACT_SEARCH_NEXT,
+    LAB_ACT_SEARCH_PREV,
+    LAB_ACT_COMMAND,
+    LAB_ACT_HELP,
+    LAB_ACT_BACK,
+    LAB_ACT_REDRAW,
+    LAB_ACT_SORT,
+    LAB_ACT_SORT_TURN,
+    LAB_ACT_OWN = 100
+};
+
+enum { LAB_BINDING_KEYS = 4, LAB_KEY_NAME_BYTES = 16 };
+
+struct lab_binding {
+    int keys[LAB_BINDING_KEYS]; /* unused ones 0; the first is shown */
+    int action;
+    const char *name; /* for the bar: one or two words */
+    const char *help; /* for the help page: one line */
+    bool bar;         /* shown in the bar */
+};
+
+LAB_C_BEGIN
+/* Movement and what works everywhere. With `sideways` h and l move; without,
+ * h opens help. Looked at after the screen's own table. */
+const struct lab_binding *lab_keymap_everywhere(bool sideways);
+
+/* The row that binds `key`, or NULL. A NULL table has no rows. */
+const struct lab_binding *lab_keymap_find(const struct lab_binding *table,
+                                          int key);
+/* The row of an action, or NULL. */
+const struct lab_binding *lab_keymap_action(const struct lab_binding *table,
+                                            int action);
+size_t lab_keymap_count(const struct lab_binding *table);
+
+/* "Enter", "F5", "^L", "Space", "Up", "g"; returns `out`. */
+const char *lab_key_name(int key, char out[LAB_KEY_NAME_BYTES]);
+/* The key of such a name, or LAB_KEY_NONE. */
+int lab_key_parse(const char *name);
+
+/* LAB_E_CHECK, naming the row, when a key is bound twice, an F key has no
+ * letter twin, or a row has no name or help. For tests. */
+enum lab_status lab_keymap_check(const struct lab_binding *table);
+LAB_C_END

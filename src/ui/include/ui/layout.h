@@ -1,0 +1,64 @@
+/* ui/layout.h -- where things stand on the screen: pure functions from a size
+ * to rectangles.
+ *
+ * Rectangles are half-open, in cells, and never reach outside the size they
+ * were made from; a part for which there is no room has h or w 0. No two parts
+ * of one layout overlap, at any size from 0x0 up. Threads: any. */
+#pragma once
+#include <stdbool.h>
+#include "ui/canvas.h"
+
+enum { LAB_SCREEN_MIN_H = 16, LAB_SCREEN_MIN_W = 60 };
+
+/* The frame that every screen stands in. */
+struct lab_frame {
+    bool small; /* below the minimum: only `body`, for the message */
+    struct lab_rect title;
+    struct lab_rect body;
+    struct lab_rect status; /* messages and the prompt */
+    struct lab_rect bar;    /* keys */
+};
+
+struct lab_home_layout {
+    struct lab_rect badge;
+    struct lab_rect lessons;
+    struct lab_rect about; /* the chosen lesson's summary */
+    struct lab_rect runs;
+};
+
+struct lab_run_layout { /* one run: what it was, its steps, its kernels */
+    struct lab_rect facts;
+    struct lab_rect steps;
+    struct lab_rect kernels;
+};
+
+LAB_C_BEGIN
+struct lab_frame lab_frame_layout(int h, int w);
+struct lab_home_layout lab_home_layout(struct lab_rect body);
+struct lab_run_layout lab_run_layout(struct lab_rect body);
+
+/* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
+ * the rest. n < 0 counts as 0. */
+struct lab_rect lab_rect_cut_top(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_bottom(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_left(struct lab_rect *r, int n);
+struct lab_rect lab_rect_cut_right(struct lab_rect *r, int n);
+/* What is left inside a border of one cell. */
+struct lab_rect lab_rect_inner(struct lab_rect r);
+bool lab_rect_empty(struct lab_rect r);
+bool lab_rect_overlap(struct lab_rect a, struct lab_rect b);
+bool lab_rect_inside(struct lab_rect inner, struct lab_rect outer);
+bool lab_rect_has(struct lab_rect r, int y, int x);
+
+/* Shares `total` cells among `count` parts: each gets its `least` when they
+ * all fit, the rest goes by `weight` (0: takes no more). When they do not fit,
+ * parts are dropped (0) from the one with the highest `drop` down; equal ones
+ * from the last. out[count] is filled; their sum is at most `total`. */
+struct lab_share {
+    int least;
+    int weight;
+    int drop;
+};
+void lab_layout_share(int total, const struct lab_share *parts, int count,
+                      int *out);
+LAB_C_END

@@ -1,0 +1,69 @@
+/* ui/screen.h -- what a screen of the program is: a table of functions.
+ *
+ * (A `struct lab_view` is a tensor's; a screen of the user interface is a
+ * `struct lab_screen`.) The framework allocates `state_bytes` of zeroed memory
+ * for each open screen, keeps a stack of them, draws the top one inside the
+ * frame, and hands it keys by way of its binding table. Draw functions read
+ * their state and draw, nothing else: they run at every frame and size.
+ * Threads: all functions run on the UI's thread. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "ui/canvas.h"
+#include "ui/command.h"
+#include "ui/event.h"
+#include "ui/keymap.h"
+
+struct lab_ui;
+struct lab_screen_ops;
+
+struct lab_screen {
+    const struct lab_screen_ops *ops;
+    void *state; /* ops->state_bytes, owned by the framework */
+    struct lab_ui *ui;
+};
+
+struct lab_screen_ops {
+    const char *name;  /* stable id: "home" */
+    const char *title; /* shown when title_now is NULL */
+    size_t state_bytes;
+    const struct lab_binding
+        *bindings; /* ends with LAB_ACT_NONE; may be NULL */
+    bool sideways; /* h and l move here; otherwise h opens help */
+
+    /* `args` is what lab_ui_push() was given; keep what outlives the call. On
+     * failure the screen does not open and release is not called. */
+    enum lab_status (*init)(struct lab_screen *s, const void *args);
+    void (*release)(struct lab_screen *s); /* optional */
+    /* Draws inside `body`; the clip is set to it. */
+    void (*draw)(struct lab_screen *s, struct lab_canvas *c,
+                 struct lab_rect body);
+    /* A bound key: false when it means nothing here. */
+    bool (*action)(struct lab_screen *s, int action);
+
+    /* All below are optional. */
+    /* An unbound key; false: the status line says "press ? for help". */
+    bool (*key)(struct lab_screen *s, int key);
+    /* Called after lab_ui_wake(), and every lab_screen_tick_every(); returns
+     * whether something changed that shows. */
+    bool (*tick)(struct lab_screen *s, int64_t now_ns);
+    /* A `:` command; false when it means nothing here. */
+    bool (*command)(struct lab_screen *s, const struct lab_ui_command *cmd);
+    /* The answer to lab_ui_prompt() or lab_ui_ask(); NULL: cancelled. */
+    void (*answer)(struct lab_screen *s, int id, const char *text);
+    /* A click or wheel inside the body. */
+    bool (*mouse)(struct lab_screen *s, enum lab_mouse what, int y, int x);
+    /* The nth candidate for the argument of a command, or NULL at the end:
+     * step names for `run`, tensors for `print`. */
+    const char *(*complete)(struct lab_screen *s, enum lab_ui_command_kind kind,
+                            int nth);
+    /* The rest of the title line, at most cap bytes with the NUL. */
+    void (*title_now)(struct lab_screen *s, char *out, size_t cap);
+    /* The table that holds now, for a screen with modes. */
+    const struct lab_binding *(*bindings_now)(const struct lab_screen *s);
+    /* The screen is on top again after another one closed. */
+    void (*shown)(struct lab_screen *s);
+    /* false keeps the screen open (it may ask a question first). */
+    bool (*may_close)(struct lab_screen *s);
+};

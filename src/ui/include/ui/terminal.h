@@ -1,0 +1,66 @@
+/* ui/terminal.h -- the terminal: the only part that knows curses.
+ *
+ * One at a time in a process. While it is open, SIGINT, SIGTERM and SIGHUP only
+ * set a flag, which comes out of lab_terminal_wait() as an event; a crash puts
+ * the terminal right, lets the message of a library through, and dies of its
+ * own signal. Signals that were ignored at the start stay ignored. What
+ * libraries write to a stderr that is the terminal is kept aside and printed
+ * at lab_terminal_close().
+ *
+ * Calls setlocale(LC_CTYPE, ""): numbers keep their point.
+ * Threads: one, but for lab_terminal_* marked otherwise. */
+#pragma once
+#include <stdbool.h>
+#include "base/status.h"
+#include "ui/canvas.h"
+#include "ui/event.h"
+
+enum lab_color_mode { LAB_COLOR_AUTO, LAB_COLOR_ALWAYS, LAB_COLOR_NEVER };
+
+struct lab_terminal_options {
+    enum lab_color_mode color;
+    bool ascii; /* even where the locale is UTF-8 */
+    bool mouse;
+};
+
+struct lab_terminal;
+
+LAB_C_BEGIN
+/* Errors: LAB_E_UNSUPPORTED no terminal, or one that cannot place its cursor
+ * (TERM=dumb); the message says to use --plain. LAB_E_NOMEM. LAB_E_STATE one is
+ * open already. Opens /dev/tty when standard input is not a terminal. */
+enum lab_status lab_terminal_open(struct lab_terminal **out,
+                                  const struct lab_terminal_options *options);
+/* Restores the terminal and prints what libraries said. NULL is allowed. */
+void lab_terminal_close(struct lab_terminal *t);
+
+void lab_terminal_size(const struct lab_terminal *t, int *h, int *w);
+/* Only bytes below 0x80 may be sent: --ascii, or not a UTF-8 locale. */
+bool lab_terminal_ascii(const struct lab_terminal *t);
+/* A Linux console: UTF-8, but no braille. */
+bool lab_terminal_blocks(const struct lab_terminal *t);
+/* 0 monochrome, else 8, 16, 256 or 1 << 24. */
+int lab_terminal_colors(const struct lab_terminal *t);
+
+/* Sends what changed since the last frame. */
+void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c);
+/* The next frame is sent whole: Ctrl-L. */
+void lab_terminal_redraw(struct lab_terminal *t);
+/* Gives the terminal back, stops the process, and takes it again when it is
+ * continued; the size may have changed meanwhile. */
+void lab_terminal_suspend(struct lab_terminal *t);
+/* Takes the terminal again after a SIGCONT without a stop of ours. */
+void lab_terminal_resume(struct lab_terminal *t);
+
+/* Waits at most timeout_ms (< 0: without end) for a key, a resize, a signal or
+ * `wake_fd` becoming readable (< 0: none; it is not read here). */
+void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
+                       struct lab_event *out);
+
+/* Whether output may carry colour, for a screen and for plain text alike:
+ * `never`, or a non-empty NO_COLOR, or TERM=dumb or none, or (for `auto`)
+ * output that is not a terminal, mean no; `always` overrides NO_COLOR and the
+ * pipe. NULL stands for an unset variable. */
+bool lab_color_wanted(enum lab_color_mode mode, bool is_terminal,
+                      const char *no_color, const char *term);
+LAB_C_END

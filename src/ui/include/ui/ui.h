@@ -1,0 +1,68 @@
+/* ui/ui.h -- the loop: a stack of screens, a frame around the top one, keys,
+ * messages, the prompt line, and a way to wake it from other threads.
+ *
+ * It sleeps until something happens. A key is drawn at once; wakes are drawn at
+ * most 30 times a second, however many come. Threads: one, but for
+ * lab_ui_wake(). */
+#pragma once
+#include <stdbool.h>
+#include "base/status.h"
+#include "ui/screen.h"
+#include "ui/terminal.h"
+
+struct lab_ui_options {
+    struct lab_terminal_options terminal;
+    const char *script; /* a file of tokens instead of a terminal, or NULL */
+    const char *badge;  /* "CPU", "NVIDIA H200", "recorded"; copied */
+};
+
+LAB_C_BEGIN
+/* Opens the terminal, or the script. Errors: lab_terminal_open()'s;
+ * LAB_E_IO, LAB_E_PARSE the script. */
+enum lab_status lab_ui_new(struct lab_ui **out,
+                           const struct lab_ui_options *options);
+/* Closes all screens and the terminal. NULL is allowed. */
+void lab_ui_free(struct lab_ui *ui);
+
+/* Runs until the last screen closes. LAB_OK: the user quit. LAB_E_CANCELLED: a
+ * signal came, lab_ui_signal() says which. LAB_E_CHECK, LAB_E_IO: a script's
+ * `expect` or `screen` failed. */
+enum lab_status lab_ui_run(struct lab_ui *ui);
+int lab_ui_signal(const struct lab_ui *ui); /* 0 none */
+
+/* Opens a screen on top. On failure nothing changes, and the caller usually
+ * shows lab_error() with lab_ui_error(). */
+enum lab_status lab_ui_push(struct lab_ui *ui, const struct lab_screen_ops *ops,
+                            const void *args);
+/* Closes the top screen once the current event has been handled. */
+void lab_ui_pop(struct lab_ui *ui);
+void lab_ui_quit(struct lab_ui *ui); /* closes all of them */
+
+/* Some thread has something to show: `tick` runs soon. Cheap; any thread,
+ * signal handlers too. Takes void * to fit a callback. */
+void lab_ui_wake(void *ui);
+/* Calls `tick` of the top screen every `ms` (0: only after wakes). */
+void lab_ui_tick_every(struct lab_ui *ui, int ms);
+void lab_ui_redraw(struct lab_ui *ui);
+
+/* One line in the status line, until the next key. */
+void lab_ui_message(struct lab_ui *ui, enum lab_role role, const char *fmt, ...)
+    LAB_PRINTF(3, 4);
+/* The same with lab_error(). */
+void lab_ui_error(struct lab_ui *ui);
+/* What stands at the right of the title line. */
+void lab_ui_badge(struct lab_ui *ui, const char *text);
+
+/* Asks for a line; ops->answer gets it. `initial` may be NULL. The search
+ * prompt and others of the same `id` share a history. */
+void lab_ui_prompt(struct lab_ui *ui, int id, const char *label,
+                   const char *initial);
+/* Asks for y or n; ops->answer gets "y", or NULL. */
+void lab_ui_ask(struct lab_ui *ui, int id, const char *question);
+enum { LAB_PROMPT_SEARCH = -1, LAB_PROMPT_COMMAND = -2 }; /* ids in use */
+
+/* The screen that `depth` others lie on top of, or NULL: 0 is the top. */
+struct lab_screen *lab_ui_screen(const struct lab_ui *ui, int depth);
+/* Help for the top screen, from its table. */
+void lab_ui_help(struct lab_ui *ui);
+LAB_C_END

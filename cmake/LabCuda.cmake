@@ -1,23 +1,73 @@
-# Finds nvcc or leaves CUDA out, and says which.
+# Finds a CUDA toolkit that works here, or leaves CUDA out; says which, and why.
+#
+# Sets LAB_HAVE_CUDA, and CMAKE_CUDA_ARCHITECTURES to those that design.md
+# names and this nvcc knows: real code for each, and PTX for what comes after.
 set(LAB_HAVE_CUDA OFF)
-if(NOT LAB_CUDA STREQUAL "OFF")
-    include(CheckLanguage)
-    check_language(CUDA)
-    if(CMAKE_CUDA_COMPILER)
-        if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-            set(CMAKE_CUDA_ARCHITECTURES
-                75-real 80-real 86-real 89-real 90a-real 90-virtual)
+
+# lab_cuda_architectures(OUT NVCC): 90a needs CUDA 12, 89 and 90 need 11.8.
+function(lab_cuda_architectures out nvcc)
+    execute_process(COMMAND ${nvcc} --list-gpu-code
+        OUTPUT_VARIABLE known ERROR_QUIET)
+    execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE version)
+    set(archs "")
+    set(newest 75)
+    foreach(arch 75 80 86 89 90)
+        if(known MATCHES "sm_${arch}")
+            set(newest ${arch})
+            if(arch EQUAL 90 AND version MATCHES "release (1[2-9]|[2-9][0-9])")
+                list(APPEND archs 90a-real)
+            else()
+                list(APPEND archs ${arch}-real)
+            endif()
         endif()
-        enable_language(CUDA)
-        find_package(CUDAToolkit)
-        set(LAB_HAVE_CUDA ON)
-    elseif(LAB_CUDA STREQUAL "ON")
-        message(FATAL_ERROR "LAB_CUDA=ON, but no nvcc was found: install the "
-            "CUDA toolkit or put nvcc on PATH")
+    endforeach()
+    list(APPEND archs ${newest}-virtual)
+    set(${out} ${archs} PARENT_SCOPE)
+endfunction()
+
+if(LAB_CUDA STREQUAL "OFF")
+    set(LAB_CUDA_REASON "LAB_CUDA is OFF")
+else()
+    if(DEFINED ENV{CUDACXX})
+        set(LAB_NVCC $ENV{CUDACXX})
+    else()
+        find_program(LAB_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH
+            PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
+    endif()
+    set(LAB_CUDA_REASON "no nvcc was found")
+    if(LAB_NVCC)
+        set(ENV{CUDACXX} ${LAB_NVCC})
+        # An earlier run without nvcc has left CMAKE_CUDA_COMPILER-NOTFOUND.
+        if(NOT CMAKE_CUDA_COMPILER)
+            unset(CMAKE_CUDA_COMPILER CACHE)
+            unset(CMAKE_CUDA_COMPILER)
+        endif()
+        include(CheckLanguage)
+        check_language(CUDA)
+        set(LAB_CUDA_REASON "${LAB_NVCC} does not work with this C++ compiler")
+        if(CMAKE_CUDA_COMPILER)
+            if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+                lab_cuda_architectures(CMAKE_CUDA_ARCHITECTURES ${LAB_NVCC})
+            endif()
+            enable_language(CUDA)
+            find_package(CUDAToolkit)
+            if(CUDAToolkit_FOUND)
+                set(LAB_HAVE_CUDA ON)
+            else()
+                set(LAB_CUDA_REASON "the CUDA runtime library was not found")
+            endif()
+        endif()
     endif()
 endif()
+
 if(LAB_HAVE_CUDA)
-    message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, the module is built")
+    string(REPLACE ";" " " lab_archs "${CMAKE_CUDA_ARCHITECTURES}")
+    message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, the module is built "
+        "for ${lab_archs}")
+elseif(LAB_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "LAB_CUDA=ON, but ${LAB_CUDA_REASON}: install the CUDA "
+        "toolkit or set CUDACXX to its nvcc")
 else()
-    message(STATUS "CUDA: left out; the program runs on the CPU")
+    message(STATUS "CUDA: left out (${LAB_CUDA_REASON}); the program runs on "
+        "the CPU")
 endif()

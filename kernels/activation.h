@@ -12,9 +12,10 @@
  *   gelu erf    x/2 (1 + erf(x/sqrt 2))          Phi(x) + x phi(x)
  *   gelu tanh   x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3)
  *   softplus    log(1 + exp(x))                  sigmoid(x)
- *   swish       x sigmoid(x)                     s + x s (1 - s), s = sigmoid(x)
+ *   swish       x s, s = sigmoid(x)              s + x s (1 - s)
  * exp is never taken of a large positive number: sigmoid(-100) is 3.7e-44, not
- * a division by infinity.
+ * a division by infinity. NaN in gives NaN out, forward. gelu and swish of
+ * -inf are NaN too (inf times 0); no finite x gives NaN in either direction.
  * GELU: D. Hendrycks, K. Gimpel, arXiv:1606.08415; swish: P. Ramachandran,
  * B. Zoph, Q. Le, arXiv:1710.05941. */
 #pragma once

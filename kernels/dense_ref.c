@@ -1,5 +1,6 @@
 /* A dense layer, written as its formula reads: out = x W + b, and the two
- * products that carry a gradient back through it. */
+ * products that carry a gradient back through it. Three loops each; the sum is
+ * kept in a double and rounded once, when it is stored. */
 #include "dense.h"
 #include "ref.h"
 
@@ -8,18 +9,18 @@
 /* xW[n,m] = sum_k x[n,k] W[k,m] */
 static enum lab_status dense_matmul_forward(const struct lab_call *call)
 {
-    const real *x = call->in[0].data;       /* (N, K) */
-    const real *W = call->in[1].data;       /* (K, M) */
-    real *xW = call->out[0].data;           /* (N, M) */
+    const real *x = call->in[0].data; /* (N, K) */
+    const real *W = call->in[1].data; /* (K, M) */
+    real *xW = call->out[0].data;     /* (N, M) */
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
-    int64_t N = lab_view_rows(&call->in[0]);
+    int64_t N = lab_view_rows(&call->out[0]);
     for (int64_t n = 0; n < N; n++) {
         for (int64_t m = 0; m < M; m++) {
-            real sum = 0;
+            double sum = 0;
             for (int64_t k = 0; k < K; k++)
-                sum += x[n * K + k] * W[k * M + m];
-            xW[n * M + m] = sum;
+                sum += (double)x[n * K + k] * W[k * M + m];
+            xW[n * M + m] = (real)sum;
         }
     }
     return LAB_OK;
@@ -43,12 +44,12 @@ static enum lab_status dense_bias_backward(const struct lab_call *call)
     const real *dout = call->in[0].data;
     real *db = call->out[0].data;
     int64_t M = call->out[0].count;
-    int64_t N = call->in[0].count / M;
+    int64_t N = lab_view_rows(&call->in[0]);
     for (int64_t m = 0; m < M; m++) {
-        real sum = 0;
+        double sum = 0;
         for (int64_t n = 0; n < N; n++)
             sum += dout[n * M + m];
-        db[m] = sum;
+        db[m] = (real)sum;
     }
     return LAB_OK;
 }
@@ -59,10 +60,10 @@ static void weight_gradient(real *dW, const real *x, const real *dxW, int64_t N,
 {
     for (int64_t k = 0; k < K; k++) {
         for (int64_t m = 0; m < M; m++) {
-            real sum = 0;
+            double sum = 0;
             for (int64_t n = 0; n < N; n++)
-                sum += x[n * K + k] * dxW[n * M + m];
-            dW[k * M + m] = sum;
+                sum += (double)x[n * K + k] * dxW[n * M + m];
+            dW[k * M + m] = (real)sum;
         }
     }
 }
@@ -73,10 +74,10 @@ static void input_gradient(real *dx, const real *dxW, const real *W, int64_t N,
 {
     for (int64_t n = 0; n < N; n++) {
         for (int64_t k = 0; k < K; k++) {
-            real sum = 0;
+            double sum = 0;
             for (int64_t m = 0; m < M; m++)
-                sum += dxW[n * M + m] * W[k * M + m];
-            dx[n * K + k] = sum;
+                sum += (double)dxW[n * M + m] * W[k * M + m];
+            dx[n * K + k] = (real)sum;
         }
     }
 }

@@ -14,6 +14,7 @@
  * Threads: one call at a time per exec. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
 
@@ -42,7 +43,7 @@ struct lab_view {
     int64_t count; /* product of dim; 1 for a scalar */
 };
 
-struct lab_exec; /* a backend's stream, handles and workspace; NULL on the CPU */
+struct lab_exec; /* a backend's stream, handles, workspace; CPU: NULL */
 
 struct lab_call {
     const struct lab_view *in;

@@ -46,10 +46,8 @@ lab_philox(uint64_t seed, uint32_t stream_a, uint32_t stream_b, uint64_t block)
 }
 
 /* The word of element `i` of a stream. */
-LAB_HOST_DEVICE static inline uint32_t lab_random_word(uint64_t seed,
-                                                       uint32_t stream_a,
-                                                       uint32_t stream_b,
-                                                       uint64_t i)
+LAB_HOST_DEVICE static inline uint32_t
+lab_random_word(uint64_t seed, uint32_t stream_a, uint32_t stream_b, uint64_t i)
 {
     return lab_philox(seed, stream_a, stream_b, i / 4).v[i % 4];
 }

@@ -3,7 +3,9 @@
  * kernels/<op>_ref.c is the readable truth: plain C, no tricks. It is compiled
  * with LAB_REAL_F64 unset, where `real` is float, and set, where it is double;
  * the double build serves gradient checks. LAB_REF(name) gives each build its
- * own symbol. A file ends with its table:
+ * own symbol. Sums over many elements are kept in a double in both builds: the
+ * reference is what every other kernel is measured against, and a float sum of
+ * a million terms is not. A file ends with its table:
  *
  *     const struct lab_kernel_set LAB_REF(relu) = {"relu", variants, n};   */
 #pragma once
@@ -29,6 +31,7 @@ typedef float real;
 #define real_sqrt sqrt
 #define real_tanh tanh
 #define real_erf erf
+#define real_erfc erfc
 #define real_pow pow
 #define real_fabs fabs
 #else
@@ -38,9 +41,19 @@ typedef float real;
 #define real_sqrt sqrtf
 #define real_tanh tanhf
 #define real_erf erff
+#define real_erfc erfcf
 #define real_pow powf
 #define real_fabs fabsf
 #endif
+
+/* 1/(1 + exp(-x)) without ever taking exp of a positive number. */
+static inline real lab_real_sigmoid(real x)
+{
+    if (x >= 0)
+        return 1 / (1 + real_exp(-x));
+    real e = real_exp(x); /* a NaN comes this way and stays a NaN */
+    return e / (1 + e);
+}
 
 #define LAB_COUNT_OF(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

@@ -21,8 +21,8 @@ struct lab_ring_stats {
     uint64_t pushed;
     uint64_t popped;
     uint64_t dropped;
-    uint64_t waits;   /* pushes that found the ring full */
-    int64_t wait_ns;  /* time that producers spent waiting, summed */
+    uint64_t waits;    /* pushes that found the ring full */
+    int64_t wait_ns;   /* time that producers spent waiting, summed */
     size_t high_water; /* most records in the ring at once */
 };
 

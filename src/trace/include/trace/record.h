@@ -85,7 +85,7 @@ struct lab_kernel_record {
     int64_t graph_id;
     /* Theoretical occupancy, from the launch and the device (NaN unknown). */
     double occupancy_pct;
-    int32_t occupancy_limit;   /* enum lab_occupancy_limit, a bit set */
+    int32_t occupancy_limit; /* enum lab_occupancy_limit, a bit set */
     int32_t active_blocks_per_sm;
 };
 

@@ -1,0 +1,16 @@
+# Tests are built when cmocka is there; LAB_TESTS=ON insists on them.
+set(LAB_HAVE_TESTS OFF)
+if(NOT LAB_TESTS STREQUAL "OFF")
+    pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+    if(CMOCKA_FOUND)
+        set(LAB_HAVE_TESTS ON)
+        enable_testing()
+        add_subdirectory(tests)
+        message(STATUS "Tests: built")
+    elseif(LAB_TESTS STREQUAL "ON")
+        message(FATAL_ERROR "LAB_TESTS=ON, but cmocka was not found: install "
+            "libcmocka-dev")
+    else()
+        message(STATUS "Tests: left out, cmocka was not found")
+    endif()
+endif()

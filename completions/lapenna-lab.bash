@@ -1,0 +1,91 @@
+# bash completion for lapenna-lab                          -*- shell-script -*-
+
+# The values of one key in the JSON Lines that a command prints.
+_lapenna_lab_values() {
+    local key=$1 program=$2
+    shift 2
+    "$program" "$@" --json 2>/dev/null </dev/null |
+        sed -n 's/.*"'"$key"'": *"\{0,1\}\([^",}]*\).*/\1/p'
+}
+
+_lapenna_lab() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local program=${COMP_WORDS[0]} command='' sub='' word i words=''
+    local options='--backend --device --precision --variant --batch
+        --iterations --epochs --seed --counters --db --format --output --json
+        --plain --ascii --color --help --version'
+    local takes='@(--backend|--device|--precision|--variant|--batch'
+    takes+='|--iterations|--epochs|--seed|--counters|--db|--format|--output'
+    takes+='|--color)'
+
+    COMPREPLY=()
+    # bash makes words of their own of = and what follows it.
+    if [[ $cur == = ]]; then
+        cur=
+    elif [[ $prev == = && $COMP_CWORD -ge 2 ]]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case $prev in
+    --backend) words='auto cpu cuda' ;;
+    --precision) words='fp32 tf32 bf16 fp16' ;;
+    --counters) words='off basic full' ;;
+    --color) words='auto always never' ;;
+    --format) words='nsys' ;;
+    --db | --output)
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        compopt -o filenames 2>/dev/null
+        return
+        ;;
+    --device | --variant | --batch | --iterations | --epochs | --seed)
+        return
+        ;;
+    esac
+    if [[ -n $words ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+        return
+    fi
+    if [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+        return
+    fi
+
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        # shellcheck disable=SC2053 # takes is a pattern
+        if [[ $word == $takes ]]; then
+            [[ ${COMP_WORDS[i + 1]} == = ]] && i=$((i + 1))
+            i=$((i + 1))
+        elif [[ $word != -* && -z $command ]]; then
+            command=$word
+        elif [[ $word != -* && -z $sub ]]; then
+            sub=$word
+        fi
+    done
+    local files=yes
+    case $command:$sub in
+    :)
+        words="lesson step run lab profile doctor
+            $(_lapenna_lab_values id "$program" lesson list)"
+        ;;
+    lesson:) words='list show lint' files='' ;;
+    profile:)
+        words='list show kernels compare export import merge delete' files=''
+        ;;
+    step: | run: | lab: | lesson:show)
+        words=$(_lapenna_lab_values id "$program" lesson list)
+        ;;
+    lesson:lint | profile:import | profile:merge) ;;
+    profile:show | profile:kernels | profile:compare | profile:export | \
+        profile:delete)
+        words=$(_lapenna_lab_values run "$program" profile list) files=''
+        ;;
+    *) files='' ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+    if [[ -n $files ]]; then
+        mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$cur")
+        compopt -o filenames 2>/dev/null
+    fi
+}
+
+complete -F _lapenna_lab lapenna-lab

@@ -1,0 +1,16 @@
+/* base/datadir.h -- where the files that ship with the program are.
+ *
+ * In this order: $LAPENNA_LAB_DATA_DIR, when it is set and not empty; the
+ * directory ../share/lapenna-lab beside the program's own bin directory; the
+ * source tree that it was built from. Threads: any. */
+#pragma once
+#include "base/status.h"
+#include "base/str.h"
+
+LAB_C_BEGIN
+/* Appends the path of `sub` ("lessons", "lessons/data/digits.csv.gz") in the
+ * first of these directories that has it. With the variable set, only that
+ * directory counts. Errors: LAB_E_NOTFOUND with the places that were tried,
+ * LAB_E_NOMEM. */
+enum lab_status lab_data_path(const char *sub, struct lab_str *out);
+LAB_C_END

@@ -1,0 +1,482 @@
+/* From a network to a plan: resolve names, build forward, loss, backward and
+ * update, place the memory. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "plan_priv.h"
+
+static struct lab_place no_place;
+
+static enum lab_status fail_at(struct lab_builder *b, struct lab_place place,
+                               enum lab_status st, const char *text)
+{
+    if (!b->status)
+        b->status = lab_network_fail(b->spec, place, st, "%s", text);
+    return b->status;
+}
+
+/* ---- data ---- */
+
+static bool any_reader_takes_images(const struct lab_network_spec *spec)
+{
+    for (int i = 0; i < spec->n_nodes; i++) {
+        const struct lab_node_spec *n = &spec->nodes[i];
+        bool reads_x = i == 0 && n->n_from == 0;
+        for (int k = 0; k < n->n_from; k++)
+            reads_x = reads_x || strcmp(n->from[k], "x") == 0;
+        if (reads_x && n->op->takes_images)
+            return true;
+    }
+    return false;
+}
+
+static int data_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_dtype dtype)
+{
+    return lab_builder_tensor(b, name, shape, dtype, LAB_TENSOR_DATA, -1);
+}
+
+/* The place of a data tensor is known here, and not where it is made. */
+static bool data_fits(struct lab_builder *b, const struct lab_tensor_spec *t,
+                      const struct lab_shape *shape)
+{
+    int64_t count;
+    char detail[256];
+    if (lab_plan_tensor(b->plan, t->name) >= 0) {
+        b->status =
+            lab_network_fail(b->spec, t->place, LAB_E_PARSE,
+                             "two data tensors are named '%s'", t->name);
+    } else if (lab_shape_count(shape, &count)) {
+        snprintf(detail, sizeof(detail), "%s", lab_error());
+        b->status = lab_network_fail(b->spec, t->place, LAB_E_SHAPE,
+                                     "tensor '%s': %s", t->name, detail);
+    }
+    return !b->status;
+}
+
+static void build_inline_data(struct lab_builder *b, int64_t batch)
+{
+    const struct lab_data_spec *d = &b->spec->data;
+    for (int i = 0; i < d->n_tensors && !b->status; i++) {
+        const struct lab_tensor_spec *t = &d->tensors[i];
+        bool is_y = strcmp(t->name, "y") == 0;
+        enum lab_dtype dtype =
+            is_y && b->spec->loss.op->labels ? LAB_I32 : b->plan->real;
+        if (dtype == LAB_I32 && !t->integers) {
+            b->status = lab_network_fail(
+                b->spec, t->place, LAB_E_PARSE,
+                "y holds fractions, but %s takes class labels: whole numbers "
+                "from 0",
+                b->spec->loss.op->name);
+            return;
+        }
+        struct lab_shape shape = t->shape;
+        if (batch > 0 && shape.rank > 0)
+            shape.dim[0] = batch;
+        if (!data_fits(b, t, &shape))
+            return;
+        int id = data_tensor(b, t->name, &shape, dtype);
+        if (id >= 0)
+            b->wants[id] = d->gradient && dtype != LAB_I32 && !is_y;
+    }
+}
+
+static void build_data(struct lab_builder *b,
+                       const struct lab_data_shapes *shapes)
+{
+    struct lab_plan *plan = b->plan;
+    if (b->spec->data.source == LAB_DATA_INLINE) {
+        build_inline_data(b, shapes ? shapes->batch : 0);
+    } else if (!shapes) {
+        fail_at(b, b->spec->data.place, LAB_E_STATE, "the data is not loaded");
+    } else {
+        bool image =
+            shapes->x_image.rank > 0 && any_reader_takes_images(b->spec);
+        data_tensor(b, "x", image ? &shapes->x_image : &shapes->x, plan->real);
+        if (!shapes->y_integers && b->spec->loss.op->labels)
+            fail_at(b, b->spec->data.place, LAB_E_PARSE,
+                    "the loss takes class labels, the data has real targets");
+        data_tensor(b, "y", &shapes->y,
+                    b->spec->loss.op->labels ? LAB_I32 : plan->real);
+    }
+    plan->x = lab_plan_tensor(plan, "x");
+    plan->y = lab_plan_tensor(plan, "y");
+    int first = plan->x >= 0 ? plan->x : 0;
+    plan->batch = plan->n_tensors > 0 && plan->tensors[first].shape.rank > 0
+                      ? plan->tensors[first].shape.dim[0]
+                      : 1;
+}
+
+/* ---- names ---- */
+
+/* The tensor that `name` stands for in `from`: a node's output or data. */
+static int resolve(struct lab_builder *b, const struct lab_node_spec *n,
+                   const char *name)
+{
+    struct lab_plan *plan = b->plan;
+    const char *names[64];
+    size_t count = 0;
+    for (int i = 0; i < b->node; i++) {
+        if (strcmp(plan->nodes[i].id, name) == 0)
+            return plan->nodes[i].out;
+        if (count < 64)
+            names[count++] = plan->nodes[i].id;
+    }
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (plan->tensors[i].role != LAB_TENSOR_DATA)
+            continue;
+        if (strcmp(plan->tensors[i].name, name) == 0)
+            return i;
+        if (count < 64)
+            names[count++] = plan->tensors[i].name;
+    }
+    for (int i = b->node; i < b->spec->n_nodes; i++) {
+        if (strcmp(b->spec->nodes[i].id, name) == 0) {
+            b->status = lab_network_fail(
+                b->spec, n->from_place, LAB_E_PARSE,
+                "node '%s' reads '%s', which comes after it: a node reads data "
+                "or earlier nodes",
+                n->id, name);
+            return -1;
+        }
+    }
+    const char *near = lab_nearest(name, names, count);
+    b->status = lab_network_fail(
+        b->spec, n->from_place, LAB_E_PARSE,
+        "node '%s' reads '%s', and there is no such node or data%s%s%s", n->id,
+        name, near ? "; did you mean '" : "", near ? near : "",
+        near ? "'?" : "");
+    return -1;
+}
+
+static void connect(struct lab_builder *b, struct lab_node *node,
+                    const struct lab_node_spec *n)
+{
+    if (n->n_from > LAB_STEP_IN) {
+        fail_at(b, n->from_place, LAB_E_PARSE,
+                "a node reads at most 16 others");
+        return;
+    }
+    node->n_in = n->n_from ? n->n_from : 1;
+    for (int k = 0; k < n->n_from && !b->status; k++) {
+        node->in[k] = resolve(b, n, n->from[k]);
+        if (!b->status && b->plan->tensors[node->in[k]].dtype == LAB_I32)
+            b->status = lab_network_fail(
+                b->spec, n->from_place, LAB_E_PARSE,
+                "node '%s' reads '%s', which holds class labels: %s takes "
+                "real numbers",
+                n->id, n->from[k], n->op->name);
+    }
+    if (n->n_from == 0) {
+        node->in[0] =
+            b->node > 0 ? b->plan->nodes[b->node - 1].out : b->plan->x;
+        if (node->in[0] < 0)
+            lab_build_fail(b, LAB_E_PARSE,
+                           "there is no x in the data: say what this node "
+                           "reads with from:");
+    }
+    int most = n->op->max_inputs;
+    if (!b->status && (node->n_in < n->op->min_inputs || node->n_in > most))
+        lab_build_fail(b, LAB_E_PARSE, "takes %d input%s, from: gives %d", most,
+                       most == 1 ? "" : "s", node->n_in);
+}
+
+/* ---- forward and loss ---- */
+
+static bool is_taken(const struct lab_builder *b, const char *id)
+{
+    static const char *const reserved[] = {"x", "y", "loss", "optimizer"};
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        if (strcmp(id, reserved[i]) == 0)
+            return true;
+    }
+    int t = lab_plan_tensor(b->plan, id);
+    return t >= 0 && b->plan->tensors[t].role == LAB_TENSOR_DATA;
+}
+
+static bool start_node(struct lab_builder *b, int index,
+                       const struct lab_node_spec *n)
+{
+    struct lab_node *node = &b->plan->nodes[index];
+    b->node = index;
+    b->node_spec = n;
+    b->has_params = false;
+    node->op = n->op;
+    memcpy(node->attr, n->attr, sizeof(node->attr));
+    node->place = n->place;
+    node->out = -1;
+    node->id = lab_strdup(n->id);
+    b->plan->n_nodes = index + 1;
+    if (!node->id)
+        lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
+    else if (!n->op->forward)
+        lab_build_fail(b, LAB_E_NOTFOUND,
+                       "this version does not run the op '%s' yet",
+                       n->op->name);
+    else if (strchr(n->id, '.'))
+        lab_build_fail(b, LAB_E_PARSE,
+                       "'%s' cannot be a node's id: a dot parts a node from "
+                       "its tensors",
+                       n->id);
+    else if (n != &b->spec->loss && is_taken(b, n->id))
+        lab_build_fail(b, LAB_E_PARSE,
+                       "'%s' cannot be a node's id: it names the data, the "
+                       "loss or the optimizer",
+                       n->id);
+    return !b->status;
+}
+
+static void build_layer(struct lab_builder *b, int index)
+{
+    const struct lab_node_spec *n = &b->spec->nodes[index];
+    struct lab_node *node = &b->plan->nodes[index];
+    if (!start_node(b, index, n))
+        return;
+    connect(b, node, n);
+    if (b->status)
+        return;
+    n->op->forward(b);
+    if (b->status || node->out < 0)
+        return;
+    bool wants = b->has_params;
+    for (int k = 0; k < node->n_in; k++)
+        wants = wants || b->wants[node->in[k]];
+    b->wants[node->out] = wants;
+}
+
+static void build_loss(struct lab_builder *b, int index)
+{
+    struct lab_plan *plan = b->plan;
+    struct lab_node *node = &plan->nodes[index];
+    if (b->status || !start_node(b, index, &b->spec->loss))
+        return;
+    plan->loss_node = index;
+    plan->out = plan->nodes[index - 1].out;
+    node->in[0] = plan->out;
+    node->n_in = 1;
+    b->target = plan->y;
+    if (plan->y < 0) {
+        lab_build_fail(b, LAB_E_PARSE, "the loss needs y: give it under data:");
+        return;
+    }
+    b->spec->loss.op->forward(b);
+    plan->loss = node->out;
+    plan->loss_sample = lab_plan_tensor(plan, "loss.sample");
+}
+
+/* ---- gradients ---- */
+
+/* Which nodes the loss depends on; the others get no gradient. */
+static void find_live(struct lab_builder *b)
+{
+    struct lab_plan *plan = b->plan;
+    for (int i = plan->n_nodes - 1; i >= 0; i--) {
+        struct lab_node *node = &plan->nodes[i];
+        if (i == plan->loss_node)
+            b->live[i] = true;
+        for (int k = 0; b->live[i] && k < node->n_in; k++) {
+            int t = node->in[k];
+            b->paths[t].readers++;
+            int owner = plan->tensors[t].node;
+            if (owner >= 0)
+                b->live[owner] = true;
+        }
+    }
+}
+
+static void check_readers(struct lab_builder *b)
+{
+    for (int t = 0; t < b->plan->n_tensors; t++) {
+        if (b->paths[t].readers > LAB_STEP_IN && b->wants[t])
+            lab_build_fail(b, LAB_E_UNSUPPORTED, "more than %d nodes read '%s'",
+                           LAB_STEP_IN, b->plan->tensors[t].name);
+    }
+}
+
+static const struct lab_node_spec *spec_of(const struct lab_builder *b, int i)
+{
+    return i == b->plan->loss_node ? &b->spec->loss : &b->spec->nodes[i];
+}
+
+static void build_backward(struct lab_builder *b)
+{
+    struct lab_plan *plan = b->plan;
+    for (int i = plan->n_nodes - 1; i >= 0 && !b->status; i--) {
+        struct lab_node *node = &plan->nodes[i];
+        b->node = i;
+        b->node_spec = spec_of(b, i);
+        if (!b->live[i])
+            continue;
+        if (i != plan->loss_node) {
+            if (!b->wants[node->out])
+                continue;
+            lab_builder_close_grad(b, node->out, i);
+        }
+        if (node->op->backward)
+            node->op->backward(b);
+    }
+}
+
+/* Data that several nodes read gets its sum in a node of its own. */
+static void close_data_grads(struct lab_builder *b, int n_data)
+{
+    struct lab_plan *plan = b->plan;
+    for (int t = 0; t < n_data && !b->status; t++) {
+        if (!b->wants[t] || b->paths[t].n == 0)
+            continue;
+        int index = plan->n_nodes;
+        if (b->paths[t].readers > 1) {
+            struct lab_node *node = &plan->nodes[index];
+            node->id = lab_strdup(plan->tensors[t].name);
+            node->op = lab_op_find("flatten", LAB_KIND_LAYER);
+            node->out = t;
+            plan->n_nodes++;
+            if (!node->id)
+                b->status = lab_fail(LAB_E_NOMEM, "no memory for the plan");
+        }
+        lab_builder_close_grad(b, t, index);
+    }
+}
+
+static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
+{
+    struct lab_plan *plan = b->plan;
+    int n = plan->n_tensors; /* state tensors come after */
+    b->node_spec = optimizer;
+    for (int t = 0; t < n && !b->status; t++) {
+        if (plan->tensors[t].role != LAB_TENSOR_PARAM || b->grad[t] < 0)
+            continue;
+        b->node = plan->tensors[t].node;
+        optimizer->op->update(b, t, b->grad[t]);
+    }
+    b->node_spec = NULL; /* the optimizer's is the caller's local */
+}
+
+/* ---- memory ---- */
+
+static enum lab_status place_one(struct lab_builder *b, struct lab_tensor *t,
+                                 size_t *at)
+{
+    enum { ALIGN = 256 };
+    size_t bytes;
+    t->offset = *at;
+    if (!lab_mul_size((size_t)t->count, lab_dtype_bytes(t->dtype), &bytes) ||
+        !lab_add_size(bytes, ALIGN - 1, &bytes) ||
+        !lab_add_size(*at, bytes & ~(size_t)(ALIGN - 1), at)) {
+        b->status = lab_network_fail(b->spec, no_place, LAB_E_SHAPE,
+                                     "the tensors up to '%s' are larger than "
+                                     "any memory",
+                                     t->name);
+    }
+    return b->status;
+}
+
+static void place_memory(struct lab_builder *b)
+{
+    struct lab_plan *plan = b->plan;
+    size_t at = 0;
+    for (int persistent = 1; persistent >= 0; persistent--) {
+        for (int i = 0; i < plan->n_tensors && !b->status; i++) {
+            struct lab_tensor *t = &plan->tensors[i];
+            if (t->persistent == (persistent == 1) && t->alias_of < 0)
+                place_one(b, t, &at);
+        }
+        if (persistent)
+            plan->persistent_bytes = at;
+    }
+    plan->arena_bytes = at;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        struct lab_tensor *t = &plan->tensors[i];
+        if (t->alias_of >= 0)
+            t->offset = plan->tensors[t->alias_of].offset;
+    }
+}
+
+/* ---- all of it ---- */
+
+static struct lab_node_spec default_optimizer(void)
+{
+    struct lab_node_spec n = {.op = lab_op_find("sgd", LAB_KIND_OPTIMIZER)};
+    lab_op_defaults(n.op, n.attr);
+    int lr = lab_op_key(n.op, "lr");
+    n.attr[lr].f = 0.1;
+    return n;
+}
+
+static void build_all(struct lab_builder *b,
+                      const struct lab_data_shapes *shapes)
+{
+    const struct lab_network_spec *spec = b->spec;
+    struct lab_node_spec optimizer = spec->optimizer;
+    if (!optimizer.op)
+        optimizer = default_optimizer();
+    optimizer.id = (char *)"optimizer";
+    build_data(b, shapes);
+    int n_data = b->plan->n_tensors;
+    for (int i = 0; i < spec->n_nodes && !b->status; i++)
+        build_layer(b, i);
+    build_loss(b, spec->n_nodes);
+    if (b->status)
+        return;
+    find_live(b);
+    check_readers(b);
+    build_backward(b);
+    close_data_grads(b, n_data);
+    build_update(b, &optimizer);
+    lab_builder_check_names(b);
+    if (!b->status)
+        place_memory(b);
+}
+
+static enum lab_status check_precision(const struct lab_network_spec *spec)
+{
+    if (spec->precision == LAB_FP32)
+        return LAB_OK;
+    return lab_network_fail(spec, no_place, LAB_E_UNSUPPORTED,
+                            "precision %s is not available in this version: "
+                            "use fp32",
+                            lab_precision_name(spec->precision));
+}
+
+enum lab_status lab_plan_build(struct lab_plan **out,
+                               const struct lab_network_spec *spec,
+                               const struct lab_data_shapes *shapes,
+                               enum lab_dtype real)
+{
+    struct lab_builder b = {.spec = spec, .target = -1};
+    enum lab_status st = check_precision(spec);
+    if (st)
+        return st;
+    if (spec->n_nodes < 1 || !spec->loss.op)
+        return lab_network_fail(spec, no_place, LAB_E_PARSE,
+                                "a lesson needs a network and a loss");
+    struct lab_plan *plan = lab_alloc(sizeof(*plan));
+    size_t most_nodes =
+        (size_t)spec->n_nodes + 1 + (size_t)spec->data.n_tensors + 1;
+    b.plan = plan;
+    if (plan)
+        plan->nodes = lab_alloc_array(most_nodes, sizeof(*plan->nodes));
+    b.live = lab_alloc_array(most_nodes, sizeof(*b.live));
+    if (!plan || !plan->nodes || !b.live) {
+        b.status = lab_fail(LAB_E_NOMEM, "no memory for the plan");
+    } else {
+        plan->real = real;
+        plan->seed = spec->seed;
+        plan->precision = real == LAB_F64 ? LAB_FP64 : spec->precision;
+        plan->layout = spec->layout;
+        plan->out = plan->loss = plan->loss_sample = -1;
+        build_all(&b, shapes);
+    }
+    lab_free(b.paths);
+    lab_free(b.wants);
+    lab_free(b.grad);
+    lab_free(b.live);
+    if (b.status) {
+        lab_plan_free(plan);
+        return b.status;
+    }
+    *out = plan;
+    return LAB_OK;
+}

@@ -1,0 +1,407 @@
+/* The functions that ops/<op>.c call to declare tensors and steps. */
+#include "engine/op.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "plan_priv.h"
+
+void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
+                    ...)
+{
+    char text[640];
+    va_list args;
+    if (b->status)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    struct lab_place place = {0};
+    if (b->node_spec)
+        place = b->node_spec->place;
+    b->status =
+        lab_network_fail(b->spec, place, st, "%s (%s): %s",
+                         b->node_spec ? b->node_spec->id : "network",
+                         b->node_spec ? b->node_spec->op->name : "plan", text);
+}
+
+static void out_of_memory(struct lab_builder *b)
+{
+    lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
+}
+
+const struct lab_attr *lab_build_attr(const struct lab_builder *b,
+                                      const char *key)
+{
+    static const struct lab_attr none;
+    int k = lab_op_key(b->node_spec->op, key);
+    return k < 0 ? &none : &b->node_spec->attr[k];
+}
+
+const char *lab_build_node_id(const struct lab_builder *b)
+{
+    return b->node_spec->id;
+}
+
+int lab_build_n_inputs(const struct lab_builder *b)
+{
+    return b->plan->nodes[b->node].n_in;
+}
+
+int lab_build_input(const struct lab_builder *b, int k)
+{
+    return b->plan->nodes[b->node].in[k];
+}
+
+int lab_build_target(const struct lab_builder *b)
+{
+    return b->target;
+}
+
+struct lab_shape lab_build_shape(const struct lab_builder *b, int tensor)
+{
+    struct lab_shape none = {0};
+    return tensor < 0 ? none : b->plan->tensors[tensor].shape;
+}
+
+enum lab_dtype lab_build_real(const struct lab_builder *b)
+{
+    return b->plan->real;
+}
+
+bool lab_build_nhwc(const struct lab_builder *b)
+{
+    return b->spec->layout == LAB_NHWC;
+}
+
+/* Grows the plan's tensors and the builder's tables beside them together. */
+static bool grow_tensors(struct lab_builder *b)
+{
+    struct lab_plan *plan = b->plan;
+    if (plan->n_tensors < b->tensor_room)
+        return true;
+    int room = b->tensor_room ? b->tensor_room * 2 : 64;
+    struct {
+        void **list;
+        size_t each;
+    } table[] = {{(void **)&plan->tensors, sizeof(*plan->tensors)},
+                 {(void **)&b->paths, sizeof(*b->paths)},
+                 {(void **)&b->wants, sizeof(*b->wants)},
+                 {(void **)&b->grad, sizeof(*b->grad)}};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        void *p =
+            lab_realloc_array(*table[i].list, (size_t)room, table[i].each);
+        if (!p) {
+            out_of_memory(b);
+            return false;
+        }
+        *table[i].list = p;
+    }
+    b->tensor_room = room;
+    return true;
+}
+
+int lab_builder_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_dtype dtype,
+                       enum lab_tensor_role role, int node)
+{
+    struct lab_plan *plan = b->plan;
+    struct lab_tensor t = {.shape = *shape,
+                           .dtype = dtype,
+                           .role = role,
+                           .node = node,
+                           .gradient_of = -1,
+                           .alias_of = -1};
+    if (b->status || !grow_tensors(b))
+        return LAB_NO_TENSOR;
+    if (lab_plan_tensor(plan, name) >= 0) {
+        lab_build_fail(b, LAB_E_PARSE, "two tensors would be named '%s'", name);
+        return LAB_NO_TENSOR;
+    }
+    if (lab_shape_count(shape, &t.count)) {
+        char detail[256];
+        snprintf(detail, sizeof(detail), "%s", lab_error());
+        lab_build_fail(b, LAB_E_SHAPE, "tensor '%s': %s", name, detail);
+        return LAB_NO_TENSOR;
+    }
+    t.persistent = role == LAB_TENSOR_PARAM || role == LAB_TENSOR_STATE;
+    t.name = lab_strdup(name);
+    if (!t.name) {
+        out_of_memory(b);
+        return LAB_NO_TENSOR;
+    }
+    int id = plan->n_tensors++;
+    plan->tensors[id] = t;
+    b->paths[id] = (struct lab_grad_paths){0};
+    b->wants[id] = false;
+    b->grad[id] = -1;
+    return id;
+}
+
+static int node_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_dtype dtype,
+                       enum lab_tensor_role role)
+{
+    char full[256];
+    if (b->status)
+        return LAB_NO_TENSOR;
+    if (strcmp(b->node_spec->id, name) == 0) /* the loss itself */
+        snprintf(full, sizeof(full), "%s", name);
+    else
+        snprintf(full, sizeof(full), "%s.%s", b->node_spec->id, name);
+    return lab_builder_tensor(b, full, shape, dtype, role, b->node);
+}
+
+int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
+{
+    const char *name = b->node_spec->op->kind == LAB_KIND_LOSS ? "loss" : "out";
+    int id = node_tensor(b, name, shape, b->plan->real, LAB_TENSOR_ACTIVATION);
+    b->plan->nodes[b->node].out = id;
+    return id;
+}
+
+int lab_build_part(struct lab_builder *b, const char *name,
+                   const struct lab_shape *shape, enum lab_dtype dtype)
+{
+    return node_tensor(b, name, shape, dtype, LAB_TENSOR_ACTIVATION);
+}
+
+int lab_build_param(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, enum lab_init init)
+{
+    struct lab_plan *plan = b->plan;
+    int id = node_tensor(b, name, shape, plan->real, LAB_TENSOR_PARAM);
+    if (id < 0)
+        return id;
+    if (plan->n_inits == b->init_room) {
+        int room = b->init_room ? b->init_room * 2 : 16;
+        void *p =
+            lab_realloc_array(plan->inits, (size_t)room, sizeof(*plan->inits));
+        if (!p) {
+            out_of_memory(b);
+            return LAB_NO_TENSOR;
+        }
+        plan->inits = p;
+        b->init_room = room;
+    }
+    plan->inits[plan->n_inits++] =
+        (struct lab_param_init){.tensor = id, .init = init};
+    plan->parameter_count += plan->tensors[id].count;
+    b->has_params = true;
+    return id;
+}
+
+int lab_build_state(struct lab_builder *b, int param, const char *name)
+{
+    char full[256];
+    if (b->status || param < 0)
+        return LAB_NO_TENSOR;
+    struct lab_tensor t = b->plan->tensors[param];
+    snprintf(full, sizeof(full), "%s.%s", t.name, name);
+    return lab_builder_tensor(b, full, &t.shape, t.dtype, LAB_TENSOR_STATE,
+                              t.node);
+}
+
+int lab_build_find(const struct lab_builder *b, const char *name)
+{
+    char full[256];
+    snprintf(full, sizeof(full), "%s.%s", b->node_spec->id, name);
+    return lab_plan_tensor(b->plan, full);
+}
+
+static int grad_tensor(struct lab_builder *b, int of, const char *suffix)
+{
+    char full[320];
+    if (b->status || of < 0)
+        return LAB_NO_TENSOR;
+    struct lab_tensor t = b->plan->tensors[of];
+    snprintf(full, sizeof(full), "%s.grad%s", t.name, suffix);
+    int id = lab_builder_tensor(b, full, &t.shape, t.dtype, LAB_TENSOR_GRADIENT,
+                                t.node);
+    if (id >= 0)
+        b->plan->tensors[id].gradient_of = of;
+    return id;
+}
+
+int lab_build_out_grad(const struct lab_builder *b)
+{
+    int out = b->plan->nodes[b->node].out;
+    return out < 0 ? LAB_NO_TENSOR : b->grad[out];
+}
+
+int lab_build_input_grad(struct lab_builder *b, int k)
+{
+    char suffix[160] = "";
+    int of = lab_build_input(b, k);
+    if (b->status || !b->wants[of])
+        return LAB_NO_TENSOR;
+    struct lab_grad_paths *paths = &b->paths[of];
+    if (paths->readers > 1) {
+        bool again = false; /* one node may read a tensor twice */
+        for (int j = 0; j < k; j++)
+            again = again || lab_build_input(b, j) == of;
+        snprintf(suffix, sizeof(suffix), again ? ".%s.%d" : ".%s",
+                 b->node_spec->id, k);
+    }
+    int id = grad_tensor(b, of, suffix);
+    paths = &b->paths[of]; /* the table may have moved */
+    if (id >= 0)
+        paths->id[paths->n++] = id;
+    return id;
+}
+
+int lab_build_grad(struct lab_builder *b, int tensor)
+{
+    int id = grad_tensor(b, tensor, "");
+    if (id >= 0)
+        b->grad[tensor] = id;
+    return id;
+}
+
+int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as)
+{
+    int id = lab_build_grad(b, tensor);
+    if (id >= 0)
+        b->plan->tensors[id].alias_of = same_as;
+    return id;
+}
+
+/* "$o0" and "$i1" become tensor names. */
+static char *expand_formula(const struct lab_plan *plan,
+                            const struct lab_step_def *def)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    for (const char *p = def->formula; *p; p++) {
+        bool name = p[0] == '$' && (p[1] == 'o' || p[1] == 'i') &&
+                    p[2] >= '0' && p[2] <= '9';
+        if (!name) {
+            lab_str_add_char(&s, *p);
+            continue;
+        }
+        int slot = p[2] - '0';
+        int id = p[1] == 'o' ? def->out[slot] : def->in[slot];
+        lab_str_add(&s, id >= 0 ? plan->tensors[id].name : "?");
+        p += 2;
+    }
+    return lab_str_detach(&s);
+}
+
+static double bytes_touched(const struct lab_plan *plan,
+                            const struct lab_step_def *def)
+{
+    double bytes = 0;
+    for (int i = 0; i < def->n_in + def->n_out; i++) {
+        int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
+        if (id < 0)
+            continue;
+        const struct lab_tensor *t = &plan->tensors[id];
+        if (i >= def->n_in && t->alias_of >= 0)
+            continue; /* written already, under its other name */
+        double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
+        /* What a step updates in place is read and written. */
+        bytes += i >= def->n_in && t->persistent ? 2 * size : size;
+    }
+    return bytes;
+}
+
+static bool grow_steps(struct lab_builder *b)
+{
+    if (b->plan->n_steps < b->step_room)
+        return true;
+    int room = b->step_room ? b->step_room * 2 : 64;
+    void *p = lab_realloc_array(b->plan->steps, (size_t)room,
+                                sizeof(*b->plan->steps));
+    if (!p) {
+        out_of_memory(b);
+        return false;
+    }
+    b->plan->steps = p;
+    b->step_room = room;
+    return true;
+}
+
+void lab_step_release(struct lab_step *s)
+{
+    lab_free(s->name);
+    lab_free(s->formula);
+    lab_free(s->params);
+}
+
+enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
+                              const struct lab_step_def *def,
+                              const char *node_id)
+{
+    struct lab_str name;
+    lab_str_init(&name);
+    if (def->phase == LAB_UPDATE) /* named like the parameter */
+        lab_str_add(&name, plan->tensors[def->out[0]].name);
+    else
+        lab_str_addf(&name, "%s.%s", node_id, def->name);
+    s->kernel = def->name;
+    s->phase = def->phase;
+    s->n_in = def->n_in;
+    s->n_out = def->n_out;
+    s->flop = def->flop;
+    s->explain = def->explain;
+    memcpy(s->in, def->in, sizeof(s->in));
+    memcpy(s->out, def->out, sizeof(s->out));
+    s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, def);
+    s->name = lab_str_detach(&name);
+    s->formula = expand_formula(plan, def);
+    s->params = NULL;
+    if (def->params) {
+        s->params = lab_alloc(def->params_bytes);
+        if (s->params)
+            memcpy(s->params, def->params, def->params_bytes);
+    }
+    if (s->name && s->formula && (!def->params || s->params))
+        return LAB_OK;
+    lab_step_release(s);
+    return lab_fail(LAB_E_NOMEM, "no memory for the plan");
+}
+
+static void count_step(struct lab_builder *b, const struct lab_step *s)
+{
+    struct lab_node *node = &b->plan->nodes[s->node];
+    if (s->op != node->op)
+        return; /* a sum of gradients, an optimizer's update */
+    if (node->n_steps[s->phase]++ == 0)
+        node->first_step[s->phase] = b->plan->n_steps;
+}
+
+void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
+{
+    if (b->status || !grow_steps(b))
+        return;
+    struct lab_step s = {.op = b->node_spec->op, .node = b->node};
+    if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id)) {
+        out_of_memory(b);
+        return;
+    }
+    count_step(b, &s);
+    b->plan->steps[b->plan->n_steps++] = s;
+}
+
+void lab_builder_close_grad(struct lab_builder *b, int tensor, int node)
+{
+    extern const struct lab_op_def lab_op_grad_sum;
+    if (b->status || b->paths[tensor].n == 0)
+        return;
+    if (b->paths[tensor].readers == 1) {
+        b->grad[tensor] = b->paths[tensor].id[0];
+        return;
+    }
+    struct lab_node_spec sum = *b->node_spec;
+    sum.op = &lab_op_grad_sum;
+    const struct lab_node_spec *outer_spec = b->node_spec;
+    int outer = b->node;
+    b->node_spec = &sum;
+    b->node = node;
+    lab_op_grad_sum.update(b, tensor, LAB_NO_TENSOR);
+    b->node_spec = outer_spec;
+    b->node = outer;
+}

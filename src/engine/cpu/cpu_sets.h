@@ -1,0 +1,24 @@
+/* cpu/cpu_sets.h -- the CPU's kernel tables besides the readable reference.
+ *
+ * Rows have the variant names "blas" and "onednn". Everything works on
+ * LAB_F32 views only and gives the same bits at every run: OpenBLAS and oneDNN
+ * are kept to one thread. Threads: any; calls into oneDNN wait for each
+ * other. */
+#pragma once
+#include "kernel.h"
+
+LAB_C_BEGIN
+/* OpenBLAS: linked in, always there. */
+extern const struct lab_kernel_set lab_blas_sets[];
+extern const int lab_blas_set_count;
+
+/* oneDNN: opens the module lapenna-lab-onednn.so at the first call (libdnnl
+ * is 40 MB: slow from a cold disk) and remembers the answer. The tables live
+ * until the program ends.
+ * LAB_E_NOTFOUND      the module is not installed
+ * LAB_E_UNSUPPORTED   it cannot be loaded, or is of another version
+ * LAB_E_DEVICE        oneDNN itself refuses to start
+ * On failure *sets is NULL and *count 0, and lab_error() has the reason, at
+ * later calls too. */
+enum lab_status lab_onednn_open(const struct lab_kernel_set **sets, int *count);
+LAB_C_END

@@ -1,0 +1,341 @@
+/* The steps that oneDNN does, as rows of kernel tables. Not here: layer_norm
+ * (oneDNN gives the variance where the step's result is rstd, and does in one
+ * what the lesson shows in three), the losses, and the forward steps of relu
+ * and softmax: oneDNN's give 0 where the input is NaN, and a debugger must show
+ * the NaN. */
+#include <string.h>
+
+#include "activation.h"
+#include "cpu/onednn_abi.h"
+#include "dense.h"
+#include "onednn_run.h"
+#include "softmax.h"
+
+#define LAB_EXPORT __attribute__((visibility("default")))
+
+/* Exported; declared here, for nobody links them. */
+LAB_EXPORT lab_onednn_sets_fn lab_onednn_sets;
+LAB_EXPORT lab_onednn_report_to_fn lab_onednn_report_to;
+
+static lab_onednn_report_fn *report;
+
+static enum lab_status finish(enum lab_status st)
+{
+    if (st && report)
+        report(st, lab_error());
+    return st;
+}
+
+/* C (n, m) = op(A) op(B) [+ bias] */
+static enum lab_status multiply(struct onednn_key *key, void *C, void *A,
+                                void *B, void *bias)
+{
+    void *data[ONEDNN_MAX_ARGS] = {C, A, B, bias};
+    if (key->n == 0 || key->m == 0)
+        return LAB_OK;
+    if (key->k == 0 && !key->bias) { /* an empty sum; oneDNN leaves C alone */
+        memset(C, 0, (size_t)key->n * (size_t)key->m * sizeof(float));
+        return LAB_OK;
+    }
+    if (key->k == 0)
+        return lab_fail(LAB_E_UNSUPPORTED, "oneDNN: dense of no inputs");
+    return onednn_run(key, data);
+}
+
+static enum lab_status dense_forward(const struct lab_call *call, void *bias)
+{
+    struct onednn_key key = onednn_key(ONEDNN_MATMUL);
+    key.n = lab_view_rows(&call->out[0]);
+    key.k = lab_view_cols(&call->in[0]);
+    key.m = lab_view_cols(&call->in[1]);
+    key.bias = bias != NULL;
+    return multiply(&key, call->out[0].data, call->in[0].data, call->in[1].data,
+                    bias);
+}
+
+static enum lab_status dense_matmul_forward(const struct lab_call *call)
+{
+    return finish(dense_forward(call, NULL));
+}
+
+/* dW (K, M) = x^T dxW,  dx (N, K) = dxW W^T */
+static enum lab_status dense_matmul_backward(const struct lab_call *call)
+{
+    int64_t N = lab_view_rows(&call->in[1]);
+    int64_t K = lab_view_cols(&call->in[1]);
+    int64_t M = lab_view_cols(&call->in[2]);
+    struct onednn_key dW = onednn_key(ONEDNN_MATMUL);
+    dW.n = K;
+    dW.k = N;
+    dW.m = M;
+    dW.flip_a = true;
+    enum lab_status st = multiply(&dW, call->out[0].data, call->in[1].data,
+                                  call->in[0].data, NULL);
+    if (st || !call->out[1].data)
+        return finish(st);
+    struct onednn_key dx = onednn_key(ONEDNN_MATMUL);
+    dx.n = N;
+    dx.k = M;
+    dx.m = K;
+    dx.flip_b = true;
+    return finish(multiply(&dx, call->out[1].data, call->in[0].data,
+                           call->in[2].data, NULL));
+}
+
+static enum lab_status eltwise_forward(const struct lab_view *y,
+                                       const struct lab_view *x,
+                                       dnnl_alg_kind_t alg, double alpha)
+{
+    struct onednn_key key = onednn_key(ONEDNN_ELTWISE_FORWARD);
+    void *data[ONEDNN_MAX_ARGS] = {y->data, x->data};
+    key.alg = alg;
+    key.alpha = (float)alpha;
+    key.n = y->count;
+    return key.n > 0 ? onednn_run(&key, data) : LAB_OK;
+}
+
+/* `saved` is x or y, whichever `alg` takes. */
+static enum lab_status eltwise_backward(const struct lab_call *call,
+                                        const struct lab_view *saved,
+                                        dnnl_alg_kind_t alg, double alpha)
+{
+    struct onednn_key key = onednn_key(ONEDNN_ELTWISE_BACKWARD);
+    void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
+                                   saved->data};
+    key.alg = alg;
+    key.alpha = (float)alpha;
+    key.n = call->out[0].count;
+    return finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+}
+
+static dnnl_alg_kind_t activation_alg(enum lab_activation activation)
+{
+    switch (activation) {
+    case LAB_ACT_RELU:
+    case LAB_ACT_LEAKY_RELU:
+        return dnnl_eltwise_relu;
+    case LAB_ACT_SIGMOID:
+        return dnnl_eltwise_logistic_use_dst_for_bwd;
+    case LAB_ACT_TANH:
+        return dnnl_eltwise_tanh_use_dst_for_bwd;
+    case LAB_ACT_GELU_TANH:
+        return dnnl_eltwise_gelu_tanh;
+    case LAB_ACT_GELU_ERF:
+        return dnnl_eltwise_gelu_erf;
+    case LAB_ACT_SOFTPLUS:
+        return dnnl_eltwise_soft_relu;
+    case LAB_ACT_SWISH:
+        return dnnl_eltwise_swish;
+    case LAB_ACT_NONE:
+        break;
+    }
+    return dnnl_alg_kind_undef;
+}
+
+/* oneDNN's alpha: relu's slope on the left, swish's factor inside sigmoid. */
+static double activation_alpha(enum lab_activation activation, double slope)
+{
+    if (activation == LAB_ACT_LEAKY_RELU)
+        return slope;
+    return activation == LAB_ACT_SWISH ? 1 : 0;
+}
+
+/* Not by oneDNN, which would turn NaN into 0. */
+static enum lab_status relu(const struct lab_view *y, const struct lab_view *x)
+{
+    const float *from = x->data;
+    float *to = y->data;
+    for (int64_t i = 0; i < y->count; i++)
+        to[i] = from[i] < 0 ? 0 : from[i];
+    return LAB_OK;
+}
+
+/* The whole layer: product and bias in one primitive. The activation is a
+ * second one on what is still in the cache: both results are wanted. */
+static enum lab_status dense_group_forward(const struct lab_call *call)
+{
+    const struct lab_dense_params *p = call->params;
+    enum lab_status st = dense_forward(call, call->in[2].data);
+    if (st || p->activation == LAB_ACT_NONE || !call->out[1].data)
+        return finish(st);
+    if (p->activation == LAB_ACT_RELU)
+        return relu(&call->out[1], &call->out[0]);
+    return finish(eltwise_forward(&call->out[1], &call->out[0],
+                                  activation_alg(p->activation),
+                                  activation_alpha(p->activation, p->slope)));
+}
+
+static enum lab_status softmax_backward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_BACKWARD);
+    void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
+                                   call->in[1].data};
+    key.n = lab_view_rows(&call->in[0]);
+    key.m = lab_view_cols(&call->in[0]);
+    return finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+}
+
+/* An activation's two steps. */
+static enum lab_status activate(const struct lab_call *call,
+                                enum lab_activation activation, double slope)
+{
+    return finish(eltwise_forward(&call->out[0], &call->in[0],
+                                  activation_alg(activation),
+                                  activation_alpha(activation, slope)));
+}
+
+static enum lab_status activate_back(const struct lab_call *call,
+                                     enum lab_activation activation,
+                                     double slope)
+{
+    bool from_y = activation == LAB_ACT_SIGMOID || activation == LAB_ACT_TANH;
+    return eltwise_backward(call, &call->in[from_y ? 2 : 1],
+                            activation_alg(activation),
+                            activation_alpha(activation, slope));
+}
+
+static enum lab_status relu_backward(const struct lab_call *call)
+{
+    return activate_back(call, LAB_ACT_RELU, 0);
+}
+
+static enum lab_status leaky_relu_forward(const struct lab_call *call)
+{
+    const struct lab_leaky_relu_params *p = call->params;
+    return activate(call, LAB_ACT_LEAKY_RELU, p->slope);
+}
+
+static enum lab_status leaky_relu_backward(const struct lab_call *call)
+{
+    const struct lab_leaky_relu_params *p = call->params;
+    return activate_back(call, LAB_ACT_LEAKY_RELU, p->slope);
+}
+
+static enum lab_status sigmoid_forward(const struct lab_call *call)
+{
+    return activate(call, LAB_ACT_SIGMOID, 0);
+}
+
+static enum lab_status sigmoid_backward(const struct lab_call *call)
+{
+    return activate_back(call, LAB_ACT_SIGMOID, 0);
+}
+
+static enum lab_status tanh_forward(const struct lab_call *call)
+{
+    return activate(call, LAB_ACT_TANH, 0);
+}
+
+static enum lab_status tanh_backward(const struct lab_call *call)
+{
+    return activate_back(call, LAB_ACT_TANH, 0);
+}
+
+static enum lab_status gelu_forward(const struct lab_call *call)
+{
+    const struct lab_gelu_params *p = call->params;
+    enum lab_activation kind = p->tanh ? LAB_ACT_GELU_TANH : LAB_ACT_GELU_ERF;
+    return activate(call, kind, 0);
+}
+
+static enum lab_status gelu_backward(const struct lab_call *call)
+{
+    const struct lab_gelu_params *p = call->params;
+    enum lab_activation kind = p->tanh ? LAB_ACT_GELU_TANH : LAB_ACT_GELU_ERF;
+    return activate_back(call, kind, 0);
+}
+
+static enum lab_status softplus_forward(const struct lab_call *call)
+{
+    return activate(call, LAB_ACT_SOFTPLUS, 0);
+}
+
+static enum lab_status softplus_backward(const struct lab_call *call)
+{
+    return activate_back(call, LAB_ACT_SOFTPLUS, 0);
+}
+
+static enum lab_status swish_forward(const struct lab_call *call)
+{
+    return activate(call, LAB_ACT_SWISH, 0);
+}
+
+static enum lab_status swish_backward(const struct lab_call *call)
+{
+    return activate_back(call, LAB_ACT_SWISH, 0);
+}
+
+#define ONEDNN_ROW(step_name, phase_id, fn)                                    \
+    {                                                                          \
+        .name = "onednn", .step = step_name, .phase = phase_id, .run = fn,     \
+        .source = "src/engine/cpu/onednn/onednn_ops.c", .symbol = #fn          \
+    }
+#define ONEDNN_COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+
+static const struct lab_variant dense_rows[] = {
+    ONEDNN_ROW("matmul", LAB_FORWARD, dense_matmul_forward),
+    ONEDNN_ROW("matmul", LAB_BACKWARD, dense_matmul_backward),
+    {.name = "onednn",
+     .step = NULL,
+     .phase = LAB_FORWARD,
+     .run = dense_group_forward,
+     .source = "src/engine/cpu/onednn/onednn_ops.c",
+     .symbol = "dense_group_forward",
+     .absorbs_activation = true},
+};
+static const struct lab_variant relu_rows[] = {
+    ONEDNN_ROW("relu", LAB_BACKWARD, relu_backward),
+};
+static const struct lab_variant leaky_relu_rows[] = {
+    ONEDNN_ROW("leaky_relu", LAB_FORWARD, leaky_relu_forward),
+    ONEDNN_ROW("leaky_relu", LAB_BACKWARD, leaky_relu_backward),
+};
+static const struct lab_variant sigmoid_rows[] = {
+    ONEDNN_ROW("sigmoid", LAB_FORWARD, sigmoid_forward),
+    ONEDNN_ROW("sigmoid", LAB_BACKWARD, sigmoid_backward),
+};
+static const struct lab_variant tanh_rows[] = {
+    ONEDNN_ROW("tanh", LAB_FORWARD, tanh_forward),
+    ONEDNN_ROW("tanh", LAB_BACKWARD, tanh_backward),
+};
+static const struct lab_variant gelu_rows[] = {
+    ONEDNN_ROW("gelu", LAB_FORWARD, gelu_forward),
+    ONEDNN_ROW("gelu", LAB_BACKWARD, gelu_backward),
+};
+static const struct lab_variant softplus_rows[] = {
+    ONEDNN_ROW("softplus", LAB_FORWARD, softplus_forward),
+    ONEDNN_ROW("softplus", LAB_BACKWARD, softplus_backward),
+};
+static const struct lab_variant swish_rows[] = {
+    ONEDNN_ROW("swish", LAB_FORWARD, swish_forward),
+    ONEDNN_ROW("swish", LAB_BACKWARD, swish_backward),
+};
+static const struct lab_variant softmax_rows[] = {
+    ONEDNN_ROW("softmax", LAB_BACKWARD, softmax_backward),
+};
+static const struct lab_kernel_set sets[] = {
+    {"dense", dense_rows, ONEDNN_COUNT(dense_rows)},
+    {"relu", relu_rows, ONEDNN_COUNT(relu_rows)},
+    {"leaky_relu", leaky_relu_rows, ONEDNN_COUNT(leaky_relu_rows)},
+    {"sigmoid", sigmoid_rows, ONEDNN_COUNT(sigmoid_rows)},
+    {"tanh", tanh_rows, ONEDNN_COUNT(tanh_rows)},
+    {"gelu", gelu_rows, ONEDNN_COUNT(gelu_rows)},
+    {"softplus", softplus_rows, ONEDNN_COUNT(softplus_rows)},
+    {"swish", swish_rows, ONEDNN_COUNT(swish_rows)},
+    {"softmax", softmax_rows, ONEDNN_COUNT(softmax_rows)},
+};
+
+void lab_onednn_report_to(lab_onednn_report_fn *function)
+{
+    report = function;
+}
+
+const struct lab_kernel_set *lab_onednn_sets(int *count, int *abi)
+{
+    *abi = LAB_ONEDNN_ABI;
+    *count = 0;
+    if (finish(onednn_start()))
+        return NULL;
+    *count = ONEDNN_COUNT(sets);
+    return sets;
+}

@@ -1,0 +1,47 @@
+/* onednn/onednn_run.h -- one oneDNN primitive for one shape, kept for reuse.
+ *
+ * oneDNN compiles machine code for a shape when a primitive is made: far
+ * dearer than running it once. Primitives are kept in a table, by what they do
+ * and for which sizes; when the table is full the oldest goes.
+ * Threads: any; a lock lets one call in at a time. */
+#pragma once
+#include <stdbool.h>
+#include <dnnl.h>
+#include <dnnl_debug.h>
+#include "base/status.h"
+
+enum onednn_kind {
+    ONEDNN_MATMUL, /* n = rows, m = columns of the result, k = summed over */
+    ONEDNN_ELTWISE_FORWARD, /* n = elements */
+    ONEDNN_ELTWISE_BACKWARD,
+    ONEDNN_SOFTMAX_BACKWARD /* n = rows, m = columns */
+};
+
+/* Build it with onednn_key(): the table compares the bytes, padding too. */
+struct onednn_key {
+    enum onednn_kind kind;
+    dnnl_alg_kind_t alg; /* eltwise only */
+    float alpha;         /* eltwise only */
+    bool flip_a;         /* matmul: the first factor is stored transposed */
+    bool flip_b;         /* matmul: the second */
+    bool bias;           /* matmul: adds a row of m numbers */
+    int64_t n;
+    int64_t m;
+    int64_t k;
+};
+
+enum { ONEDNN_MAX_ARGS = 4 };
+
+/* Starts oneDNN, once. LAB_E_DEVICE with oneDNN's code. */
+enum lab_status onednn_start(void);
+
+/* A key of zeros but for `kind`. */
+struct onednn_key onednn_key(enum onednn_kind kind);
+
+/* Runs it and waits. `data` in this order:
+ *   matmul              C, A, B, bias (when key->bias)
+ *   eltwise forward     y, x
+ *   eltwise backward    dx, dy, and x, or y where alg ends in use_dst_for_bwd
+ *   softmax backward    dx, dy, y
+ * No size may be 0. LAB_E_DEVICE when oneDNN refuses. */
+enum lab_status onednn_run(const struct onednn_key *key, void *const *data);

@@ -1,0 +1,358 @@
+#include "engine/data.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data_priv.h"
+#include "random.h"
+
+enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
+enum { DEFAULT_BATCH = 32 };
+
+struct lab_data {
+    const struct lab_network_spec *spec;
+    uint64_t seed;
+    struct lab_samples table; /* rows 0: inline */
+    int64_t *order;           /* rows: the split; training rows come first */
+    int64_t *epoch_order; /* training rows as the current epoch deals them */
+    int64_t epoch;        /* of epoch_order, -1: none yet */
+    struct lab_data_facts facts;
+    bool one_hot; /* y of a loss without labels */
+};
+
+/* Fisher and Yates, from a stream that depends on `round`. */
+static void shuffle(int64_t *order, int64_t n, uint64_t seed, uint32_t stream,
+                    uint32_t round)
+{
+    for (int64_t i = n - 1; i > 0; i--) {
+        struct lab_random4 r = lab_philox(seed, stream, round, (uint64_t)i);
+        uint64_t word = ((uint64_t)r.v[0] << 32) | r.v[1];
+        int64_t j = (int64_t)(word % (uint64_t)(i + 1));
+        int64_t swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+}
+
+static enum lab_status check_finite(const struct lab_network_spec *spec)
+{
+    for (int i = 0; i < spec->data.n_tensors; i++) {
+        const struct lab_tensor_spec *t = &spec->data.tensors[i];
+        for (int64_t k = 0; k < (t->values ? t->count : 1); k++) {
+            double v = t->values ? t->values[k] : t->fill;
+            if (!isfinite((float)v))
+                return lab_network_fail(
+                    spec, t->place, LAB_E_RANGE,
+                    "%s holds %g: data must hold no NaN and no infinity, in "
+                    "single precision",
+                    t->name, v);
+        }
+    }
+    return LAB_OK;
+}
+
+static const struct lab_tensor_spec *
+find_inline(const struct lab_network_spec *spec, const char *name)
+{
+    for (int i = 0; i < spec->data.n_tensors; i++) {
+        if (strcmp(spec->data.tensors[i].name, name) == 0)
+            return &spec->data.tensors[i];
+    }
+    return NULL;
+}
+
+static enum lab_status open_inline(struct lab_data *d, int64_t batch)
+{
+    const struct lab_network_spec *spec = d->spec;
+    const struct lab_tensor_spec *x = find_inline(spec, "x");
+    if (spec->data.n_tensors == 0)
+        return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
+                                "data: source inline needs x: (or other "
+                                "tensors) and y:");
+    if (!x)
+        x = &spec->data.tensors[0];
+    int64_t rows = x->shape.rank > 0 ? x->shape.dim[0] : 1;
+    if (batch == 0 || batch == rows) {
+        d->facts.train_rows = d->facts.batch = rows;
+        return check_finite(spec);
+    }
+    for (int i = 0; i < spec->data.n_tensors; i++) {
+        const struct lab_tensor_spec *t = &spec->data.tensors[i];
+        if (t->shape.rank < 1 || t->shape.dim[0] != rows)
+            return lab_network_fail(spec, t->place, LAB_E_SHAPE,
+                                    "batch %lld cannot be cut from inline data "
+                                    "where %s and %s differ in rows",
+                                    (long long)batch, x->name, t->name);
+    }
+    if (batch > rows)
+        return lab_network_fail(spec, spec->data.place, LAB_E_RANGE,
+                                "batch %lld is more than the %lld rows",
+                                (long long)batch, (long long)rows);
+    d->facts.train_rows = rows;
+    d->facts.batch = batch;
+    d->facts.batches_per_epoch = rows / batch;
+    return check_finite(spec);
+}
+
+static enum lab_status read_source(struct lab_data *d, const char *path)
+{
+    const struct lab_network_spec *spec = d->spec;
+    bool labels = spec->loss.op && spec->loss.op->labels;
+    switch (spec->data.source) {
+    case LAB_DATA_DIGITS:
+        return lab_digits_read(&d->table, path);
+    case LAB_DATA_MNIST:
+        return lab_mnist_read(&d->table, path);
+    case LAB_DATA_CSV:
+        return lab_csv_read(&d->table, &spec->data, path, labels);
+    case LAB_DATA_INLINE:
+    case LAB_DATA_FIBONACCI:
+    case LAB_DATA_TEXT:
+    case LAB_DATA_SOURCE_COUNT:
+        break;
+    }
+    return lab_network_fail(spec, spec->data.place, LAB_E_NOTFOUND,
+                            "this version does not read data of source '%s' "
+                            "yet",
+                            lab_data_source_name(spec->data.source));
+}
+
+static enum lab_status deal(struct lab_data *d, int64_t batch)
+{
+    const struct lab_data_spec *spec = &d->spec->data;
+    struct lab_data_facts *f = &d->facts;
+    int64_t rows = d->table.rows;
+    double share = spec->split > 0 ? spec->split : 0.8;
+    d->order = lab_alloc_array((size_t)rows, sizeof(*d->order));
+    d->epoch_order = lab_alloc_array((size_t)rows, sizeof(*d->epoch_order));
+    if (!d->order || !d->epoch_order)
+        return lab_fail(LAB_E_NOMEM, "no memory for %lld rows",
+                        (long long)rows);
+    for (int64_t i = 0; i < rows; i++)
+        d->order[i] = i;
+    if (share > 1)
+        return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
+                                "split %g: the share that trains is more than "
+                                "0 and at most 1",
+                                share);
+    f->train_rows = d->table.held_from;
+    if (f->train_rows == 0) {
+        f->train_rows = (int64_t)((double)rows * share);
+        if (spec->shuffle)
+            shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
+    }
+    f->held_rows = rows - f->train_rows;
+    f->batch = batch > 0 ? batch : DEFAULT_BATCH;
+    f->classes = d->table.label ? d->table.classes : 0;
+    if (f->batch > f->train_rows)
+        return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
+                                "batch %lld is more than the %lld training "
+                                "rows",
+                                (long long)f->batch, (long long)f->train_rows);
+    f->batches_per_epoch = f->train_rows / f->batch;
+    return LAB_OK;
+}
+
+void lab_data_reseed(struct lab_data *d, uint64_t seed)
+{
+    d->seed = seed;
+    d->epoch = -1;
+    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+        return;
+    for (int64_t i = 0; i < d->table.rows; i++)
+        d->order[i] = i;
+    shuffle(d->order, d->table.rows, seed, STREAM_SPLIT, 0);
+}
+
+enum lab_status lab_data_open(struct lab_data **out,
+                              const struct lab_network_spec *spec,
+                              const char *path, int64_t batch)
+{
+    struct lab_data *d = lab_alloc(sizeof(*d));
+    enum lab_status st;
+    if (!d)
+        return lab_fail(LAB_E_NOMEM, "no memory for the data");
+    d->spec = spec;
+    d->seed = spec->seed;
+    d->epoch = -1;
+    d->one_hot = !(spec->loss.op && spec->loss.op->labels);
+    if (batch == 0)
+        batch = spec->data.batch;
+    if (spec->data.source == LAB_DATA_INLINE) {
+        st = open_inline(d, batch);
+    } else {
+        st = read_source(d, path ? path : spec->data.path);
+        if (!st)
+            st = deal(d, batch);
+    }
+    if (st) {
+        lab_data_free(d);
+        return st;
+    }
+    *out = d;
+    return LAB_OK;
+}
+
+void lab_data_free(struct lab_data *d)
+{
+    if (!d)
+        return;
+    lab_samples_release(&d->table);
+    lab_free(d->order);
+    lab_free(d->epoch_order);
+    lab_free(d);
+}
+
+void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out)
+{
+    *out = d->facts;
+}
+
+void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
+{
+    const struct lab_samples *t = &d->table;
+    int64_t n = d->facts.batch;
+    *out = (struct lab_data_shapes){.batch = n};
+    if (d->spec->data.source == LAB_DATA_INLINE) {
+        if (d->facts.batches_per_epoch == 0)
+            out->batch = 0; /* as the tensors are */
+        return;
+    }
+    out->x = (struct lab_shape){2, {n, t->features}};
+    if (t->image.rank == 3) {
+        int64_t h = t->image.dim[0];
+        int64_t w = t->image.dim[1];
+        int64_t c = t->image.dim[2];
+        out->x_image = d->spec->layout == LAB_NHWC
+                           ? (struct lab_shape){4, {n, h, w, c}}
+                           : (struct lab_shape){4, {n, c, h, w}};
+    }
+    out->y_integers = t->label != NULL;
+    if (!d->one_hot)
+        out->y = (struct lab_shape){1, {n}};
+    else
+        out->y = (struct lab_shape){2, {n, t->label ? t->classes : 1}};
+}
+
+static enum lab_status bad_label(const struct lab_data *d, int64_t row,
+                                 double label, int64_t classes)
+{
+    struct lab_place place = d->spec->data.place;
+    const struct lab_tensor_spec *y = find_inline(d->spec, "y");
+    if (y && y->place.line)
+        place = y->place;
+    return lab_network_fail(d->spec, place, LAB_E_RANGE,
+                            "label %lld is %g, but the network's output has "
+                            "%lld classes: labels run from 0 to %lld",
+                            (long long)row, label, (long long)classes,
+                            (long long)classes - 1);
+}
+
+enum lab_status lab_data_check_labels(const struct lab_data *d,
+                                      const struct lab_plan *plan)
+{
+    const struct lab_shape *out = &plan->tensors[plan->out].shape;
+    int64_t classes = out->rank > 0 ? out->dim[out->rank - 1] : 1;
+    const struct lab_tensor_spec *y = find_inline(d->spec, "y");
+    if (d->one_hot)
+        return LAB_OK;
+    if (d->spec->data.source != LAB_DATA_INLINE) {
+        for (int64_t i = 0; i < d->table.rows; i++) {
+            if (d->table.label[i] >= classes)
+                return bad_label(d, i, d->table.label[i], classes);
+        }
+        return LAB_OK;
+    }
+    for (int64_t i = 0; y && i < y->count; i++) {
+        double v = y->values ? y->values[i] : y->fill;
+        if (v < 0 || v >= (double)classes || v != floor(v))
+            return bad_label(d, i, v, classes);
+    }
+    return LAB_OK;
+}
+
+static void put(void *out, enum lab_dtype dtype, int64_t i, double v)
+{
+    if (dtype == LAB_F64)
+        ((double *)out)[i] = v;
+    else if (dtype == LAB_I32)
+        ((int32_t *)out)[i] = (int32_t)v;
+    else
+        ((float *)out)[i] = (float)v;
+}
+
+static enum lab_status fill_inline(const struct lab_data *d,
+                                   const struct lab_tensor *t,
+                                   int64_t iteration, void *out)
+{
+    const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
+    if (!s)
+        return lab_fail(LAB_E_INTERNAL, "no inline tensor '%s'", t->name);
+    int64_t first = 0;
+    if (d->facts.batches_per_epoch > 0)
+        first = iteration % d->facts.batches_per_epoch * t->count;
+    for (int64_t i = 0; i < t->count; i++)
+        put(out, t->dtype, i, s->values ? s->values[first + i] : s->fill);
+    return LAB_OK;
+}
+
+static void put_row(const struct lab_data *d, const struct lab_plan *plan,
+                    int tensor, int64_t i, int64_t row, void *out)
+{
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    const struct lab_samples *table = &d->table;
+    int64_t each = t->count / t->shape.dim[0];
+    if (tensor == plan->x) {
+        const float *x = table->x + row * table->features;
+        for (int64_t k = 0; k < each; k++)
+            put(out, t->dtype, i * each + k, x[k]);
+    } else if (!d->one_hot) {
+        put(out, t->dtype, i, table->label[row]);
+    } else if (table->label) {
+        for (int64_t k = 0; k < each; k++)
+            put(out, t->dtype, i * each + k, table->label[row] == k);
+    } else {
+        put(out, t->dtype, i, table->target[row]);
+    }
+}
+
+static void deal_epoch(struct lab_data *d, int64_t epoch)
+{
+    if (d->epoch == epoch)
+        return;
+    int64_t n = d->facts.train_rows;
+    memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
+    if (d->spec->data.shuffle)
+        shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
+    d->epoch = epoch;
+}
+
+enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
+                              int tensor, int64_t iteration, void *out)
+{
+    if (d->spec->data.source == LAB_DATA_INLINE)
+        return fill_inline(d, &plan->tensors[tensor], iteration, out);
+    deal_epoch(d, iteration / d->facts.batches_per_epoch);
+    int64_t first = iteration % d->facts.batches_per_epoch * d->facts.batch;
+    for (int64_t i = 0; i < d->facts.batch; i++)
+        put_row(d, plan, tensor, i, d->epoch_order[first + i], out);
+    return LAB_OK;
+}
+
+void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
+                        int tensor, int64_t first, void *out)
+{
+    const struct lab_data_facts *f = &d->facts;
+    for (int64_t i = 0; i < f->batch; i++) {
+        int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
+        put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
+    }
+}
+
+int lab_data_held_label(const struct lab_data *d, int64_t row)
+{
+    if (!d->table.label || row >= d->facts.held_rows)
+        return -1;
+    return d->table.label[d->order[d->facts.train_rows + row]];
+}

@@ -1,0 +1,196 @@
+/* The IDX files of MNIST (Y. LeCun, C. Cortes, C. Burges), plain or gzip:
+ * big-endian words 2051, count, rows, columns, then bytes; labels 2049, count,
+ * then bytes. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "data_priv.h"
+
+enum { MAGIC_IMAGES = 2051, MAGIC_LABELS = 2049, MAX_ROWS = 100000000 };
+
+struct idx {
+    gzFile file;
+    struct lab_str path;
+    int64_t count;
+    int64_t rows;
+    int64_t columns;
+};
+
+/* Files of the set have gone by two spellings: train-images-idx3-ubyte and
+ * train-images.idx3-ubyte. */
+static enum lab_status idx_find(struct idx *f, const char *dir,
+                                const char *name)
+{
+    char other[64];
+    snprintf(other, sizeof(other), "%s", name);
+    char *dash = strstr(other, "-idx");
+    *dash = '.';
+    for (int form = 0; form < 4; form++) {
+        struct stat info;
+        lab_str_clear(&f->path);
+        lab_str_addf(&f->path, "%s/%s%s", dir, form < 2 ? name : other,
+                     form % 2 ? ".gz" : "");
+        if (stat(lab_str_text(&f->path), &info) == 0)
+            return LAB_OK;
+    }
+    return lab_fail(LAB_E_IO,
+                    "%s: has no file %s or %s.gz: put the four MNIST files "
+                    "there, or name their directory with --data DIR",
+                    dir, name, name);
+}
+
+static enum lab_status read_bytes(struct idx *f, void *out, size_t n,
+                                  const char *what)
+{
+    unsigned char *at = out;
+    while (n > 0) {
+        unsigned ask = n > (1u << 30) ? 1u << 30 : (unsigned)n;
+        int got = gzread(f->file, at, ask);
+        if (got <= 0)
+            return lab_fail(LAB_E_IO, "%s: is cut short or damaged in its %s",
+                            lab_str_text(&f->path), what);
+        at += got;
+        n -= (size_t)got;
+    }
+    return LAB_OK;
+}
+
+static int64_t word(const unsigned char *p)
+{
+    return ((int64_t)p[0] << 24) | (p[1] << 16) | (p[2] << 8) | p[3];
+}
+
+static enum lab_status idx_open(struct idx *f, const char *dir,
+                                const char *name, int magic)
+{
+    unsigned char head[16];
+    size_t bytes = magic == MAGIC_IMAGES ? 16 : 8;
+    lab_str_init(&f->path);
+    enum lab_status st = idx_find(f, dir, name);
+    if (st)
+        return st;
+    const char *path = lab_str_text(&f->path);
+    f->file = gzopen(path, "rb");
+    if (!f->file)
+        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path, strerror(errno));
+    st = read_bytes(f, head, bytes, "header");
+    if (st)
+        return st;
+    if (word(head) != magic)
+        return lab_fail(LAB_E_PARSE,
+                        "%s: is not an IDX file of %s: it begins with %lld, "
+                        "not %d",
+                        path, magic == MAGIC_IMAGES ? "images" : "labels",
+                        (long long)word(head), magic);
+    f->count = word(head + 4);
+    f->rows = magic == MAGIC_IMAGES ? word(head + 8) : 1;
+    f->columns = magic == MAGIC_IMAGES ? word(head + 12) : 1;
+    if (f->count < 1 || f->count > MAX_ROWS || f->rows < 1 || f->rows > 4096 ||
+        f->columns < 1 || f->columns > 4096)
+        return lab_fail(LAB_E_PARSE,
+                        "%s: claims %lld images of %lldx%lld: not believable",
+                        path, (long long)f->count, (long long)f->rows,
+                        (long long)f->columns);
+    return LAB_OK;
+}
+
+static void idx_close(struct idx *f)
+{
+    if (f->file)
+        gzclose(f->file);
+    lab_str_release(&f->path);
+}
+
+static enum lab_status read_pixels(struct idx *f, float *x, int64_t features)
+{
+    enum { CHUNK = 65536 };
+    unsigned char bytes[CHUNK];
+    int64_t left = f->count * features;
+    while (left > 0) {
+        int64_t n = left < CHUNK ? left : CHUNK;
+        enum lab_status st = read_bytes(f, bytes, (size_t)n, "pixels");
+        if (st)
+            return st;
+        for (int64_t i = 0; i < n; i++)
+            *x++ = (float)bytes[i] / 255.0f;
+        left -= n;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status read_labels(struct idx *f, int32_t *label)
+{
+    for (int64_t i = 0; i < f->count; i++) {
+        unsigned char b;
+        enum lab_status st = read_bytes(f, &b, 1, "labels");
+        if (st)
+            return st;
+        if (b > 9)
+            return lab_fail(LAB_E_RANGE,
+                            "%s: label %lld is %d; digits are 0 to 9",
+                            lab_str_text(&f->path), (long long)i, b);
+        label[i] = b;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status open_pair(struct idx *images, struct idx *labels,
+                                 const char *dir, const char *images_name,
+                                 const char *labels_name)
+{
+    enum lab_status st = idx_open(images, dir, images_name, MAGIC_IMAGES);
+    if (!st)
+        st = idx_open(labels, dir, labels_name, MAGIC_LABELS);
+    if (!st && images->count != labels->count)
+        st = lab_fail(LAB_E_SHAPE, "%s holds %lld images, %s %lld labels",
+                      lab_str_text(&images->path), (long long)images->count,
+                      lab_str_text(&labels->path), (long long)labels->count);
+    return st;
+}
+
+enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir)
+{
+    struct idx f[4] = {{0}};
+    struct lab_samples table = {0};
+    if (!dir)
+        return lab_fail(LAB_E_PARSE, "data: source mnist needs a path: the "
+                                     "directory with the four IDX files");
+    enum lab_status st = open_pair(&f[0], &f[1], dir, "train-images-idx3-ubyte",
+                                   "train-labels-idx1-ubyte");
+    if (!st)
+        st = open_pair(&f[2], &f[3], dir, "t10k-images-idx3-ubyte",
+                       "t10k-labels-idx1-ubyte");
+    if (!st && (f[0].rows != f[2].rows || f[0].columns != f[2].columns))
+        st = lab_fail(LAB_E_SHAPE,
+                      "%s: training and test images differ in "
+                      "size",
+                      dir);
+    if (!st) {
+        table.rows = f[0].count + f[2].count;
+        table.features = f[0].rows * f[0].columns;
+        table.held_from = f[0].count;
+        table.classes = 10;
+        table.image = (struct lab_shape){3, {f[0].rows, f[0].columns, 1}};
+        st = lab_samples_alloc(&table, true, dir);
+    }
+    for (int part = 0; part < 2 && !st; part++) {
+        int64_t first = part * f[0].count;
+        st = read_pixels(&f[2 * part], table.x + first * table.features,
+                         table.features);
+        if (!st)
+            st = read_labels(&f[2 * part + 1], table.label + first);
+    }
+    for (int i = 0; i < 4; i++)
+        idx_close(&f[i]);
+    if (st) {
+        lab_samples_release(&table);
+        return st;
+    }
+    *t = table;
+    return LAB_OK;
+}

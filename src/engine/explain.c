@@ -1,0 +1,401 @@
+#include "engine/explain.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A sum of a million products is told by its largest terms. */
+enum { TERMS_KEPT = 256 };
+
+struct lab_explainer {
+    struct lab_explanation *out;
+    const struct lab_plan *plan;
+    const struct lab_step *step;
+    int64_t iteration;
+    lab_explain_read_fn *read;
+    void *user;
+    enum lab_status status;
+    const void *in[LAB_STEP_IN];
+    const void *old[LAB_STEP_OUT];
+    int room;
+    double sum;       /* of all terms, kept or not */
+    double magnitude; /* of the largest number that took part */
+    bool value_given;
+    struct lab_term loose; /* sources given before any term */
+};
+
+static double element(const void *data, enum lab_dtype dtype, int64_t i)
+{
+    if (dtype == LAB_F64)
+        return ((const double *)data)[i];
+    if (dtype == LAB_I32)
+        return ((const int32_t *)data)[i];
+    return ((const float *)data)[i];
+}
+
+static double read_slot(struct lab_explainer *ex, const void **cache,
+                        int tensor, bool old, int64_t index)
+{
+    if (tensor < 0 || ex->status)
+        return NAN;
+    const struct lab_tensor *t = &ex->plan->tensors[tensor];
+    if (index < 0 || index >= t->count)
+        return NAN;
+    if (!*cache)
+        ex->status = ex->read(ex->user, tensor, old, cache);
+    if (ex->status)
+        return NAN;
+    double v = element(*cache, t->dtype, index);
+    if (fabs(v) > ex->magnitude)
+        ex->magnitude = fabs(v);
+    return v;
+}
+
+double lab_explain_in(struct lab_explainer *ex, int slot, int64_t index)
+{
+    int tensor = ex->step->in[slot];
+    /* A parameter that the update has changed since: as the step read it. */
+    bool old = tensor >= 0 && ex->plan->tensors[tensor].persistent &&
+               ex->step->phase != LAB_UPDATE;
+    return read_slot(ex, &ex->in[slot], tensor, old, index);
+}
+
+double lab_explain_old(struct lab_explainer *ex, int out_slot, int64_t index)
+{
+    return read_slot(ex, &ex->old[out_slot], ex->step->out[out_slot], true,
+                     index);
+}
+
+bool lab_explain_has_in(const struct lab_explainer *ex, int slot)
+{
+    return slot < ex->step->n_in && ex->step->in[slot] >= 0;
+}
+
+const struct lab_shape *lab_explain_in_shape(const struct lab_explainer *ex,
+                                             int slot)
+{
+    return &ex->plan->tensors[ex->step->in[slot]].shape;
+}
+
+const struct lab_shape *lab_explain_out_shape(const struct lab_explainer *ex,
+                                              int slot)
+{
+    return &ex->plan->tensors[ex->step->out[slot]].shape;
+}
+
+const char *lab_explain_in_name(const struct lab_explainer *ex, int slot)
+{
+    int id = ex->step->in[slot];
+    return id < 0 ? "?" : ex->plan->tensors[id].name;
+}
+
+const char *lab_explain_out_name(const struct lab_explainer *ex, int slot)
+{
+    int id = ex->step->out[slot];
+    return id < 0 ? "?" : ex->plan->tensors[id].name;
+}
+
+const void *lab_explain_params(const struct lab_explainer *ex)
+{
+    return ex->step->params;
+}
+
+int64_t lab_explain_iteration(const struct lab_explainer *ex)
+{
+    return ex->iteration;
+}
+
+uint64_t lab_explain_seed(const struct lab_explainer *ex)
+{
+    return ex->plan->seed;
+}
+
+int lab_explain_node(const struct lab_explainer *ex)
+{
+    return ex->step->node;
+}
+
+const char *lab_explain_at(const struct lab_shape *shape, int64_t index,
+                           char buf[LAB_SHAPE_TEXT])
+{
+    int64_t at[LAB_MAX_RANK];
+    size_t n = 0;
+    buf[0] = '\0';
+    lab_shape_unravel(shape, index, at);
+    for (int i = 0; i < shape->rank; i++)
+        n += (size_t)snprintf(buf + n, LAB_SHAPE_TEXT - n, "%s%lld",
+                              i ? "," : "", (long long)at[i]);
+    return buf;
+}
+
+static char *format(const char *fmt, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof(text), fmt, args);
+    return lab_strdup(text);
+}
+
+static void keep_text(struct lab_explainer *ex, char **slot, const char *fmt,
+                      va_list args)
+{
+    lab_free(*slot);
+    *slot = format(fmt, args);
+    if (!*slot)
+        ex->status = lab_fail(LAB_E_NOMEM, "no memory to explain");
+}
+
+void lab_explain_symbolic(struct lab_explainer *ex, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    keep_text(ex, &ex->out->symbolic, fmt, args);
+    va_end(args);
+}
+
+void lab_explain_numeric(struct lab_explainer *ex, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    keep_text(ex, &ex->out->numeric, fmt, args);
+    va_end(args);
+}
+
+/* Where the next term goes: a new place, or the smallest kept one when the
+ * list is full; NULL: it is smaller than all of them. */
+static struct lab_term *term_place(struct lab_explainer *ex, double value)
+{
+    struct lab_explanation *e = ex->out;
+    if (e->n_terms < TERMS_KEPT) {
+        if (e->n_terms == ex->room) {
+            int room = ex->room ? ex->room * 2 : 16;
+            void *p =
+                lab_realloc_array(e->terms, (size_t)room, sizeof(*e->terms));
+            if (!p) {
+                ex->status = lab_fail(LAB_E_NOMEM, "no memory to explain");
+                return NULL;
+            }
+            e->terms = p;
+            ex->room = room;
+        }
+        return &e->terms[e->n_terms++];
+    }
+    struct lab_term *least = &e->terms[0];
+    for (int64_t i = 1; i < e->n_terms; i++) {
+        if (fabs(e->terms[i].value) < fabs(least->value))
+            least = &e->terms[i];
+    }
+    return fabs(value) > fabs(least->value) ? least : NULL;
+}
+
+void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
+                      ...)
+{
+    va_list args;
+    ex->sum += value;
+    ex->out->n_terms_all++;
+    if (fabs(value) > ex->magnitude)
+        ex->magnitude = fabs(value);
+    if (ex->status)
+        return;
+    struct lab_term *t = term_place(ex, value);
+    ex->loose.n_sources = 0;
+    if (!t)
+        return;
+    *t = (struct lab_term){.value = value};
+    va_start(args, fmt);
+    vsnprintf(t->text, sizeof(t->text), fmt, args);
+    va_end(args);
+    /* Sources that follow belong to this term: keep it last in the list. */
+    struct lab_explanation *e = ex->out;
+    struct lab_term last = e->terms[e->n_terms - 1];
+    e->terms[e->n_terms - 1] = *t;
+    if (t != &e->terms[e->n_terms - 1])
+        *t = last;
+    ex->loose.n_sources = -1; /* the last term takes sources */
+}
+
+void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index)
+{
+    struct lab_explanation *e = ex->out;
+    int tensor = ex->step->in[slot];
+    if (ex->status || tensor < 0)
+        return;
+    if (e->n_terms_all == 0) { /* a formula without terms: one silent term */
+        lab_explain_term(ex, 0, "%s", "");
+        e->n_terms_all = 0;
+        ex->loose.n_sources = -1;
+        ex->out->n_terms = 1;
+    }
+    if (ex->loose.n_sources != -1 || e->n_terms == 0)
+        return;
+    struct lab_term *t = &e->terms[e->n_terms - 1];
+    if (t->n_sources < LAB_TERM_SOURCES)
+        t->source[t->n_sources++] =
+            (struct lab_element){.tensor = tensor, .index = index};
+}
+
+void lab_explain_value(struct lab_explainer *ex, double value)
+{
+    ex->out->value = value;
+    ex->value_given = true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = fabs(((const struct lab_term *)a)->value);
+    double y = fabs(((const struct lab_term *)b)->value);
+    return (x < y) - (x > y);
+}
+
+/* What a tensor holds that no step has written. */
+static void explain_unwritten(struct lab_explainer *ex)
+{
+    const struct lab_tensor *t = &ex->plan->tensors[ex->out->tensor];
+    const char *what = "not computed yet";
+    if (t->role == LAB_TENSOR_DATA)
+        what = "from the data";
+    else if (t->role == LAB_TENSOR_PARAM && ex->iteration == 0)
+        what = "the initial value";
+    else if (t->persistent)
+        what = "as the last iteration left it";
+    lab_explain_symbolic(ex, "%s", what);
+    lab_explain_value(ex, ex->out->shown);
+}
+
+static void judge(struct lab_explainer *ex)
+{
+    struct lab_explanation *e = ex->out;
+    double scale =
+        fabs(e->value) > ex->magnitude ? fabs(e->value) : ex->magnitude;
+    if (!isfinite(scale))
+        scale = fabs(e->shown);
+    e->tolerance =
+        ex->plan->real == LAB_F64 ? 1e-12 * (1 + scale) : 1e-5 * (1 + scale);
+    bool both_nan = isnan(e->value) && isnan(e->shown);
+    bool same = e->value == e->shown;
+    /* A value too large for float is inf there. */
+    bool overflow = isinf(e->shown) && fabs(e->value) > 3.4e38;
+    e->agrees = both_nan || same || overflow ||
+                fabs(e->value - e->shown) <= e->tolerance;
+}
+
+static enum lab_status name_element(struct lab_explainer *ex)
+{
+    const struct lab_tensor *t = &ex->plan->tensors[ex->out->tensor];
+    char at[LAB_SHAPE_TEXT];
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_str_add(&s, t->name);
+    if (t->shape.rank > 0)
+        lab_str_addf(&s, "[%s]", lab_explain_at(&t->shape, ex->out->index, at));
+    ex->out->name = lab_str_detach(&s);
+    return ex->out->name ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory");
+}
+
+static enum lab_status run_explainer(struct lab_explainer *ex)
+{
+    struct lab_explanation *e = ex->out;
+    const struct lab_tensor *t = &ex->plan->tensors[e->tensor];
+    const void *data = NULL;
+    enum lab_status st = ex->read(ex->user, e->tensor, false, &data);
+    if (st)
+        return st;
+    e->shown = element(data, t->dtype, e->index);
+    st = name_element(ex);
+    if (st)
+        return st;
+    int slot = -1;
+    for (int i = 0; ex->step && i < ex->step->n_out; i++) {
+        int id = ex->step->out[i];
+        if (id >= 0 &&
+            (id == e->tensor || ex->plan->tensors[id].alias_of == e->tensor))
+            slot = i;
+    }
+    if (slot < 0 || !ex->step->explain)
+        explain_unwritten(ex);
+    else
+        ex->step->explain(ex, slot, e->index);
+    return ex->status;
+}
+
+enum lab_status lab_explain(struct lab_explanation *out,
+                            const struct lab_plan *plan,
+                            const struct lab_step *step, int tensor,
+                            int64_t index, int64_t iteration,
+                            lab_explain_read_fn *read, void *user)
+{
+    struct lab_explanation e = {.tensor = tensor, .index = index, .step = -1};
+    struct lab_explainer ex = {.out = &e,
+                               .plan = plan,
+                               .step = step,
+                               .iteration = iteration,
+                               .read = read,
+                               .user = user};
+    if (tensor < 0 || tensor >= plan->n_tensors)
+        return lab_fail(LAB_E_ARG, "no such tensor");
+    if (index < 0 || index >= plan->tensors[tensor].count) {
+        char shape[LAB_SHAPE_TEXT];
+        return lab_fail(LAB_E_RANGE, "%s is %s: it has no such element",
+                        plan->tensors[tensor].name,
+                        lab_shape_text(&plan->tensors[tensor].shape, shape));
+    }
+    enum lab_status st = run_explainer(&ex);
+    if (st) {
+        lab_explanation_release(&e);
+        return st;
+    }
+    if (!ex.value_given)
+        e.value = ex.sum;
+    judge(&ex);
+    if (e.n_terms > 1)
+        qsort(e.terms, (size_t)e.n_terms, sizeof(*e.terms), by_size);
+    double kept = 0;
+    for (int64_t i = 0; i < e.n_terms; i++)
+        kept += e.terms[i].value;
+    e.rest = e.n_terms_all > e.n_terms ? ex.sum - kept : 0;
+    *out = e;
+    return LAB_OK;
+}
+
+void lab_explanation_release(struct lab_explanation *e)
+{
+    lab_free(e->name);
+    lab_free(e->symbolic);
+    lab_free(e->numeric);
+    lab_free(e->terms);
+    *e = (struct lab_explanation){.tensor = -1, .step = -1};
+}
+
+static void add_terms(const struct lab_explanation *e, int max_terms,
+                      struct lab_str *out)
+{
+    double rest = e->rest;
+    int64_t shown = e->n_terms < max_terms ? e->n_terms : max_terms;
+    lab_str_add(out, " = ");
+    for (int64_t i = 0; i < shown; i++)
+        lab_str_addf(out, "%s%s", i ? " + " : "", e->terms[i].text);
+    for (int64_t i = shown; i < e->n_terms; i++)
+        rest += e->terms[i].value;
+    if (e->n_terms_all > shown)
+        lab_str_addf(out, " + (%lld smaller: %.6g)",
+                     (long long)(e->n_terms_all - shown), rest);
+}
+
+void lab_explanation_text(const struct lab_explanation *e, int max_terms,
+                          struct lab_str *out)
+{
+    lab_str_addf(out, "%s = %s", e->name ? e->name : "?",
+                 e->symbolic ? e->symbolic : "");
+    if (e->n_terms_all > 0)
+        add_terms(e, max_terms, out);
+    if (e->numeric)
+        lab_str_addf(out, " = %s", e->numeric);
+    lab_str_addf(out, " = %.9g", e->value + 0.0);
+    if (!e->agrees)
+        lab_str_addf(out, "  (the tensor holds %.9g: off by more than %.2g)",
+                     e->shown, e->tolerance);
+}

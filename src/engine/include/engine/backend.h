@@ -1,0 +1,131 @@
+/* engine/backend.h -- where steps run: one table of functions a backend.
+ *
+ * cpu and null are built in; the CUDA module hands out its table when it is
+ * loaded (lab_backend_register). Only backend.c calls the slots; everybody else
+ * uses the wrappers below, which turn a slot's error text into lab_error().
+ *
+ * A backend instance belongs to one device and to one thread at a time (the
+ * engine's). Memory from alloc() is device memory: only kernels, upload,
+ * download and copy touch it, except where `host_memory` says it is plain
+ * memory. */
+#pragma once
+#include <stddef.h>
+#include "kernel.h"
+
+enum { LAB_BACKEND_ABI = 1, LAB_DEVICE_TEXT = 96 };
+
+/* What is known of the device. Unknown numbers are 0 in this struct alone,
+ * because it crosses a module edge; the wrappers' users show n/a for 0. */
+struct lab_device_info {
+    char name[LAB_DEVICE_TEXT]; /* "NVIDIA H200", "AMD EPYC ..." */
+    char chip[LAB_DEVICE_TEXT];
+    char driver[LAB_DEVICE_TEXT]; /* "580.159" or "CUDA 13.0" */
+    char runtime[LAB_DEVICE_TEXT];
+    char uuid[LAB_DEVICE_TEXT];
+    int device_id;
+    int compute_major;
+    int compute_minor;
+    int sm_count; /* CPU: logical cores */
+    int max_threads_per_sm;
+    int max_warps_per_sm;
+    int max_blocks_per_sm;
+    int warp_size;
+    int64_t max_registers_per_sm;
+    int64_t max_shared_per_sm_bytes;
+    int64_t max_shared_per_block_optin_bytes;
+    int64_t memory_bytes;
+    int64_t l2_bytes;
+    int64_t clock_hz;
+    int64_t memory_clock_hz;
+    int memory_bus_bits;
+    double peak_fp32_flops; /* 2 * lanes * clock, from the attributes above */
+    double peak_dram_bytes_s;
+};
+
+struct lab_backend; /* private state embeds `struct lab_backend` first */
+
+struct lab_backend_ops {
+    const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "null" */
+    enum lab_status (*open)(struct lab_backend **out, int device);
+    void (*close)(struct lab_backend *be); /* NULL allowed */
+    enum lab_status (*alloc)(struct lab_backend *be, size_t bytes, void **out);
+    void (*free)(struct lab_backend *be, void *p);
+    enum lab_status (*upload)(struct lab_backend *be, void *dst,
+                              const void *src, size_t bytes);
+    /* Returns when the bytes are there. */
+    enum lab_status (*download)(struct lab_backend *be, void *dst,
+                                const void *src, size_t bytes);
+    enum lab_status (*copy)(struct lab_backend *be, void *dst, const void *src,
+                            size_t bytes); /* on the device, ordered */
+    /* Sets call->exec and runs one kernel's function. */
+    enum lab_status (*run)(struct lab_backend *be, const struct lab_variant *v,
+                           struct lab_call *call);
+    enum lab_status (*sync)(struct lab_backend *be);
+    /* All kernel sets, an array of *count pointers that live as long as the
+     * backend. Several sets may serve one op (reference, blas, onednn); the
+     * first row that fits a step is its default. */
+    const struct lab_kernel_set *const *(*sets)(struct lab_backend *be,
+                                                enum lab_dtype real,
+                                                int *count);
+    void (*info)(struct lab_backend *be, struct lab_device_info *out);
+    const char *(*error)(void); /* text of this thread's last failure */
+    /* Optional: device time between two points of the stream. time_end waits
+     * for the work and gives nanoseconds. */
+    enum lab_status (*time_begin)(struct lab_backend *be);
+    enum lab_status (*time_end)(struct lab_backend *be, int64_t *ns);
+};
+
+struct lab_backend {
+    const struct lab_backend_ops *ops;
+    bool host_memory; /* alloc() gives memory that the host may read */
+};
+
+/* What lapenna-lab-cuda.so exports as `lab_cuda_module()`. */
+struct lab_gpu_profiler_ops; /* profiler/gpu.h */
+struct lab_cuda_module {
+    uint32_t abi; /* LAB_BACKEND_ABI, or the module is refused */
+    const struct lab_backend_ops *backend;
+    const struct lab_gpu_profiler_ops *profiler;
+};
+typedef const struct lab_cuda_module *lab_cuda_module_fn(void);
+
+LAB_C_BEGIN
+extern const struct lab_backend_ops lab_backend_cpu;
+extern const struct lab_backend_ops lab_backend_null;
+
+/* Loads the CUDA module once (base/module.h says where it is looked for).
+ * LAB_E_UNSUPPORTED with what is missing and the remedy. Any thread. */
+enum lab_status lab_cuda_load(const struct lab_cuda_module **out);
+
+/* name: "cpu", "cuda" or "null". */
+enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
+                                 int device);
+void lab_backend_close(struct lab_backend *be);
+enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
+                                  void **out);
+void lab_backend_free(struct lab_backend *be, void *p);
+enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
+                                   const void *src, size_t bytes);
+enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
+                                     const void *src, size_t bytes);
+enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
+                                 const void *src, size_t bytes);
+enum lab_status lab_backend_run(struct lab_backend *be,
+                                const struct lab_variant *v,
+                                struct lab_call *call);
+enum lab_status lab_backend_sync(struct lab_backend *be);
+/* Device time between the two calls; LAB_E_UNSUPPORTED where there is none. */
+enum lab_status lab_backend_time_begin(struct lab_backend *be);
+enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns);
+void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
+
+/* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:
+ * the default. Withdrawn variants (variant_check.h) are never returned. */
+const struct lab_variant *
+lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
+                    const char *step, enum lab_phase phase, const char *name);
+/* Names that any step or group of the op has, without repeats, the default
+ * first; returns how many, at most max. */
+int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
+                              const char *op, const char **names, int max);
+LAB_C_END

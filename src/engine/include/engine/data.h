@@ -1,0 +1,50 @@
+/* engine/data.h -- where the numbers of a lesson come from.
+ *
+ * A data set is loaded whole, once: rows of features and labels or targets. It
+ * is split into rows that train and rows that are held back, and dealt out in
+ * batches. Which rows iteration i sees is a function of the seed and of i
+ * alone, so that a replay sees the same. A last batch that is not full is left
+ * out of the epoch; with `shuffle` other rows are left out in the next.
+ *
+ * Ownership: struct lab_data owns its rows; the spec must outlive it. Threads:
+ * one at a time. Errors name the file and, where there is one, the line. */
+#pragma once
+#include "engine/plan.h"
+
+struct lab_data;
+
+struct lab_data_facts {
+    int64_t train_rows;
+    int64_t held_rows; /* held back; 0: none */
+    int64_t batch;
+    int64_t batches_per_epoch; /* 0: inline data without epochs */
+    int64_t classes;           /* 0: no class labels */
+};
+
+LAB_C_BEGIN
+/* path NULL: the lesson's, or the source's own place. batch 0: the lesson's.
+ * Errors: LAB_E_IO, LAB_E_PARSE, LAB_E_RANGE, LAB_E_SHAPE, LAB_E_NOMEM,
+ * LAB_E_UNSUPPORTED (a source that this version does not read). */
+enum lab_status lab_data_open(struct lab_data **out,
+                              const struct lab_network_spec *spec,
+                              const char *path, int64_t batch);
+void lab_data_free(struct lab_data *d); /* NULL allowed */
+void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out);
+/* What lab_plan_build() needs to know. */
+void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out);
+/* Class labels must be 0 .. C-1, C what the loss reads. LAB_E_RANGE. */
+enum lab_status lab_data_check_labels(const struct lab_data *d,
+                                      const struct lab_plan *plan);
+/* Splits and deals again, from another seed. */
+void lab_data_reseed(struct lab_data *d, uint64_t seed);
+/* Writes the plan's data tensor for an iteration: `out` has room for the
+ * tensor, in its own element type. */
+enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
+                              int tensor, int64_t iteration, void *out);
+/* The same for held-back rows first .. first+batch-1; rows past the end repeat
+ * the last one. */
+void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
+                        int tensor, int64_t first, void *out);
+/* The class of a held-back row; -1 when there are no classes. */
+int lab_data_held_label(const struct lab_data *d, int64_t row);
+LAB_C_END

@@ -1,0 +1,143 @@
+/* engine/network.h -- what a lesson asks for, before it is built.
+ *
+ * The lesson reader fills a struct lab_network_spec; lab_plan_build() (plan.h)
+ * turns it into tensors and steps. Every part remembers its place in the file,
+ * so that an error found while building still names line and column. The spec
+ * owns all its memory; lab_network_spec_release() frees it, also when it is
+ * only partly filled. Threads: one at a time. */
+#pragma once
+#include "engine/op.h"
+#include "engine/tensor.h"
+
+struct lab_place {
+    int line;   /* from 1; 0: not from a file */
+    int column; /* from 1 */
+};
+
+/* A tensor written in the lesson: all values, or one value everywhere. */
+struct lab_tensor_spec {
+    char *name; /* "x", "fc1.W" */
+    struct lab_shape shape;
+    int64_t count;
+    double *values; /* count of them; NULL: every element is `fill` */
+    double fill;
+    bool integers; /* every value was written without a fraction */
+    struct lab_place place;
+};
+
+struct lab_node_spec {
+    char *id; /* given, or "relu1" */
+    const struct lab_op_def *op;
+    struct lab_attr attr[LAB_MAX_KEYS]; /* in the order of op->keys */
+    char **from;                        /* ids; NULL: the node before */
+    int n_from;
+    struct lab_place place;
+    struct lab_place from_place;
+};
+
+enum lab_layout { LAB_NCHW, LAB_NHWC };
+enum lab_precision {
+    LAB_FP32,
+    LAB_TF32,
+    LAB_BF16,
+    LAB_FP16,
+    LAB_FP64, /* not for lessons: gradient checks */
+    LAB_PRECISION_COUNT
+};
+
+enum lab_data_source {
+    LAB_DATA_INLINE,
+    LAB_DATA_DIGITS,
+    LAB_DATA_MNIST,
+    LAB_DATA_FIBONACCI,
+    LAB_DATA_TEXT,
+    LAB_DATA_CSV,
+    LAB_DATA_SOURCE_COUNT
+};
+
+struct lab_data_spec {
+    enum lab_data_source source;
+    char *path;    /* already joined with the lesson's directory, or NULL */
+    int64_t batch; /* 0: the source's default (inline: every row) */
+    double split;  /* share that trains; 0: the source's default */
+    bool shuffle;  /* a new order every epoch, and a seeded split */
+    int64_t context;
+    int64_t label_column; /* csv: the class; -1 = the last (default) */
+    bool header;          /* csv: skip the first line */
+    double scale;         /* csv: features are multiplied by it (1) */
+    bool gradient;        /* inline: also the gradient of every input */
+    struct lab_tensor_spec *tensors; /* inline: x, y, q ... */
+    int n_tensors;
+    struct lab_place place;
+};
+
+struct lab_variant_spec {
+    char *target; /* node id or op name */
+    char *variant;
+    struct lab_place place;
+};
+
+enum lab_break_kind {
+    LAB_BREAK_STEP,  /* at `step`, in `phase` or in any (-1) */
+    LAB_BREAK_PHASE, /* when `phase` begins */
+    LAB_BREAK_NAN,
+    LAB_BREAK_INF,
+    LAB_BREAK_LOSS_ABOVE
+};
+
+struct lab_break_spec {
+    enum lab_break_kind kind;
+    char *step; /* "fc2.matmul" or a node id */
+    int phase;  /* enum lab_phase or -1 */
+    double value;
+    struct lab_place place;
+};
+
+struct lab_printed_spec { /* a value that course material prints */
+    char *tensor;
+    struct lab_shape at; /* rank 0: from the first element */
+    double *values;
+    int n_values;
+    double tolerance;
+    char *where;
+    char *note;
+    struct lab_place place;
+};
+
+struct lab_network_spec {
+    char *file; /* for messages */
+    char *title;
+    uint64_t seed; /* 1 when the lesson gives none */
+    enum lab_layout layout;
+    enum lab_precision precision;
+    struct lab_data_spec data;
+    struct lab_node_spec *nodes;
+    int n_nodes;
+    struct lab_node_spec loss;      /* id "loss" */
+    struct lab_node_spec optimizer; /* op NULL: sgd with lr 0.1 */
+    struct lab_tensor_spec *parameters;
+    int n_parameters;
+    int64_t iterations; /* 0: not given */
+    int64_t epochs;     /* 0: not given */
+    struct lab_variant_spec *variants;
+    int n_variants;
+    char **watch;
+    int n_watch;
+    struct lab_break_spec *breaks;
+    int n_breaks;
+    struct lab_printed_spec *printed;
+    int n_printed;
+};
+
+LAB_C_BEGIN
+void lab_network_spec_init(struct lab_network_spec *spec); /* the defaults */
+void lab_network_spec_release(struct lab_network_spec *spec);
+/* lab_fail() with "file:line:column: " in front. */
+enum lab_status lab_network_fail(const struct lab_network_spec *spec,
+                                 struct lab_place place, enum lab_status st,
+                                 const char *fmt, ...) LAB_PRINTF(4, 5);
+const char *lab_precision_name(enum lab_precision p); /* "fp32" */
+/* LAB_PRECISION_COUNT when unknown; fp64 is not accepted. */
+enum lab_precision lab_precision_find(const char *name);
+const char *lab_data_source_name(enum lab_data_source s); /* "inline" */
+LAB_C_END

@@ -1,0 +1,40 @@
+/* engine/observer.h -- who wants to know what the engine does.
+ *
+ * The engine calls; it does not know who listens (profiler, recorder, tests).
+ * Every slot is optional. Calls come from the engine's thread, nested:
+ * run > iteration > phase > node > step. An observer must not call back into
+ * the engine. */
+#pragma once
+#include "engine/plan.h"
+
+struct lab_step_event {
+    int64_t exec; /* number of this execution, unique in the run, from 1 */
+    int64_t iteration;
+    int index; /* in the schedule */
+    const struct lab_step *step;
+    const char *node; /* id */
+    const char *op;
+    const char *variant;
+    const char *backend;
+    int64_t device_ns; /* step_end: by CUDA events where asked for, else
+                          LAB_EVENT_NO_TIME */
+};
+#define LAB_EVENT_NO_TIME INT64_MIN
+
+struct lab_observer {
+    void *user;
+    void (*run_begin)(void *user, const char *name);
+    void (*run_end)(void *user);
+    void (*iteration_begin)(void *user, int64_t iteration);
+    void (*iteration_end)(void *user, int64_t iteration, double loss);
+    void (*phase_begin)(void *user, enum lab_phase phase);
+    void (*phase_end)(void *user, enum lab_phase phase);
+    void (*node_begin)(void *user, const char *node);
+    void (*node_end)(void *user, const char *node);
+    void (*step_begin)(void *user, const struct lab_step_event *e);
+    void (*step_end)(void *user, const struct lab_step_event *e);
+    /* The device has done all that was queued: records may be collected. */
+    void (*synced)(void *user);
+    void (*evaluation)(void *user, int64_t iteration, double loss,
+                       double accuracy); /* on held-back data */
+};

@@ -1,0 +1,174 @@
+/* engine/op.h -- what an op is, and how it builds its steps.
+ *
+ * One op, one file: src/engine/ops/<op>.c holds the op's keys, shapes, tensors,
+ * steps, FLOPs, formulas and the explanation of one element, as one
+ * `const struct lab_op_def lab_op_<op>`. kernels/ops.def lists them all.
+ *
+ * forward() declares the node's parameters, parts and output and its forward
+ * (loss: loss) steps, in order. backward() is called in reverse node order,
+ * when the gradient of the node's output exists. A builder function that fails
+ * keeps the error in the builder and later ones do nothing, so that an op reads
+ * as a list and the plan checks once. Threads: one at a time. */
+#pragma once
+#include "engine/tensor.h"
+
+struct lab_builder;
+struct lab_explainer;
+struct lab_group_step;
+struct lab_node;
+struct lab_node_spec;
+struct lab_plan;
+
+enum {
+    LAB_MAX_KEYS = 8,
+    LAB_STEP_IN = 16,
+    LAB_STEP_OUT = 6,
+    LAB_KEY_ITEMS = 4
+};
+enum { LAB_NO_TENSOR = -1 };
+
+enum lab_key_type {
+    LAB_KEY_INT,
+    LAB_KEY_FLOAT,
+    LAB_KEY_BOOL,
+    LAB_KEY_CHOICE,
+    LAB_KEY_INTS,   /* a list of min_items..max_items, or one for all */
+    LAB_KEY_PADDING /* a choice (same, valid) or a whole number */
+};
+
+struct lab_key_def {
+    const char *name;
+    enum lab_key_type type;
+    bool required;
+    double fallback; /* INT, FLOAT, BOOL; CHOICE, PADDING: index of a choice */
+    double min;      /* INT, FLOAT, INTS: smallest allowed */
+    double max;      /* largest allowed */
+    bool open_max;   /* FLOAT: max itself is not allowed (dropout's p < 1) */
+    const char *const *choices; /* NULL-terminated */
+    int min_items;
+    int max_items;
+};
+
+/* The value of one key. Keys that the lesson leaves out hold the fallback. */
+struct lab_attr {
+    bool set; /* written in the lesson */
+    int64_t i;
+    double f;
+    bool b;
+    int choice; /* index into choices; -1: PADDING given as a number (i) */
+    int64_t list[LAB_KEY_ITEMS];
+    int n;
+    int line;
+    int column;
+};
+
+enum lab_op_kind { LAB_KIND_LAYER, LAB_KIND_LOSS, LAB_KIND_OPTIMIZER };
+
+struct lab_op_def {
+    const char *name; /* as lessons write it */
+    enum lab_op_kind kind;
+    const struct lab_key_def *keys;
+    int n_keys;
+    int min_inputs;
+    int max_inputs;
+    bool takes_images; /* x stays [N,C,H,W]; other readers get [N, pixels] */
+    bool labels;       /* losses: y holds class labels, i32 */
+    bool internal;     /* not for lessons: grad_sum */
+    /* NULL: planned; the keys are checked and then the lesson is refused. */
+    void (*forward)(struct lab_builder *b);
+    void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
+    /* Optimizers: declares state and the update step of one parameter. */
+    void (*update)(struct lab_builder *b, int param, int grad);
+    /* Elementwise activations that a group kernel may take in: the kind, as
+     * kernels/dense.h numbers them. */
+    int (*activation)(const struct lab_attr *attr, double *slope);
+    /* The one step that stands for this node's phase when a group variant is
+     * chosen; `absorbed` is the activation node taken in, or NULL. */
+    void (*group)(const struct lab_plan *plan, const struct lab_node *node,
+                  enum lab_phase phase, const struct lab_node *absorbed,
+                  struct lab_group_step *out);
+};
+
+typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
+                            int64_t index);
+
+struct lab_step_def {
+    const char *name; /* within its node: "matmul" */
+    enum lab_phase phase;
+    int in[LAB_STEP_IN];
+    int n_in;
+    int out[LAB_STEP_OUT]; /* LAB_NO_TENSOR: not wanted */
+    int n_out;
+    const void *params; /* copied */
+    size_t params_bytes;
+    double flop;
+    double bytes; /* 0: every input read once, every output written once */
+    /* "$o0" and "$i1" stand for tensor names. */
+    const char *formula;
+    lab_explain_fn *explain;
+};
+
+enum { LAB_GROUP_PARAMS = 64 };
+
+struct lab_group_step {
+    struct lab_step_def def; /* its params may point to `params` */
+    union {
+        double align;
+        unsigned char bytes[LAB_GROUP_PARAMS];
+    } params;
+};
+
+enum lab_init {
+    LAB_INIT_ZERO,
+    LAB_INIT_ONE,
+    LAB_INIT_FAN_IN /* normal, standard deviation sqrt(1/dim[0]) */
+};
+
+LAB_C_BEGIN
+/* Every op; NULL when there is none of that name and kind. */
+const struct lab_op_def *lab_op_find(const char *name, enum lab_op_kind kind);
+/* The table, for messages and lists: count entries. */
+const struct lab_op_def *const *lab_op_table(int *count);
+/* Fills attr[] with the fallbacks of the op's keys. */
+void lab_op_defaults(const struct lab_op_def *op, struct lab_attr *attr);
+/* Index of a key in op->keys, or -1. */
+int lab_op_key(const struct lab_op_def *op, const char *name);
+
+/* ---- for ops/<op>.c, inside forward(), backward() and update() ---- */
+const struct lab_attr *lab_build_attr(const struct lab_builder *b,
+                                      const char *key);
+const char *lab_build_node_id(const struct lab_builder *b);
+int lab_build_n_inputs(const struct lab_builder *b);
+int lab_build_input(const struct lab_builder *b, int k); /* tensor id */
+int lab_build_target(const struct lab_builder *b);       /* losses: y */
+struct lab_shape lab_build_shape(const struct lab_builder *b, int tensor);
+/* Element type of the plan: f32, or f64 in a gradient check. */
+enum lab_dtype lab_build_real(const struct lab_builder *b);
+bool lab_build_nhwc(const struct lab_builder *b);
+
+/* New tensors of this node; `name` without the node's id. */
+int lab_build_out(struct lab_builder *b, const struct lab_shape *shape);
+int lab_build_part(struct lab_builder *b, const char *name,
+                   const struct lab_shape *shape, enum lab_dtype dtype);
+int lab_build_param(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, enum lab_init init);
+/* Kept over iterations: optimizer state "<param>.<name>", zero at the start. */
+int lab_build_state(struct lab_builder *b, int param, const char *name);
+/* Earlier tensors of this node, by name: "out", "xW", "W". */
+int lab_build_find(const struct lab_builder *b, const char *name);
+
+/* Gradients, in backward(). The output's exists; the input's is LAB_NO_TENSOR
+ * when nobody wants it. */
+int lab_build_out_grad(const struct lab_builder *b);
+int lab_build_input_grad(struct lab_builder *b, int k);
+int lab_build_grad(struct lab_builder *b, int tensor); /* part or param */
+/* "<tensor>.grad" in the memory of `same_as`: a gradient that is a copy. */
+int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as);
+
+void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
+/* Refuses the node; the message gets file, line, column and the node's name. */
+void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
+                    ...) LAB_PRINTF(3, 4);
+
+/* ---- for explain functions: see engine/explain.h ---- */
+LAB_C_END

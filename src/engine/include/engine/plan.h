@@ -1,0 +1,134 @@
+/* engine/plan.h -- the tensors and the ordered steps of one training iteration.
+ *
+ * A plan is built once from a network and never changes; it may be read by any
+ * thread. Which variant runs each step, and which steps a group variant hides,
+ * is a struct lab_schedule: small, immutable, counted by references, made anew
+ * when the learner switches a variant. */
+#pragma once
+#include "engine/backend.h"
+#include "engine/network.h"
+
+struct lab_step {
+    char *name;         /* "fc1.matmul" */
+    const char *kernel; /* "matmul": with op and phase, the row of a table */
+    const struct lab_op_def *op;
+    int node;
+    enum lab_phase phase;
+    int in[LAB_STEP_IN]; /* tensor ids or LAB_NO_TENSOR */
+    int n_in;
+    int out[LAB_STEP_OUT];
+    int n_out;
+    void *params; /* NULL: none */
+    double flop;
+    double bytes;
+    char *formula; /* names filled in, UTF-8 */
+    lab_explain_fn *explain;
+    bool group; /* stands for a whole node's phase (lab_schedule.groups) */
+};
+
+struct lab_node {
+    char *id;
+    const struct lab_op_def *op;
+    struct lab_attr attr[LAB_MAX_KEYS];
+    int in[LAB_STEP_IN]; /* tensor ids */
+    int n_in;
+    int out; /* tensor id */
+    struct lab_place place;
+    /* The op's own steps, into plan->steps; a sum of gradients from several
+     * readers comes before them and is not counted. */
+    int first_step[LAB_PHASE_COUNT];
+    int n_steps[LAB_PHASE_COUNT];
+};
+
+struct lab_plan {
+    struct lab_tensor *tensors;
+    int n_tensors;
+    struct lab_step *steps; /* forward, loss, backward, update */
+    int n_steps;
+    struct lab_node *nodes; /* the layers, the loss, then data that has a sum */
+    int n_nodes;
+    int loss_node;
+    enum lab_dtype real;
+    int64_t batch; /* samples of one iteration */
+    int x;         /* tensor id of the data, -1 when there is none */
+    int y;
+    int out;  /* what the loss reads: the network's result */
+    int loss; /* the scalar */
+    int loss_sample;
+    size_t persistent_bytes; /* parameters and state: the arena's first part */
+    size_t arena_bytes;
+    uint64_t seed;
+    enum lab_precision precision;
+    enum lab_layout layout;
+    int64_t parameter_count;
+    struct lab_param_init *inits; /* how parameters start, private */
+    int n_inits;
+};
+
+/* The shapes that data brings: [batch, ...]. Inline data take theirs from the
+ * spec and pass NULL. */
+struct lab_data_shapes {
+    int64_t batch;
+    struct lab_shape x_image; /* rank 0: not an image */
+    struct lab_shape x;       /* flat: [batch, features] */
+    struct lab_shape y;
+    bool y_integers;
+};
+
+struct lab_schedule_step {
+    const struct lab_step *step;
+    const struct lab_variant *variant;
+    int depth_node; /* node that the step is shown under */
+    int hides_from; /* group: plan steps hides_from .. +hides_count-1 */
+    int hides_count;
+};
+
+struct lab_schedule {
+    int refs; /* atomic; lab_schedule_retain/release */
+    struct lab_schedule_step *steps;
+    int n_steps;
+    struct lab_step *groups; /* group steps made for this schedule */
+    int n_groups;
+    int phase_first[LAB_PHASE_COUNT + 1]; /* index of a phase's first step */
+};
+
+/* A learner's choice for a node or for an op. */
+struct lab_variant_choice {
+    const char *target; /* node id, op name, or "*" */
+    const char *variant;
+};
+
+LAB_C_BEGIN
+/* real: LAB_F32 or LAB_F64. batch 0: the spec's. On failure *out is untouched
+ * and the message names file, line, column, nodes and shapes.
+ * Errors: LAB_E_SHAPE, LAB_E_PARSE, LAB_E_UNSUPPORTED, LAB_E_NOMEM. */
+enum lab_status lab_plan_build(struct lab_plan **out,
+                               const struct lab_network_spec *spec,
+                               const struct lab_data_shapes *shapes,
+                               enum lab_dtype real);
+void lab_plan_free(struct lab_plan *plan);
+/* -1 when there is none. */
+int lab_plan_tensor(const struct lab_plan *plan, const char *name);
+int lab_plan_node(const struct lab_plan *plan, const char *id);
+/* The memory that a tensor uses in an arena that starts at `base`. */
+struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
+                              void *base);
+/* The initial value of a parameter, from the seed or from the lesson, into
+ * `out` (count elements of the plan's real type). */
+void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out);
+
+/* Chooses variants; later choices win over earlier ones, a node's over its
+ * op's, an op's over "*". A choice that fits no step is LAB_E_NOTFOUND with
+ * the names that would. */
+enum lab_status lab_schedule_make(struct lab_schedule **out,
+                                  const struct lab_plan *plan,
+                                  struct lab_backend *be,
+                                  const struct lab_variant_choice *choices,
+                                  int n_choices);
+struct lab_schedule *lab_schedule_retain(struct lab_schedule *s);
+void lab_schedule_release(struct lab_schedule *s);
+/* Index of the step of that name at or after `from`, in `phase` or any (-1);
+ * a node's id finds its first step. -1: none. */
+int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
+                      const char *name, int phase, int from);
+LAB_C_END

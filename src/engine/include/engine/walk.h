@@ -1,0 +1,94 @@
+/* engine/walk.h -- the stepper: one plan, one backend, one position.
+ *
+ * The walk owns the memory of a plan's tensors and moves through the schedule.
+ * Everything runs on the calling thread; session.h gives it a thread of its
+ * own. Position p means that steps 0 .. p-1 of the iteration have run.
+ *
+ * Back is exact. A step is a pure function of its inputs, except for what is
+ * kept over iterations (parameters, optimizer state): that part of the arena
+ * is copied when an iteration starts, so going back is restoring the copy and
+ * forgetting what was written after. Random numbers are a function of seed,
+ * node and iteration. Going back over an iteration's start takes the newest
+ * copy before it and runs forward again, from the seed if there is none. */
+#pragma once
+#include "engine/data.h"
+#include "engine/explain.h"
+#include "engine/observer.h"
+#include "engine/stats.h"
+
+enum { LAB_MAX_OBSERVERS = 4 };
+
+struct lab_walk;
+
+LAB_C_BEGIN
+/* Takes over `be` and `data` on success; the plan and the spec must outlive
+ * the walk. LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
+ * it has no room for them now. Both name the largest. */
+enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
+                             struct lab_backend *be, struct lab_data *data);
+void lab_walk_free(struct lab_walk *w); /* NULL allowed */
+/* Observers are copied; at most LAB_MAX_OBSERVERS. */
+enum lab_status lab_walk_observe(struct lab_walk *w,
+                                 const struct lab_observer *o);
+void lab_walk_time_with_events(struct lab_walk *w, bool on);
+
+/* Replaces the choices of variants; the position keeps its meaning: what has
+ * run has run, a group that has run in part runs again. */
+enum lab_status lab_walk_choose(struct lab_walk *w,
+                                const struct lab_variant_choice *choices,
+                                int n);
+
+const struct lab_plan *lab_walk_plan(const struct lab_walk *w);
+struct lab_backend *lab_walk_backend(const struct lab_walk *w);
+struct lab_data *lab_walk_data(const struct lab_walk *w);
+struct lab_schedule *lab_walk_schedule(const struct lab_walk *w);
+int lab_walk_position(const struct lab_walk *w);
+int64_t lab_walk_iteration(const struct lab_walk *w);
+double lab_walk_loss(const struct lab_walk *w); /* NaN before it is known */
+/* Execution of schedule step i in this iteration; exec 0: not yet. */
+void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
+                          int64_t *time_ns);
+/* Has a step written it in this iteration (data, parameters: always true)? */
+bool lab_walk_written(const struct lab_walk *w, int tensor);
+int64_t lab_walk_generation(const struct lab_walk *w, int tensor);
+/* The schedule step that wrote the tensor as it is now, or -1. */
+int lab_walk_writer(const struct lab_walk *w, int tensor);
+
+/* Runs the step at the position and moves on. At the end of the iteration the
+ * next one starts first. */
+enum lab_status lab_walk_step(struct lab_walk *w);
+bool lab_walk_at_end(const struct lab_walk *w);
+/* n steps back; stops at the first step of iteration 0. */
+enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
+/* Iteration 0, position 0, initial parameters. */
+enum lab_status lab_walk_restart(struct lab_walk *w);
+
+/* One iteration at speed: the host does not wait for every step, and a copy for
+ * going back is kept now and then only. Observers hear of the steps of sampled
+ * iterations, and of every iteration's start, end and loss. Leaves the walk at
+ * the end of the iteration. */
+enum lab_status lab_walk_iterate(struct lab_walk *w);
+/* Which iterations of a training run are observed step by step: the first 16,
+ * then ever fewer, about 32 each time their number doubles, so that the record
+ * of a long run stays small. Walked iterations always are. */
+bool lab_walk_samples(int64_t iteration);
+/* Forward on all held-back rows, as in evaluation (no dropout): share of rows
+ * right and mean loss; NaN where there is nothing held back or no classes.
+ * Between iterations only; leaves parameters and position as they were. */
+enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
+                                  double *loss);
+
+/* Copies a whole tensor to the host, in its own element type. `old`: a
+ * persistent tensor as this iteration found it. */
+enum lab_status lab_walk_read(struct lab_walk *w, int tensor, bool old,
+                              void *out);
+/* Overwrites a tensor from the host (gradient checks, tests). */
+enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in);
+enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
+                                 struct lab_explanation *out);
+/* Waits for the device and tells what is pending to have happened. */
+enum lab_status lab_walk_sync(struct lab_walk *w);
+/* run_begin and run_end for the observers. */
+void lab_walk_run_begin(struct lab_walk *w, const char *name);
+void lab_walk_run_end(struct lab_walk *w);
+LAB_C_END

@@ -1,0 +1,117 @@
+/* dropout: a random share of the elements is set to zero in training, and the
+ * rest is scaled up so that the expected value stays. */
+#include "dropout.h"
+
+#include "engine/explain.h"
+#include "engine/op.h"
+#include "random.h"
+
+static const struct lab_key_def keys[] = {
+    {"p", LAB_KEY_FLOAT, true, 0.5, 0, 1, .open_max = true},
+};
+
+static double mask_value(const struct lab_explainer *ex, int64_t index)
+{
+    const struct lab_dropout_params *p = lab_explain_params(ex);
+    uint32_t word =
+        lab_random_word(lab_explain_seed(ex), (uint32_t)lab_explain_node(ex),
+                        (uint32_t)lab_explain_iteration(ex), (uint64_t)index);
+    return lab_random_unit(word) >= (float)p->p ? 1 / (1 - p->p) : 0;
+}
+
+static void explain_forward(struct lab_explainer *ex, int out_slot,
+                            int64_t index)
+{
+    const struct lab_dropout_params *p = lab_explain_params(ex);
+    double mask = mask_value(ex, index);
+    double x = lab_explain_in(ex, 0, index);
+    if (out_slot == 1) {
+        lab_explain_symbolic(ex,
+                             "1/(1-p) where the random number >= p = %g, "
+                             "else 0",
+                             p->p);
+        lab_explain_value(ex, mask);
+        return;
+    }
+    lab_explain_source(ex, 0, index);
+    lab_explain_symbolic(ex, "%s * mask", lab_explain_in_name(ex, 0));
+    lab_explain_numeric(ex, "%.6g * %.6g", x, mask);
+    lab_explain_value(ex, x * mask);
+}
+
+static void explain_backward(struct lab_explainer *ex, int out_slot,
+                             int64_t index)
+{
+    double dy = lab_explain_in(ex, 0, index);
+    double mask = lab_explain_in(ex, 1, index);
+    (void)out_slot;
+    lab_explain_source(ex, 0, index);
+    lab_explain_source(ex, 1, index);
+    lab_explain_symbolic(ex, "%s * mask", lab_explain_in_name(ex, 0));
+    lab_explain_numeric(ex, "%.6g * %.6g", dy, mask);
+    lab_explain_value(ex, dy * mask);
+}
+
+static void forward(struct lab_builder *b)
+{
+    int x = lab_build_input(b, 0);
+    struct lab_shape shape = lab_build_shape(b, x);
+    struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
+    if (!(p.p >= 0 && p.p < 1)) {
+        lab_build_fail(b, LAB_E_RANGE,
+                       "p is %g; it is the share that is dropped, from 0 to "
+                       "below 1",
+                       p.p);
+        return;
+    }
+    int mask = lab_build_part(b, "mask", &shape, lab_build_real(b));
+    int y = lab_build_out(b, &shape);
+    int64_t n = 0;
+    if (y < 0 || lab_shape_count(&shape, &n))
+        return;
+    lab_build_step(b,
+                   &(struct lab_step_def){
+                       .name = "dropout",
+                       .phase = LAB_FORWARD,
+                       .in = {x},
+                       .n_in = 1,
+                       .out = {y, mask},
+                       .n_out = 2,
+                       .params = &p,
+                       .params_bytes = sizeof(p),
+                       .flop = 2.0 * (double)n,
+                       .formula = "$o1 = u >= p ? 1/(1-p) : 0; $o0 = $i0 * $o1",
+                       .explain = explain_forward});
+}
+
+static void backward(struct lab_builder *b)
+{
+    int dy = lab_build_out_grad(b);
+    int mask = lab_build_find(b, "mask");
+    int dx = lab_build_input_grad(b, 0);
+    struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
+    struct lab_shape shape = lab_build_shape(b, mask);
+    int64_t n = 0;
+    if (dx < 0 || lab_shape_count(&shape, &n))
+        return;
+    lab_build_step(b, &(struct lab_step_def){.name = "dropout",
+                                             .phase = LAB_BACKWARD,
+                                             .in = {dy, mask},
+                                             .n_in = 2,
+                                             .out = {dx},
+                                             .n_out = 1,
+                                             .params = &p,
+                                             .params_bytes = sizeof(p),
+                                             .flop = (double)n,
+                                             .formula = "$o0 = $i0 * $i1",
+                                             .explain = explain_backward});
+}
+
+const struct lab_op_def lab_op_dropout = {.name = "dropout",
+                                          .kind = LAB_KIND_LAYER,
+                                          .keys = keys,
+                                          .n_keys = 1,
+                                          .min_inputs = 1,
+                                          .max_inputs = 1,
+                                          .forward = forward,
+                                          .backward = backward};

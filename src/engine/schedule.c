@@ -1,0 +1,330 @@
+/* Which variant runs each step of a plan, and which steps a group variant
+ * hides. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "plan_priv.h"
+
+struct maker {
+    const struct lab_plan *plan;
+    struct lab_backend *be;
+    const struct lab_variant_choice *choices;
+    bool *used; /* by choice: it fitted some step */
+    int n_choices;
+    struct lab_schedule *out;
+    int absorbed_until; /* plan steps before this one are hidden already */
+};
+
+/* How closely a choice names a node: 3 its id, 2 its op, 1 anything, 0 not. */
+static int closeness(const char *target, const struct lab_node *node,
+                     const struct lab_op_def *op)
+{
+    if (strcmp(target, node->id) == 0)
+        return 3;
+    if (strcmp(target, op->name) == 0)
+        return 2;
+    return strcmp(target, "*") == 0;
+}
+
+/* The variant for a step, by the closest choice that fits; NULL when no choice
+ * fits. A choice that fits and is overruled has been used all the same. */
+static const struct lab_variant *
+chosen(struct maker *m, const struct lab_node *node,
+       const struct lab_op_def *op, const char *kernel, enum lab_phase phase)
+{
+    const struct lab_variant *best = NULL;
+    int best_close = 0;
+    for (int i = 0; i < m->n_choices; i++) {
+        int close = closeness(m->choices[i].target, node, op);
+        const struct lab_variant *v = NULL;
+        if (close > 0)
+            v = lab_backend_variant(m->be, m->plan->real, op->name, kernel,
+                                    phase, m->choices[i].variant);
+        if (!v)
+            continue;
+        m->used[i] = true;
+        if (close < best_close)
+            continue;
+        best = v;
+        best_close = close;
+    }
+    return best;
+}
+
+/* A closer or later choice of a variant that has no group takes the steps
+ * apart again: the winning choice decides, not the first group that fits. */
+static const struct lab_variant *
+chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
+{
+    const struct lab_variant *winner = NULL;
+    int best_close = 0;
+    if (!node->op->group)
+        return NULL;
+    for (int i = 0; i < m->n_choices; i++) {
+        int close = closeness(m->choices[i].target, node, node->op);
+        if (close == 0)
+            continue;
+        const struct lab_variant *v =
+            lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
+                                phase, m->choices[i].variant);
+        m->used[i] = m->used[i] || v;
+        if (close < best_close)
+            continue;
+        winner = v;
+        best_close = close;
+    }
+    return winner;
+}
+
+/* Is another variant than `group` asked for `node`, by its id or its op? */
+static bool has_own_choice(struct maker *m, const struct lab_node *node,
+                           const struct lab_variant *group)
+{
+    bool other = false;
+    int best_close = 2;
+    for (int i = 0; i < m->n_choices; i++) {
+        int close = closeness(m->choices[i].target, node, node->op);
+        bool same = strcmp(m->choices[i].variant, group->name) == 0;
+        if (close < best_close)
+            continue;
+        other = !same;
+        best_close = close;
+        m->used[i] = m->used[i] || same;
+    }
+    return other;
+}
+
+static const struct lab_node *absorbable(const struct maker *m,
+                                         const struct lab_node *node,
+                                         enum lab_phase phase)
+{
+    int next = (int)(node - m->plan->nodes) + 1;
+    if (phase != LAB_FORWARD || next >= m->plan->loss_node)
+        return NULL;
+    const struct lab_node *n = &m->plan->nodes[next];
+    bool fits = n->op->activation && n->n_in == 1 && n->in[0] == node->out &&
+                n->n_steps[phase] == 1;
+    return fits ? n : NULL;
+}
+
+static enum lab_status add_group(struct maker *m, const struct lab_node *node,
+                                 const struct lab_variant *v)
+{
+    struct lab_schedule *s = m->out;
+    struct lab_step *step = &s->groups[s->n_groups];
+    const struct lab_node *absorbed =
+        v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
+    if (absorbed && has_own_choice(m, absorbed, v))
+        absorbed = NULL;
+    struct lab_group_step g = {.def = {.name = node->op->name}};
+    node->op->group(m->plan, node, v->phase, absorbed, &g);
+    g.def.phase = v->phase;
+    *step = (struct lab_step){
+        .op = node->op, .node = (int)(node - m->plan->nodes), .group = true};
+    enum lab_status st = lab_step_fill(step, m->plan, &g.def, node->id);
+    if (st)
+        return st;
+    s->n_groups++;
+    int first = node->first_step[v->phase];
+    int count = node->n_steps[v->phase];
+    if (absorbed)
+        count += absorbed->n_steps[v->phase];
+    s->steps[s->n_steps++] =
+        (struct lab_schedule_step){.step = step,
+                                   .variant = v,
+                                   .depth_node = step->node,
+                                   .hides_from = first,
+                                   .hides_count = count};
+    m->absorbed_until = first + count;
+    return LAB_OK;
+}
+
+static enum lab_status add_step(struct maker *m, int index)
+{
+    const struct lab_step *step = &m->plan->steps[index];
+    const struct lab_node *node = &m->plan->nodes[step->node];
+    if (step->op == node->op && index == node->first_step[step->phase]) {
+        const struct lab_variant *g = chosen_group(m, node, step->phase);
+        if (g)
+            return add_group(m, node, g);
+    }
+    const struct lab_variant *v =
+        chosen(m, node, step->op, step->kernel, step->phase);
+    if (!v)
+        v = lab_backend_variant(m->be, m->plan->real, step->op->name,
+                                step->kernel, step->phase, NULL);
+    if (!v)
+        return lab_fail(
+            LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
+            m->be->ops->name, step->name, lab_phase_name(step->phase));
+    m->out->steps[m->out->n_steps++] =
+        (struct lab_schedule_step){.step = step,
+                                   .variant = v,
+                                   .depth_node = step->node,
+                                   .hides_from = index,
+                                   .hides_count = 1};
+    return LAB_OK;
+}
+
+/* Adds the variants of an op that are not in the list yet. */
+static int add_names(const struct maker *m, const struct lab_op_def *op,
+                     const char **list, int n, int max)
+{
+    const char *more[32];
+    int n_more =
+        lab_backend_variant_names(m->be, m->plan->real, op->name, more, 32);
+    for (int i = 0; i < n_more; i++) {
+        bool known = n == max;
+        for (int k = 0; k < n && !known; k++)
+            known = strcmp(list[k], more[i]) == 0;
+        if (!known)
+            list[n++] = more[i];
+    }
+    return n;
+}
+
+static enum lab_status no_such_target(const struct maker *m, const char *target)
+{
+    struct lab_str names;
+    lab_str_init(&names);
+    for (int i = 0; i < m->plan->n_nodes; i++)
+        lab_str_addf(&names, "%s%s", i ? ", " : "", m->plan->nodes[i].id);
+    enum lab_status st =
+        lab_fail(LAB_E_NOTFOUND,
+                 "a variant for '%s': this network has no node or op of that "
+                 "name; its nodes are %s",
+                 target, lab_str_text(&names));
+    lab_str_release(&names);
+    return st;
+}
+
+static enum lab_status unused_choice(const struct maker *m,
+                                     const struct lab_variant_choice *c)
+{
+    const char *list[32];
+    int n = 0;
+    bool known = false;
+    for (int i = 0; i < m->plan->n_steps; i++) {
+        const struct lab_step *s = &m->plan->steps[i];
+        const struct lab_node *node = &m->plan->nodes[s->node];
+        bool by_id = strcmp(c->target, node->id) == 0;
+        if (closeness(c->target, node, s->op) == 0 ||
+            (by_id && s->op != node->op))
+            continue; /* a node's variants are its op's, not its optimizer's */
+        known = true;
+        n = add_names(m, s->op, list, n, 32);
+    }
+    if (!known)
+        return no_such_target(m, c->target);
+    struct lab_str names;
+    lab_str_init(&names);
+    for (int i = 0; i < n; i++)
+        lab_str_addf(&names, "%s%s", i ? ", " : "", list[i]);
+    enum lab_status st = lab_fail(
+        LAB_E_NOTFOUND, "%s has no variant '%s' on the %s backend; it has %s",
+        c->target, c->variant, m->be->ops->name, lab_str_text(&names));
+    lab_str_release(&names);
+    return st;
+}
+
+static enum lab_status make_steps(struct maker *m)
+{
+    for (int i = 0; i < m->plan->n_steps; i++) {
+        if (i < m->absorbed_until)
+            continue;
+        enum lab_status st = add_step(m, i);
+        if (st)
+            return st;
+    }
+    for (int i = 0; i < m->n_choices; i++) {
+        if (!m->used[i])
+            return unused_choice(m, &m->choices[i]);
+    }
+    int at = 0;
+    for (int phase = 0; phase <= LAB_PHASE_COUNT; phase++) {
+        while (at < m->out->n_steps &&
+               (int)m->out->steps[at].step->phase < phase)
+            at++;
+        m->out->phase_first[phase] = at;
+    }
+    return LAB_OK;
+}
+
+static struct lab_schedule *schedule_alloc(int n_steps, int n_nodes)
+{
+    struct lab_schedule *s = lab_alloc(sizeof(*s));
+    if (!s)
+        return NULL;
+    s->refs = 1;
+    s->steps = lab_alloc_array((size_t)n_steps, sizeof(*s->steps));
+    s->groups =
+        lab_alloc_array((size_t)n_nodes * LAB_PHASE_COUNT, sizeof(*s->groups));
+    if (s->steps && s->groups)
+        return s;
+    lab_schedule_release(s);
+    return NULL;
+}
+
+enum lab_status lab_schedule_make(struct lab_schedule **out,
+                                  const struct lab_plan *plan,
+                                  struct lab_backend *be,
+                                  const struct lab_variant_choice *choices,
+                                  int n_choices)
+{
+    struct maker m = {
+        .plan = plan, .be = be, .choices = choices, .n_choices = n_choices};
+    enum lab_status st;
+    m.used = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.used));
+    m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
+    if (!m.used || !m.out)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the schedule");
+    else
+        st = make_steps(&m);
+    lab_free(m.used);
+    if (st) {
+        lab_schedule_release(m.out);
+        return st;
+    }
+    *out = m.out;
+    return LAB_OK;
+}
+
+struct lab_schedule *lab_schedule_retain(struct lab_schedule *s)
+{
+    if (s)
+        __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+    return s;
+}
+
+void lab_schedule_release(struct lab_schedule *s)
+{
+    if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (int i = 0; i < s->n_groups; i++)
+        lab_step_release(&s->groups[i]);
+    lab_free(s->groups);
+    lab_free(s->steps);
+    lab_free(s);
+}
+
+int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
+                      const char *name, int phase, int from)
+{
+    for (int i = from < 0 ? 0 : from; i < s->n_steps; i++) {
+        const struct lab_step *step = s->steps[i].step;
+        if (phase >= 0 && (int)step->phase != phase)
+            continue;
+        if (strcmp(step->name, name) == 0 ||
+            strcmp(plan->nodes[step->node].id, name) == 0)
+            return i;
+        /* A step that a group hides is found as its group. */
+        for (int k = 0; k < s->steps[i].hides_count; k++) {
+            if (strcmp(plan->steps[s->steps[i].hides_from + k].name, name) == 0)
+                return i;
+        }
+    }
+    return -1;
+}

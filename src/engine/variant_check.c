@@ -1,0 +1,413 @@
+/* Every variant against the reference in double.
+ *
+ * A small odd network that uses every op is built twice, in float and in
+ * double. The double plan is walked on the CPU; before each step its inputs
+ * are handed, rounded, to every variant of that step, and what the variant
+ * writes is compared with what the reference then writes. */
+#include "variant_check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan_priv.h"
+#include "engine/stats.h"
+#include "random.h"
+#include "replica.h"
+
+/* ---- the list of the withdrawn ---- */
+
+enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
+static int n_withdrawn;
+static const struct lab_backend_ops *checked[MAX_CHECKED];
+static int n_checked;
+
+bool lab_variant_withdrawn(const struct lab_variant *v)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n_withdrawn && !found; i++)
+        found = withdrawn[i] == v;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void lab_variant_withdraw(const struct lab_variant *v)
+{
+    pthread_mutex_lock(&lock);
+    if (!v)
+        n_withdrawn = n_checked = 0;
+    else if (n_withdrawn < MAX_WITHDRAWN)
+        withdrawn[n_withdrawn++] = v;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool first_time(const struct lab_backend_ops *ops)
+{
+    bool first = true;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n_checked; i++)
+        first = first && checked[i] != ops;
+    if (first && n_checked < MAX_CHECKED)
+        checked[n_checked++] = ops;
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+/* ---- the network ---- */
+
+enum { ROWS = 5, COLUMNS = 7, UNITS = 3, MAX_NODES = 64 };
+
+struct check {
+    struct lab_network_spec spec;
+    struct lab_node_spec nodes[MAX_NODES];
+    char ids[MAX_NODES][32];
+    struct lab_tensor_spec data[2];
+    struct lab_plan *plan;    /* float */
+    struct lab_replica truth; /* double: the same tensors and steps */
+    struct lab_backend *be;
+    void *arena;  /* of plan, on be */
+    char *before; /* truth's persistent part before the step */
+    float *host;  /* room for the largest tensor */
+    struct lab_str *said;
+};
+
+/* Keys that a lesson must give get small odd values. */
+static void set_required(struct lab_node_spec *n)
+{
+    lab_op_defaults(n->op, n->attr);
+    for (int i = 0; i < n->op->n_keys; i++) {
+        if (!n->op->keys[i].required)
+            continue;
+        n->attr[i].i = UNITS;
+        n->attr[i].f = 0.25;
+    }
+}
+
+static void add_node(struct check *c, const struct lab_op_def *op, int turn)
+{
+    int at = c->spec.n_nodes;
+    if (at == MAX_NODES)
+        return;
+    struct lab_node_spec *n = &c->nodes[at];
+    snprintf(c->ids[at], sizeof(c->ids[at]), "n%d", at);
+    n->id = c->ids[at];
+    n->op = op;
+    set_required(n);
+    /* The second turn takes the other choice of every yes-or-no key. */
+    for (int i = 0; turn == 1 && i < op->n_keys; i++) {
+        n->attr[i].b = !n->attr[i].b;
+        if (op->keys[i].type == LAB_KEY_CHOICE)
+            n->attr[i].choice = op->keys[i].choices[1] ? 1 : 0;
+    }
+    c->spec.n_nodes++;
+}
+
+/* dense stands before every activation, so that a group takes each in. */
+static void describe(struct check *c, const struct lab_op_def *loss,
+                     const struct lab_op_def *optimizer)
+{
+    int n_ops;
+    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
+    const struct lab_op_def *dense = lab_op_find("dense", LAB_KIND_LAYER);
+    lab_network_spec_init(&c->spec);
+    c->spec.nodes = c->nodes;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int i = 0; i < n_ops; i++) {
+            if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
+                !ops[i]->forward)
+                continue;
+            if (ops[i]->activation)
+                add_node(c, dense, turn);
+            add_node(c, ops[i], turn);
+        }
+    }
+    add_node(c, dense, 0); /* the last one feeds the loss */
+    c->spec.seed = 20;
+    c->spec.loss = (struct lab_node_spec){.id = (char *)"loss", .op = loss};
+    lab_op_defaults(loss, c->spec.loss.attr);
+    c->spec.optimizer = (struct lab_node_spec){.op = optimizer};
+    set_required(&c->spec.optimizer);
+    for (int i = 0; i < optimizer->n_keys; i++) {
+        if (strcmp(optimizer->keys[i].name, "momentum") == 0 ||
+            strcmp(optimizer->keys[i].name, "weight_decay") == 0)
+            c->spec.optimizer.attr[i].f = 0.125;
+    }
+    c->data[0] = (struct lab_tensor_spec){
+        .name = (char *)"x", .shape = {2, {ROWS, COLUMNS}}, .integers = true};
+    c->data[1] = (struct lab_tensor_spec){
+        .name = (char *)"y", .shape = {2, {ROWS, UNITS}}, .integers = true};
+    if (loss->labels)
+        c->data[1].shape.rank = 1;
+    c->spec.data.tensors = c->data;
+    c->spec.data.n_tensors = 2;
+    c->spec.data.gradient = true;
+}
+
+/* ---- memory ---- */
+
+static enum lab_status take_memory(struct check *c)
+{
+    int64_t most = 1;
+    for (int i = 0; i < c->plan->n_tensors; i++) {
+        if (c->plan->tensors[i].count > most)
+            most = c->plan->tensors[i].count;
+    }
+    c->before = lab_alloc(c->truth.plan->persistent_bytes + 1);
+    c->host = lab_alloc_array((size_t)most, sizeof(*c->host));
+    if (!c->before || !c->host)
+        return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+    return lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
+}
+
+static void release(struct check *c)
+{
+    if (c->plan)
+        lab_backend_free(c->be, c->arena);
+    lab_plan_free(c->plan);
+    lab_replica_close(&c->truth);
+    lab_free(c->before);
+    lab_free(c->host);
+}
+
+static void fill_truth(struct check *c)
+{
+    const struct lab_plan *plan = c->truth.plan;
+    for (int t = 0; t < plan->n_tensors; t++) {
+        const struct lab_tensor *tensor = &plan->tensors[t];
+        void *at = lab_replica_data(&c->truth, t);
+        if (tensor->persistent)
+            lab_plan_init_tensor(plan, t, at);
+        if (tensor->role != LAB_TENSOR_DATA)
+            continue;
+        for (int64_t i = 0; i < tensor->count; i++) {
+            uint32_t word = lab_random_word(9, (uint32_t)t, 1, (uint64_t)i);
+            if (tensor->dtype == LAB_I32)
+                ((int32_t *)at)[i] = (int32_t)(word % UNITS);
+            else
+                ((double *)at)[i] = 3.0 * lab_random_unit(word) - 1.5;
+        }
+    }
+}
+
+static enum lab_status run_truth(struct check *c, int i)
+{
+    memcpy(c->before, c->truth.arena, c->truth.plan->persistent_bytes);
+    return lab_replica_run(&c->truth, i, 0);
+}
+
+/* ---- one variant ---- */
+
+static enum lab_status hand_over(struct check *c, int tensor, bool poison)
+{
+    if (tensor < 0)
+        return LAB_OK;
+    const struct lab_tensor *t = &c->plan->tensors[tensor];
+    const struct lab_tensor *from = &c->truth.plan->tensors[tensor];
+    const char *base = c->truth.arena;
+    if (poison && t->persistent)
+        base = c->before; /* in place: as it was before the step */
+    for (int64_t i = 0; i < t->count; i++) {
+        double v = lab_element_value(base + from->offset, from->dtype, i);
+        if (poison && !t->persistent)
+            v = NAN;
+        if (t->dtype == LAB_I32)
+            ((int32_t *)(void *)c->host)[i] = (int32_t)v;
+        else
+            c->host[i] = (float)v;
+    }
+    return lab_backend_upload(c->be, (char *)c->arena + t->offset, c->host,
+                              (size_t)t->count * sizeof(float));
+}
+
+/* Largest difference from the truth, as a multiple of what is allowed. */
+static enum lab_status compare(struct check *c, int tensor, double *worst)
+{
+    const struct lab_tensor *t = &c->plan->tensors[tensor];
+    const void *want = lab_replica_data(&c->truth, tensor);
+    enum lab_dtype want_type = c->truth.plan->tensors[tensor].dtype;
+    enum lab_status st =
+        lab_backend_download(c->be, c->host, (char *)c->arena + t->offset,
+                             (size_t)t->count * sizeof(float));
+    double largest = 0;
+    double off = 0;
+    for (int64_t i = 0; i < t->count && !st; i++) {
+        double a = lab_element_value(want, want_type, i);
+        double b = lab_element_value(c->host, t->dtype, i);
+        double d = fabs(a - b);
+        largest = fmax(largest, fabs(a));
+        if (isnan(b) || isnan(d))
+            off = INFINITY;
+        else if (d > off)
+            off = d;
+    }
+    *worst = fmax(*worst, off / (1e-5 * (1 + largest)));
+    return st;
+}
+
+static enum lab_status try_variant(struct check *c, const struct lab_step *s,
+                                   const struct lab_variant *v, double *worst)
+{
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < s->n_in && !st; i++) {
+        in[i] = lab_plan_view(c->plan, s->in[i], c->arena);
+        st = hand_over(c, s->in[i], false);
+    }
+    for (int i = 0; i < s->n_out && !st; i++) {
+        bool alias =
+            s->out[i] >= 0 && c->plan->tensors[s->out[i]].alias_of >= 0;
+        out[i] = lab_plan_view(c->plan, s->out[i], c->arena);
+        if (!alias)
+            st = hand_over(c, s->out[i], true);
+    }
+    struct lab_call call = {.in = in,
+                            .n_in = s->n_in,
+                            .out = out,
+                            .n_out = s->n_out,
+                            .params = s->params,
+                            .training = true,
+                            .seed = c->plan->seed,
+                            .node = (uint32_t)s->node};
+    if (!st)
+        st = lab_backend_run(c->be, v, &call);
+    if (!st)
+        st = lab_backend_sync(c->be);
+    for (int i = 0; i < s->n_out && !st; i++) {
+        if (s->out[i] >= 0)
+            st = compare(c, s->out[i], worst);
+    }
+    return st;
+}
+
+static void judge(struct check *c, const struct lab_step *s,
+                  const struct lab_variant *v)
+{
+    double worst = 0;
+    if (lab_variant_withdrawn(v))
+        return;
+    enum lab_status st = try_variant(c, s, v, &worst);
+    if (!st && worst <= 1)
+        return;
+    lab_variant_withdraw(v);
+    lab_str_addf(c->said, "%s %s %s, variant %s: ", s->op->name,
+                 v->step ? v->step : "(group)", lab_phase_name(v->phase),
+                 v->name);
+    if (st)
+        lab_str_addf(c->said, "failed (%s); withdrawn\n", lab_error());
+    else
+        lab_str_addf(c->said,
+                     "is %.2g times the tolerance off the reference; "
+                     "withdrawn\n",
+                     worst);
+}
+
+static void judge_all(struct check *c, const struct lab_step *s,
+                      const char *kernel)
+{
+    int n = 0;
+    const struct lab_kernel_set *const *sets =
+        c->be->ops->sets(c->be, LAB_F32, &n);
+    for (int i = 0; i < n; i++) {
+        if (strcmp(sets[i]->op, s->op->name) != 0)
+            continue;
+        for (int k = 0; k < sets[i]->count; k++) {
+            const struct lab_variant *v = &sets[i]->variants[k];
+            bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
+                                          : kernel == v->step;
+            if (v->phase == s->phase && same)
+                judge(c, s, v);
+        }
+    }
+}
+
+/* ---- groups: judged when the steps that they hide have run ---- */
+
+static void judge_group(struct check *c, const struct lab_node *node,
+                        enum lab_phase phase, const struct lab_node *absorbed)
+{
+    struct lab_group_step g = {.def = {.name = node->op->name}};
+    struct lab_step s = {
+        .op = node->op, .node = (int)(node - c->plan->nodes), .group = true};
+    node->op->group(c->plan, node, phase, absorbed, &g);
+    g.def.phase = phase;
+    if (lab_step_fill(&s, c->plan, &g.def, node->id))
+        return;
+    judge_all(c, &s, NULL);
+    lab_step_release(&s);
+}
+
+static void judge_groups(struct check *c)
+{
+    for (int i = 0; i < c->plan->loss_node; i++) {
+        const struct lab_node *node = &c->plan->nodes[i];
+        const struct lab_node *next = node + 1;
+        if (!node->op->group)
+            continue;
+        judge_group(c, node, LAB_FORWARD, NULL);
+        if (next->op->activation && next->in[0] == node->out)
+            judge_group(c, node, LAB_FORWARD, next);
+    }
+}
+
+static enum lab_status walk_truth(struct check *c)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < c->plan->n_steps && !st; i++) {
+        const struct lab_step *s = &c->plan->steps[i];
+        st = run_truth(c, i);
+        if (!st)
+            judge_all(c, s, s->kernel);
+        /* Before the update changes parameters. */
+        bool forward_done = i + 1 < c->plan->n_steps &&
+                            s->phase == LAB_FORWARD &&
+                            c->plan->steps[i + 1].phase != LAB_FORWARD;
+        if (!st && forward_done)
+            judge_groups(c);
+    }
+    return st;
+}
+
+static enum lab_status check_one(struct lab_backend *be,
+                                 const struct lab_op_def *loss,
+                                 const struct lab_op_def *optimizer,
+                                 struct lab_str *said)
+{
+    struct check *c = lab_alloc(sizeof(*c));
+    if (!c)
+        return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+    c->be = be;
+    c->said = said;
+    describe(c, loss, optimizer);
+    enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
+    if (!st)
+        st = lab_replica_open(&c->truth, &c->spec, NULL);
+    if (!st)
+        st = take_memory(c);
+    if (!st) {
+        fill_truth(c);
+        st = walk_truth(c);
+    }
+    release(c);
+    lab_free(c);
+    return st;
+}
+
+enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
+{
+    static const char *const turns[][2] = {{"softmax_cross_entropy", "sgd"},
+                                           {"mse", "adam"},
+                                           {"weighted_sum", "adamw"}};
+    enum lab_status st = LAB_OK;
+    if (be->ops == &lab_backend_null || !first_time(be->ops))
+        return LAB_OK;
+    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
+        st = check_one(be, lab_op_find(turns[i][0], LAB_KIND_LOSS),
+                       lab_op_find(turns[i][1], LAB_KIND_OPTIMIZER), said);
+    return st;
+}

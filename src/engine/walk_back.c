@@ -1,0 +1,158 @@
+/* Going back, exactly. */
+#include <math.h>
+#include <string.h>
+
+#include "walk_priv.h"
+
+/* Copies the persistent part of the arena aside. When memory for a copy
+ * cannot be had, going back runs further from an older one. */
+void lab_walk_keep_copy(struct lab_walk *w)
+{
+    struct lab_walk_copy *slot = NULL;
+    size_t bytes = w->plan->persistent_bytes;
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == w->iteration)
+            slot = &w->copy[i];
+    }
+    if (!slot) {
+        slot = &w->copy[w->next_copy];
+        w->next_copy = (w->next_copy + 1) % w->n_copies;
+    }
+    slot->iteration = -1;
+    if (!slot->memory &&
+        lab_backend_alloc(w->be, bytes ? bytes : 1, &slot->memory))
+        return;
+    if (lab_backend_copy(w->be, slot->memory, w->arena, bytes) == LAB_OK)
+        slot->iteration = w->iteration;
+}
+
+const struct lab_walk_copy *lab_walk_copy_of(const struct lab_walk *w,
+                                             int64_t iteration)
+{
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == iteration)
+            return &w->copy[i];
+    }
+    return NULL;
+}
+
+enum lab_status lab_walk_init_parameters(struct lab_walk *w)
+{
+    for (int i = 0; i < w->plan->n_tensors; i++) {
+        if (!w->plan->tensors[i].persistent)
+            continue;
+        lab_plan_init_tensor(w->plan, i, w->staging);
+        enum lab_status st = lab_walk_write(w, i, w->staging);
+        if (st)
+            return st;
+    }
+    return LAB_OK;
+}
+
+enum lab_status lab_walk_restart(struct lab_walk *w)
+{
+    lab_walk_close_ranges(w);
+    for (int i = 0; i < LAB_WALK_COPIES; i++)
+        w->copy[i].iteration = -1;
+    enum lab_status st = lab_walk_init_parameters(w);
+    w->iteration = 0;
+    return st ? st : lab_walk_load_iteration(w, true);
+}
+
+static enum lab_status restore_tensor(struct lab_walk *w, int tensor,
+                                      const struct lab_walk_copy *copy)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    w->generation[tensor]++;
+    return lab_backend_copy(w->be, (char *)w->arena + t->offset,
+                            (const char *)copy->memory + t->offset,
+                            (size_t)t->count * lab_dtype_bytes(t->dtype));
+}
+
+static enum lab_status undo(struct lab_walk *w, int index,
+                            const struct lab_walk_copy *copy)
+{
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < s->step->n_out && !st; i++) {
+        int t = s->step->out[i];
+        if (t < 0)
+            continue;
+        if (w->plan->tensors[t].persistent)
+            st = restore_tensor(w, t, copy);
+        else
+            w->written[t] = false;
+        if (t == w->plan->loss)
+            w->loss = NAN;
+    }
+    for (int k = 0; k < s->hides_count; k++)
+        w->step_exec[s->hides_from + k] = 0;
+    return st;
+}
+
+/* Starts iteration `target` as it was: from the newest copy at or before it,
+ * or from the seed, and forward. */
+static enum lab_status replay_to(struct lab_walk *w, int64_t target)
+{
+    const struct lab_walk_copy *best = NULL;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->n_copies; i++) {
+        const struct lab_walk_copy *c = &w->copy[i];
+        if (c->iteration >= 0 && c->iteration <= target &&
+            (!best || c->iteration > best->iteration))
+            best = c;
+    }
+    if (best) {
+        w->iteration = best->iteration;
+        st = lab_backend_copy(w->be, w->arena, best->memory,
+                              w->plan->persistent_bytes);
+    } else {
+        w->iteration = 0;
+        st = lab_walk_init_parameters(w);
+    }
+    for (int i = 0; i < w->plan->n_tensors; i++)
+        w->generation[i]++;
+    if (!st)
+        st = lab_walk_load_iteration(w, true);
+    while (!st && w->iteration < target) {
+        for (; !st && !lab_walk_at_end(w); w->position++)
+            st = lab_walk_run_at(w, w->position, false);
+        w->iteration++;
+        if (!st)
+            st = lab_walk_load_iteration(w, true);
+    }
+    return st;
+}
+
+static enum lab_status back_over_iterations(struct lab_walk *w, int64_t n)
+{
+    int64_t steps = w->schedule->n_steps;
+    int64_t at = w->iteration * steps + w->position - n;
+    if (at < 0)
+        at = 0;
+    int64_t target = at / steps;
+    int position = (int)(at % steps);
+    w->muted = true; /* steps that run again are not new executions */
+    enum lab_status st = replay_to(w, target);
+    while (!st && w->position < position) {
+        st = lab_walk_run_at(w, w->position, true);
+        if (!st)
+            w->position++;
+    }
+    w->muted = false;
+    return st;
+}
+
+enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
+{
+    const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
+    enum lab_status st = LAB_OK;
+    lab_walk_close_ranges(w);
+    if (n > w->position || !copy)
+        return back_over_iterations(w, n);
+    for (; n > 0 && !st; n--) {
+        w->position--;
+        st = undo(w, w->position, copy);
+    }
+    return st ? st : lab_backend_sync(w->be);
+}

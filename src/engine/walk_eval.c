@@ -1,0 +1,138 @@
+/* Held-back rows through the network, beside the iteration that is shown: the
+ * activations go to memory of their own. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "walk_priv.h"
+
+struct tally {
+    int64_t right;
+    int64_t rows;
+    double loss;
+};
+
+static enum lab_status eval_memory(struct lab_walk *w)
+{
+    if (w->eval_arena)
+        return LAB_OK;
+    return lab_backend_alloc(w->be, w->plan->arena_bytes, &w->eval_arena);
+}
+
+static enum lab_status load_held(struct lab_walk *w, int64_t first)
+{
+    for (int i = 0; i < w->plan->n_tensors; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        if (t->role != LAB_TENSOR_DATA)
+            continue;
+        lab_data_fill_held(w->data, w->plan, i, first, w->staging);
+        enum lab_status st = lab_backend_upload(
+            w->be, (char *)w->eval_arena + t->offset, w->staging,
+            (size_t)t->count * lab_dtype_bytes(t->dtype));
+        if (st)
+            return st;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status read_eval(struct lab_walk *w, int tensor, void *out)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    return lab_backend_download(w->be, out, (char *)w->eval_arena + t->offset,
+                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+}
+
+static int best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                      int64_t classes)
+{
+    int best = 0;
+    double top = lab_element_value(out, dtype, row * classes);
+    if (isnan(top))
+        return -1;
+    for (int64_t c = 1; c < classes; c++) {
+        double v = lab_element_value(out, dtype, row * classes + c);
+        if (isnan(v))
+            return -1;
+        if (v > top) {
+            top = v;
+            best = (int)c;
+        }
+    }
+    return best;
+}
+
+static enum lab_status count_batch(struct lab_walk *w, int64_t first,
+                                   int64_t rows, void *out, void *sample,
+                                   struct tally *t)
+{
+    const struct lab_plan *plan = w->plan;
+    int64_t batch = plan->batch;
+    int64_t classes = plan->tensors[plan->out].count / batch;
+    int64_t each = plan->tensors[plan->loss_sample].count / batch;
+    enum lab_status st = read_eval(w, plan->out, out);
+    if (!st)
+        st = read_eval(w, plan->loss_sample, sample);
+    for (int64_t i = 0; i < rows && !st; i++) {
+        int label = lab_data_held_label(w->data, first + i);
+        t->rows++;
+        t->right +=
+            label >= 0 && best_class(out, plan->real, i, classes) == label;
+        for (int64_t k = 0; k < each; k++)
+            t->loss += lab_element_value(sample, plan->real, i * each + k) /
+                       (double)each;
+    }
+    return st;
+}
+
+static enum lab_status run_forward(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        if (s->step->phase == LAB_FORWARD || s->step->phase == LAB_LOSS)
+            st = lab_walk_run_schedule_step(w, s, w->eval_arena, false);
+    }
+    return st;
+}
+
+enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
+                                  double *loss)
+{
+    const struct lab_plan *plan = w->plan;
+    struct lab_data_facts facts;
+    struct tally t = {0};
+    lab_data_get_facts(w->data, &facts);
+    if (facts.held_rows == 0) {
+        *accuracy = *loss = NAN;
+        return LAB_OK;
+    }
+    enum lab_status st = eval_memory(w);
+    void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
+    void *sample =
+        lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
+    if (!st && (!out || !sample))
+        st = lab_fail(LAB_E_NOMEM, "no memory to evaluate");
+    for (int64_t first = 0; first < facts.held_rows && !st;
+         first += facts.batch) {
+        int64_t rows = facts.held_rows - first;
+        if (rows > facts.batch)
+            rows = facts.batch;
+        st = load_held(w, first);
+        if (!st)
+            st = run_forward(w);
+        if (!st)
+            st = count_batch(w, first, rows, out, sample, &t);
+    }
+    lab_free(out);
+    lab_free(sample);
+    if (st)
+        return st;
+    *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;
+    *loss = t.loss / (double)t.rows;
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].evaluation)
+            w->observers[i].evaluation(w->observers[i].user, w->iteration,
+                                       *loss, *accuracy);
+    }
+    return LAB_OK;
+}

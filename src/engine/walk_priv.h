@@ -1,0 +1,54 @@
+/* walk_priv.h -- what walk.c, walk_back.c, walk_run.c and walk_eval.c share. */
+#pragma once
+#include "engine/walk.h"
+
+/* Parameters and state as an iteration found them. */
+struct lab_walk_copy {
+    int64_t iteration; /* -1: empty */
+    void *memory;      /* persistent_bytes on the device */
+};
+
+enum { LAB_WALK_COPIES = 64 };
+
+struct lab_walk {
+    const struct lab_plan *plan;
+    struct lab_backend *be;
+    struct lab_data *data;
+    struct lab_schedule *schedule;
+    struct lab_observer observers[LAB_MAX_OBSERVERS];
+    int n_observers;
+    bool muted; /* a replay: nobody is told */
+    bool quiet; /* at speed: only the iteration and its loss are told */
+    bool use_events;
+    void *arena;
+    void *eval_arena; /* activations of an evaluation; NULL until the first */
+    struct lab_walk_copy copy[LAB_WALK_COPIES];
+    int n_copies; /* slots in use: fewer when parameters are large */
+    int next_copy;
+    int64_t iteration;
+    int position;
+    int64_t exec; /* of the last step that ran */
+    double loss;
+    int64_t *step_exec; /* by plan step; 0: not in this iteration */
+    int64_t *step_ns;
+    bool *written; /* by tensor */
+    int64_t *generation;
+    void *staging; /* host memory for the largest data tensor */
+    bool open_iteration;
+    int open_phase; /* -1: none */
+    int open_node;
+};
+
+/* walk_run.c */
+enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy);
+enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking);
+enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
+void lab_walk_close_ranges(struct lab_walk *w);
+enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
+                                           const struct lab_schedule_step *s,
+                                           void *base, bool training);
+/* walk_back.c */
+void lab_walk_keep_copy(struct lab_walk *w);
+const struct lab_walk_copy *lab_walk_copy_of(const struct lab_walk *w,
+                                             int64_t iteration);
+enum lab_status lab_walk_init_parameters(struct lab_walk *w);

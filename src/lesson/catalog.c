@@ -1,0 +1,206 @@
+#include "lesson/catalog.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/datadir.h"
+#include "base/mem.h"
+
+enum { MAX_LESSONS = 2000 };
+
+static bool is_lesson_name(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 3 && name[0] != '.' && strcmp(name + len - 3, ".md") == 0 &&
+           strcmp(name, "README.md") != 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct lab_catalog_entry *x = a;
+    const struct lab_catalog_entry *y = b;
+    return strcmp(x->path, y->path);
+}
+
+static int64_t order_of(const struct lab_catalog_entry *e)
+{
+    return e->lesson ? e->lesson->order : LAB_LESSON_NO_ORDER;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct lab_catalog_entry *x = a;
+    const struct lab_catalog_entry *y = b;
+    if (order_of(x) != order_of(y))
+        return order_of(x) < order_of(y) ? -1 : 1;
+    return by_name(a, b);
+}
+
+static enum lab_status no_memory(void)
+{
+    return lab_fail(LAB_E_NOMEM, "no memory left for the list of lessons");
+}
+
+static enum lab_status add_entry(struct lab_catalog *c, size_t *cap,
+                                 const char *name)
+{
+    struct lab_str text;
+    if (c->count == *cap) {
+        size_t more = *cap ? *cap * 2 : 32;
+        struct lab_catalog_entry *items =
+            lab_realloc_array(c->items, more, sizeof(*items));
+        if (!items)
+            return no_memory();
+        c->items = items;
+        *cap = more;
+    }
+    struct lab_catalog_entry *e = &c->items[c->count++];
+    *e = (struct lab_catalog_entry){0};
+    lab_str_init(&text);
+    lab_lesson_id_of(name, &text);
+    e->id = lab_str_detach(&text);
+    lab_str_addf(&text, "%s/%s", c->dir, name);
+    e->path = lab_str_detach(&text);
+    return e->id && e->path ? LAB_OK : no_memory();
+}
+
+static enum lab_status list_directory(struct lab_catalog *c)
+{
+    size_t cap = 0;
+    enum lab_status st = LAB_OK;
+    DIR *d = opendir(c->dir);
+    if (!d)
+        return lab_fail(LAB_E_IO,
+                        "%s: cannot list the lessons: %s; name the directory "
+                        "above it in LAPENNA_LAB_DATA_DIR",
+                        c->dir, strerror(errno));
+    struct dirent *e;
+    while (!st && (e = readdir(d)) && c->count < MAX_LESSONS) {
+        if (is_lesson_name(e->d_name))
+            st = add_entry(c, &cap, e->d_name);
+    }
+    closedir(d);
+    if (!st && c->count)
+        qsort(c->items, c->count, sizeof(*c->items), by_name);
+    return st;
+}
+
+static enum lab_status read_entries(struct lab_catalog *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct lab_catalog_entry *e = &c->items[i];
+        enum lab_status st = lab_lesson_load(&e->lesson, e->path);
+        if (st == LAB_E_NOMEM)
+            return st;
+        if (st) {
+            e->error = lab_strdup(lab_error());
+            if (!e->error)
+                return no_memory();
+        }
+    }
+    if (c->count)
+        qsort(c->items, c->count, sizeof(*c->items), by_order);
+    return LAB_OK;
+}
+
+static enum lab_status open_catalog(struct lab_catalog **out, const char *dir)
+{
+    struct lab_str text;
+    struct lab_catalog *c = lab_alloc(sizeof(*c));
+    if (!c)
+        return no_memory();
+    lab_str_init(&text);
+    enum lab_status st = LAB_OK;
+    if (dir)
+        lab_str_add(&text, dir);
+    else
+        st = lab_data_path("lessons", &text);
+    c->dir = lab_str_detach(&text);
+    if (!st && !c->dir)
+        st = no_memory();
+    if (!st)
+        st = list_directory(c);
+    if (st)
+        lab_catalog_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir)
+{
+    struct lab_catalog *c = NULL;
+    enum lab_status st = open_catalog(&c, dir);
+    if (!st)
+        st = read_entries(c);
+    if (st)
+        lab_catalog_free(c);
+    else
+        *out = c;
+    return st;
+}
+
+void lab_catalog_free(struct lab_catalog *catalog)
+{
+    if (!catalog)
+        return;
+    for (size_t i = 0; i < catalog->count; i++) {
+        lab_free(catalog->items[i].id);
+        lab_free(catalog->items[i].path);
+        lab_free(catalog->items[i].error);
+        lab_lesson_free(catalog->items[i].lesson);
+    }
+    lab_free(catalog->items);
+    lab_free(catalog->dir);
+    lab_free(catalog);
+}
+
+const struct lab_catalog_entry *
+lab_catalog_find(const struct lab_catalog *catalog, const char *id)
+{
+    for (size_t i = 0; i < catalog->count; i++) {
+        if (strcmp(catalog->items[i].id, id) == 0)
+            return &catalog->items[i];
+    }
+    return NULL;
+}
+
+static enum lab_status not_found(const struct lab_catalog *c, const char *id)
+{
+    const char **names = lab_alloc_array(c->count, sizeof(*names));
+    struct lab_str safe;
+    if (!names)
+        return no_memory();
+    for (size_t i = 0; i < c->count; i++)
+        names[i] = c->items[i].id;
+    const char *near = lab_nearest(id, names, c->count);
+    lab_str_init(&safe);
+    lab_str_add_visible(&safe, id, strlen(id), false);
+    enum lab_status st = lab_fail(
+        LAB_E_NOTFOUND, "no lesson %s%s%s; lapenna-lab lesson list shows all",
+        lab_str_text(&safe), near ? "; did you mean " : "", near ? near : "");
+    lab_str_release(&safe);
+    lab_free(names);
+    return st;
+}
+
+enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
+{
+    struct lab_catalog *c = NULL;
+    if (strchr(id_or_path, '/') || is_lesson_name(id_or_path)) {
+        lab_str_add(out, id_or_path);
+        return out->failed ? no_memory() : LAB_OK;
+    }
+    enum lab_status st = open_catalog(&c, NULL);
+    if (st)
+        return st;
+    const struct lab_catalog_entry *e = lab_catalog_find(c, id_or_path);
+    if (!e)
+        st = not_found(c, id_or_path);
+    else
+        lab_str_add(out, e->path);
+    lab_catalog_free(c);
+    return !st && out->failed ? no_memory() : st;
+}

@@ -1,0 +1,37 @@
+/* lesson/catalog.h -- the lessons that are installed, and finding one.
+ *
+ * Lessons are the *.md files of one directory: $LAPENNA_LAB_DATA_DIR/lessons,
+ * else the installed one, else the source tree's (base/datadir.h). One that
+ * cannot be read stays in the list with its error, so that a broken file does
+ * not make the others vanish. Threads: one at a time. */
+#pragma once
+#include <stddef.h>
+#include "base/status.h"
+#include "base/str.h"
+#include "lesson/lesson.h"
+
+struct lab_catalog_entry {
+    char *id;
+    char *path;
+    struct lab_lesson *lesson; /* NULL: it could not be read */
+    char *error;               /* then why */
+};
+
+struct lab_catalog {
+    char *dir;
+    struct lab_catalog_entry *items; /* by order, then by file name */
+    size_t count;
+};
+
+LAB_C_BEGIN
+/* dir NULL: the directory above. A directory that is missing is an error.
+ * Errors: LAB_E_IO, LAB_E_NOMEM. */
+enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir);
+void lab_catalog_free(struct lab_catalog *catalog); /* NULL allowed */
+const struct lab_catalog_entry *
+lab_catalog_find(const struct lab_catalog *catalog, const char *id);
+
+/* The path of a lesson that is given as a path (has a '/' or ends in .md) or
+ * as an id. Appends to `out`. LAB_E_NOTFOUND names the nearest id. */
+enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out);
+LAB_C_END

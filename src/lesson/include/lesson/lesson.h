@@ -1,0 +1,81 @@
+/* lesson/lesson.h -- one lesson: what it says and what it runs.
+ *
+ * A lesson is a Markdown file with YAML front matter, format 1 (see
+ * docs/lesson-format.md). Reading checks everything that can be known without
+ * building the network: keys, types, ids, shapes written out, sizes, text that
+ * could steer a terminal. Limits: 4 MiB a file, 32 levels of YAML.
+ *
+ * Threads: reading one at a time; a lesson never changes after that and any
+ * number of threads may read it. */
+#pragma once
+#include "engine/network.h"
+#include "lesson/markdown.h"
+#include "lesson/finding.h"
+
+enum lab_section_kind {
+    LAB_SECTION_INTRO, /* before the first heading of level 2 */
+    LAB_SECTION_STEP,  /* ## step: fc1.matmul */
+    LAB_SECTION_NODE,  /* ## node: fc1 */
+    LAB_SECTION_PHASE, /* ## phase: backward */
+    LAB_SECTION_OTHER  /* read in order */
+};
+
+struct lab_section {
+    enum lab_section_kind kind;
+    const char *name;  /* of step, node, phase: what it is about; else "" */
+    const char *title; /* the heading as written; "" for the introduction */
+    int line;          /* of its heading */
+    struct lab_md doc; /* without the heading */
+};
+
+struct lab_lesson {
+    char *id;   /* the file's name without NN- and .md */
+    char *path; /* as it was opened */
+    const char *title;
+    const char *summary; /* "" when there is none */
+    int64_t order;       /* LAB_LESSON_NO_ORDER when not given */
+    int64_t minutes;     /* 0: not given */
+    const char *const *prerequisites;
+    struct lab_place *prerequisite_places;
+    int n_prerequisites;
+    struct lab_place order_place;
+    struct lab_place title_place;
+    struct lab_place *watch_places; /* of spec.watch */
+    struct lab_network_spec spec;
+    struct lab_section *sections; /* the introduction is the first */
+    int n_sections;
+    void *memory; /* private */
+};
+
+enum { LAB_LESSON_NO_ORDER = INT32_MAX };
+
+LAB_C_BEGIN
+/* Reads and checks the file at `path`. On failure *out is NULL and the error is
+ * the first mistake, as "FILE:LINE:COLUMN: what, and what to do".
+ * Errors: LAB_E_IO, LAB_E_PARSE, LAB_E_SHAPE, LAB_E_RANGE, LAB_E_NOMEM. */
+enum lab_status lab_lesson_load(struct lab_lesson **out, const char *path);
+/* The same, and all findings; `found` must have been initialised and is filled
+ * in every case. */
+enum lab_status lab_lesson_check(struct lab_lesson **out, const char *path,
+                                 struct lab_findings *found);
+/* From memory: `path` names it in messages and gives its id and directory. */
+enum lab_status lab_lesson_parse(struct lab_lesson **out, const char *path,
+                                 const char *bytes, size_t size,
+                                 struct lab_findings *found);
+void lab_lesson_free(struct lab_lesson *lesson); /* NULL allowed */
+
+/* The text for a step: its own, else its node's, else its phase's, else NULL.
+ * Steps of a time step ("lstm1.cell.3") also take the text of "lstm1.cell",
+ * nodes inside a block ("block1.attn") that of the block. Any name may be
+ * NULL. */
+const struct lab_section *lab_lesson_text_for(const struct lab_lesson *lesson,
+                                              const char *step,
+                                              const char *node,
+                                              const char *phase);
+/* The section of that kind and name, or NULL. */
+const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,
+                                             enum lab_section_kind kind,
+                                             const char *name);
+/* "10-dense.md" -> "dense"; the id is appended. */
+void lab_lesson_id_of(const char *path, struct lab_str *out);
+LAB_C_END

@@ -1,0 +1,425 @@
+#include "lesson/lint.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "engine/data.h"
+
+struct linter {
+    const struct lab_lesson *lesson;
+    const struct lab_catalog *catalog;
+    const struct lab_plan *plan; /* NULL: the network could not be built */
+    struct lab_findings *found;
+};
+
+static void add(struct linter *l, struct lab_place at, enum lab_severity sev,
+                const char *fmt, ...) LAB_PRINTF(4, 5);
+static void add(struct linter *l, struct lab_place at, enum lab_severity sev,
+                const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    lab_findings_add_v(l->found, l->lesson->path, at.line, at.column, sev,
+                       sev == LAB_SEVERITY_ERROR ? LAB_E_PARSE : LAB_OK, fmt,
+                       args);
+    va_end(args);
+}
+
+static void unknown(struct linter *l, struct lab_place at, const char *what,
+                    const char *word, const char *const *names, size_t count)
+{
+    const char *near = lab_nearest(word, names, count);
+    add(l, at, LAB_SEVERITY_ERROR, "no %s %s in this lesson%s%s%s", what, word,
+        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+/* ---- the network ---- */
+
+/* MNIST's shapes are known without its files, which a lesson does not bring
+ * along; false for sources whose shapes only their files know. */
+static bool known_shapes(const struct lab_data_spec *d,
+                         struct lab_data_shapes *out)
+{
+    enum { SIDE = 28 };
+    if (d->source != LAB_DATA_MNIST)
+        return false;
+    int64_t n = d->batch ? d->batch : 10;
+    int64_t image[] = {n, 1, SIDE, SIDE};
+    int64_t flat[] = {n, SIDE * SIDE};
+    *out = (struct lab_data_shapes){.batch = n,
+                                    .x_image = lab_shape_make(4, image),
+                                    .x = lab_shape_make(2, flat),
+                                    .y = lab_shape_make(1, &n),
+                                    .y_integers = true};
+    return true;
+}
+
+/* An error of the engine. One that begins with "FILE:LINE:COLUMN: " of this
+ * lesson has its own place; another is put at `at`. */
+static void add_engine_error(struct linter *l, struct lab_place at,
+                             enum lab_severity severity)
+{
+    const char *text = lab_error();
+    const char *file = l->lesson->spec.file;
+    size_t len = strlen(file);
+    struct lab_place own;
+    int used = 0;
+    if (strncmp(text, file, len) == 0 && text[len] == ':') {
+        text += len + 1;
+        if (sscanf(text, "%d:%d:%n", &own.line, &own.column, &used) == 2 &&
+            used > 0) {
+            text += used;
+            at = own;
+        }
+        text += strspn(text, " ");
+    }
+    add(l, at, severity, "%s", text);
+}
+
+/* What this machine or this version lacks is not the lesson's fault. */
+static enum lab_severity severity_of(enum lab_status st)
+{
+    bool lacks =
+        st == LAB_E_UNSUPPORTED || st == LAB_E_IO || st == LAB_E_NOTFOUND;
+    return lacks ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR;
+}
+
+static enum lab_status build(struct linter *l, struct lab_plan **out)
+{
+    /* Names of tensors and steps are checked here, all of them and each at
+     * its place: the plan is built without them. */
+    struct lab_network_spec s = l->lesson->spec;
+    struct lab_data_shapes shapes;
+    struct lab_data *data = NULL;
+    s.n_watch = 0;
+    s.n_breaks = 0;
+    s.n_printed = 0;
+    *out = NULL;
+    enum lab_status st = lab_data_open(&data, &s, NULL, 0);
+    if (!st) {
+        lab_data_get_shapes(data, &shapes);
+    } else if (st != LAB_E_NOMEM) {
+        add_engine_error(l, s.data.place, severity_of(st));
+        st = known_shapes(&s.data, &shapes) ? LAB_OK : st;
+        if (st)
+            return LAB_OK;
+    }
+    if (!st)
+        st = lab_plan_build(out, &s, &shapes, LAB_F32);
+    if (!st && data)
+        st = lab_data_check_labels(data, *out);
+    if (st && st != LAB_E_NOMEM)
+        add_engine_error(l, s.data.place,
+                         st == LAB_E_UNSUPPORTED ? LAB_SEVERITY_WARNING
+                                                 : LAB_SEVERITY_ERROR);
+    lab_data_free(data);
+    return st == LAB_E_NOMEM ? st : LAB_OK;
+}
+
+/* ---- headings ---- */
+
+/* "lstm1.cell" stands for "lstm1.cell.0", "lstm1.cell.1" ... */
+static bool names_step(const char *section, const char *step)
+{
+    size_t len = strlen(section);
+    if (strncmp(section, step, len) != 0)
+        return false;
+    if (step[len] == '\0')
+        return true;
+    const char *rest = step + len + 1;
+    return step[len] == '.' && *rest && !rest[strspn(rest, "0123456789")];
+}
+
+static enum lab_status unknown_step(struct linter *l, struct lab_place at,
+                                    const char *word)
+{
+    const struct lab_plan *p = l->plan;
+    const char **names = lab_alloc_array((size_t)p->n_steps, sizeof(*names));
+    if (!names)
+        return lab_fail(LAB_E_NOMEM, "no memory left to check the steps");
+    for (int i = 0; i < p->n_steps; i++)
+        names[i] = p->steps[i].name;
+    unknown(l, at, "step", word, names, (size_t)p->n_steps);
+    lab_free(names);
+    return LAB_OK;
+}
+
+static enum lab_status check_step_heading(struct linter *l,
+                                          const struct lab_section *s)
+{
+    const struct lab_plan *p = l->plan;
+    struct lab_place at = {s->line, 1};
+    if (!p)
+        return LAB_OK;
+    for (int i = 0; i < p->n_steps; i++) {
+        if (names_step(s->name, p->steps[i].name))
+            return LAB_OK;
+    }
+    return unknown_step(l, at, s->name);
+}
+
+static enum lab_status check_node_heading(struct linter *l,
+                                          const struct lab_section *s)
+{
+    const struct lab_network_spec *spec = &l->lesson->spec;
+    size_t count = (size_t)spec->n_nodes + 1;
+    struct lab_place at = {s->line, 1};
+    const char **names = lab_alloc_array(count, sizeof(*names));
+    if (!names)
+        return lab_fail(LAB_E_NOMEM, "no memory left to check the headings");
+    names[0] = "loss";
+    for (int i = 0; i < spec->n_nodes; i++)
+        names[i + 1] = spec->nodes[i].id;
+    bool known = l->plan && lab_plan_node(l->plan, s->name) >= 0;
+    for (size_t i = 0; i < count; i++)
+        known = known || strcmp(names[i], s->name) == 0;
+    if (!known)
+        unknown(l, at, "node", s->name, names, count);
+    lab_free(names);
+    return LAB_OK;
+}
+
+static void check_phase_heading(struct linter *l, const struct lab_section *s)
+{
+    const char *names[LAB_PHASE_COUNT];
+    struct lab_place at = {s->line, 1};
+    for (int i = 0; i < LAB_PHASE_COUNT; i++) {
+        names[i] = lab_phase_name((enum lab_phase)i);
+        if (strcmp(names[i], s->name) == 0)
+            return;
+    }
+    unknown(l, at, "phase", s->name, names, LAB_PHASE_COUNT);
+}
+
+/* "## Step fc1" was meant to be "## step: fc1". */
+static void check_other_heading(struct linter *l, const struct lab_section *s)
+{
+    static const char *const words[] = {"step", "node", "phase"};
+    struct lab_place at = {s->line, 1};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        size_t len = strlen(words[i]);
+        bool colon = strncasecmp(s->title, words[i], len) == 0 &&
+                     s->title[len + strspn(s->title + len, " ")] == ':';
+        if (colon)
+            add(l, at, LAB_SEVERITY_WARNING,
+                "this heading is read in order; one that belongs to a %s "
+                "begins with \"%s: \"",
+                words[i], words[i]);
+    }
+}
+
+static void check_twice(struct linter *l, int index)
+{
+    const struct lab_section *s = &l->lesson->sections[index];
+    const struct lab_section *first =
+        lab_lesson_section(l->lesson, s->kind, s->name);
+    struct lab_place at = {s->line, 1};
+    if (first && first != s)
+        add(l, at, LAB_SEVERITY_ERROR,
+            "a second text for %s; the one in line %d is shown", s->title,
+            first->line);
+}
+
+static enum lab_status check_headings(struct linter *l)
+{
+    for (int i = 0; i < l->lesson->n_sections; i++) {
+        const struct lab_section *s = &l->lesson->sections[i];
+        struct lab_place at = {s->line, 1};
+        enum lab_status st = LAB_OK;
+        if (s->kind == LAB_SECTION_STEP)
+            st = check_step_heading(l, s);
+        else if (s->kind == LAB_SECTION_NODE)
+            st = check_node_heading(l, s);
+        else if (s->kind == LAB_SECTION_PHASE)
+            check_phase_heading(l, s);
+        else if (s->kind == LAB_SECTION_OTHER)
+            check_other_heading(l, s);
+        if (st)
+            return st;
+        if (*s->name)
+            check_twice(l, i);
+        if (s->kind != LAB_SECTION_INTRO && s->doc.n_blocks == 0)
+            add(l, at, LAB_SEVERITY_WARNING, "no text under this heading");
+    }
+    return LAB_OK;
+}
+
+static bool has_step_texts(const struct lab_lesson *lesson)
+{
+    for (int i = 0; i < lesson->n_sections; i++) {
+        if (*lesson->sections[i].name)
+            return true;
+    }
+    return false;
+}
+
+static void check_step_texts(struct linter *l)
+{
+    const struct lab_plan *p = l->plan;
+    if (!has_step_texts(l->lesson)) {
+        add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
+            "no step has a text: add ## phase: forward and others");
+        return;
+    }
+    for (int i = 0; p && i < p->n_steps; i++) {
+        const struct lab_step *s = &p->steps[i];
+        const struct lab_node *n = &p->nodes[s->node >= 0 ? s->node : 0];
+        const char *id = s->node >= 0 ? n->id : NULL;
+        const char *phase = lab_phase_name(s->phase);
+        if (!lab_lesson_text_for(l->lesson, s->name, id, phase))
+            add(l, s->node >= 0 ? n->place : (struct lab_place){0, 0},
+                LAB_SEVERITY_WARNING,
+                "no text for the step %s (%s): add ## step: %s, ## node: %s "
+                "or ## phase: %s",
+                s->name, phase, s->name, id ? id : "ID", phase);
+    }
+}
+
+/* ---- names of tensors and steps in the front matter ---- */
+
+static enum lab_status unknown_tensor(struct linter *l, struct lab_place at,
+                                      const char *name)
+{
+    const struct lab_plan *p = l->plan;
+    const char **names = lab_alloc_array((size_t)p->n_tensors, sizeof(*names));
+    if (!names)
+        return lab_fail(LAB_E_NOMEM, "no memory left to check the tensors");
+    for (int i = 0; i < p->n_tensors; i++)
+        names[i] = p->tensors[i].name;
+    unknown(l, at, "tensor", name, names, (size_t)p->n_tensors);
+    lab_free(names);
+    return LAB_OK;
+}
+
+static void check_printed_place(struct linter *l,
+                                const struct lab_printed_spec *p,
+                                const struct lab_tensor *t)
+{
+    char shape[LAB_SHAPE_TEXT];
+    int64_t start = 0;
+    if (p->at.rank > 0)
+        start = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
+    if (start < 0 || start + p->n_values > t->count)
+        add(l, p->place, LAB_SEVERITY_ERROR,
+            "%d printed values do not fit into %s, which has the shape %s",
+            p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
+}
+
+static enum lab_status check_break(struct linter *l,
+                                   const struct lab_break_spec *b)
+{
+    const struct lab_plan *p = l->plan;
+    bool named = b->kind != LAB_BREAK_STEP || lab_plan_node(p, b->step) >= 0;
+    bool reached = named;
+    for (int i = 0; !reached && i < p->n_steps; i++) {
+        bool same = strcmp(p->steps[i].name, b->step) == 0;
+        named = named || same;
+        reached = same && (b->phase < 0 || b->phase == (int)p->steps[i].phase);
+    }
+    if (!named)
+        return unknown_step(l, b->place, b->step);
+    if (!reached)
+        add(l, b->place, LAB_SEVERITY_ERROR, "the step %s has no phase %s",
+            b->step, lab_phase_name((enum lab_phase)b->phase));
+    return LAB_OK;
+}
+
+static enum lab_status check_names(struct linter *l)
+{
+    const struct lab_network_spec *s = &l->lesson->spec;
+    enum lab_status st = LAB_OK;
+    if (!l->plan)
+        return LAB_OK;
+    for (int i = 0; i < s->n_watch && !st; i++) {
+        if (lab_plan_tensor(l->plan, s->watch[i]) < 0)
+            st = unknown_tensor(l, l->lesson->watch_places[i], s->watch[i]);
+    }
+    for (int i = 0; i < s->n_printed && !st; i++) {
+        const struct lab_printed_spec *p = &s->printed[i];
+        int t = lab_plan_tensor(l->plan, p->tensor);
+        if (t < 0)
+            st = unknown_tensor(l, p->place, p->tensor);
+        else
+            check_printed_place(l, p, &l->plan->tensors[t]);
+    }
+    for (int i = 0; i < s->n_breaks && !st; i++)
+        st = check_break(l, &s->breaks[i]);
+    return st;
+}
+
+/* ---- the course ---- */
+
+static enum lab_status unknown_prerequisite(struct linter *l, int index)
+{
+    const struct lab_catalog *c = l->catalog;
+    const char **names = lab_alloc_array(c->count, sizeof(*names));
+    if (!names)
+        return lab_fail(LAB_E_NOMEM, "no memory left to check the course");
+    for (size_t i = 0; i < c->count; i++)
+        names[i] = c->items[i].id;
+    const char *id = l->lesson->prerequisites[index];
+    const char *near = lab_nearest(id, names, c->count);
+    add(l, l->lesson->prerequisite_places[index], LAB_SEVERITY_ERROR,
+        "no lesson %s%s%s%s", id, near ? "; did you mean " : "",
+        near ? near : "", near ? "?" : "");
+    lab_free(names);
+    return LAB_OK;
+}
+
+static enum lab_status check_course(struct linter *l)
+{
+    const struct lab_lesson *lesson = l->lesson;
+    enum lab_status st = LAB_OK;
+    if (!*lesson->summary)
+        add(l, lesson->title_place, LAB_SEVERITY_WARNING,
+            "no summary: add one line that says what the learner will see");
+    for (int i = 0; i < lesson->n_prerequisites && !st; i++) {
+        const char *id = lesson->prerequisites[i];
+        if (strcmp(id, lesson->id) == 0)
+            add(l, lesson->prerequisite_places[i], LAB_SEVERITY_ERROR,
+                "the lesson is its own prerequisite");
+        else if (l->catalog && !lab_catalog_find(l->catalog, id))
+            st = unknown_prerequisite(l, i);
+    }
+    if (!l->catalog || lesson->order == LAB_LESSON_NO_ORDER)
+        return st;
+    for (size_t i = 0; i < l->catalog->count; i++) {
+        const struct lab_lesson *other = l->catalog->items[i].lesson;
+        if (other && strcmp(other->id, lesson->id) != 0 &&
+            other->order == lesson->order)
+            add(l, lesson->order_place, LAB_SEVERITY_ERROR,
+                "order %lld is also that of the lesson %s",
+                (long long)lesson->order, other->id);
+    }
+    return st;
+}
+
+enum lab_status lab_lesson_lint(const char *path,
+                                const struct lab_catalog *catalog,
+                                struct lab_findings *found)
+{
+    struct lab_lesson *lesson = NULL;
+    struct lab_plan *plan = NULL;
+    enum lab_status st = lab_lesson_check(&lesson, path, found);
+    if (st)
+        return st == LAB_E_NOMEM ? st : LAB_OK;
+    struct linter l = {.lesson = lesson, .catalog = catalog, .found = found};
+    st = build(&l, &plan);
+    l.plan = plan;
+    if (!st)
+        st = check_course(&l);
+    if (!st)
+        st = check_headings(&l);
+    if (!st)
+        st = check_names(&l);
+    if (!st)
+        check_step_texts(&l);
+    lab_plan_free(plan);
+    lab_lesson_free(lesson);
+    lab_findings_sort(found);
+    if (!st && found->failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory left to check %s", path);
+    return st;
+}

@@ -1,0 +1,70 @@
+/* md_wrap.h -- the parts that wrapping text and wrapping tables share.
+ * Threads: one at a time. */
+#pragma once
+#include <stdint.h>
+#include "arena.h"
+#include "base/str.h"
+#include "lesson/markdown.h"
+
+/* One character of a text on its way into lines. */
+struct lab_glyph_run {
+    const char *bytes;
+    uint8_t len;
+    uint8_t columns;
+    uint8_t style;
+};
+
+struct lab_glyph_list {
+    struct lab_glyph_run *items;
+    size_t count;
+    size_t cap;
+};
+
+/* Part of a glyph list that fits into one line; blanks at the break are left
+ * out. */
+struct lab_glyph_piece {
+    size_t first;
+    size_t end;
+    int columns;
+};
+
+struct lab_wrapper {
+    struct lab_arena *arena;
+    struct lab_md_line *lines;
+    size_t n_lines;
+    size_t cap_lines;
+    struct lab_md_span *spans; /* of the open line */
+    size_t n_spans;
+    size_t cap_spans;
+    struct lab_str text; /* of the open span */
+    unsigned style;
+    int columns;
+    int block;
+    const struct lab_md_block *current;
+    bool first_line; /* of the block: the marker stands there */
+    struct lab_glyph_list glyphs;
+    bool failed;
+};
+
+LAB_C_BEGIN
+bool lab_wrap_grow(void **items, size_t *cap, size_t count, size_t each);
+void lab_wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
+                  size_t len);
+void lab_wrap_pad(struct lab_wrapper *w, unsigned style, const char *text,
+                  int times);
+/* Starts a line with the block's quote marks, indent and list marker. */
+void lab_wrap_begin_line(struct lab_wrapper *w);
+void lab_wrap_end_line(struct lab_wrapper *w);
+/* Columns that the next line of the current block has for text. */
+int lab_wrap_width(const struct lab_wrapper *w);
+void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
+                      size_t n_spans, struct lab_glyph_list *out);
+/* The next line of at most `width` columns from glyph `at` on. false: there
+ * is none. */
+bool lab_wrap_next(const struct lab_glyph_list *list, size_t at, int width,
+                   struct lab_glyph_piece *out, size_t *next);
+void lab_wrap_put_piece(struct lab_wrapper *w,
+                        const struct lab_glyph_list *list,
+                        const struct lab_glyph_piece *piece);
+void lab_wrap_table(struct lab_wrapper *w, const struct lab_md_block *b);
+LAB_C_END

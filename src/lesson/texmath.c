@@ -1,0 +1,422 @@
+#include "lesson/texmath.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "texmath_table.h"
+
+enum { DEPTH_MAX = 24, NAME_BYTES = 24 };
+
+struct tex {
+    const char *s;
+    size_t n;
+    size_t i;
+    int depth;
+};
+
+static void read_atom(struct tex *t, struct lab_str *out);
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_alnum(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+static void skip_blanks(struct tex *t)
+{
+    while (t->i < t->n && (t->s[t->i] == ' ' || t->s[t->i] == '\n' ||
+                           t->s[t->i] == '\t' || t->s[t->i] == '\r'))
+        t->i++;
+}
+
+static void add_blank(struct lab_str *out)
+{
+    if (out->len > 0 && out->data[out->len - 1] != ' ')
+        lab_str_add_char(out, ' ');
+}
+
+/* One character of the source, made harmless. */
+static void copy_character(struct tex *t, struct lab_str *out)
+{
+    unsigned code;
+    size_t len = lab_utf8_next(t->s + t->i, t->n - t->i, &code);
+    if (len == 0)
+        len = 1;
+    lab_str_add_visible(out, t->s + t->i, len, false);
+    t->i += len;
+}
+
+/* The argument of a command: a group in braces, a command or a character. */
+static void read_argument(struct tex *t, struct lab_str *out)
+{
+    skip_blanks(t);
+    if (t->i < t->n && t->s[t->i] != '}')
+        read_atom(t, out);
+}
+
+static void read_until_brace(struct tex *t, struct lab_str *out)
+{
+    while (t->i < t->n && t->s[t->i] != '}')
+        read_atom(t, out);
+    if (t->i < t->n)
+        t->i++;
+}
+
+/* Text of a group taken literally: \text{...}, \mathrm{...}. */
+static void copy_literal(struct tex *t, struct lab_str *out)
+{
+    skip_blanks(t);
+    if (t->i >= t->n || t->s[t->i] != '{') {
+        read_argument(t, out);
+        return;
+    }
+    t->i++;
+    int open = 1;
+    while (t->i < t->n) {
+        char c = t->s[t->i];
+        if (c == '\\' && t->i + 1 < t->n && !is_letter(t->s[t->i + 1]))
+            t->i++;
+        else if (c == '{')
+            open++;
+        else if (c == '}' && --open == 0)
+            break;
+        if (c == '{' || c == '}')
+            t->i++;
+        else
+            copy_character(t, out);
+    }
+    if (t->i < t->n)
+        t->i++;
+}
+
+/* ---- scripts ---- */
+
+/* Appends `text` raised or lowered when every character of it can be. */
+static bool add_script(struct lab_str *out, const char *text, bool raise)
+{
+    struct lab_str script;
+    bool whole = *text != '\0';
+    lab_str_init(&script);
+    for (size_t i = 0, n = strlen(text); whole && i < n;) {
+        unsigned code;
+        size_t len = lab_utf8_next(text + i, n - i, &code);
+        const char *form =
+            len ? lab_texmath_script(text + i, len, raise) : NULL;
+        if (form)
+            lab_str_add(&script, form);
+        whole = form != NULL;
+        i += len;
+    }
+    whole = whole && !script.failed;
+    if (whole)
+        lab_str_add(out, lab_str_text(&script));
+    lab_str_release(&script);
+    return whole;
+}
+
+/* "i = 1" under a sum is "i=1": small writing has no room for blanks. */
+static void drop_blanks(struct lab_str *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->len; i++) {
+        if (s->data[i] != ' ')
+            s->data[kept++] = s->data[i];
+    }
+    s->len = kept;
+    if (s->data)
+        s->data[kept] = '\0';
+}
+
+static void read_script(struct tex *t, struct lab_str *out)
+{
+    struct lab_str arg;
+    bool raise = t->s[t->i] == '^';
+    t->i++;
+    lab_str_init(&arg);
+    read_argument(t, &arg);
+    drop_blanks(&arg);
+    const char *text = lab_str_text(&arg);
+    if (out->len > 0 && out->data[out->len - 1] == ' ')
+        out->data[--out->len] = '\0';
+    unsigned code;
+    if (!add_script(out, text, raise)) {
+        bool one = lab_utf8_next(text, arg.len, &code) == arg.len;
+        lab_str_addf(out,
+                     one     ? "%c%s"
+                     : raise ? "%c(%s)"
+                             : "%c{%s}",
+                     raise ? '^' : '_', text);
+    }
+    out->failed |= arg.failed;
+    lab_str_release(&arg);
+}
+
+/* ---- commands with arguments ---- */
+
+/* True when `text` must be put into brackets to be one factor. */
+static bool is_compound(const char *text)
+{
+    int open = 0;
+    for (const char *p = text; *p; p++) {
+        open += (*p == '(' || *p == '[' || *p == '{') -
+                (*p == ')' || *p == ']' || *p == '}');
+        if (open == 0 && p != text && strchr(" +-/*=<>,", *p))
+            return true;
+    }
+    return strstr(text, "·") || strstr(text, "−") || strstr(text, "×") ||
+           strstr(text, "∑");
+}
+
+static void add_factor(struct lab_str *out, const struct lab_str *part)
+{
+    const char *text = lab_str_text(part);
+    lab_str_addf(out, is_compound(text) ? "(%s)" : "%s", text);
+    out->failed |= part->failed;
+}
+
+static void read_fraction(struct tex *t, struct lab_str *out)
+{
+    struct lab_str above;
+    struct lab_str below;
+    lab_str_init(&above);
+    lab_str_init(&below);
+    read_argument(t, &above);
+    read_argument(t, &below);
+    add_factor(out, &above);
+    lab_str_add_char(out, '/');
+    add_factor(out, &below);
+    lab_str_release(&above);
+    lab_str_release(&below);
+}
+
+static void read_root(struct tex *t, struct lab_str *out)
+{
+    struct lab_str order;
+    struct lab_str arg;
+    lab_str_init(&order);
+    lab_str_init(&arg);
+    skip_blanks(t);
+    if (t->i < t->n && t->s[t->i] == '[') {
+        t->i++;
+        while (t->i < t->n && t->s[t->i] != ']')
+            read_atom(t, &order);
+        t->i += t->i < t->n;
+    }
+    read_argument(t, &arg);
+    if (order.len && !add_script(out, lab_str_text(&order), true))
+        lab_str_addf(out, "%s-", lab_str_text(&order));
+    const char *text = lab_str_text(&arg);
+    unsigned code;
+    bool single = lab_utf8_next(text, arg.len, &code) == arg.len;
+    lab_str_addf(out, single ? "√%s" : "√(%s)", text);
+    out->failed |= order.failed || arg.failed;
+    lab_str_release(&order);
+    lab_str_release(&arg);
+}
+
+/* A mark over every character (\hat, \bar) or, over several, around them. */
+static void read_accent(struct tex *t, struct lab_str *out, const char *mark,
+                        const char *name)
+{
+    struct lab_str arg;
+    unsigned code;
+    lab_str_init(&arg);
+    read_argument(t, &arg);
+    const char *text = lab_str_text(&arg);
+    size_t first = lab_utf8_next(text, arg.len, &code);
+    if (first > 0 && first == arg.len)
+        lab_str_addf(out, "%s%s", text, mark);
+    else
+        lab_str_addf(out, "%s(%s)", name, text);
+    out->failed |= arg.failed;
+    lab_str_release(&arg);
+}
+
+/* \left( and \right): the bracket alone; "." is none. */
+static void read_delimiter(struct tex *t, struct lab_str *out)
+{
+    skip_blanks(t);
+    if (t->i < t->n && t->s[t->i] == '.')
+        t->i++;
+    else if (t->i < t->n)
+        read_atom(t, out);
+}
+
+static void skip_group(struct tex *t)
+{
+    struct lab_str unused;
+    lab_str_init(&unused);
+    copy_literal(t, &unused);
+    lab_str_release(&unused);
+}
+
+static void run_command(struct tex *t, struct lab_str *out, const char *name)
+{
+    const struct lab_texmath_word *w = lab_texmath_find(name);
+    if (!w) {
+        lab_str_add(out, name);
+        return;
+    }
+    switch (w->kind) {
+    case LAB_TEX_SYMBOL:
+        lab_str_add(out, w->text);
+        break;
+    case LAB_TEX_OPERATOR: /* stands between blanks */
+        add_blank(out);
+        lab_str_add(out, w->text);
+        lab_str_add_char(out, ' ');
+        skip_blanks(t);
+        break;
+    case LAB_TEX_FUNCTION: /* a blank before its argument */
+        if (out->len > 0 && is_alnum(out->data[out->len - 1]))
+            lab_str_add_char(out, ' ');
+        lab_str_add(out, w->text);
+        skip_blanks(t);
+        if (t->i < t->n && !strchr("(_^{[}", t->s[t->i]))
+            lab_str_add_char(out, ' ');
+        break;
+    case LAB_TEX_FRACTION:
+        read_fraction(t, out);
+        break;
+    case LAB_TEX_ROOT:
+        read_root(t, out);
+        break;
+    case LAB_TEX_ACCENT:
+        read_accent(t, out, w->text, name);
+        break;
+    case LAB_TEX_LITERAL:
+        copy_literal(t, out);
+        break;
+    case LAB_TEX_DELIMITER:
+        read_delimiter(t, out);
+        break;
+    case LAB_TEX_ENVIRONMENT:
+        skip_group(t);
+        break;
+    case LAB_TEX_NOTHING:
+        break;
+    }
+}
+
+static void read_command(struct tex *t, struct lab_str *out)
+{
+    char name[NAME_BYTES];
+    size_t len = 0;
+    t->i++; /* the backslash */
+    if (t->i >= t->n) {
+        lab_str_add_char(out, '\\');
+        return;
+    }
+    if (!is_letter(t->s[t->i])) {
+        char c = t->s[t->i];
+        bool space = c == ' ' || c == ',' || c == ';' || c == ':';
+        if (space)
+            add_blank(out);
+        else if (c == '\\')
+            lab_str_add(out, "; ");
+        else if (c == '|')
+            lab_str_add(out, "‖");
+        else if (c != '!') {
+            copy_character(t, out);
+            return;
+        }
+        t->i++;
+        return;
+    }
+    while (t->i < t->n && is_letter(t->s[t->i])) {
+        if (len + 1 < sizeof(name))
+            name[len++] = t->s[t->i];
+        t->i++;
+    }
+    name[len] = '\0';
+    run_command(t, out, name);
+}
+
+/* Relations get a blank on each side, as typesetting does. */
+static void add_relation(struct tex *t, struct lab_str *out)
+{
+    add_blank(out);
+    lab_str_add_char(out, t->s[t->i++]);
+    skip_blanks(t);
+    lab_str_add_char(out, ' ');
+}
+
+static void add_minus(struct tex *t, struct lab_str *out)
+{
+    t->i++;
+    lab_str_add(out, "−");
+    skip_blanks(t);
+}
+
+static void read_atom(struct tex *t, struct lab_str *out)
+{
+    if (t->depth >= DEPTH_MAX) { /* hostile nesting: show it as it is */
+        copy_character(t, out);
+        return;
+    }
+    t->depth++;
+    switch (t->s[t->i]) {
+    case '\\':
+        read_command(t, out);
+        break;
+    case '{':
+        t->i++;
+        read_until_brace(t, out);
+        break;
+    case '}': /* one too many */
+        t->i++;
+        break;
+    case '^':
+    case '_':
+        read_script(t, out);
+        break;
+    case '\'':
+        lab_str_add(out, "′");
+        t->i++;
+        break;
+    case '&':
+    case '~':
+    case ' ':
+    case '\n':
+    case '\t':
+    case '\r':
+        add_blank(out);
+        t->i++;
+        break;
+    case '=':
+    case '<':
+    case '>':
+        add_relation(t, out);
+        break;
+    case '-':
+        add_minus(t, out);
+        break;
+    default:
+        copy_character(t, out);
+        break;
+    }
+    t->depth--;
+}
+
+void lab_texmath_add(struct lab_str *out, const char *tex, size_t n)
+{
+    struct tex t = {.s = tex, .n = n};
+    struct lab_str text;
+    lab_str_init(&text);
+    skip_blanks(&t);
+    while (t.i < t.n && !text.failed) {
+        size_t before = t.i;
+        read_atom(&t, &text);
+        if (t.i == before)
+            t.i++;
+    }
+    while (text.len > 0 && text.data[text.len - 1] == ' ')
+        text.data[--text.len] = '\0';
+    lab_str_add(out, lab_str_text(&text));
+    out->failed |= text.failed;
+    lab_str_release(&text);
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# checks_fail.sh ROOT -- plants what the checks are there to find in a copy of
+# the tree, and sees each check pass before and fail after.
+set -eu
+root=$1
+check=$root/tests/check
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# A small tree that every check accepts.
+fresh_tree() {
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree/tests" "$work/tree/kernels"
+    cp "$root/.clang-format" "$work/tree"
+    for module in base trace engine profiler store lesson ui app; do
+        mkdir -p "$work/tree/src/$module/include/$module"
+        printf '#pragma once\nint lab_%s_one(int a);\n' "$module" \
+            >"$work/tree/src/$module/include/$module/one.h"
+        printf '#include "%s/one.h"\n' "$module" \
+            >"$work/tree/src/$module/one.c"
+    done
+    printf '#pragma once\n#include "base/one.h"\n' >"$work/tree/kernels/k.h"
+    printf '#include "engine/one.h"\n#include "k.h"\n' \
+        >>"$work/tree/src/ui/one.c"
+    printf '#pragma once\n' >"$work/tree/src/store/store_priv.h"
+    printf '#include "store_priv.h"\n' >>"$work/tree/src/store/one.c"
+    mkdir "$work/tree/src/store/sub"
+    printf '#include "../store_priv.h"\n' >"$work/tree/src/store/sub/two.c"
+    printf 'lab_ui lab_engine\nlab_trace lab_base\nlapenna-lab lab_store\n' \
+        >"$work/links"
+}
+
+fails=0
+# passes|catches WHAT CHECK...
+passes() {
+    what=$1
+    shift
+    status=0
+    "$@" >"$work/out" 2>&1 || status=$?
+    [ "$status" -ne 77 ] || { echo "skipped: $what"; return 0; }
+    [ "$status" -eq 0 ] && return
+    echo "a clean tree fails: $what"
+    cat "$work/out"
+    fails=$((fails + 1))
+}
+catches() {
+    what=$1
+    word=$2
+    shift 2
+    status=0
+    "$@" >"$work/out" 2>&1 || status=$?
+    [ "$status" -ne 77 ] || { echo "skipped: $what"; return 0; }
+    if [ "$status" -eq 0 ] || ! grep -q -e "$word" "$work/out"; then
+        echo "not caught: $what (status $status, wanted: $word)"
+        cat "$work/out"
+        fails=$((fails + 1))
+    else
+        echo "caught: $what"
+    fi
+}
+edges() {
+    "$check/edges.sh" "$work/tree" "$work/links"
+}
+# plant FILE LINE: a forbidden include, in a fresh tree.
+plant() {
+    fresh_tree
+    printf '%s\n' "$2" >>"$work/tree/src/$1"
+}
+
+fresh_tree
+passes edges edges
+passes headers "$check/headers.sh" "$work/tree"
+passes format "$check/format.sh" "$work/tree"
+
+plant trace/one.c '#include "engine/one.h"'
+catches 'trace uses engine' 'trace may not use engine' edges
+plant base/include/base/one.h '#include "ui/one.h"'
+catches 'base uses ui, in a header' 'base may not use ui' edges
+plant engine/one.c '  #  include "profiler/one.h"'
+catches 'engine uses profiler, oddly spaced' 'engine may not use' edges
+plant store/one.c '#include "k.h"'
+catches 'store uses kernels' 'store may not use kernels' edges
+plant ui/one.c '#include "store_priv.h"'
+catches "ui uses store's private header" 'neither its own' edges
+plant ui/one.c '#include "../store/store_priv.h"'
+catches 'a private header by its path' 'goes up' edges
+fresh_tree
+printf 'lab_engine lab_ui\n' >>"$work/links"
+catches 'engine links ui' 'lab_engine .* uses lab_ui' edges
+
+fresh_tree
+printf 'size_t lab_size(void);\n' >>"$work/tree/src/base/include/base/one.h"
+catches 'a header that wants another first' 'base/one.h: does not stand' \
+    "$check/headers.sh" "$work/tree"
+fresh_tree
+printf 'int lab_class(int class);\n' \
+    >>"$work/tree/src/base/include/base/one.h"
+catches 'a header that is not C++' 'does not stand alone as cc' \
+    "$check/headers.sh" "$work/tree"
+fresh_tree
+printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"
+catches 'unformatted code' 'clang-format-violations' \
+    "$check/format.sh" "$work/tree"
+[ "$fails" -eq 0 ]

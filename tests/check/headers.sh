@@ -1,0 +1,71 @@
+#!/bin/sh
+# headers.sh ROOT -- every header compiles on its own, twice in one file, as
+# C11; public ones also as C++17 (kernels and the CUDA module include them).
+#
+# Each sees the include directories of its own module and of those it may use,
+# no others. CC and CXX name the compilers.
+set -eu
+root=$1
+cc=${CC:-cc}
+cxx=${CXX:-c++}
+cd "$root"
+command -v "$cxx" >/dev/null || { echo "no C++ compiler: $cxx"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+dirs_of() {
+    case $1 in
+    base) echo base ;;
+    trace | kernels) echo "$1 base" ;;
+    engine) echo engine kernels base ;;
+    lesson | cuda) echo "$1" engine kernels base ;;
+    profiler) echo profiler engine kernels trace base ;;
+    store) echo store trace base ;;
+    *) echo "$1" engine kernels store lesson trace base ;;
+    esac
+}
+
+# check LANGUAGE HEADER COMPILER FLAGS...
+check() {
+    language=$1
+    header=$2
+    shift 2
+    printf '#include "%s"\n#include "%s"\ntypedef int lab_not_empty;\n' \
+        "$root/$header" "$root/$header" >"$work/unit.$language"
+    # shellcheck disable=SC2086 # flags are words
+    if ! "$@" $flags -D_GNU_SOURCE -Wall -Wextra -Werror \
+        -fsyntax-only "$work/unit.$language" 2>"$work/errors"; then
+        echo "$header: does not stand alone as $language"
+        sed -n '1,6p' "$work/errors"
+        bad=$((bad + 1))
+    fi
+}
+
+c11='-std=c11 -Wpedantic -Wshadow -Wstrict-prototypes'
+bad=0
+count=0
+# shellcheck disable=SC2086 # c11 is words
+for header in $(find src kernels -name '*.h' | sort); do
+    module=${header#src/}
+    module=${module%%/*}
+    flags="-Isrc/$module"
+    for dir in $(dirs_of "$module"); do
+        if [ "$dir" = kernels ]; then
+            flags="$flags -Ikernels"
+        else
+            flags="$flags -Isrc/$dir/include"
+        fi
+    done
+    count=$((count + 1))
+    case $header in
+    */include/* | kernels/*)
+        check c "$header" "$cc" $c11
+        check cc "$header" "$cxx" -std=c++17
+        ;;
+    src/cuda/* | src/profiler/cuda/*) ;; # want the CUDA headers
+    *) check c "$header" "$cc" $c11 ;;
+    esac
+done
+[ "$count" -gt 0 ] || { echo "no header was found"; exit 1; }
+echo "$count headers, $bad failures"
+[ "$bad" -eq 0 ]

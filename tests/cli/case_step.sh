@@ -1,0 +1,65 @@
+# shellcheck shell=sh
+# `step --json`: one iteration, every step and tensor.
+inline_lesson small
+run step small.md --json --backend cpu
+expect_exit 0
+expect_no_stderr
+expect_json 'rows[0]["type"] == "run" and rows[-1]["type"] == "end"' \
+    'len(rows) == len(of("step")) + 2' \
+    '[s["index"] for s in of("step")] == list(range(len(of("step"))))' \
+    '[p for i, p in enumerate([s["phase"] for s in of("step")])
+      if i == 0 or of("step")[i - 1]["phase"] != p]
+      == ["forward", "loss", "backward", "update"]' \
+    '[s["name"] for s in of("step")][:5] ==
+     ["fc1.matmul", "fc1.bias", "relu1.relu", "fc2.matmul", "fc2.bias"]' \
+    'all(s["node"] and s["op"] and s["variant"] and s["backend"] == "cpu"
+         and s["formula"] for s in of("step"))' \
+    'all(s["time_ns"] is None or s["time_ns"] >= 0 for s in of("step"))' \
+    'all(o["dtype"] == "f32" and len(numbers(o["data"])) ==
+         math.prod(o["shape"]) for s in of("step") for o in s["outputs"])' \
+    'of("step")[0]["flop"] == 2 * 3 * 2 * 3' \
+    'math.isfinite(one("end")["loss"])' \
+    '{o["name"] for s in of("step") for o in s["outputs"]} >=
+     {"fc1.xW", "fc1.out", "relu1.out", "fc2.out", "loss", "fc1.W.grad",
+      "fc1.b.grad", "fc2.W.grad", "fc2.out.grad", "fc1.W", "fc2.b"}'
+
+# The same seed gives the same numbers, another seed others.
+cp "$out" first
+run step small.md --json --backend cpu
+expect_json "FILE2=$work/first" 'same(rows, other)'
+run step small.md --json --backend cpu --seed 8
+expect_exit 0
+expect_json "FILE2=$work/first" \
+    'one("end")["loss"] != other[-1]["loss"]'
+# Another variant, the same numbers within the tolerance.
+for variant in dense=naive dense=blas; do
+    run step small.md --json --backend cpu --variant "$variant"
+    expect_exit 0
+    expect_json "FILE2=$work/first" \
+        'abs(one("end")["loss"] - other[-1]["loss"]) <=
+         1e-5 * (1 + abs(other[-1]["loss"]))'
+done
+run step small.md --json --variant dense=no-such-variant
+expect_exit 2
+expect_stderr no-such-variant
+run step small.md --json --variant no-such-node=naive
+expect_exit 2
+expect_stderr no-such-node
+
+# As text: every step by name, no escape sequence in a pipe.
+run step small.md --backend cpu
+expect_exit 0
+expect_no_escape
+expect_stdout fc1.matmul
+LC_ALL=C
+export LC_ALL
+run step small.md --backend cpu
+expect_exit 0
+expect_ascii
+
+# A reader that leaves early does not keep the program.
+status=0
+timeout 20 "$LAB_EXE" step small.md --json 2>"$err" | head -n 1 >"$out" ||
+    status=$?
+[ "$status" -eq 0 ] || complain "did not end when its reader left"
+expect_json 'rows[0]["type"] == "run"'

@@ -1,0 +1,41 @@
+# shellcheck shell=sh
+# Wrong usage is exit 2 with a word on stderr and nothing on stdout.
+for option in --help --version; do
+    run "$option"
+    expect_exit 0
+    expect_stdout lapenna-lab
+    expect_no_stderr
+    expect_no_escape
+done
+
+wrong() {
+    run "$@"
+    expect_exit 2
+    expect_no_stdout
+    [ -s "$err" ] || complain "no word about it"
+}
+inline_lesson small
+wrong --no-such-option
+wrong step
+wrong run
+wrong lesson
+wrong lesson no-such-word
+wrong profile
+wrong profile no-such-word
+wrong profile show
+wrong step small.md small.md
+wrong step small.md --backend abacus
+wrong step small.md --precision fp31
+wrong step small.md --counters many
+wrong step small.md --color sometimes
+wrong step small.md --batch
+wrong step small.md --batch 0
+wrong step small.md --batch -3
+wrong step small.md --batch 4x
+wrong step small.md --batch 99999999999999999999
+wrong run small.md --iterations 0
+wrong run small.md --epochs 1.5
+wrong step small.md --seed seven
+wrong step small.md --device -1
+wrong step small.md --variant naive
+wrong step small.md --variant =naive

@@ -1,0 +1,129 @@
+# shellcheck shell=sh
+# lib.sh -- sourced by each case in this directory; run_cli.sh starts a case.
+#
+# A case runs the program with `run` and then says what must hold. Every
+# complaint is printed with the command and what it wrote; the case goes on, and
+# ends with exit code 1 when there was one.
+#
+#   run ARG...               runs $LAB_EXE; keeps $out, $err (files) and $status
+#   expect_exit N            the exit code
+#   expect_stdout TEXT       standard output holds TEXT (fixed, one line)
+#   expect_stderr TEXT       the same of standard error
+#   expect_no_stdout         nothing was printed
+#   expect_no_stderr         no diagnostic
+#   expect_json [EXPR...]    JSON Lines (json_lines.py has what EXPR may say)
+#   expect_ascii             no byte above 0x7F on either
+#   expect_no_escape         no ESC byte on either
+#   expect_file FILE         FILE is there and not empty
+#   lesson NAME <<END        writes $work/NAME.md from standard input
+#   inline_lesson NAME       writes a small lesson with inline data
+#
+# $work is an empty directory of the case's own, and the current directory.
+# HOME and the XDG directories are under it.
+set -u
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export HOME="$work/home" XDG_STATE_HOME="$work/state"
+export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data"
+mkdir -p "$HOME" "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_DATA_HOME"
+unset LAPENNA_LAB_MODULE_DIR LAPENNA_LAB_DATA_DIR NO_COLOR
+out=$work/out
+err=$work/err
+status=0
+command=
+complaints=0
+
+complain() {
+    complaints=$((complaints + 1))
+    printf 'FAILED: %s\n  command: lapenna-lab%s\n' "$*" "$command"
+    printf '  exit %s\n' "$status"
+    head -c 2000 "$out" | head -n 20 | sed 's/^/  out: /'
+    head -c 2000 "$err" | head -n 20 | sed 's/^/  err: /'
+}
+
+# Ends the case; run_cli.sh calls it.
+finish() {
+    [ "$complaints" -eq 0 ] || exit 1
+    exit 0
+}
+
+run() {
+    command=
+    for word in "$@"; do
+        command="$command '$word'"
+    done
+    status=0
+    timeout "${RUN_LIMIT:-120}" "$LAB_EXE" "$@" </dev/null >"$out" 2>"$err" ||
+        status=$?
+}
+
+expect_exit() {
+    [ "$status" -eq "$1" ] || complain "exit $status, not $1"
+}
+
+expect_stdout() {
+    grep -qF -e "$1" "$out" || complain "stdout does not hold: $1"
+}
+
+expect_stderr() {
+    grep -qF -e "$1" "$err" || complain "stderr does not hold: $1"
+}
+
+expect_no_stdout() {
+    [ ! -s "$out" ] || complain "something on stdout"
+}
+
+expect_no_stderr() {
+    [ ! -s "$err" ] || complain "something on stderr"
+}
+
+expect_json() {
+    if ! "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/json_lines.py" "$out" "$@" \
+        2>"$work/json-errors"; then
+        complain "$(cat "$work/json-errors")"
+    fi
+}
+
+expect_ascii() {
+    if LC_ALL=C grep -q '[^ -~	]' "$out" "$err"; then
+        complain "a byte that is not printable ASCII"
+    fi
+}
+
+expect_no_escape() {
+    if grep -q "$(printf '\033')" "$out" "$err"; then
+        complain "an escape sequence"
+    fi
+}
+
+expect_file() {
+    [ -s "$1" ] || complain "not there, or empty: $1"
+}
+
+lesson() {
+    cat >"$work/$1.md"
+}
+
+inline_lesson() {
+    lesson "$1" <<'END'
+---
+format: 1
+title: Two dense layers
+seed: 7
+data:
+  source: inline
+  x: [[1, 2], [0.5, 3], [-1, 0.25]]
+  y: [0, 1, 1]
+network:
+  - {id: fc1, op: dense, units: 3}
+  - {op: relu}
+  - {id: fc2, op: dense, units: 2}
+loss: {op: softmax_cross_entropy}
+optimizer: {op: sgd, lr: 0.1}
+run: {iterations: 5}
+---
+The introduction.
+END
+}

@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+"""Write a lesson for each golden case of the families ii, vii and viii.
+
+Reads the *.txt files beside this script and writes lessons/<name>.md and
+map.txt there. map.txt says which tensor of the lesson must equal which golden
+tensor; its first lines explain its form. Run it again after changing a case;
+with --check it only reports (exit 1) whether the files on disk are current.
+"""
+
+import math
+import os
+import sys
+import textwrap
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+HEADER = """\
+# Written by make_lessons.py. Which tensor of a lesson must equal which golden
+# tensor. Words stand apart by blanks:
+#   lesson FILE CASE ITERATIONS OPS    the rows below belong to lessons/FILE and
+#                                      CASE.txt; walk that many iterations; OPS
+#                                      are the ops it takes, joined by commas
+#   tensor GOLDEN OURS SCALE ITERATION
+#   scalar GOLDEN OURS SCALE ITERATION
+#                                      GOLDEN = SCALE * OURS in that iteration,
+#                                      counted from 1: a parameter (and its
+#                                      state) as the update leaves it, anything
+#                                      else as it was computed. A parameter in
+#                                      iteration 0 is its value at the start
+#   skip GOLDEN REASON                 a golden tensor that no tensor of this
+#                                      lesson shows
+"""
+
+
+class Case:
+    """One golden case: scalars by name, tensors by name as (shape, values)."""
+
+    def __init__(self, name):
+        self.name = name
+        self.scalars = {}
+        self.tensors = {}
+        with open(os.path.join(HERE, name + ".txt")) as f:
+            words = f.read().split()
+        self._read(words)
+
+    def _read(self, w):
+        i = 0
+        while w[i] != "end":
+            if w[i] in ("golden", "case", "family"):
+                i += 2
+            elif w[i] == "scalar":
+                self.scalars[w[i + 1]] = float(w[i + 2])
+                i += 3
+            elif w[i] == "tensor":
+                name, kind, ndim = w[i + 1], w[i + 3], int(w[i + 4])
+                shape = [int(d) for d in w[i + 5 : i + 5 + ndim]]
+                count = int(w[i + 5 + ndim])
+                i += 6 + ndim
+                cast = int if kind == "i64" else float
+                values = [cast(v) for v in w[i : i + count]]
+                self.tensors[name] = (shape, values)
+                if math.prod(shape) != count:
+                    sys.exit(f"{self.name}: {name}: shape and count differ")
+                i += count
+            else:
+                sys.exit(f"{self.name}: unknown word {w[i]!r}")
+
+    def __getitem__(self, name):
+        return self.tensors[name]
+
+
+def number(v):
+    """A number as YAML 1.1 and 1.2 both read it: a float keeps its point."""
+    s = repr(v)
+    if "e" in s and "." not in s:
+        s = s.replace("e", ".0e")
+    return s
+
+
+def tensor(value):
+    """A format 1 TENSOR in flow style, from (shape, values)."""
+    shape, values = value
+    return "{shape: %s, values: [%s]}" % (
+        list(shape),
+        ", ".join(number(v) for v in values),
+    )
+
+
+class Lesson:
+    """The text of one lesson and its rows of the map."""
+
+    def __init__(self, case, suffix="", iterations=1):
+        self.case = case
+        self.name = case.name + suffix
+        self.iterations = iterations
+        self.keys = []
+        self.data = []
+        self.nodes = []
+        self.ops = []
+        self.loss = ""
+        self.optimizer = ""
+        self.parameters = []
+        self.rows = []
+        self.named = set()
+
+    def input(self, key, value):
+        self.data.append((key, tensor(value)))
+
+    def node(self, ident, op, extra=""):
+        self.nodes.append("{id: %s, op: %s%s}" % (ident, op, extra))
+        if op not in self.ops:
+            self.ops.append(op)
+
+    def parameter(self, name, value):
+        self.parameters.append((name, tensor(value)))
+
+    def expect(self, golden, ours, scale=1.0, iteration=1):
+        kind = "scalar" if golden in self.case.scalars else "tensor"
+        if kind == "tensor":
+            self.case[golden]
+        self.named.add(golden)
+        self.rows.append(f"{kind} {golden} {ours} {scale!r} {iteration}")
+
+    def skip(self, golden, reason):
+        self.named.add(golden)
+        self.rows.append(f"skip {golden} {reason}")
+
+    def skip_rest(self, reason):
+        for golden in list(self.case.scalars) + list(self.case.tensors):
+            if golden not in self.named:
+                self.skip(golden, reason)
+
+    def map_text(self):
+        missing = (set(self.case.tensors) | set(self.case.scalars)) - self.named
+        if missing:
+            sys.exit(f"{self.name}: no row for {sorted(missing)}")
+        ops = ",".join(self.ops)
+        head = f"lesson {self.name}.md {self.case.name} {self.iterations} {ops}"
+        return "\n".join([head] + self.rows) + "\n"
+
+    def text(self):
+        out = ["---", "format: 1", f"title: Golden case {self.name}"]
+        out += self.keys
+        out += ["data:", "  source: inline", "  gradient: true"]
+        out += [wrap(f"  {k}: {v}", 4) for k, v in self.data]
+        out += ["network:"] + [f"  - {n}" for n in self.nodes]
+        out += [f"loss: {self.loss}"]
+        if self.optimizer:
+            out += [wrap(f"optimizer: {self.optimizer}", 2)]
+        if self.parameters:
+            out += ["parameters:"]
+            out += [wrap(f"  {k}: {v}", 4) for k, v in self.parameters]
+        out += ["run: {iterations: %d}" % self.iterations, "---"]
+        note = (
+            f"The numbers of the golden case `{self.case.name}`. Written by "
+            "`make_lessons.py` for the tests, not to be read in order."
+        )
+        return "\n".join(out) + "\n" + wrap(note, 0) + "\n"
+
+
+def wrap(line, indent):
+    return textwrap.fill(
+        line,
+        width=78,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def dense_rows(lesson, n, ident, inner):
+    """Rows of the n-th dense layer; inner: the golden name of its input's
+    gradient and our name of it."""
+    lesson.expect(f"z{n}", f"{ident}.out")
+    lesson.expect(f"dz{n}", f"{ident}.out.grad")
+    lesson.expect(f"dW{n}", f"{ident}.W.grad")
+    lesson.expect(f"db{n}", f"{ident}.b.grad")
+    lesson.expect(*inner)
+    for golden, part in ((f"W{n}", "W"), (f"b{n}", "b")):
+        lesson.parameter(f"{ident}.{part}", lesson.case[golden])
+        lesson.expect(golden, f"{ident}.{part}", iteration=0)
+
+
+def mlp(name, activation, target, loss):
+    """4-3-2; `activation` after the first layer and, where h2 is, the last."""
+    case = Case(name)
+    lesson = Lesson(case)
+    lesson.input("x", case["x"])
+    lesson.input("y", case[target])
+    lesson.loss = loss
+    lesson.node("fc1", "dense", ", units: %d" % case["W1"][0][1])
+    lesson.node("act1", activation)
+    lesson.node("fc2", "dense", ", units: %d" % case["W2"][0][1])
+    lesson.expect("x", "x")
+    lesson.expect(target, "y")
+    dense_rows(lesson, 1, "fc1", ("dx", "x.grad"))
+    lesson.expect("h1", "act1.out")
+    dense_rows(lesson, 2, "fc2", ("dh1", "act1.out.grad"))
+    if "h2" in case.tensors:
+        lesson.node("act2", activation)
+        lesson.expect("h2", "act2.out")
+        lesson.expect("dh2", "act2.out.grad")
+    if "p" in case.tensors:
+        lesson.expect("p", "loss.probs")
+    lesson.expect("loss_per_sample", "loss.sample")
+    lesson.expect("loss", "loss")
+    return lesson
+
+
+def softmax_regression(name):
+    case = Case(name)
+    lesson = Lesson(case)
+    lesson.input("x", case["x"])
+    lesson.input("y", case["labels"])
+    lesson.loss = "{op: softmax_cross_entropy}"
+    lesson.node("fc1", "dense", ", units: %d" % case["W1"][0][1])
+    lesson.expect("x", "x")
+    lesson.expect("labels", "y")
+    dense_rows(lesson, 1, "fc1", ("dx", "x.grad"))
+    lesson.expect("p", "loss.probs")
+    lesson.expect("loss_per_sample", "loss.sample")
+    lesson.expect("loss", "loss")
+    return lesson
+
+
+def optimizer(name, keys, states, steps=3, betas=(0.9, 0.999)):
+    """f(p) = 1/2 sum c (p - t)^2 as a dense layer: the rows of x are the axes,
+    each as long as the root of its curvature: x^T (x p - y) = c (p - t)."""
+    case = Case(name)
+    lesson = Lesson(case, iterations=steps + 1)
+    roots = [math.sqrt(c) for c in case["curvature"][1]]
+    n = len(roots)
+    x = [roots[i] if i == j else 0.0 for i in range(n) for j in range(n)]
+    y = [r * t for r, t in zip(roots, case["target"][1])]
+    lesson.input("x", ([n, n], x))
+    lesson.input("y", ([n, 1], y))
+    lesson.node("fc1", "dense", ", units: 1, bias: false")
+    lesson.loss = "{op: mse, reduction: half_sum}"
+    lesson.optimizer = keys
+    lesson.parameter("fc1.W", ([n, 1], case["p_0"][1]))
+    lesson.expect("p_0", "fc1.W", iteration=0)
+    lesson.expect("f_0", "loss")
+    for t in range(1, steps + 1):
+        lesson.expect(f"g_{t}", "fc1.W.grad", iteration=t)
+        lesson.expect(f"p_{t}", "fc1.W", iteration=t)
+        lesson.expect(f"f_{t}", "loss", iteration=t + 1)
+        for golden, ours in states.items():
+            lesson.expect(f"{golden}_{t}", f"fc1.W.{ours}", iteration=t)
+        if "mhat_1" in case.tensors:
+            for ours, beta in zip("mv", betas):
+                scale = 1.0 / (1.0 - beta**t)
+                lesson.expect(f"{ours}hat_{t}", f"fc1.W.{ours}", scale, t)
+    lesson.skip("target", "part of y: y = sqrt(curvature) * target")
+    lesson.skip("curvature", "part of x: x = diag(sqrt(curvature))")
+    return lesson
+
+
+def probe(name, ident, op, extra=""):
+    """x -> op -> sum of G * out: the gradient of out is G itself."""
+    case = Case(name)
+    lesson = Lesson(case)
+    lesson.input("x", case["x"])
+    lesson.input("y", case["G"])
+    lesson.node(ident, op, extra)
+    lesson.loss = "{op: weighted_sum}"
+    lesson.expect("x", "x")
+    lesson.expect("G", f"{ident}.out.grad")
+    lesson.expect("y", f"{ident}.out")
+    lesson.expect("dx", "x.grad")
+    lesson.expect("loss", "loss")
+    return lesson
+
+
+def activation(name, op, extra=""):
+    """The case itself, and once more with weights 1, where x.grad is the
+    derivative."""
+    lesson = probe(name, "act1", op, extra)
+    lesson.skip("dydx", "shown by the lesson whose weights are 1")
+    case = lesson.case
+    ones = Lesson(case, "_dydx")
+    ones.input("x", case["x"])
+    ones.data.append(("y", "{shape: %s, fill: 1}" % case["x"][0]))
+    ones.node("act1", op, extra)
+    ones.loss = "{op: weighted_sum}"
+    ones.expect("x", "x")
+    ones.expect("y", "act1.out")
+    ones.expect("dydx", "x.grad")
+    ones.skip_rest("shown by the lesson whose weights are G")
+    return [lesson, ones]
+
+
+def softmax(name):
+    lesson = probe(name, "softmax1", "softmax")
+    why = "a tensor of log-softmax, which is no op here"
+    lesson.skip("logsoftmax", why)
+    lesson.skip("dx_log", why)
+    return lesson
+
+
+def layer_norm(name):
+    lesson = probe(name, "norm1", "layer_norm", ", eps: 1.0e-5")
+    for part in ("gamma", "beta"):
+        lesson.parameter(f"norm1.{part}", lesson.case[part])
+        lesson.expect(part, f"norm1.{part}", iteration=0)
+        lesson.expect("d" + part, f"norm1.{part}.grad")
+    for part in ("mean", "rstd", "xhat"):
+        lesson.expect(part, f"norm1.{part}")
+    lesson.skip("var", "shown as rstd = 1/sqrt(var + eps)")
+    return lesson
+
+
+def batch_norm(name):
+    lesson = probe(name, "norm1", "batch_norm", ", eps: 1.0e-5, momentum: 0.1")
+    lesson.keys.append("layout: nhwc")
+    case = lesson.case
+    for part in ("gamma", "beta"):
+        lesson.parameter(f"norm1.{part}", case[part])
+        lesson.expect(part, f"norm1.{part}", iteration=0)
+        lesson.expect("d" + part, f"norm1.{part}.grad")
+    for part in ("running_mean", "running_var"):
+        lesson.parameter(f"norm1.{part}", case[part + "_in"])
+        lesson.expect(part + "_in", f"norm1.{part}", iteration=0)
+        lesson.expect(part + "_out", f"norm1.{part}")
+    for part in ("mean", "rstd", "xhat"):
+        lesson.expect(part, f"norm1.{part}")
+    lesson.skip("var", "shown as rstd = 1/sqrt(var + eps)")
+    lesson.skip("y_eval", "computed outside training")
+    return lesson
+
+
+def all_lessons():
+    mse = "{op: mse, reduction: half_sum_per_sample}"
+    ce = "{op: softmax_cross_entropy}"
+    adam = "lr: 0.05, beta1: 0.9, beta2: 0.999, eps: 1.0e-8"
+    decay = adam + ", weight_decay: 0.1"
+    sgd = "lr: 0.1, momentum: 0.9"
+    nesterov = sgd + ", nesterov: true"
+    velocity = {"v": "velocity"}
+    moments = {"m": "m", "v": "v"}
+    out = [
+        mlp("ii_mlp_4_3_2_relu_ce", "relu", "labels", ce),
+        mlp("ii_mlp_4_3_2_sigmoid_mse", "sigmoid", "target", mse),
+        softmax_regression("ii_softmax_regression_5_3"),
+        optimizer("vii_sgd", "{op: sgd, lr: 0.1}", {}),
+        optimizer("vii_sgd_momentum", "{op: sgd, %s}" % sgd, velocity),
+        optimizer("vii_sgd_nesterov", "{op: sgd, %s}" % nesterov, velocity),
+        optimizer("vii_adam", "{op: adam, %s}" % adam, moments),
+        optimizer("vii_adamw", "{op: adamw, %s}" % decay, moments),
+        softmax("viii_softmax"),
+        layer_norm("viii_layernorm"),
+        batch_norm("viii_batchnorm_2d"),
+        batch_norm("viii_batchnorm_nhwc"),
+    ]
+    out += activation("viii_relu", "relu")
+    out += activation("viii_leaky_relu", "leaky_relu", ", slope: 0.01")
+    out += activation("viii_sigmoid", "sigmoid")
+    out += activation("viii_tanh", "tanh")
+    out += activation("viii_gelu_tanh", "gelu", ", approximate: tanh")
+    out += activation("viii_gelu_erf", "gelu", ", approximate: erf")
+    return out
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    lessons = all_lessons()
+    files = {f"lessons/{le.name}.md": le.text() for le in lessons}
+    files["map.txt"] = HEADER + "".join("\n" + le.map_text() for le in lessons)
+    stale = []
+    os.makedirs(os.path.join(HERE, "lessons"), exist_ok=True)
+    for name, text in files.items():
+        path = os.path.join(HERE, name)
+        old = open(path).read() if os.path.exists(path) else None
+        if old == text:
+            continue
+        stale.append(name)
+        if not check:
+            with open(path, "w") as f:
+                f.write(text)
+    if check and stale:
+        print("out of date, run make_lessons.py:", *stale, sep="\n  ")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

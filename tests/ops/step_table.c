@@ -1,0 +1,192 @@
+#include "ops/step_table.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "activation.h"
+#include "dropout.h"
+#include "flatten.h"
+#include "layer_norm.h"
+#include "loss.h"
+#include "optimizer.h"
+
+static const struct lab_leaky_relu_params leaky = {.slope = 0.01};
+static const struct lab_gelu_params gelu_tanh = {.tanh = true};
+static const struct lab_gelu_params gelu_erf = {.tanh = false};
+static const struct lab_flatten_params plain = {.permute = false};
+static const struct lab_flatten_params channel_first = {.permute = true};
+static const struct lab_dropout_params third = {.p = 0.3};
+static const struct lab_layer_norm_params norm = {.eps = 1e-5};
+static const struct lab_mse_params mse_mean = {LAB_MSE_MEAN};
+static const struct lab_mse_params mse_half = {LAB_MSE_HALF_SUM};
+static const struct lab_mse_params mse_per = {LAB_MSE_HALF_SUM_PER_SAMPLE};
+static const struct lab_sgd_params sgd = {.lr = 0.1, .weight_decay = 0.01};
+static const struct lab_sgd_params heavy = {.lr = 0.1, .momentum = 0.9};
+static const struct lab_sgd_params nesterov = {
+    .lr = 0.1, .momentum = 0.9, .nesterov = true};
+static const struct lab_adam_params adam = {
+    .lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1};
+
+#define ACTIVATION(op, params)                                                 \
+    {op, op, LAB_FORWARD, "y", "x", "y:NM x:NM", params},                      \
+    {                                                                          \
+        op, op, LAB_BACKWARD, "dx", "dy x y", "dx:NM dy:NM x:NM y:NM", params  \
+    }
+#define SCE "softmax_cross_entropy"
+
+const struct step_case step_cases[] = {
+    {"dense", "matmul", LAB_FORWARD, "xW", "x W", "xW:NM x:NK W:KM", NULL},
+    {"dense", "matmul", LAB_FORWARD, "xW", "x W", "xW:M x:K W:KM", NULL},
+    {"dense", "bias", LAB_FORWARD, "out", "xW b", "out:NM xW:NM b:M", NULL},
+    {"dense", "bias", LAB_BACKWARD, "db", "dout", "db:M dout:NM", NULL},
+    {"dense", "matmul", LAB_BACKWARD, "dW dx", "dxW x W",
+     "dW:KM dx:NK dxW:NM x:NK W:KM", NULL},
+    {"dense", "matmul", LAB_BACKWARD, "dW dx", "dxW x W",
+     "dW:KM dx:2NK dxW:2NM x:2NK W:KM", NULL},
+    {"dense", "matmul", LAB_BACKWARD, "dW -", "dxW x W",
+     "dW:KM dxW:NM x:NK W:KM", NULL},
+    ACTIVATION("relu", NULL),
+    ACTIVATION("leaky_relu", &leaky),
+    ACTIVATION("sigmoid", NULL),
+    ACTIVATION("tanh", NULL),
+    ACTIVATION("gelu", &gelu_tanh),
+    ACTIVATION("gelu", &gelu_erf),
+    ACTIVATION("softplus", NULL),
+    ACTIVATION("swish", NULL),
+    {"softmax", "softmax", LAB_FORWARD, "y", "x", "y:NM x:NM", NULL},
+    {"softmax", "softmax", LAB_FORWARD, "y", "x", "y:M x:M", NULL},
+    {"softmax", "softmax", LAB_BACKWARD, "dx", "dy y", "dx:NM dy:NM y:NM",
+     NULL},
+    {"flatten", "flatten", LAB_FORWARD, "y", "x", "y:NP x:NKM", &plain},
+    {"flatten", "flatten", LAB_BACKWARD, "dx", "dy", "dx:NKM dy:NP", &plain},
+    {"flatten", "flatten", LAB_FORWARD, "y", "x", "y:NP x:NKM", &channel_first},
+    {"flatten", "flatten", LAB_BACKWARD, "dx", "dy", "dx:NKM dy:NP",
+     &channel_first},
+    {"dropout", "dropout", LAB_FORWARD, "y mask", "x", "y:NM mask:NM x:NM",
+     &third},
+    {"dropout", "dropout", LAB_BACKWARD, "dx", "dy mask", "dx:NM dy:NM mask:NM",
+     &third},
+    {"layer_norm", "stats", LAB_FORWARD, "mean rstd", "x", "mean:N rstd:N x:NM",
+     &norm},
+    {"layer_norm", "normalize", LAB_FORWARD, "xhat", "x mean rstd",
+     "xhat:NM x:NM mean:N rstd:>N", &norm},
+    {"layer_norm", "scale", LAB_FORWARD, "y", "xhat gamma beta",
+     "y:NM xhat:NM gamma:M beta:M", &norm},
+    {"layer_norm", "scale", LAB_BACKWARD, "dxhat dgamma dbeta", "dy xhat gamma",
+     "dxhat:NM dgamma:M dbeta:M dy:NM xhat:NM gamma:M", &norm},
+    {"layer_norm", "normalize", LAB_BACKWARD, "dx", "dxhat xhat rstd",
+     "dx:NM dxhat:NM xhat:NM rstd:>N", &norm},
+    {"grad_sum", "sum", LAB_BACKWARD, "dx", "a b c", "dx:NM a:NM b:NM c:NM",
+     NULL},
+    {SCE, "softmax", LAB_LOSS, "probs", "z", "probs:NM z:NM", NULL},
+    {SCE, "sample", LAB_LOSS, "sample", "z y", "sample:N z:NM y:#N", NULL},
+    {SCE, "mean", LAB_LOSS, "loss", "sample", "loss: sample:N", NULL},
+    {SCE, "softmax", LAB_BACKWARD, "dz", "probs y", "dz:NM probs:NM y:#N",
+     NULL},
+    {"mse", "sample", LAB_LOSS, "sample", "h y", "sample:N h:NM y:NM",
+     &mse_mean},
+    {"mse", "sample", LAB_LOSS, "sample", "h y", "sample:N h:NKM y:NKM",
+     &mse_half},
+    {"mse", "sample", LAB_LOSS, "sample", "h y", "sample:N h:N y:N", &mse_per},
+    {"mse", "reduce", LAB_LOSS, "loss", "sample", "loss: sample:N", &mse_mean},
+    {"mse", "reduce", LAB_LOSS, "loss", "sample", "loss: sample:N", &mse_half},
+    {"mse", "reduce", LAB_LOSS, "loss", "sample", "loss: sample:N", &mse_per},
+    {"mse", "sample", LAB_BACKWARD, "dh", "h y", "dh:NM h:NM y:NM", &mse_mean},
+    {"mse", "sample", LAB_BACKWARD, "dh", "h y", "dh:NM h:NM y:NM", &mse_half},
+    {"mse", "sample", LAB_BACKWARD, "dh", "h y", "dh:N h:N y:N", &mse_per},
+    {"weighted_sum", "sample", LAB_LOSS, "sample", "h y", "sample:N h:NM y:NM",
+     NULL},
+    {"weighted_sum", "reduce", LAB_LOSS, "loss", "sample", "loss: sample:N",
+     NULL},
+    {"weighted_sum", "sample", LAB_BACKWARD, "dh", "y", "dh:NM y:NM", NULL},
+    {"sgd", "update", LAB_UPDATE, "+p -", "g", "p:KM g:KM", &sgd},
+    {"sgd", "update", LAB_UPDATE, "+p +velocity", "g", "p:KM velocity:KM g:KM",
+     &heavy},
+    {"sgd", "update", LAB_UPDATE, "+p +velocity", "g", "p:KM velocity:KM g:KM",
+     &nesterov},
+    {"adam", "update", LAB_UPDATE, "+p +m +v", "g", "p:KM m:KM v:>KM g:KM",
+     &adam},
+    {"adamw", "update", LAB_UPDATE, "+p +m +v", "g", "p:KM m:KM v:>KM g:KM",
+     &adam},
+};
+const int step_case_count = sizeof(step_cases) / sizeof(step_cases[0]);
+
+const struct step_sizes step_sizes[] = {
+    {1, 1, 1},   {1, 7, 1},     {2, 1, 13},   {65, 33, 17},
+    {3, 65, 31}, {31, 257, 10}, {10, 64, 16}, {1, 784, 2},
+};
+const int step_size_count = sizeof(step_sizes) / sizeof(step_sizes[0]);
+
+void step_describe(char *text, size_t bytes, const struct step_case *c,
+                   const struct step_sizes *s)
+{
+    snprintf(text, bytes, "%s.%s %s (%s <- %s), N %d K %d M %d", c->op,
+             c->step ? c->step : "group", lab_phase_name(c->phase), c->outs,
+             c->ins, (int)s->N, (int)s->K, (int)s->M);
+}
+
+static int64_t side(char letter, const struct step_sizes *s)
+{
+    switch (letter) {
+    case 'N':
+        return s->N;
+    case 'K':
+        return s->K;
+    case 'M':
+        return s->M;
+    case 'P':
+        return s->K * s->M;
+    default:
+        return letter - '0';
+    }
+}
+
+void step_fill(struct rig *r, const struct step_case *c,
+               const struct step_sizes *sizes, uint64_t seed)
+{
+    char name[24];
+    int used;
+    const char *p = c->tensors;
+    while (sscanf(p, " %23[^:]:%n", name, &used) == 1) {
+        p += used;
+        bool labels = *p == '#';
+        bool positive = *p == '>';
+        p += labels || positive;
+        int64_t dim[LAB_MAX_RANK];
+        int rank = 0;
+        for (; isalnum((unsigned char)*p); p++) {
+            dim[rank] = side(*p, sizes);
+            rank++;
+        }
+        if (labels)
+            rig_add_labels(r, name, dim[0]);
+        else
+            rig_add(r, name, rank, dim);
+        seed++;
+        if (labels)
+            rig_random(r, name, seed, 0, (double)sizes->M);
+        else
+            rig_random(r, name, seed, positive ? 0.1 : -2, 2);
+    }
+    rig_call(r)->iteration = 4;
+}
+
+void step_run(struct rig *r, const struct step_case *c)
+{
+    rig_run(r, c->op, c->step, c->phase, c->outs, c->ins, c->params);
+}
+
+void step_compare(const char *what, const struct step_case *c,
+                  const struct rig *got, const struct rig *ref,
+                  double tolerance)
+{
+    char name[24];
+    int used;
+    for (const char *p = c->outs; sscanf(p, " %23s%n", name, &used) == 1;
+         p += used) {
+        if (strcmp(name, "-") != 0)
+            rig_compare_rigs(what, got, ref, name + (name[0] == '+'),
+                             tolerance);
+    }
+}

@@ -1,0 +1,264 @@
+/* Every backward kernel against central differences of its own forward, in
+ * double: loss = sum(G y), and dloss/dx by
+ *     (-f(x+2h) + 8 f(x+h) - 8 f(x-h) + f(x-2h)) / 12h
+ * whose error is of the order of h^4. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "activation.h"
+#include "dropout.h"
+#include "flatten.h"
+#include "layer_norm.h"
+#include "loss.h"
+#include "ops/step_table.h"
+
+enum { MAX_STEPS = 4 };
+
+struct grad_step {
+    const char *step;
+    enum lab_phase phase;
+    const char *outs;
+    const char *ins;
+};
+
+struct grad_case {
+    const char *op;
+    const void *params;
+    const char *tensors; /* as in step_table.h */
+    struct grad_step forward[MAX_STEPS];
+    struct grad_step backward[MAX_STEPS];
+    const char *y;
+    const char *G;     /* the gradient that arrives at y; NULL: y is the loss */
+    const char *pairs; /* "x dx W dW": each tensor and its gradient */
+};
+
+static const struct lab_leaky_relu_params leaky = {0.1};
+static const struct lab_gelu_params gelu_tanh = {true};
+static const struct lab_gelu_params gelu_erf = {false};
+static const struct lab_flatten_params channel_first = {true};
+static const struct lab_dropout_params drop = {0.4};
+static const struct lab_layer_norm_params norm = {1e-5};
+static const struct lab_mse_params mse[] = {
+    {LAB_MSE_MEAN}, {LAB_MSE_HALF_SUM}, {LAB_MSE_HALF_SUM_PER_SAMPLE}};
+
+#define ELEMENTWISE(op, params)                                                \
+    {                                                                          \
+        op, params, "x:NM y:NM G:NM dx:NM", {{op, LAB_FORWARD, "y", "x"}},     \
+            {{op, LAB_BACKWARD, "dx", "G x y"}}, "y", "G", "x dx"              \
+    }
+#define MSE(params, shape)                                                     \
+    {                                                                          \
+        "mse", params, "h:" shape " y:" shape " dh:" shape " sample:N loss:",  \
+            {{"sample", LAB_LOSS, "sample", "h y"},                            \
+             {"reduce", LAB_LOSS, "loss", "sample"}},                          \
+            {{"sample", LAB_BACKWARD, "dh", "h y"}}, "loss", NULL, "h dh"      \
+    }
+
+static const struct grad_case cases[] = {
+    {"dense",
+     NULL,
+     "x:NK W:KM b:M xW:NM out:NM G:NM dx:NK dW:KM db:M",
+     {{"matmul", LAB_FORWARD, "xW", "x W"},
+      {"bias", LAB_FORWARD, "out", "xW b"}},
+     {{"bias", LAB_BACKWARD, "db", "G"},
+      {"matmul", LAB_BACKWARD, "dW dx", "G x W"}},
+     "out",
+     "G",
+     "x dx W dW b db"},
+    ELEMENTWISE("relu", NULL),
+    ELEMENTWISE("leaky_relu", &leaky),
+    ELEMENTWISE("sigmoid", NULL),
+    ELEMENTWISE("tanh", NULL),
+    ELEMENTWISE("gelu", &gelu_tanh),
+    ELEMENTWISE("gelu", &gelu_erf),
+    ELEMENTWISE("softplus", NULL),
+    ELEMENTWISE("swish", NULL),
+    {"softmax",
+     NULL,
+     "x:NM y:NM G:NM dx:NM",
+     {{"softmax", LAB_FORWARD, "y", "x"}},
+     {{"softmax", LAB_BACKWARD, "dx", "G y"}},
+     "y",
+     "G",
+     "x dx"},
+    {"flatten",
+     &channel_first,
+     "x:NKM y:NP G:NP dx:NKM",
+     {{"flatten", LAB_FORWARD, "y", "x"}},
+     {{"flatten", LAB_BACKWARD, "dx", "G"}},
+     "y",
+     "G",
+     "x dx"},
+    {"dropout",
+     &drop,
+     "x:NM y:NM mask:NM G:NM dx:NM",
+     {{"dropout", LAB_FORWARD, "y mask", "x"}},
+     {{"dropout", LAB_BACKWARD, "dx", "G mask"}},
+     "y",
+     "G",
+     "x dx"},
+    {"layer_norm",
+     &norm,
+     "x:NM gamma:M beta:M mean:N rstd:N xhat:NM y:NM G:NM dxhat:NM dgamma:M "
+     "dbeta:M dx:NM",
+     {{"stats", LAB_FORWARD, "mean rstd", "x"},
+      {"normalize", LAB_FORWARD, "xhat", "x mean rstd"},
+      {"scale", LAB_FORWARD, "y", "xhat gamma beta"}},
+     {{"scale", LAB_BACKWARD, "dxhat dgamma dbeta", "G xhat gamma"},
+      {"normalize", LAB_BACKWARD, "dx", "dxhat xhat rstd"}},
+     "y",
+     "G",
+     "x dx gamma dgamma beta dbeta"},
+    {"softmax_cross_entropy",
+     NULL,
+     "z:NM y:#N probs:NM sample:N loss: dz:NM",
+     {{"softmax", LAB_LOSS, "probs", "z"},
+      {"sample", LAB_LOSS, "sample", "z y"},
+      {"mean", LAB_LOSS, "loss", "sample"}},
+     {{"softmax", LAB_BACKWARD, "dz", "probs y"}},
+     "loss",
+     NULL,
+     "z dz"},
+    MSE(&mse[0], "NM"),
+    MSE(&mse[1], "NM"),
+    MSE(&mse[2], "NM"),
+    MSE(&mse[0], "N"),
+    MSE(&mse[2], "N"),
+    MSE(&mse[2], "NKM"),
+    {"weighted_sum",
+     NULL,
+     "h:NM y:NM dh:NM sample:N loss:",
+     {{"sample", LAB_LOSS, "sample", "h y"},
+      {"reduce", LAB_LOSS, "loss", "sample"}},
+     {{"sample", LAB_BACKWARD, "dh", "y"}},
+     "loss",
+     NULL,
+     "h dh"},
+};
+
+static void run_steps(struct rig *r, const struct grad_case *c,
+                      const struct grad_step *steps)
+{
+    for (int i = 0; i < MAX_STEPS && steps[i].step; i++)
+        rig_run(r, c->op, steps[i].step, steps[i].phase, steps[i].outs,
+                steps[i].ins, c->params);
+}
+
+static double loss_of(struct rig *r, const struct grad_case *c)
+{
+    double loss = 0;
+    run_steps(r, c, c->forward);
+    for (int64_t i = 0; i < rig_size(r, c->y); i++)
+        loss += (c->G ? rig_get(r, c->G, i) : 1) * rig_get(r, c->y, i);
+    return loss;
+}
+
+static double central_difference(struct rig *r, const struct grad_case *c,
+                                 const char *name, int64_t i)
+{
+    static const double at[] = {2, 1, -1, -2};
+    static const double weight[] = {-1, 8, -8, 1};
+    const double h = 1e-3;
+    double before = rig_get(r, name, i);
+    double sum = 0;
+    for (int k = 0; k < 4; k++) {
+        rig_put(r, name, i, before + at[k] * h);
+        sum += weight[k] * loss_of(r, c);
+    }
+    rig_put(r, name, i, before);
+    return sum / (12 * h);
+}
+
+/* relu has no slope at 0: keep its inputs away from the corner. */
+static void keep_off_zero(struct rig *r, const char *name)
+{
+    for (int64_t i = 0; i < rig_size(r, name); i++) {
+        double v = rig_get(r, name, i);
+        if (fabs(v) < 0.01)
+            rig_put(r, name, i, v < 0 ? v - 0.05 : v + 0.05);
+    }
+}
+
+static void check_case(const struct grad_case *c,
+                       const struct step_sizes *sizes)
+{
+    char name[24];
+    char gradient[24];
+    int used;
+    struct rig *r = rig_new(RIG_REF_F64);
+    const struct step_case shapes = {.op = c->op, .tensors = c->tensors};
+    step_fill(r, &shapes, sizes, 11);
+    if (strstr(c->op, "relu"))
+        keep_off_zero(r, "x");
+    run_steps(r, c, c->forward);
+    run_steps(r, c, c->backward);
+    for (const char *p = c->pairs;
+         sscanf(p, " %23s %23s%n", name, gradient, &used) == 2; p += used) {
+        double numeric[256];
+        int64_t count = rig_size(r, name);
+        assert_true(count <= 256);
+        double analytic[256];
+        for (int64_t i = 0; i < count; i++)
+            analytic[i] = rig_get(r, gradient, i);
+        for (int64_t i = 0; i < count; i++)
+            numeric[i] = central_difference(r, c, name, i);
+        for (int64_t i = 0; i < count; i++)
+            rig_put(r, gradient, i, analytic[i]);
+        rig_compare(c->op, r, gradient, numeric, count, 1e-8);
+    }
+    rig_free(r);
+}
+
+static void backward_is_the_slope_of_forward(void **state)
+{
+    (void)state;
+    static const struct step_sizes sizes[] = {
+        {3, 5, 4}, {1, 1, 1}, {7, 3, 11}, {2, 13, 5}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+            check_case(&cases[i], &sizes[s]);
+    }
+}
+
+/* A tensor that two readers use: its gradient is the sum, and as many as one
+ * or seven readers are as good. */
+static void gradients_of_several_readers_add_up(void **state)
+{
+    (void)state;
+    static const char *const ins[] = {"a", "a b", "a b c a b c a"};
+    static const int times[][3] = {{1, 0, 0}, {1, 1, 0}, {3, 2, 2}};
+    const int64_t dim[] = {5, 3};
+    struct rig *r = rig_new(RIG_REF_F64);
+    rig_add(r, "dx", 2, dim);
+    const char *const name[] = {"a", "b", "c"};
+    for (int k = 0; k < 3; k++) {
+        rig_add(r, name[k], 2, dim);
+        rig_random(r, name[k], (uint64_t)k, -1, 1);
+    }
+    for (int k = 0; k < 3; k++) {
+        rig_run(r, "grad_sum", "sum", LAB_BACKWARD, "dx", ins[k], NULL);
+        for (int64_t i = 0; i < 15; i++) {
+            double want = 0;
+            for (int j = 0; j < 3; j++)
+                want += times[k][j] * rig_get(r, name[j], i);
+            assert_true(fabs(rig_get(r, "dx", i) - want) < 1e-14);
+        }
+    }
+    rig_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(backward_is_the_slope_of_forward),
+        cmocka_unit_test(gradients_of_several_readers_add_up),
+    };
+    return cmocka_run_group_tests_name("reference gradients", tests, NULL,
+                                       NULL);
+}

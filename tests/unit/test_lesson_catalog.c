@@ -1,0 +1,270 @@
+/* The course in a directory, and what lint says about it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "lesson/lint.h"
+
+static char dir[] = "/tmp/lesson_catalog_XXXXXX";
+static char lessons[64];
+
+#define DATA "data: {source: inline, x: [[1, 2]], y: [[0, 1]]}\n"
+#define NETWORK                                                                \
+    "network:\n  - {id: fc1, op: dense, units: 2}\n"                           \
+    "loss: {op: mse}\n"
+#define TEXT "---\nHello.\n\n## node: fc1\nA.\n\n## node: loss\nB.\n"
+
+static void put(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", lessons, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int make_course(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(lessons, sizeof(lessons), "%s/lessons", dir);
+    assert_int_equal(mkdir(lessons, 0700), 0);
+    put("30-third.md", "---\nformat: 1\ntitle: C\nsummary: S\norder: 5\n"
+                       "prerequisites: [second]\n" DATA NETWORK TEXT);
+    put("20-second.md",
+        "---\nformat: 1\ntitle: B\nsummary: S\norder: 20\n"
+        "prerequisites: [third, frist, second]\n" DATA NETWORK TEXT);
+    put("10-first.md",
+        "---\nformat: 1\ntitle: A\norder: 20\n" DATA NETWORK
+        "watch: [fc1.oat, fc1.out]\n"
+        "break: [{step: fc1.matmull}, {step: fc1.W, phase: loss}]\n"
+        "printed:\n"
+        "  - {tensor: fc1.b.grad, values: [1, 2]}\n"
+        "  - {tensor: fc1.b.grad, at: [1], values: [1, 2]}\n"
+        "  - {tensor: fc1.c, values: [1]}\n"
+        "---\n## step: fc1.matmul\nA.\n## step: fc1.matmull\nB."
+        "\n## node: fc2\nC.\n## phase: foreward\nD.\n"
+        "## phase: update\n"
+        "## Step : fc1.bias\nE.\n## step: fc1.matmul\nF.\n");
+    put("40-shape.md", "---\nformat: 1\ntitle: D\nsummary: S\n" DATA NETWORK
+                       "parameters: {fc1.W: [[1, 2]]}\n" TEXT);
+    put("broken.md", "---\nformat: 1\n---\n");
+    put("notes.txt", "no lesson");
+    put("README.md", "no lesson");
+    return setenv("LAPENNA_LAB_DATA_DIR", dir, 1);
+}
+
+static int remove_course(void **state)
+{
+    static const char *const names[] = {
+        "10-first.md", "20-second.md", "30-third.md", "40-shape.md",
+        "broken.md",   "notes.txt",    "README.md"};
+    char path[128];
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(path, sizeof(path), "%s/%s", lessons, names[i]);
+        unlink(path);
+    }
+    return rmdir(lessons) || rmdir(dir);
+}
+
+static void lessons_stand_in_their_order(void **state)
+{
+    static const char *const ids[] = {"third", "first", "second", "shape",
+                                      "broken"};
+    struct lab_catalog *c = NULL;
+    (void)state;
+    assert_int_equal(lab_catalog_load(&c, NULL), LAB_OK);
+    assert_int_equal(c->count, 5);
+    for (size_t i = 0; i < c->count; i++)
+        assert_string_equal(c->items[i].id, ids[i]);
+    assert_null(c->items[4].lesson);
+    assert_non_null(strstr(c->items[4].error, "has no title"));
+    assert_non_null(lab_catalog_find(c, "second"));
+    assert_null(lab_catalog_find(c, "notes"));
+    lab_catalog_free(c);
+}
+
+static void a_lesson_is_found_by_id_or_path(void **state)
+{
+    char want[128];
+    struct lab_str path;
+    (void)state;
+    lab_str_init(&path);
+    snprintf(want, sizeof(want), "%s/20-second.md", lessons);
+    assert_int_equal(lab_lesson_find("second", &path), LAB_OK);
+    assert_string_equal(lab_str_text(&path), want);
+    lab_str_clear(&path);
+    assert_int_equal(lab_lesson_find("x/y.md", &path), LAB_OK);
+    assert_string_equal(lab_str_text(&path), "x/y.md");
+    lab_str_clear(&path);
+    assert_int_equal(lab_lesson_find("secund", &path), LAB_E_NOTFOUND);
+    assert_non_null(strstr(lab_error(), "did you mean second"));
+    lab_str_release(&path);
+}
+
+static void a_directory_that_is_missing(void **state)
+{
+    struct lab_catalog *c = NULL;
+    (void)state;
+    assert_int_equal(lab_catalog_load(&c, "/no/such/place"), LAB_E_IO);
+    assert_non_null(strstr(lab_error(), "LAPENNA_LAB_DATA_DIR"));
+    assert_null(c);
+}
+
+static void check_lint(const char *name, const char *want)
+{
+    char path[128];
+    struct lab_catalog *c = NULL;
+    struct lab_findings found;
+    struct lab_str text;
+    size_t skip = strlen(lessons) + 1;
+    snprintf(path, sizeof(path), "%s/%s", lessons, name);
+    lab_findings_init(&found);
+    lab_str_init(&text);
+    assert_int_equal(lab_catalog_load(&c, lessons), LAB_OK);
+    assert_int_equal(lab_lesson_lint(path, c, &found), LAB_OK);
+    for (size_t i = 0; i < found.count; i++) {
+        struct lab_str line;
+        lab_str_init(&line);
+        lab_finding_text(&found.items[i], &line);
+        lab_str_addf(&text, "%c %s\n",
+                     lab_severity_name(found.items[i].severity)[0],
+                     lab_str_text(&line) + skip);
+        lab_str_release(&line);
+    }
+    assert_string_equal(lab_str_text(&text), want);
+    lab_str_release(&text);
+    lab_findings_release(&found);
+    lab_catalog_free(c);
+}
+
+static void lint_knows_the_course(void **state)
+{
+    (void)state;
+    check_lint("20-second.md",
+               "e 20-second.md:5:1: order 20 is also that of the lesson first\n"
+               "e 20-second.md:6:24: no lesson frist; did you mean first?\n"
+               "e 20-second.md:6:31: the lesson is its own prerequisite\n");
+}
+
+static void lint_knows_the_network(void **state)
+{
+    (void)state;
+    check_lint(
+        "10-first.md",
+        "w 10-first.md:3:1: no summary: add one line that says what the "
+        "learner will see\n"
+        "e 10-first.md:4:1: order 20 is also that of the lesson second\n"
+        "w 10-first.md:7:5: no text for the step fc1.bias (forward): add "
+        "## step: fc1.bias, ## node: fc1 or ## phase: forward\n"
+        "w 10-first.md:7:5: no text for the step fc1.bias (backward): add "
+        "## step: fc1.bias, ## node: fc1 or ## phase: backward\n"
+        "w 10-first.md:8:7: no text for the step loss.sample (loss): add "
+        "## step: loss.sample, ## node: loss or ## phase: loss\n"
+        "w 10-first.md:8:7: no text for the step loss.reduce (loss): add "
+        "## step: loss.reduce, ## node: loss or ## phase: loss\n"
+        "w 10-first.md:8:7: no text for the step loss.sample (backward): add "
+        "## step: loss.sample, ## node: loss or ## phase: backward\n"
+        "e 10-first.md:9:9: no tensor fc1.oat in this lesson; did you mean "
+        "fc1.out?\n"
+        "e 10-first.md:10:9: no step fc1.matmull in this lesson; did you mean "
+        "fc1.matmul?\n"
+        "e 10-first.md:10:30: the step fc1.W has no phase loss\n"
+        "e 10-first.md:13:5: 2 printed values do not fit into fc1.b.grad, "
+        "which has the shape [2]\n"
+        "e 10-first.md:14:5: no tensor fc1.c in this lesson; did you mean "
+        "fc1.W?\n"
+        "e 10-first.md:18:1: no step fc1.matmull in this lesson; did you mean "
+        "fc1.matmul?\n"
+        "e 10-first.md:20:1: no node fc2 in this lesson; did you mean fc1?\n"
+        "e 10-first.md:22:1: no phase foreward in this lesson; did you mean "
+        "forward?\n"
+        "w 10-first.md:24:1: no text under this heading\n"
+        "w 10-first.md:25:1: this heading is read in order; one that belongs "
+        "to a step begins with \"step: \"\n"
+        "e 10-first.md:27:1: a second text for step: fc1.matmul; the one in "
+        "line 16 is shown\n");
+}
+
+static void lint_builds_the_network(void **state)
+{
+    (void)state;
+    check_lint("40-shape.md", "e 40-shape.md:9:14: parameter fc1.W is [2,2] "
+                              "in this network, the lesson gives [1,2]\n");
+}
+
+/* The lessons of the program and of the golden cases have no error. */
+static void the_shipped_lessons_are_clean(void **state)
+{
+    static const char *const dirs[] = {LAB_SOURCE_DIR "/lessons",
+                                       LAB_SOURCE_DIR "/tests/golden/lessons"};
+    size_t tried = 0;
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct lab_catalog *c = NULL;
+        assert_int_equal(lab_catalog_load(&c, dirs[k]), LAB_OK);
+        for (size_t i = 0; i < c->count; i++, tried++) {
+            struct lab_findings found;
+            lab_findings_init(&found);
+            assert_int_equal(lab_lesson_lint(c->items[i].path, c, &found),
+                             LAB_OK);
+            if (found.errors)
+                print_error("%s: %s\n", c->items[i].path,
+                            found.items[0].message);
+            assert_int_equal(found.errors, 0);
+            lab_findings_release(&found);
+        }
+        lab_catalog_free(c);
+    }
+    assert_true(tried > 20);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/10-first.md", lessons);
+    for (int64_t n = 1; n < 100000; n++) {
+        struct lab_catalog *c = NULL;
+        struct lab_findings found;
+        lab_findings_init(&found);
+        lab_mem_fail_from(n);
+        enum lab_status st = lab_catalog_load(&c, lessons);
+        if (!st)
+            st = lab_lesson_lint(path, c, &found);
+        bool ran_out = lab_mem_count() >= n;
+        lab_mem_fail_from(0);
+        assert_int_equal(st, ran_out ? LAB_E_NOMEM : LAB_OK);
+        lab_findings_release(&found);
+        lab_catalog_free(c);
+        if (!ran_out)
+            return;
+    }
+    fail();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lessons_stand_in_their_order),
+        cmocka_unit_test(a_lesson_is_found_by_id_or_path),
+        cmocka_unit_test(a_directory_that_is_missing),
+        cmocka_unit_test(lint_knows_the_course),
+        cmocka_unit_test(lint_knows_the_network),
+        cmocka_unit_test(lint_builds_the_network),
+        cmocka_unit_test(the_shipped_lessons_are_clean),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, make_course, remove_course);
+}

@@ -1,0 +1,278 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "lesson/lesson.h"
+
+#define FRONT                                                                  \
+    "---\nformat: 1\ntitle: T\nnetwork: [{op: relu}]\nloss: {op: mse}\n---\n"
+
+static struct lab_lesson *parse(const char *body)
+{
+    struct lab_lesson *lesson = NULL;
+    struct lab_findings found;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_findings_init(&found);
+    lab_str_addf(&text, "%s%s", FRONT, body);
+    if (lab_lesson_parse(&lesson, "t.md", text.data, text.len, &found))
+        print_error("%s\n", lab_error());
+    lab_findings_release(&found);
+    lab_str_release(&text);
+    assert_non_null(lesson);
+    return lesson;
+}
+
+static char *wrapped(const struct lab_md *doc, int columns)
+{
+    struct lab_md_lines lines;
+    struct lab_str text;
+    lab_str_init(&text);
+    assert_int_equal(lab_md_wrap(doc, columns, &lines), LAB_OK);
+    for (size_t i = 0; i < lines.count; i++) {
+        for (size_t k = 0; k < lines.lines[i].n_spans; k++)
+            lab_str_add(&text, lines.lines[i].spans[k].text);
+        lab_str_add_char(&text, '\n');
+    }
+    lab_md_lines_release(&lines);
+    return lab_str_detach(&text);
+}
+
+static void check_wrapped(const char *body, int columns, const char *want)
+{
+    struct lab_lesson *lesson = parse(body);
+    char *got = wrapped(&lesson->sections[0].doc, columns);
+    assert_string_equal(got, want);
+    lab_free(got);
+    lab_lesson_free(lesson);
+}
+
+static void paragraphs_are_filled(void **state)
+{
+    (void)state;
+    check_wrapped("one two three\nfour five six seven\n\nnext\n", 20,
+                  "one two three four\nfive six seven\n\nnext\n");
+    check_wrapped("hard  \nbreak", 40, "hard\nbreak\n");
+    check_wrapped("abcdefghijklmnopqrstuvwxyzabcdef", 20,
+                  "abcdefghijklmnopqrst\nuvwxyzabcdef\n");
+    check_wrapped("", 40, "");
+}
+
+static void formulas_hold_together(void **state)
+{
+    (void)state;
+    check_wrapped("a long text and $y = x W + b$ here", 22,
+                  "a long text and\ny = x W + b here\n");
+    check_wrapped("$$y = \\frac{1}{n}$$", 40, "    y = 1/n\n");
+    check_wrapped("costs \\$5 and \\$6", 40, "costs $5 and $6\n");
+}
+
+static void lists_hang(void **state)
+{
+    (void)state;
+    check_wrapped("- one two three four five\n- six\n  - seven\n", 20,
+                  "•  one two three\n   four five\n•  six\n   •  seven\n");
+    check_wrapped("text\n\n9. nine\n10. ten\n", 40,
+                  "text\n\n9. nine\n10. ten\n");
+    check_wrapped("1. a\n\n   b\n\n2. c\n", 40, "1. a\n\n   b\n\n2. c\n");
+    check_wrapped("-\n- x\n", 40, "•\n•  x\n");
+}
+
+static void code_keeps_its_form(void **state)
+{
+    (void)state;
+    check_wrapped("```c\nint  x;\n\n  y\n```\n", 40, "  int  x;\n\n    y\n");
+    check_wrapped("    0123456789012345678901234\n", 20,
+                  "  012345678901234567\n  8901234\n");
+}
+
+static void tables_fit(void **state)
+{
+    static const char table[] = "| op | what it does |\n|-|-:|\n"
+                                "| relu | the larger of zero and x |\n"
+                                "| `tanh` | bends |\n";
+    (void)state;
+    check_wrapped(table, 60,
+                  "op   │             what it does\n"
+                  "─────┼─────────────────────────\n"
+                  "relu │ the larger of zero and x\n"
+                  "tanh │                    bends\n");
+    check_wrapped(table, 24,
+                  "op   │      what it does\n"
+                  "─────┼──────────────────\n"
+                  "relu │     the larger of\n"
+                  "     │        zero and x\n"
+                  "tanh │             bends\n");
+    check_wrapped("| a | b | c | d | e |\n|-|-|-|-|-|\n| 1 | 2 | 3 | 4 | 5 |",
+                  20, "a:\n  1\nb:\n  2\nc:\n  3\nd:\n  4\ne:\n  5\n");
+}
+
+static void quotes_headings_rules(void **state)
+{
+    (void)state;
+    check_wrapped("> said\n> so\n", 40, "│ said so\n");
+    check_wrapped("# Top\n\n### Low\n\n---\n", 20,
+                  "Top\n───\n\nLow\n\n────────────────────\n");
+    check_wrapped("[text](https://example.org) [#](#a)", 60,
+                  "text (https://example.org) #\n");
+    check_wrapped("&lt;b&gt; &#955; &#27;[31m &nope;", 60,
+                  "<b> λ ^[[31m &nope;\n");
+}
+
+static void wide_and_combining_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(lab_md_columns("abc"), 3);
+    assert_int_equal(lab_md_columns("漢字"), 4);
+    assert_int_equal(lab_md_columns("x\xCC\x82"), 1);
+    check_wrapped("漢字漢字漢字漢字漢字漢字", 20,
+                  "漢字漢字漢字漢字漢字\n漢字\n");
+}
+
+static void spans_carry_styles(void **state)
+{
+    struct lab_lesson *lesson = parse("a **b** *c* `d` $e$ ***f***");
+    const struct lab_md_block *b = lesson->sections[0].doc.blocks;
+    static const struct {
+        const char *text;
+        unsigned style;
+    } want[] = {{"a ", 0}, {"b", LAB_SPAN_STRONG},
+                {" ", 0},  {"c", LAB_SPAN_EMPH},
+                {" ", 0},  {"d", LAB_SPAN_CODE},
+                {" ", 0},  {"e", LAB_SPAN_MATH},
+                {" ", 0},  {"f", LAB_SPAN_STRONG | LAB_SPAN_EMPH}};
+    (void)state;
+    assert_int_equal(lesson->sections[0].doc.n_blocks, 1);
+    assert_int_equal(b->n_spans, sizeof(want) / sizeof(*want));
+    for (size_t i = 0; i < b->n_spans; i++) {
+        assert_string_equal(b->spans[i].text, want[i].text);
+        assert_int_equal(b->spans[i].style, want[i].style);
+    }
+    lab_lesson_free(lesson);
+}
+
+static const char sections[] = "Intro.\n\n"          /* line 7 */
+                               "# Not a section\n\n" /* 9 */
+                               "## node: fc1\n\nN\n" /* 11 */
+                               "## step: fc1.matmul\nS\n"
+                               "## phase: backward\nP\n"
+                               "## step: lstm1.cell\nC\n"
+                               "## Reading on\nO\n"
+                               "> ## step: quoted\n";
+
+static void sections_are_found(void **state)
+{
+    struct lab_lesson *l = parse(sections);
+    (void)state;
+    assert_int_equal(l->n_sections, 6);
+    assert_int_equal(l->sections[0].kind, LAB_SECTION_INTRO);
+    assert_int_equal(l->sections[0].doc.n_blocks, 2);
+    assert_int_equal(l->sections[1].kind, LAB_SECTION_NODE);
+    assert_string_equal(l->sections[1].name, "fc1");
+    assert_int_equal(l->sections[1].line, 11);
+    assert_int_equal(l->sections[2].line, 14);
+    assert_int_equal(l->sections[5].kind, LAB_SECTION_OTHER);
+    assert_string_equal(l->sections[5].title, "Reading on");
+    assert_int_equal(l->sections[5].doc.n_blocks, 2);
+    lab_lesson_free(l);
+}
+
+static const char *title_for(const struct lab_lesson *l, const char *step,
+                             const char *node, const char *phase)
+{
+    const struct lab_section *s = lab_lesson_text_for(l, step, node, phase);
+    return s ? s->title : NULL;
+}
+
+static void a_steps_text_comes_first(void **state)
+{
+    struct lab_lesson *l = parse(sections);
+    (void)state;
+    assert_string_equal(title_for(l, "fc1.matmul", "fc1", "backward"),
+                        "step: fc1.matmul");
+    assert_string_equal(title_for(l, "fc1.bias", "fc1", "backward"),
+                        "node: fc1");
+    assert_string_equal(title_for(l, "fc2.bias", "fc2", "backward"),
+                        "phase: backward");
+    assert_null(title_for(l, "fc2.bias", "fc2", "forward"));
+    assert_string_equal(title_for(l, "lstm1.cell.12", "lstm1", "forward"),
+                        "step: lstm1.cell");
+    assert_null(title_for(l, "lstm1.cell.x", "lstm1", "forward"));
+    assert_string_equal(title_for(l, "fc1.in.add", "fc1.in", "forward"),
+                        "node: fc1");
+    assert_null(title_for(l, NULL, NULL, NULL));
+    lab_lesson_free(l);
+}
+
+static void no_line_is_too_long(void **state)
+{
+    struct lab_lesson *l = parse(
+        "# A heading that is rather long for a narrow terminal\n\n"
+        "Text with `code that has blanks` and $a + b + c + d + e + f$.\n\n"
+        "123456789. a list item far out\n   - deep\n     - deeper\n"
+        "       - deepest of them all\n         - and one more\n\n"
+        "> > > > > > quotes within quotes within quotes\n\n"
+        "| a | b | c |\n|-|:-:|-:|\n| one two | three | four five six |\n\n"
+        "```\nsome code that runs on and on and on and on\n```\n\n"
+        "$$\\sum_{i=1}^{n} \\frac{a_i + b_i}{c_i + d_i} = e + f + g$$\n");
+    (void)state;
+    for (int columns = 20; columns <= 200; columns++) {
+        struct lab_md_lines lines;
+        assert_int_equal(lab_md_wrap(&l->sections[0].doc, columns, &lines),
+                         LAB_OK);
+        for (size_t i = 0; i < lines.count; i++) {
+            int used = 0;
+            for (size_t k = 0; k < lines.lines[i].n_spans; k++)
+                used += lab_md_columns(lines.lines[i].spans[k].text);
+            assert_in_range(used, 0, columns);
+        }
+        lab_md_lines_release(&lines);
+    }
+    lab_lesson_free(l);
+}
+
+static void short_memory_is_told(void **state)
+{
+    struct lab_lesson *l = parse("- a **b**\n\n| a | b |\n|-|-|\n| c | d |\n"
+                                 "\n```\ncode\n```\n");
+    (void)state;
+    for (int64_t n = 1; n < 1000; n++) {
+        struct lab_md_lines lines = {0};
+        lab_mem_fail_from(n);
+        enum lab_status st = lab_md_wrap(&l->sections[0].doc, 40, &lines);
+        bool ran_out = lab_mem_count() >= n;
+        lab_mem_fail_from(0);
+        assert_int_equal(st, ran_out ? LAB_E_NOMEM : LAB_OK);
+        lab_md_lines_release(&lines);
+        if (!ran_out) {
+            lab_lesson_free(l);
+            return;
+        }
+    }
+    fail();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paragraphs_are_filled),
+        cmocka_unit_test(formulas_hold_together),
+        cmocka_unit_test(lists_hang),
+        cmocka_unit_test(code_keeps_its_form),
+        cmocka_unit_test(tables_fit),
+        cmocka_unit_test(quotes_headings_rules),
+        cmocka_unit_test(wide_and_combining_characters),
+        cmocka_unit_test(spans_carry_styles),
+        cmocka_unit_test(sections_are_found),
+        cmocka_unit_test(a_steps_text_comes_first),
+        cmocka_unit_test(no_line_is_too_long),
+        cmocka_unit_test(short_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

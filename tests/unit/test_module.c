@@ -1,0 +1,116 @@
+/* Where modules are looked for, and what is said when they are not there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/module.h"
+
+#define VARIABLE "LAPENNA_LAB_MODULE_DIR"
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/lab-module-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char path[96];
+    snprintf(path, sizeof(path), "%s/broken.so", folder);
+    unlink(path);
+    unsetenv(VARIABLE);
+    return rmdir(folder);
+}
+
+static void only_the_named_folder_is_searched(void **state)
+{
+    (void)state;
+    void *handle = NULL;
+    setenv(VARIABLE, folder, 1);
+    assert_int_equal(lab_module_open("lapenna-lab-onednn.so", &handle),
+                     LAB_E_NOTFOUND);
+    assert_null(handle);
+    assert_non_null(strstr(lab_error(), folder));
+    assert_non_null(strstr(lab_error(), "lapenna-lab-onednn.so"));
+    setenv(VARIABLE, LAB_TEST_MODULE_DIR, 1);
+    assert_int_equal(lab_module_open("test_module_sample.so", &handle), LAB_OK);
+    assert_non_null(handle);
+    void *address = NULL;
+    assert_int_equal(lab_module_symbol(handle, "sample_answer", &address),
+                     LAB_OK);
+    assert_int_equal(*(const int *)address, 42);
+    address = NULL;
+    assert_int_equal(lab_module_symbol(handle, "sample_nothing", &address),
+                     LAB_E_NOTFOUND);
+    assert_null(address);
+}
+
+static void without_the_variable_it_stands_beside_the_program(void **state)
+{
+    (void)state;
+    void *handle = NULL;
+    unsetenv(VARIABLE);
+    assert_int_equal(lab_module_open("no-such-module.so", &handle),
+                     LAB_E_NOTFOUND);
+    assert_non_null(strstr(lab_error(), "../lib/lapenna-lab"));
+    setenv(VARIABLE, "", 1); /* empty is as good as unset */
+    assert_int_equal(lab_module_open("no-such-module.so", &handle),
+                     LAB_E_NOTFOUND);
+    assert_non_null(strstr(lab_error(), "../lib/lapenna-lab"));
+    assert_null(handle);
+}
+
+static void a_broken_file_is_named_with_the_reason(void **state)
+{
+    (void)state;
+    char path[96];
+    void *handle = NULL;
+    snprintf(path, sizeof(path), "%s/broken.so", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("not a shared object", f);
+    fclose(f);
+    setenv(VARIABLE, folder, 1);
+    assert_int_equal(lab_module_open("broken.so", &handle), LAB_E_UNSUPPORTED);
+    assert_null(handle);
+    assert_non_null(strstr(lab_error(), path));
+}
+
+static void only_plain_names_are_taken(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "../x.so", "/tmp/x.so", "a/b", NULL};
+    void *handle = NULL;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(lab_module_open(bad[i], &handle), LAB_E_ARG);
+    char *longest = malloc(8192);
+    assert_non_null(longest);
+    memset(longest, 'x', 8191);
+    longest[8191] = '\0';
+    assert_int_equal(lab_module_open(longest, &handle), LAB_E_NOTFOUND);
+    free(longest);
+    assert_null(handle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_named_folder_is_searched),
+        cmocka_unit_test(without_the_variable_it_stands_beside_the_program),
+        cmocka_unit_test(a_broken_file_is_named_with_the_reason),
+        cmocka_unit_test(only_plain_names_are_taken),
+    };
+    return cmocka_run_group_tests_name("module", tests, make_folder,
+                                       remove_folder);
+}

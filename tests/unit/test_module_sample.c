@@ -1,0 +1,3 @@
+/* The module that test_module.c opens. */
+extern const int sample_answer;
+const int sample_answer = 42;

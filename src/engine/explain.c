@@ -312,7 +312,8 @@ static enum lab_status run_explainer(struct lab_explainer *ex)
     for (int i = 0; ex->step && i < ex->step->n_out; i++) {
         int id = ex->step->out[i];
         if (id >= 0 &&
-            (id == e->tensor || ex->plan->tensors[id].alias_of == e->tensor))
+            (id == e->tensor || (ex->plan->tensors[id].alias_of == e->tensor &&
+                                 !ex->plan->tensors[id].slice)))
             slot = i;
     }
     if (slot < 0 || !ex->step->explain)

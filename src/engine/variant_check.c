@@ -261,7 +261,8 @@ static enum lab_status try_variant(struct check *c, const struct lab_step *s,
     }
     for (int i = 0; i < s->n_out && !st; i++) {
         bool alias =
-            s->out[i] >= 0 && c->plan->tensors[s->out[i]].alias_of >= 0;
+            s->out[i] >= 0 && c->plan->tensors[s->out[i]].alias_of >= 0 &&
+            !c->plan->tensors[s->out[i]].slice;
         out[i] = lab_plan_view(c->plan, s->out[i], c->arena);
         if (!alias)
             st = hand_over(c, s->out[i], true);

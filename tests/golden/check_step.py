@@ -18,7 +18,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILT = {"dense", "relu", "leaky_relu", "sigmoid", "tanh", "gelu", "softplus",
-         "swish", "softmax", "flatten", "dropout", "layer_norm"}
+         "swish", "softmax", "flatten", "dropout", "layer_norm", "rnn", "lstm"}
 
 
 def read_golden(path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write a lesson for each golden case of the families ii, vii and viii.
+"""Write a lesson for each golden case of the families i, ii, v, vii and viii.
 
 Reads the *.txt files beside this script and writes lessons/<name>.md and
 map.txt there. map.txt says which tensor of the lesson must equal which golden
@@ -328,6 +328,91 @@ def batch_norm(name):
     return lesson
 
 
+def recurrent_parts(lesson, ident, steps, path, names):
+    """Rows of the parts of each time step: names maps golden names to the
+    lesson's; `path` is how the next step's gradient comes back to h."""
+    for t in range(steps):
+        for golden, ours in names.items():
+            lesson.expect(f"{golden}_{t}", f"{ident}.{ours % t}")
+        if f"dout_in_{t}" not in lesson.case.tensors:
+            continue
+        if t + 1 < steps:
+            lesson.expect(f"dout_in_{t}", f"{ident}.h.{t}.grad.{path}")
+        else:
+            lesson.skip(f"dout_in_{t}", "zero: no later step")
+
+
+def lstm(name):
+    """x -> lstm -> 1/2 the sum of squares, one step of sgd with lr 0.1."""
+    case = Case(name)
+    lesson = Lesson(case, iterations=2)
+    steps = case["x"][0][1]
+    lesson.input("x", case["x"])
+    lesson.input("y", case["y"])
+    hidden = case["U"][0][1]
+    lesson.node("lstm1", "lstm", f", hidden: {hidden}")
+    lesson.loss = "{op: mse, reduction: half_sum}"
+    lesson.optimizer = "{op: sgd, lr: 0.1}"
+    lesson.expect("x", "x")
+    lesson.expect("y", "y")
+    for part in ("W", "U", "b"):
+        lesson.parameter(f"lstm1.{part}", case[part])
+        lesson.expect(part, f"lstm1.{part}", iteration=0)
+        lesson.expect("d" + part, f"lstm1.{part}.grad")
+        lesson.expect(part + "_new", f"lstm1.{part}")
+    for golden, ours in (("out", "h0"), ("state", "c0")):
+        lesson.parameter(f"lstm1.{ours}", case[golden + "_init"])
+        lesson.expect(golden + "_init", f"lstm1.{ours}", iteration=0)
+        lesson.expect(f"d{golden}_init", f"lstm1.{ours}.grad")
+    names = {g: g + ".%d" for g in ("z", "a", "i", "f", "o")}
+    names.update({"state": "c.%d", "out": "h.%d", "dout": "h.%d.grad"})
+    names.update({"dstate": "c.%d.grad", "dgates": "z.%d.grad"})
+    names["Delta"] = "h.%d.grad.return"
+    recurrent_parts(lesson, "lstm1", steps, "gates", names)
+    lesson.expect("dx", "x.grad")
+    lesson.expect("loss", "loss")
+    lesson.expect("loss_after_step", "loss", iteration=2)
+    for t in range(steps):
+        lesson.skip(f"dx_{t}", "a slice of x.grad")
+        lesson.skip(f"dW_step_{t}", "a term of lstm1.W.grad: one step sums all")
+        lesson.skip(f"dU_step_{t}", "a term of lstm1.U.grad: one step sums all")
+    return lesson
+
+
+def rnn(name):
+    """x -> rnn -> dense -> 1/2 the sum of squares."""
+    case = Case(name)
+    lesson = Lesson(case)
+    steps = case["x"][0][1]
+    bias = "" if "bh" in case.tensors else ", bias: false"
+    lesson.input("x", case["x"])
+    lesson.input("y", case["y"])
+    hidden, units = case["Why"][0]
+    lesson.node("rnn1", "rnn", f", hidden: {hidden}{bias}")
+    lesson.node("fc1", "dense", f", units: {units}{bias}")
+    lesson.loss = "{op: mse, reduction: half_sum}"
+    lesson.expect("x", "x")
+    lesson.expect("y", "y")
+    lesson.parameter("rnn1.h0", case["h_init"])
+    lesson.expect("h_init", "rnn1.h0", iteration=0)
+    lesson.expect("dh_init", "rnn1.h0.grad")
+    parts = {"Wxh": "rnn1.Wx", "Whh": "rnn1.Wh", "Why": "fc1.W"}
+    if not bias:
+        parts.update({"bh": "rnn1.b", "by": "fc1.b"})
+    for golden, ours in parts.items():
+        lesson.parameter(ours, case[golden])
+        lesson.expect(golden, ours, iteration=0)
+        lesson.expect("d" + golden, ours + ".grad")
+    names = {"a": "z.%d", "h": "h.%d", "da": "z.%d.grad", "dh": "h.%d.grad"}
+    recurrent_parts(lesson, "rnn1", steps, "sum", names)
+    for t in range(steps):
+        lesson.skip(f"yhat_{t}", "a slice of fc1.out")
+        lesson.skip(f"dyhat_{t}", "a slice of fc1.out.grad")
+    lesson.expect("dx", "x.grad")
+    lesson.expect("loss", "loss")
+    return lesson
+
+
 def all_lessons():
     mse = "{op: mse, reduction: half_sum_per_sample}"
     ce = "{op: softmax_cross_entropy}"
@@ -338,6 +423,11 @@ def all_lessons():
     velocity = {"v": "velocity"}
     moments = {"m": "m", "v": "v"}
     out = [
+        lstm("i_lstm_seed_y1p25"),
+        lstm("i_lstm_seed_y1m25"),
+        lstm("i_lstm_b2t3d3h2"),
+        rnn("v_rnn_t3"),
+        rnn("v_rnn_t3_bias_b2"),
         mlp("ii_mlp_4_3_2_relu_ce", "relu", "labels", ce),
         mlp("ii_mlp_4_3_2_sigmoid_mse", "sigmoid", "target", mse),
         softmax_regression("ii_softmax_regression_5_3"),

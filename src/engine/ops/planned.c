@@ -4,7 +4,6 @@
 #define KEYS(list) .keys = list, .n_keys = sizeof(list) / sizeof((list)[0])
 
 static const char *const paddings[] = {"same", "valid", NULL};
-static const char *const returns[] = {"sequence", "last", NULL};
 static const char *const gelus[] = {"tanh", "erf", NULL};
 
 enum { SAME, VALID }; /* indices into paddings */
@@ -70,21 +69,6 @@ const struct lab_op_def lab_op_batch_norm = {.name = "batch_norm",
                                              .min_inputs = 1,
                                              .max_inputs = 1,
                                              .takes_images = true};
-
-static const struct lab_key_def rnn_keys[] = {
-    {"hidden", LAB_KEY_INT, true, 0, 1, MANY},
-    {"bias", LAB_KEY_BOOL, false, 1},
-    {"return", LAB_KEY_CHOICE, false, 0, .choices = returns},
-};
-const struct lab_op_def lab_op_rnn = {
-    .name = "rnn", KEYS(rnn_keys), .min_inputs = 1, .max_inputs = 1};
-
-static const struct lab_key_def lstm_keys[] = {
-    {"hidden", LAB_KEY_INT, true, 0, 1, MANY},
-    {"return", LAB_KEY_CHOICE, false, 0, .choices = returns},
-};
-const struct lab_op_def lab_op_lstm = {
-    .name = "lstm", KEYS(lstm_keys), .min_inputs = 1, .max_inputs = 1};
 
 static const struct lab_key_def sdpa_keys[] = {
     {"causal", LAB_KEY_BOOL, false, 0},

@@ -94,6 +94,8 @@ typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
 
 struct lab_step_def {
     const char *name; /* within its node: "matmul" */
+    bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
+    int number;
     enum lab_phase phase;
     int in[LAB_STEP_IN];
     int n_in;
@@ -121,7 +123,9 @@ struct lab_group_step {
 enum lab_init {
     LAB_INIT_ZERO,
     LAB_INIT_ONE,
-    LAB_INIT_FAN_IN /* normal, standard deviation sqrt(1/dim[0]) */
+    LAB_INIT_FAN_IN,     /* normal, standard deviation sqrt(1/dim[0]) */
+    LAB_INIT_FAN_IN_LAST /* the same for a W that stands the other way,
+                            [out,in]: sqrt(1/last dim) */
 };
 
 LAB_C_BEGIN
@@ -152,6 +156,14 @@ int lab_build_part(struct lab_builder *b, const char *name,
                    const struct lab_shape *shape, enum lab_dtype dtype);
 int lab_build_param(struct lab_builder *b, const char *name,
                     const struct lab_shape *shape, enum lab_init init);
+/* Part of the memory of `of`, an earlier part or gradient of the node: as many
+ * of its elements as `shape` holds, from `first` on. A step may write `of` whole
+ * and others read slices, or the other way round. */
+int lab_build_slice(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, int of, int64_t first);
+/* What a lesson may give under parameters: and nothing trains: h0. Zero. */
+int lab_build_initial(struct lab_builder *b, const char *name,
+                      const struct lab_shape *shape);
 /* Kept over iterations: optimizer state "<param>.<name>", zero at the start. */
 int lab_build_state(struct lab_builder *b, int param, const char *name);
 /* Earlier tensors of this node, by name: "out", "xW", "W". */
@@ -164,6 +176,12 @@ int lab_build_input_grad(struct lab_builder *b, int k);
 int lab_build_grad(struct lab_builder *b, int tensor); /* part or param */
 /* "<tensor>.grad" in the memory of `same_as`: a gradient that is a copy. */
 int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as);
+/* "<tensor>.grad.<path>": what comes back to a tensor along one of several
+ * paths within the node; its gradient is their sum. */
+int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path);
+/* The same, and with path NULL "<tensor>.grad" itself, as a slice of `of`. */
+int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
+                         int of, int64_t first);
 
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
 /* Refuses the node; the message gets file, line, column and the node's name. */

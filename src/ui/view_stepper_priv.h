@@ -61,6 +61,7 @@ struct lab_stepper {
     struct lab_element explained; /* last posted; tensor -1: none */
     int64_t *marks; /* source elements in the plane shown, ascending */
     int64_t n_marks;
+    int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
     int64_t num_top; /* scroll of the numbers */
     int64_t num_left;
     int64_t page_rows; /* as last drawn */
@@ -136,6 +137,8 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
 struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
+int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
+                             int64_t col);
 int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col);
 bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
 void lab_stepper_explain_cursor(struct lab_stepper *v);

@@ -296,9 +296,11 @@ static double bytes_touched(const struct lab_plan *plan,
     double bytes = 0;
     for (int i = 0; i < def->n_in + def->n_out; i++) {
         int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
-        if (id < 0 || plan->tensors[id].alias_of >= 0)
+        if (id < 0)
             continue;
         const struct lab_tensor *t = &plan->tensors[id];
+        if (i >= def->n_in && t->alias_of >= 0)
+            continue; /* written already, under its other name */
         double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
         /* What a step updates in place is read and written. */
         bytes += i >= def->n_in && t->persistent ? 2 * size : size;

@@ -1,25 +1,28 @@
 #include "engine/walk.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "walk_priv.h"
 
+/* have: what the device has, 0: it has no room left for an unknown reason. */
 static enum lab_status too_large(const struct lab_plan *plan, int64_t have)
 {
     const struct lab_tensor *large = &plan->tensors[0];
     char shape[LAB_SHAPE_TEXT];
+    char room[64] = "there is no room for them";
     for (int i = 1; i < plan->n_tensors; i++) {
         if (plan->tensors[i].count > large->count)
             large = &plan->tensors[i];
     }
-    return lab_fail(LAB_E_RANGE,
-                    "the lesson's tensors need %.1f MiB and the device has "
-                    "%.1f MiB; the largest is %s %s: make it or the batch "
-                    "smaller",
-                    (double)plan->arena_bytes / 1048576.0,
-                    (double)have / 1048576.0, large->name,
+    if (have > 0)
+        snprintf(room, sizeof(room), "the device has %.1f MiB",
+                 (double)have / 1048576.0);
+    return lab_fail(have > 0 ? LAB_E_RANGE : LAB_E_NOMEM,
+                    "the lesson's tensors need %.1f MiB and %s; the largest "
+                    "is %s %s: make it or the batch smaller",
+                    (double)plan->arena_bytes / 1048576.0, room, large->name,
                     lab_shape_text(&large->shape, shape));
 }
 
@@ -47,18 +50,25 @@ static enum lab_status alloc_tables(struct lab_walk *w)
     return LAB_OK;
 }
 
-static enum lab_status alloc_device(struct lab_walk *w)
+/* Before anything is taken: a machine that promises more memory than it has
+ * would fail later, and not so kindly. */
+static enum lab_status check_size(const struct lab_walk *w)
 {
     struct lab_device_info info;
-    const size_t copies_budget = (size_t)256 << 20;
     lab_backend_info(w->be, &info);
     if (info.memory_bytes > 0 &&
         w->plan->arena_bytes > (size_t)info.memory_bytes)
         return too_large(w->plan, info.memory_bytes);
+    return LAB_OK;
+}
+
+static enum lab_status alloc_device(struct lab_walk *w)
+{
+    const size_t copies_budget = (size_t)256 << 20;
     enum lab_status st =
         lab_backend_alloc(w->be, w->plan->arena_bytes, &w->arena);
     if (st == LAB_E_NOMEM)
-        return too_large(w->plan, info.memory_bytes);
+        return too_large(w->plan, 0);
     size_t each = w->plan->persistent_bytes ? w->plan->persistent_bytes : 1;
     size_t fit = copies_budget / each;
     w->n_copies = fit > LAB_WALK_COPIES ? LAB_WALK_COPIES : (int)fit;
@@ -78,7 +88,9 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     w->open_phase = w->open_node = -1;
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
-    enum lab_status st = alloc_tables(w);
+    enum lab_status st = check_size(w);
+    if (!st)
+        st = alloc_tables(w);
     if (!st)
         st = alloc_device(w);
     if (!st)

@@ -40,6 +40,7 @@ struct lab_stepper {
     enum lab_stepper_pane focus;
     enum lab_stepper_pane tab; /* of the shared place */
     bool zoom;
+    struct lab_stepper_layout layout; /* as last drawn */
     bool numbers; /* the tensor as numbers, else as a heat map */
     bool stay;    /* the next stop is at a step not run yet */
     bool pinned;  /* the source of an explained number is looked at */
@@ -108,7 +109,7 @@ const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s);
 
 /* view_stepper_keys.c, view_stepper_command.c */
 bool lab_stepper_action(struct lab_screen *s, int action);
-bool lab_stepper_key(struct lab_screen *s, int key);
+bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
 bool lab_stepper_command(struct lab_screen *s,
                          const struct lab_ui_command *cmd);
 const char *lab_stepper_complete(struct lab_screen *s,

@@ -79,7 +79,7 @@ static void a_breakpoint_comes_and_goes(void **state)
     struct stepper_fixture *f = *state;
     play(f, "key j\nkey b\nexpect breakpoint at fc1.bias\n"
             "expect  B \nkey c\nexpect step 1 of 15\n"
-            "expect stopped: breakpoint 1 at fc1.bias\n"
+            "expect breakpoint 1 at fc1.bias\n"
             "key b\nexpect no breakpoint at fc1.bias\nabsent  B \n");
     const struct lab_command *b = fixture_last(f, LAB_DO_BREAK);
     assert_non_null(b);

@@ -163,6 +163,24 @@ static enum lab_status read_labels(struct idx *f, int32_t *label)
     return LAB_OK;
 }
 
+/* Read to the end, a packed file shows whether its sum is right. */
+static enum lab_status check_end(struct idx *f)
+{
+    unsigned char more;
+    int code = Z_OK;
+    int got = gzread(f->file, &more, 1);
+    gzerror(f->file, &code);
+    if (got == 0 && code != Z_BUF_ERROR)
+        return LAB_OK;
+    if (got > 0)
+        return lab_fail(LAB_E_PARSE,
+                        "%s: goes on after the %lld items that its header "
+                        "claims",
+                        lab_str_text(&f->path), (long long)f->count);
+    return lab_fail(LAB_E_IO, "%s: is cut short or damaged at its end",
+                    lab_str_text(&f->path));
+}
+
 static enum lab_status open_pair(struct idx *images, struct idx *labels,
                                  const char *dir, const char *images_name,
                                  const char *labels_name)
@@ -208,6 +226,10 @@ enum lab_status lab_mnist_read(struct lab_table *t, const char *dir)
                          table.features);
         if (!st)
             st = read_labels(&f[2 * part + 1], table.label + first);
+        if (!st)
+            st = check_end(&f[2 * part]);
+        if (!st)
+            st = check_end(&f[2 * part + 1]);
     }
     for (int i = 0; i < 4; i++)
         idx_close(&f[i]);

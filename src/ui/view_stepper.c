@@ -188,7 +188,7 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
     else if (snap->stop_reason[0] && old->version &&
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
               snap->position != old->position))
-        lab_ui_message(v->ui, LAB_ROLE_WARN, "stopped: %s", snap->stop_reason);
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", snap->stop_reason);
 }
 
 /* Where the lesson really runs. */
@@ -345,7 +345,7 @@ const struct lab_screen_ops lab_view_stepper = {
     .release = release,
     .draw = lab_stepper_draw,
     .action = lab_stepper_action,
-    .key = lab_stepper_key,
+    .mouse = lab_stepper_mouse,
     .tick = tick,
     .command = lab_stepper_command,
     .answer = lab_stepper_answer,

@@ -197,8 +197,7 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
                               "%lld iterations an epoch   ",
                               (long long)s->iterations_per_epoch);
     if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "stopped: %s",
-                         s->stop_reason);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
 static void draw_curves(const struct train *v, struct lab_canvas *c,
@@ -216,9 +215,7 @@ static void draw_curves(const struct train *v, struct lab_canvas *c,
                                    .y_min = v->log_scale ? NAN : 0,
                                    .y_max = NAN,
                                    .log_y = v->log_scale};
-    struct lab_chart right_chart = {.title =
-                                        "share right, of what was held back",
-                                    .x_name = "iteration",
+    struct lab_chart right_chart = {.x_name = "iteration",
                                     .series = &right,
                                     .count = 1,
                                     .y_min = NAN,

@@ -1,39 +1,27 @@
 /* cmd_lesson.c -- lapenna-lab lesson list|show|lint [LESSON...] */
 #include <argp.h>
 #include <jansson.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "lesson/catalog.h"
 #include "lesson/lint.h"
-#include "ui/glyph.h"
+#include "lesson_print.h"
 
 int lab_cmd_lesson(int argc, char **argv);
 
 enum { EXIT_USAGE = 2, EXIT_INPUT = 3 };
-enum { KEY_JSON = 256, KEY_PLAIN, KEY_ASCII, KEY_COLOR, KEY_COLUMNS };
-
-struct options {
-    const char *command;
-    char **names;
-    int n_names;
-    bool json;
-    bool plain;
-    bool ascii;
-    const char *color;
-    int columns; /* 0: the terminal's */
-};
+enum { KEY_JSON = 256, KEY_PLAIN, KEY_ASCII, KEY_COLOR };
 
 static const struct argp_option argp_options[] = {
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 0},
     {"plain", KEY_PLAIN, NULL, 0, "text without styles", 0},
     {"ascii", KEY_ASCII, NULL, 0, "no character beyond ASCII", 0},
     {"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0},
-    {"columns", KEY_COLUMNS, "N", 0, "width of the text of show", 0},
     {0}};
 
 static const char argp_doc[] =
@@ -46,7 +34,7 @@ static const char argp_doc[] =
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    struct options *o = state->input;
+    struct lab_lesson_options *o = state->input;
     switch (key) {
     case KEY_JSON:
         o->json = true;
@@ -62,11 +50,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             strcmp(arg, "never"))
             argp_error(state, "--color is auto, always or never");
         o->color = arg;
-        break;
-    case KEY_COLUMNS:
-        o->columns = atoi(arg);
-        if (o->columns < 20 || o->columns > 1000)
-            argp_error(state, "--columns is a number from 20 to 1000");
         break;
     case ARGP_KEY_ARG:
         if (o->command)
@@ -104,103 +87,6 @@ static enum lab_status no_memory(void)
     return lab_fail(LAB_E_NOMEM, "no memory left");
 }
 
-/* ---- output ---- */
-
-/* Prints and drops `object`, one record a line. */
-static enum lab_status put_json(json_t *object)
-{
-    if (!object)
-        return no_memory();
-    int rc = json_dumpf(object, stdout, JSON_COMPACT);
-    json_decref(object);
-    if (rc)
-        return no_memory();
-    putchar('\n');
-    fflush(stdout);
-    return LAB_OK;
-}
-
-static void put_text(const struct options *o, const char *text)
-{
-    if (!o->ascii) {
-        fputs(text, stdout);
-        return;
-    }
-    for (size_t i = 0, n = strlen(text); i < n;) {
-        unsigned code = '?';
-        size_t len = lab_utf8_next(text + i, n - i, &code);
-        const char *stand_in = len > 1 ? lab_glyph_ascii(code) : NULL;
-        if (len <= 1)
-            putchar(text[i]);
-        else
-            fputs(stand_in ? stand_in : "?", stdout);
-        i += len ? len : 1;
-    }
-}
-
-static bool wants_styles(const struct options *o)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    if (o->plain || (o->color && strcmp(o->color, "never") == 0))
-        return false;
-    if (o->color && strcmp(o->color, "always") == 0)
-        return true;
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && *term &&
-           strcmp(term, "dumb") != 0;
-}
-
-static int text_columns(const struct options *o)
-{
-    struct winsize size;
-    if (o->columns)
-        return o->columns;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-        return size.ws_col < 100 ? size.ws_col : 100;
-    return 80;
-}
-
-static void put_span(const struct options *o, const struct lab_md_span *span,
-                     bool styles)
-{
-    bool bold = span->style & (LAB_SPAN_STRONG | LAB_SPAN_HEADING);
-    bool line = span->style & LAB_SPAN_EMPH;
-    if (styles && bold)
-        fputs("\033[1m", stdout);
-    if (styles && line)
-        fputs("\033[4m", stdout);
-    put_text(o, span->text);
-    if (styles && (bold || line))
-        fputs("\033[0m", stdout);
-}
-
-static enum lab_status put_doc(const struct options *o,
-                               const struct lab_md *doc)
-{
-    struct lab_md_lines lines;
-    enum lab_status st = lab_md_wrap(doc, text_columns(o), &lines);
-    bool styles = wants_styles(o);
-    if (st)
-        return st;
-    for (size_t i = 0; i < lines.count; i++) {
-        for (size_t k = 0; k < lines.lines[i].n_spans; k++)
-            put_span(o, &lines.lines[i].spans[k], styles);
-        putchar('\n');
-    }
-    lab_md_lines_release(&lines);
-    return LAB_OK;
-}
-
-static enum lab_status put_heading(const struct options *o, const char *text,
-                                   int level)
-{
-    struct lab_md_span span = {LAB_SPAN_HEADING, text};
-    struct lab_md_block block = {
-        .kind = LAB_MD_HEADING, .level = level, .spans = &span, .n_spans = 1};
-    struct lab_md doc = {&block, 1};
-    return put_doc(o, &doc);
-}
-
 /* ---- list ---- */
 
 static json_t *strings(const char *const *texts, int n)
@@ -219,26 +105,30 @@ static json_t *number(int64_t value, bool known)
 
 static json_t *lesson_json(const struct lab_lesson *l)
 {
-    return json_pack(
+    char *whole = realpath(l->path, NULL);
+    json_t *object = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "type", "lesson", "id",
-        l->id, "kind", "lesson", "title", l->title, "path", l->path, "summary",
-        l->summary, "order", number(l->order, l->order != LAB_LESSON_NO_ORDER),
-        "minutes", number(l->minutes, l->minutes > 0), "prerequisites",
+        l->id, "kind", "lesson", "title", l->title, "path",
+        whole ? whole : l->path, "summary", l->summary, "order",
+        number(l->order, l->order != LAB_LESSON_NO_ORDER), "minutes",
+        number(l->minutes, l->minutes > 0), "prerequisites",
         strings(l->prerequisites, l->n_prerequisites));
+    free(whole);
+    return object;
 }
 
-static void list_line(const struct options *o, const struct lab_lesson *l,
-                      int id_columns)
+static void list_line(const struct lab_lesson_options *o,
+                      const struct lab_lesson *l, int id_columns)
 {
     char minutes[16] = "";
     if (l->minutes > 0)
         snprintf(minutes, sizeof(minutes), "%lld min", (long long)l->minutes);
     printf("%-*s  %8s  ", id_columns, l->id, minutes);
-    put_text(o, l->title);
+    lab_lesson_put_text(o, stdout, l->title);
     putchar('\n');
 }
 
-static enum lab_status run_list(const struct options *o)
+static enum lab_status run_list(const struct lab_lesson_options *o)
 {
     struct lab_catalog *c = NULL;
     enum lab_status st = lab_catalog_load(&c, NULL);
@@ -257,7 +147,7 @@ static enum lab_status run_list(const struct options *o)
         if (!e->lesson)
             report();
         else if (o->json)
-            st = put_json(lesson_json(e->lesson));
+            st = lab_lesson_put_json(o, lesson_json(e->lesson));
         else
             list_line(o, e->lesson, id_columns);
     }
@@ -280,36 +170,53 @@ static enum lab_status load(const char *name, struct lab_lesson **out)
     return st;
 }
 
-static enum lab_status show_text(const struct options *o,
+static void show_facts(const struct lab_lesson_options *o,
+                       const struct lab_lesson *l)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add_visible(&text, l->id, strlen(l->id), false);
+    if (l->minutes > 0)
+        lab_str_addf(&text, ", %lld minutes", (long long)l->minutes);
+    for (int i = 0; i < l->n_prerequisites; i++)
+        lab_str_addf(&text, "%s %s", i ? "," : "; after", l->prerequisites[i]);
+    lab_lesson_put_text(o, stdout, lab_str_text(&text));
+    putchar('\n');
+    lab_str_release(&text);
+}
+
+static enum lab_status show_text(const struct lab_lesson_options *o,
                                  const struct lab_lesson *l)
 {
-    enum lab_status st = put_heading(o, l->title, 1);
+    enum lab_status st = lab_lesson_put_heading(o, l->title, 1);
     if (!st && *l->summary) {
         putchar('\n');
-        put_text(o, l->summary);
+        lab_lesson_put_text(o, stdout, l->summary);
         putchar('\n');
     }
+    putchar('\n');
+    show_facts(o, l);
     for (int i = 0; i < l->n_sections && !st; i++) {
         const struct lab_section *s = &l->sections[i];
         if (s->doc.n_blocks == 0)
             continue;
         putchar('\n');
         if (*s->title)
-            st = put_heading(o, s->title, 2);
+            st = lab_lesson_put_heading(o, s->title, 2);
         if (!st && *s->title)
             putchar('\n');
         if (!st)
-            st = put_doc(o, &s->doc);
+            st = lab_lesson_put_doc(o, &s->doc);
     }
     return st;
 }
 
-static char *plain_text(const struct options *o, const struct lab_md *doc)
+static char *plain_text(const struct lab_md *doc)
 {
     struct lab_md_lines lines;
     struct lab_str text;
     lab_str_init(&text);
-    if (lab_md_wrap(doc, text_columns(o), &lines))
+    if (lab_md_wrap(doc, lab_lesson_columns(), &lines))
         return NULL;
     for (size_t i = 0; i < lines.count; i++) {
         for (size_t k = 0; k < lines.lines[i].n_spans; k++)
@@ -320,27 +227,28 @@ static char *plain_text(const struct options *o, const struct lab_md *doc)
     return lab_str_detach(&text);
 }
 
-static enum lab_status show_json(const struct options *o,
+static enum lab_status show_json(const struct lab_lesson_options *o,
                                  const struct lab_lesson *l)
 {
     static const char *const kinds[] = {"introduction", "step", "node", "phase",
                                         "other"};
-    enum lab_status st = put_json(lesson_json(l));
+    enum lab_status st = lab_lesson_put_json(o, lesson_json(l));
     for (int i = 0; i < l->n_sections && !st; i++) {
         const struct lab_section *s = &l->sections[i];
-        char *text = plain_text(o, &s->doc);
+        char *text = plain_text(&s->doc);
         if (!text)
             return no_memory();
-        st = put_json(json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s}", "type",
-                                "section", "lesson", l->id, "kind",
-                                kinds[s->kind], "name", s->name, "title",
-                                s->title, "line", s->line, "text", text));
+        st = lab_lesson_put_json(
+            o,
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s}", "type", "section",
+                      "lesson", l->id, "kind", kinds[s->kind], "name", s->name,
+                      "title", s->title, "line", s->line, "text", text));
         lab_free(text);
     }
     return st;
 }
 
-static enum lab_status run_show(const struct options *o)
+static enum lab_status run_show(const struct lab_lesson_options *o)
 {
     enum lab_status st = LAB_OK;
     if (o->n_names == 0)
@@ -360,7 +268,7 @@ static enum lab_status run_show(const struct options *o)
 
 /* ---- lint ---- */
 
-static enum lab_status put_findings(const struct options *o,
+static enum lab_status put_findings(const struct lab_lesson_options *o,
                                     const struct lab_findings *found)
 {
     enum lab_status st = LAB_OK;
@@ -368,19 +276,20 @@ static enum lab_status put_findings(const struct options *o,
         const struct lab_finding *f = &found->items[i];
         const char *severity = lab_severity_name(f->severity);
         if (o->json) {
-            st = put_json(json_pack(
-                "{s:s, s:s, s:o, s:o, s:s, s:s}", "type", "finding", "file",
-                f->file, "line", number(f->line, f->line > 0), "column",
-                number(f->column, f->line > 0 && f->column > 0), "severity",
-                severity, "message", f->message));
+            st = lab_lesson_put_json(
+                o, json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "type",
+                             "finding", "file", f->file, "line",
+                             number(f->line, f->line > 0), "column",
+                             number(f->column, f->line > 0 && f->column > 0),
+                             "severity", severity, "message", f->message));
             continue;
         }
-        printf("%s:", f->file);
+        fprintf(stderr, "%s:", f->file);
         if (f->line > 0)
-            printf("%d:%d:", f->line, f->column);
-        printf(" %s: ", severity);
-        put_text(o, f->message);
-        putchar('\n');
+            fprintf(stderr, "%d:%d:", f->line, f->column);
+        fprintf(stderr, " %s: ", severity);
+        lab_lesson_put_text(o, stderr, f->message);
+        fputc('\n', stderr);
     }
     if (found->skipped)
         fprintf(stderr, "lapenna-lab: %zu more findings are not shown\n",
@@ -388,7 +297,8 @@ static enum lab_status put_findings(const struct options *o,
     return st;
 }
 
-static enum lab_status lint_one(const struct options *o, const char *path,
+static enum lab_status lint_one(const struct lab_lesson_options *o,
+                                const char *path,
                                 const struct lab_catalog *catalog,
                                 size_t *errors)
 {
@@ -403,8 +313,8 @@ static enum lab_status lint_one(const struct options *o, const char *path,
 }
 
 /* The other lessons of a course stand beside the file. */
-static enum lab_status lint_named(const struct options *o, const char *name,
-                                  size_t *errors)
+static enum lab_status lint_named(const struct lab_lesson_options *o,
+                                  const char *name, size_t *errors)
 {
     struct lab_str path;
     struct lab_str dir;
@@ -429,7 +339,8 @@ static enum lab_status lint_named(const struct options *o, const char *name,
     return st;
 }
 
-static enum lab_status lint_all(const struct options *o, size_t *errors)
+static enum lab_status lint_all(const struct lab_lesson_options *o,
+                                size_t *errors)
 {
     struct lab_catalog *c = NULL;
     enum lab_status st = lab_catalog_load(&c, NULL);
@@ -439,7 +350,7 @@ static enum lab_status lint_all(const struct options *o, size_t *errors)
     return st;
 }
 
-static enum lab_status run_lint(const struct options *o)
+static enum lab_status run_lint(const struct lab_lesson_options *o)
 {
     size_t errors = 0;
     enum lab_status st = LAB_OK;
@@ -457,16 +368,22 @@ int lab_cmd_lesson(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        enum lab_status (*run)(const struct options *o);
+        enum lab_status (*run)(const struct lab_lesson_options *o);
     } commands[] = {{"list", run_list}, {"show", run_show}, {"lint", run_lint}};
     static const char *const names[] = {"list", "show", "lint"};
     static const struct argp argp = {
         argp_options, parse_option, "list|show|lint [LESSON...]",
         argp_doc,     NULL,         NULL,
         NULL};
-    struct options o = {0};
+    static char program[] = "lapenna-lab lesson";
+    struct lab_lesson_options o = {0};
+    if (argc > 0)
+        argv[0] = program; /* as messages of usage name it */
+    setlocale(LC_CTYPE, "");
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
+    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+        o.ascii = true;
     enum lab_status st = LAB_E_USAGE;
     for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
         if (strcmp(o.command, commands[i].name) == 0) {
@@ -477,8 +394,8 @@ int lab_cmd_lesson(int argc, char **argv)
         }
     }
     const char *near = lab_nearest(o.command, names, 3);
-    fprintf(stderr, "lapenna-lab: lesson: no command %s; %s%s\n", o.command,
+    fprintf(stderr, "lapenna-lab: lesson: no command %s; %s%s%s\n", o.command,
             near ? "did you mean " : "it is list, show or lint",
-            near ? near : "");
+            near ? near : "", near ? "?" : "");
     return EXIT_USAGE;
 }

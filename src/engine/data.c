@@ -12,10 +12,11 @@ enum { DEFAULT_BATCH = 32 };
 
 struct lab_data {
     const struct lab_network_spec *spec;
-    struct lab_table table; /* rows 0: inline */
-    int64_t *order;         /* rows: the split; training rows come first */
-    int64_t *epoch_order;   /* training rows as the current epoch deals them */
-    int64_t epoch;          /* of epoch_order, -1: none yet */
+    uint64_t seed;
+    struct lab_samples table; /* rows 0: inline */
+    int64_t *order;           /* rows: the split; training rows come first */
+    int64_t *epoch_order; /* training rows as the current epoch deals them */
+    int64_t epoch;        /* of epoch_order, -1: none yet */
     struct lab_data_facts facts;
     bool one_hot; /* y of a loss without labels */
 };
@@ -111,7 +112,7 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     case LAB_DATA_SOURCE_COUNT:
         break;
     }
-    return lab_network_fail(spec, spec->data.place, LAB_E_UNSUPPORTED,
+    return lab_network_fail(spec, spec->data.place, LAB_E_NOT_BUILT,
                             "this version does not read data of source '%s' "
                             "yet",
                             lab_data_source_name(spec->data.source));
@@ -139,7 +140,7 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
     if (f->train_rows == 0) {
         f->train_rows = (int64_t)((double)rows * share);
         if (spec->shuffle)
-            shuffle(d->order, rows, d->spec->seed, STREAM_SPLIT, 0);
+            shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
     f->batch = batch > 0 ? batch : DEFAULT_BATCH;
@@ -153,6 +154,17 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
     return LAB_OK;
 }
 
+void lab_data_reseed(struct lab_data *d, uint64_t seed)
+{
+    d->seed = seed;
+    d->epoch = -1;
+    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+        return;
+    for (int64_t i = 0; i < d->table.rows; i++)
+        d->order[i] = i;
+    shuffle(d->order, d->table.rows, seed, STREAM_SPLIT, 0);
+}
+
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
                               const char *path, int64_t batch)
@@ -162,6 +174,7 @@ enum lab_status lab_data_open(struct lab_data **out,
     if (!d)
         return lab_fail(LAB_E_NOMEM, "no memory for the data");
     d->spec = spec;
+    d->seed = spec->seed;
     d->epoch = -1;
     d->one_hot = !(spec->loss.op && spec->loss.op->labels);
     if (batch == 0)
@@ -185,7 +198,7 @@ void lab_data_free(struct lab_data *d)
 {
     if (!d)
         return;
-    lab_table_release(&d->table);
+    lab_samples_release(&d->table);
     lab_free(d->order);
     lab_free(d->epoch_order);
     lab_free(d);
@@ -198,7 +211,7 @@ void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out)
 
 void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
 {
-    const struct lab_table *t = &d->table;
+    const struct lab_samples *t = &d->table;
     int64_t n = d->facts.batch;
     *out = (struct lab_data_shapes){.batch = n};
     if (d->spec->data.source == LAB_DATA_INLINE) {
@@ -230,7 +243,7 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
     if (y && y->place.line)
         place = y->place;
     return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                            "label %lld is %g, but the network's output has "
+                            "y[%lld] is %g, but the network's output has "
                             "%lld classes: labels run from 0 to %lld",
                             (long long)row, label, (long long)classes,
                             (long long)classes - 1);
@@ -288,7 +301,7 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
                     int tensor, int64_t i, int64_t row, void *out)
 {
     const struct lab_tensor *t = &plan->tensors[tensor];
-    const struct lab_table *table = &d->table;
+    const struct lab_samples *table = &d->table;
     int64_t each = t->count / t->shape.dim[0];
     if (tensor == plan->x) {
         const float *x = table->x + row * table->features;
@@ -311,8 +324,7 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
     if (d->spec->data.shuffle)
-        shuffle(d->epoch_order, n, d->spec->seed, STREAM_SHUFFLE,
-                (uint32_t)epoch);
+        shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
 }
 

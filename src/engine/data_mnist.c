@@ -195,10 +195,10 @@ static enum lab_status open_pair(struct idx *images, struct idx *labels,
     return st;
 }
 
-enum lab_status lab_mnist_read(struct lab_table *t, const char *dir)
+enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir)
 {
     struct idx f[4] = {{0}};
-    struct lab_table table = {0};
+    struct lab_samples table = {0};
     if (!dir)
         return lab_fail(LAB_E_PARSE, "data: source mnist needs a path: the "
                                      "directory with the four IDX files");
@@ -218,7 +218,7 @@ enum lab_status lab_mnist_read(struct lab_table *t, const char *dir)
         table.held_from = f[0].count;
         table.classes = 10;
         table.image = (struct lab_shape){3, {f[0].rows, f[0].columns, 1}};
-        st = lab_table_alloc(&table, true, dir);
+        st = lab_samples_alloc(&table, true, dir);
     }
     for (int part = 0; part < 2 && !st; part++) {
         int64_t first = part * f[0].count;
@@ -234,7 +234,7 @@ enum lab_status lab_mnist_read(struct lab_table *t, const char *dir)
     for (int i = 0; i < 4; i++)
         idx_close(&f[i]);
     if (st) {
-        lab_table_release(&table);
+        lab_samples_release(&table);
         return st;
     }
     *t = table;

@@ -2,7 +2,7 @@
 #pragma once
 #include "engine/data.h"
 
-struct lab_table {
+struct lab_samples {
     int64_t rows;
     int64_t features;
     struct lab_shape image; /* of one sample, [H,W,C]; rank 0: not an image */
@@ -13,13 +13,13 @@ struct lab_table {
     int64_t held_from; /* rows from here are held back by the source; 0: none */
 };
 
-void lab_table_release(struct lab_table *t);
+void lab_samples_release(struct lab_samples *t);
 /* Rows and features are set; takes the memory. */
-enum lab_status lab_table_alloc(struct lab_table *t, bool labels,
-                                const char *file);
+enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
+                                  const char *file);
 
-enum lab_status lab_digits_read(struct lab_table *t, const char *path);
-enum lab_status lab_mnist_read(struct lab_table *t, const char *dir);
-enum lab_status lab_csv_read(struct lab_table *t,
+enum lab_status lab_digits_read(struct lab_samples *t, const char *path);
+enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir);
+enum lab_status lab_csv_read(struct lab_samples *t,
                              const struct lab_data_spec *spec, const char *path,
                              bool labels);

@@ -10,16 +10,16 @@
 #include "base/str.h"
 #include "data_priv.h"
 
-void lab_table_release(struct lab_table *t)
+void lab_samples_release(struct lab_samples *t)
 {
     lab_free(t->x);
     lab_free(t->label);
     lab_free(t->target);
-    *t = (struct lab_table){0};
+    *t = (struct lab_samples){0};
 }
 
-enum lab_status lab_table_alloc(struct lab_table *t, bool labels,
-                                const char *file)
+enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
+                                  const char *file)
 {
     size_t cells;
     if (lab_mul_size((size_t)t->rows, (size_t)t->features, &cells))
@@ -30,7 +30,7 @@ enum lab_status lab_table_alloc(struct lab_table *t, bool labels,
         t->target = lab_alloc_array((size_t)t->rows, sizeof(*t->target));
     if (t->x && (t->label || t->target))
         return LAB_OK;
-    lab_table_release(t);
+    lab_samples_release(t);
     return lab_fail(LAB_E_NOMEM, "%s: no memory for its rows", file);
 }
 
@@ -191,7 +191,7 @@ static enum lab_status store_value(float *out, const struct csv *c, double v)
                     (long long)c->line, v);
 }
 
-static enum lab_status store_row(struct lab_table *t, const struct csv *c,
+static enum lab_status store_row(struct lab_samples *t, const struct csv *c,
                                  const double *cell, int64_t columns,
                                  const struct csv_options *o)
 {
@@ -219,7 +219,7 @@ static enum lab_status store_row(struct lab_table *t, const struct csv *c,
     return LAB_OK;
 }
 
-static enum lab_status grow_rows(struct lab_table *t, int64_t *room,
+static enum lab_status grow_rows(struct lab_samples *t, int64_t *room,
                                  const struct csv *c, bool labels)
 {
     if (t->rows < *room)
@@ -245,7 +245,7 @@ static enum lab_status grow_rows(struct lab_table *t, int64_t *room,
 }
 
 /* The first row says how many columns there are. */
-static enum lab_status take_columns(struct lab_table *t, const struct csv *c,
+static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
                                     const struct csv_options *o, double **cell)
 {
     int64_t columns = count_columns(c->text);
@@ -266,7 +266,7 @@ static enum lab_status take_columns(struct lab_table *t, const struct csv *c,
     return *cell ? LAB_OK : lab_fail(LAB_E_NOMEM, "%s: no memory", c->path);
 }
 
-static enum lab_status read_rows(struct lab_table *t, struct csv *c,
+static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
                                  const struct csv_options *o)
 {
     enum lab_status st = LAB_OK;
@@ -296,11 +296,11 @@ static enum lab_status read_rows(struct lab_table *t, struct csv *c,
     return st;
 }
 
-static enum lab_status read_csv(struct lab_table *t, const char *path,
+static enum lab_status read_csv(struct lab_samples *t, const char *path,
                                 const struct csv_options *o)
 {
     struct csv c = {.path = path};
-    struct lab_table table = {0};
+    struct lab_samples table = {0};
     errno = 0;
     c.file = gzopen(path, "rb");
     if (!c.file)
@@ -314,14 +314,14 @@ static enum lab_status read_csv(struct lab_table *t, const char *path,
     if (!st && closed == Z_BUF_ERROR)
         st = lab_fail(LAB_E_IO, "%s: is cut short", path);
     if (st) {
-        lab_table_release(&table);
+        lab_samples_release(&table);
         return st;
     }
     *t = table;
     return LAB_OK;
 }
 
-enum lab_status lab_digits_read(struct lab_table *t, const char *path)
+enum lab_status lab_digits_read(struct lab_samples *t, const char *path)
 {
     struct csv_options o = {
         .label_column = -1, .labels = true, .scale = 1 / 16.};
@@ -338,7 +338,7 @@ enum lab_status lab_digits_read(struct lab_table *t, const char *path)
         st =
             lab_fail(LAB_E_SHAPE, "%s: has %lld features a row, digits have 64",
                      lab_str_text(&found), (long long)t->features);
-        lab_table_release(t);
+        lab_samples_release(t);
     }
     if (!st)
         t->image = (struct lab_shape){3, {8, 8, 1}};
@@ -346,7 +346,7 @@ enum lab_status lab_digits_read(struct lab_table *t, const char *path)
     return st;
 }
 
-enum lab_status lab_csv_read(struct lab_table *t,
+enum lab_status lab_csv_read(struct lab_samples *t,
                              const struct lab_data_spec *spec, const char *path,
                              bool labels)
 {

@@ -282,6 +282,14 @@ enum lab_status lab_walk_step(struct lab_walk *w)
     return lab_walk_at_end(w) ? lab_walk_finish_iteration(w) : LAB_OK;
 }
 
+bool lab_walk_samples(int64_t iteration)
+{
+    int64_t stride = 1;
+    while (iteration / stride >= 32)
+        stride *= 2;
+    return iteration < 16 || iteration % stride == 0;
+}
+
 enum lab_status lab_walk_iterate(struct lab_walk *w)
 {
     enum { COPY_EVERY = 16 };
@@ -290,9 +298,15 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
         w->iteration++;
         st = lab_walk_load_iteration(w, w->iteration % COPY_EVERY == 0);
     }
+    /* An iteration that began as a walk goes on as one. */
+    w->quiet = w->position == 0 && !lab_walk_samples(w->iteration);
     for (; !st && !lab_walk_at_end(w); w->position++)
         st = lab_walk_run_at(w, w->position, false);
-    return st ? st : lab_walk_finish_iteration(w);
+    if (!st)
+        st = lab_walk_finish_iteration(w);
+    bool observed = !w->quiet;
+    w->quiet = false;
+    return !st && observed ? lab_walk_sync(w) : st;
 }
 
 enum lab_status lab_walk_sync(struct lab_walk *w)

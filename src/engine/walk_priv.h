@@ -18,6 +18,7 @@ struct lab_walk {
     struct lab_observer observers[LAB_MAX_OBSERVERS];
     int n_observers;
     bool muted; /* a replay: nobody is told */
+    bool quiet; /* at speed: only the iteration and its loss are told */
     bool use_events;
     void *arena;
     void *eval_arena; /* activations of an evaluation; NULL until the first */

@@ -60,19 +60,23 @@ void lab_walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
+static void open_iteration(struct lab_walk *w)
+{
+    for (int i = 0; i < w->n_observers && !w->open_iteration; i++) {
+        if (w->observers[i].iteration_begin)
+            w->observers[i].iteration_begin(w->observers[i].user, w->iteration);
+    }
+    w->open_iteration = true;
+}
+
 /* Closes what the step is not in and opens what it is in. */
 static void enter(struct lab_walk *w, const struct lab_step *s)
 {
     if (w->muted)
         return;
-    if (!w->open_iteration) {
-        for (int i = 0; i < w->n_observers; i++) {
-            if (w->observers[i].iteration_begin)
-                w->observers[i].iteration_begin(w->observers[i].user,
-                                                w->iteration);
-        }
-        w->open_iteration = true;
-    }
+    open_iteration(w);
+    if (w->quiet)
+        return;
     if (w->open_phase != (int)s->phase) {
         close_phase(w);
         w->open_phase = (int)s->phase;
@@ -88,7 +92,7 @@ static void enter(struct lab_walk *w, const struct lab_step *s)
 static void tell_step(struct lab_walk *w, const struct lab_step_event *e,
                       bool begin)
 {
-    for (int i = 0; i < w->n_observers && !w->muted; i++) {
+    for (int i = 0; i < w->n_observers && !w->muted && !w->quiet; i++) {
         const struct lab_observer *o = &w->observers[i];
         if (begin && o->step_begin)
             o->step_begin(o->user, e);
@@ -167,7 +171,7 @@ static bool step_writes_loss(const struct lab_walk *w, const struct lab_step *s)
 enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking)
 {
     const struct lab_schedule_step *s = &w->schedule->steps[index];
-    if (!w->muted)
+    if (!w->muted && !w->quiet)
         w->exec++;
     struct lab_step_event e = {.exec = w->exec,
                                .iteration = w->iteration,
@@ -178,7 +182,7 @@ enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking)
                                .variant = s->variant->name,
                                .backend = w->be->ops->name,
                                .device_ns = LAB_EVENT_NO_TIME};
-    bool events = w->use_events && !w->muted;
+    bool events = w->use_events && !w->muted && !w->quiet;
     enter(w, s->step);
     tell_step(w, &e, true);
     if (events)

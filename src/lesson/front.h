@@ -66,11 +66,13 @@ lab_front_find_node(const struct lab_network_spec *spec, const char *name,
 /* Ids of the nodes and names of the inline tensors, in the scratch arena. */
 const char **lab_front_names(struct lab_front *f, bool nodes, bool tensors,
                              size_t *count);
-/* The lesson's text, split into its sections. Errors: LAB_E_NOMEM. */
+/* The lesson's text, split into its sections; what is wrong with it
+ * goes to `found`. Errors: LAB_E_NOMEM. */
 struct lab_lesson;
 enum lab_status lab_sections_read(struct lab_lesson *lesson,
                                   struct lab_arena *arena, const char *md,
-                                  size_t n, int first_line);
+                                  size_t n, int first_line,
+                                  struct lab_findings *found);
 /* Only memory stops reading: LAB_OK for every other status. */
 enum lab_status lab_front_pass(enum lab_status st);
 LAB_C_END

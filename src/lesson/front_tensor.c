@@ -12,6 +12,7 @@
  * other list must have the same length at its depth. */
 struct nest {
     struct lab_front *f;
+    const char *name;
     struct lab_shape shape;
     double *values;
     int64_t filled;
@@ -40,8 +41,8 @@ static enum lab_status take_number(struct lab_front *f,
 static const char *position(const struct nest *n, int depth, char *buf,
                             size_t size)
 {
-    size_t len = 0;
-    buf[0] = '\0';
+    size_t len =
+        (size_t)snprintf(buf, size, "%.*s", LAB_FRONT_NAME_BYTES * 2, n->name);
     for (int i = 0; i < depth && len < size; i++)
         len += (size_t)snprintf(buf + len, size - len, "[%lld]",
                                 (long long)n->at[i]);
@@ -68,7 +69,7 @@ static enum lab_status first_shape(struct lab_front *f,
 static enum lab_status fill_nest(struct nest *n, const struct lab_ynode *node,
                                  int depth)
 {
-    char where[160];
+    char where[320];
     struct lab_reader *r = n->f->r;
     if (depth == n->shape.rank) {
         if (node->kind == LAB_Y_LIST)
@@ -80,13 +81,13 @@ static enum lab_status fill_nest(struct nest *n, const struct lab_ynode *node,
     }
     if (node->kind != LAB_Y_LIST)
         return lab_y_fail(r, node, LAB_E_SHAPE,
-                          "ragged: expected a list of %lld at %s, as the "
-                          "first one is",
-                          (long long)n->shape.dim[depth],
-                          position(n, depth, where, sizeof(where)));
+                          "ragged: %s is no list, the first one is a list of "
+                          "%lld",
+                          position(n, depth, where, sizeof(where)),
+                          (long long)n->shape.dim[depth]);
     if (node->count != n->shape.dim[depth])
         return lab_y_fail(r, node, LAB_E_SHAPE,
-                          "ragged: the list at %s is %lld long, the first "
+                          "ragged: %s is %lld long, the first "
                           "one %lld",
                           position(n, depth, where, sizeof(where)),
                           (long long)node->count,
@@ -105,7 +106,7 @@ static enum lab_status take_nested(struct lab_front *f,
                                    const struct lab_ynode *node,
                                    struct lab_tensor_spec *out)
 {
-    struct nest n = {.f = f, .integers = true};
+    struct nest n = {.f = f, .name = node->key, .integers = true};
     int64_t count = 0;
     enum lab_status st = first_shape(f, node, &n.shape);
     if (st)

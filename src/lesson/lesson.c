@@ -334,7 +334,7 @@ static enum lab_status read_lesson(struct lab_lesson *lesson,
     lesson->watch_places = l.front.watch_places;
     if (!st && src->yaml)
         st = lab_sections_read(lesson, &memory->arena, src->body,
-                               src->body_size, src->body_line);
+                               src->body_size, src->body_line, found);
     lab_arena_release(&tree);
     lab_str_release(&dir);
     return st;

@@ -97,6 +97,7 @@ static void begin_table(struct lab_md_reader *r, const MD_BLOCK_TABLE_DETAIL *t)
 {
     open_leaf(r, LAB_MD_TABLE);
     r->leaf.columns = t->col_count;
+    r->too_large = t->col_count > LAB_MD_MAX_COLUMNS;
     r->leaf.rows = (size_t)t->head_row_count + t->body_row_count;
     r->n_cells = 0;
     enum lab_md_align *align =
@@ -114,6 +115,7 @@ static void end_cell(struct lab_md_reader *r, const MD_BLOCK_TD_DETAIL *td)
     if (r->failed)
         return;
     r->cells = cells;
+    r->too_large = r->too_large || r->n_cells >= LAB_MD_MAX_CELLS;
     struct lab_md_cell *cell = &r->cells[r->n_cells++];
     cell->spans = lab_md_keep_spans(r, &cell->n_spans);
     enum lab_md_align *align = (enum lab_md_align *)r->leaf.align;
@@ -184,7 +186,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
     default:
         break;
     }
-    return r->failed;
+    return r->failed || (r->too_large && r->leaf.line);
 }
 
 static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
@@ -227,7 +229,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
     default:
         break;
     }
-    return r->failed;
+    return r->failed || (r->too_large && r->leaf.line);
 }
 
 static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
@@ -259,11 +261,11 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
         lab_str_add_visible(&r->text, s, n, r->leaf.kind == LAB_MD_CODE);
         break;
     }
-    return r->failed;
+    return r->failed || r->too_large;
 }
 
 enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
-                            int first_line, struct lab_md *out)
+                            int first_line, struct lab_md *out, int *bad_line)
 {
     static const MD_PARSER parser = {
         .flags = MD_FLAG_TABLES | MD_FLAG_LATEXMATHSPANS | MD_FLAG_NOHTML,
@@ -296,6 +298,12 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
     lab_free(r.cells);
     lab_str_release(&r.text);
     lab_str_release(&text);
+    if (r.too_large && !r.failed) {
+        *bad_line = r.leaf.line;
+        return lab_fail(LAB_E_RANGE,
+                        "a table of more than %d columns or %d cells",
+                        LAB_MD_MAX_COLUMNS, LAB_MD_MAX_CELLS);
+    }
     if (!kept)
         return lab_fail(LAB_E_NOMEM, "no memory left for the lesson's text");
     return LAB_OK;

@@ -9,7 +9,7 @@ LAB_C_BEGIN
  * in *out lives in `arena`. Any text is valid Markdown.
  * Errors: LAB_E_NOMEM. */
 enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
-                            int first_line, struct lab_md *out);
+                            int first_line, struct lab_md *out, int *bad_line);
 /* Appends md[n] with the rules of its tables written as md4c wants them; lines
  * stay lines. */
 void lab_md_widen_rules(struct lab_str *out, const char *md, size_t n);

@@ -4,7 +4,13 @@
 #include <md4c.h>
 #include "md_read.h"
 
-enum { LAB_MD_LIST_DEPTH = 16 };
+enum {
+    LAB_MD_LIST_DEPTH = 16,
+    /* md4c fills short rows up: without a limit a small file makes a table of
+     * billions of cells. */
+    LAB_MD_MAX_COLUMNS = 64,
+    LAB_MD_MAX_CELLS = 100000
+};
 
 struct lab_md_list {
     bool ordered;
@@ -46,6 +52,7 @@ struct lab_md_reader {
     int depth; /* of lists */
     struct lab_md_list list[LAB_MD_LIST_DEPTH];
     const char *marker; /* waits for the first block of its item */
+    bool too_large;     /* the open table */
     bool failed;
 };
 

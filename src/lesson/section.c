@@ -34,12 +34,17 @@ static bool begins_section(const struct lab_md_block *b)
 
 enum lab_status lab_sections_read(struct lab_lesson *lesson,
                                   struct lab_arena *arena, const char *md,
-                                  size_t n, int first_line)
+                                  size_t n, int first_line,
+                                  struct lab_findings *found)
 {
     struct lab_md all = {0};
-    enum lab_status st = lab_md_read(arena, md, n, first_line, &all);
+    int bad_line = 0;
+    enum lab_status st = lab_md_read(arena, md, n, first_line, &all, &bad_line);
+    if (st == LAB_E_RANGE)
+        lab_findings_add(found, lesson->path, bad_line, 1, LAB_SEVERITY_ERROR,
+                         st, "%s", lab_error());
     if (st)
-        return st;
+        return lab_front_pass(st);
     size_t count = 1;
     for (size_t i = 0; i < all.n_blocks; i++)
         count += begins_section(&all.blocks[i]);

@@ -379,9 +379,6 @@ static void read_atom(struct tex *t, struct lab_str *out)
         t->i++;
         break;
     case '&':
-        add_blank(out);
-        t->i++;
-        break;
     case '~':
     case ' ':
     case '\n':

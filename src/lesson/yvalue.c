@@ -193,8 +193,9 @@ static enum lab_status want_number(struct lab_reader *r,
         return fail_expected(r, node, what);
     if (is_special(node->text))
         return lab_y_fail(r, node, LAB_E_RANGE,
-                          "NaN or Inf (%s): expected a finite number",
-                          node->text);
+                          "%.*s%sNaN or Inf (%s): expected a finite number",
+                          SHOWN_BYTES, node->key ? node->key : "",
+                          node->key ? ": " : "", node->text);
     is_decimal(node->text, is_int);
     if (looks_octal(node->text))
         return lab_y_fail(r, node, LAB_E_PARSE,

@@ -35,6 +35,8 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out);
 /* Class labels must be 0 .. C-1, C what the loss reads. LAB_E_RANGE. */
 enum lab_status lab_data_check_labels(const struct lab_data *d,
                                       const struct lab_plan *plan);
+/* Splits and deals again, from another seed. */
+void lab_data_reseed(struct lab_data *d, uint64_t seed);
 /* Writes the plan's data tensor for an iteration: `out` has room for the
  * tensor, in its own element type. */
 enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,

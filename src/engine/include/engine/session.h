@@ -17,12 +17,22 @@
 #include "engine/gradcheck.h"
 #include "engine/observer.h"
 #include "engine/stats.h"
+#include "engine/walk.h"
 
 struct lab_session;
 
+/* Called on the engine's thread; NULL slots are left out. */
+struct lab_session_hooks {
+    void *user;
+    void (*prepare)(void *user, const char *backend); /* engine/setup.h */
+    /* The walk is ready: observers may be added, the device is known. */
+    void (*opened)(void *user, struct lab_walk *walk);
+    void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
+};
+
 struct lab_session_config {
     const struct lab_network_spec *spec; /* must outlive the session */
-    const char *backend;                 /* "cpu", "cuda", "null" */
+    const char *backend;                 /* "auto", "cpu", "cuda", "null" */
     int device;
     int64_t batch;    /* 0: the lesson's */
     const char *data; /* directory or file instead of the lesson's, or NULL */
@@ -30,9 +40,7 @@ struct lab_session_config {
     uint64_t seed;                            /* instead of the lesson's */
     const struct lab_variant_choice *choices; /* after the lesson's own */
     int n_choices;
-    const struct lab_observer *observers; /* copied */
-    int n_observers;
-    bool time_with_events;    /* device_ns of every step by CUDA events */
+    struct lab_session_hooks hooks;
     void (*wake)(void *user); /* a new snapshot is there; any thread; NULL ok */
     void *wake_user;
 };
@@ -65,7 +73,12 @@ struct lab_show {
     int row_axis;                /* -1: one row */
     int col_axis;                /* -1: one column (a scalar) */
     int64_t fixed[LAB_MAX_RANK]; /* coordinate of every axis not shown */
+    int64_t row_first; /* where the plane is cut when it is very large */
+    int64_t col_first;
 };
+
+/* A plane holds at most this many elements. */
+enum { LAB_PLANE_ELEMENTS = 1 << 20 };
 
 struct lab_command {
     enum lab_command_kind kind;
@@ -160,19 +173,9 @@ struct lab_snapshot {
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
     double step_ms_median;
-    /* variants withdrawn by the check at load, one a line, "" = none */
-    char withdrawn[LAB_SESSION_TEXT];
-};
-
-/* What a finished training run says (run --json's summary). */
-struct lab_train_summary {
-    int64_t iterations;
-    double loss_first;
-    double loss_last;
-    double accuracy; /* NaN: nothing held back, or no labels */
-    double samples_per_s;
-    double step_ms_median; /* of whole iterations */
-    bool cancelled;
+    /* What the learner should know: variants that were withdrawn or are not
+     * to be had on this backend, one a line; "" = nothing. */
+    char notice[LAB_SESSION_TEXT];
 };
 
 LAB_C_BEGIN
@@ -193,4 +196,13 @@ void lab_snapshot_release(struct lab_snapshot *snap);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);
+/* Names of the variants that a node of the plan can take here, the default
+ * first; they outlive the session. 0 while it starts. Any thread. */
+int lab_session_variant_names(struct lab_session *s, int node,
+                              const char **names, int max);
+/* How many iterations the lesson asks for; `epochs` or `iterations` above 0
+ * go before the lesson's own. `facts` of its data. */
+int64_t lab_train_iterations(const struct lab_network_spec *spec,
+                             const struct lab_data_facts *facts, int64_t epochs,
+                             int64_t iterations);
 LAB_C_END

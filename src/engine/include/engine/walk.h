@@ -63,9 +63,15 @@ enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Iteration 0, position 0, initial parameters. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
 
-/* One iteration at speed: no copies are kept, no flags either. Leaves the walk
- * at the end of the iteration. */
+/* One iteration at speed: the host does not wait for every step, and a copy for
+ * going back is kept now and then only. Observers hear of the steps of sampled
+ * iterations, and of every iteration's start, end and loss. Leaves the walk at
+ * the end of the iteration. */
 enum lab_status lab_walk_iterate(struct lab_walk *w);
+/* Which iterations of a training run are observed step by step: the first 16,
+ * then ever fewer, about 32 each time their number doubles, so that the record
+ * of a long run stays small. Walked iterations always are. */
+bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes.
  * Between iterations only; leaves parameters and position as they were. */

@@ -13,17 +13,10 @@ enum lab_event_kind {
     LAB_EVENT_STOP,   /* Ctrl-Z: suspend */
     LAB_EVENT_RESUME, /* continued after a stop that nobody announced */
     LAB_EVENT_SHOT,   /* script: write the screen to `text` */
-    LAB_EVENT_EXPECT, /* script: `text` must be on the screen */
-    LAB_EVENT_ABSENT, /* script: `text` must not be on the screen */
-    LAB_EVENT_END     /* script: quit */
+    LAB_EVENT_END     /* the script is over, or an `expect` of it failed */
 };
 
-enum lab_mouse {
-    LAB_MOUSE_CLICK,
-    LAB_MOUSE_DOUBLE,
-    LAB_MOUSE_WHEEL_UP,
-    LAB_MOUSE_WHEEL_DOWN
-};
+enum lab_mouse { LAB_MOUSE_CLICK, LAB_MOUSE_WHEEL_UP, LAB_MOUSE_WHEEL_DOWN };
 
 struct lab_event {
     enum lab_event_kind kind;
@@ -34,6 +27,5 @@ struct lab_event {
     int h; /* RESIZE */
     int w;
     int signal;
-    int line;         /* script: where the token stands */
-    const char *text; /* script; valid until the next event */
+    const char *text; /* SHOT: a file name, valid as long as the script */
 };

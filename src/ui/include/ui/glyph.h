@@ -7,7 +7,8 @@
 #include "base/status.h"
 
 LAB_C_BEGIN
-/* Columns of a code point: 2 wide, 1, 0 combining or invisible, -1 control. */
+/* Columns of a code point: 2 wide, 1, 0 combining, -1 what must not reach a
+ * terminal: control characters, text direction, invisible joiners. */
 int lab_glyph_columns(unsigned code);
 
 /* A few ASCII characters that say the same, or NULL when none are known:

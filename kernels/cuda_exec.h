@@ -1,0 +1,38 @@
+/* kernels/cuda_exec.h -- what a CUDA kernel's launcher finds in call->exec.
+ *
+ * One struct lab_exec belongs to one opened device; src/cuda fills it. Every
+ * pointer is owned by the backend and outlives the call. A launcher queues work
+ * on `stream` and returns: it neither allocates nor waits, so that a whole
+ * iteration can be captured into a CUDA graph. Threads: one at a time. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
+
+struct CUstream_st; /* cudaStream_t is a pointer to it */
+
+/* The values of cublasOperation_t. */
+enum lab_cublas_op { LAB_CUBLAS_N = 0, LAB_CUBLAS_T = 1 };
+
+/* The part of cuBLAS that kernels call, found at run time: the module loads on
+ * a machine without it. Matrices are column-major, as cuBLAS has them. */
+struct lab_cublas {
+    void *handle; /* cublasHandle_t, bound to the stream of the exec */
+    /* C (m, n) = *alpha op(A) op(B) + *beta C, op(A) is (m, k), op(B) (k, n);
+     * returns a cublasStatus_t, 0 when the product is queued. */
+    int (*sgemm)(void *handle, int op_a, int op_b, int m, int n, int k,
+                 const float *alpha, const float *a, int lda, const float *b,
+                 int ldb, const float *beta, float *c, int ldc);
+    const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
+};
+
+struct lab_exec {
+    struct CUstream_st *stream;
+    const struct lab_cublas *cublas; /* NULL: not on this machine */
+    void *workspace; /* device memory, scratch of one launcher; NULL if none */
+    size_t workspace_bytes;
+    int device; /* ordinal of the CUDA runtime */
+    int sm_count;
+    int cc_major; /* compute capability */
+    int cc_minor;
+};

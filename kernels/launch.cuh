@@ -1,0 +1,90 @@
+/* kernels/launch.cuh -- the few lines that every launcher shares.
+ *
+ * A launcher is the host side of a kernel: it takes the views of a call apart,
+ * chooses grid and block, and queues the kernel on the stream of the exec:
+ *
+ *     relu_fwd<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(y, x, n);
+ *     return lab_launched("relu_fwd");
+ *
+ * Grids are one-dimensional: gridDim.x may be 2^31 - 1, y and z only 65,535,
+ * and batches of a million rows are not rare. */
+#pragma once
+#include <cuda_runtime.h>
+#include "cuda_exec.h"
+#include "cuda_sets.h"
+#include "kernel.h"
+
+/* Threads of a block where nothing else is said: 8 warps. Small enough that
+ * several blocks share a multiprocessor, large enough to fill it with them. */
+enum { LAB_BLOCK = 256 };
+
+static inline const float *lab_in(const struct lab_call *call, int i)
+{
+    return static_cast<const float *>(call->in[i].data);
+}
+
+static inline const int32_t *lab_labels(const struct lab_call *call, int i)
+{
+    return static_cast<const int32_t *>(call->in[i].data);
+}
+
+static inline float *lab_out(const struct lab_call *call, int i)
+{
+    return static_cast<float *>(call->out[i].data);
+}
+
+static inline cudaStream_t lab_stream(const struct lab_call *call)
+{
+    return call->exec->stream;
+}
+
+/* The parameters, as the struct that the op's header names. */
+template <typename PARAMS>
+static inline const PARAMS *lab_params(const struct lab_call *call)
+{
+    return static_cast<const PARAMS *>(call->params);
+}
+
+/* Blocks of `per_block` items for `count` items; at least one. A count beyond
+ * the largest grid gives 0, which the launch rejects and lab_launched()
+ * reports. */
+static inline unsigned lab_blocks(int64_t count, int per_block = LAB_BLOCK)
+{
+    int64_t blocks = count / per_block + (count % per_block != 0);
+    if (blocks < 1)
+        return 1;
+    return blocks <= INT32_MAX ? static_cast<unsigned>(blocks) : 0;
+}
+
+/* Was the launch accepted? Faults while it runs surface at the next sync. */
+static inline enum lab_status lab_launched(const char *kernel)
+{
+    cudaError_t err = cudaGetLastError();
+    if (err == cudaSuccess)
+        return LAB_OK;
+    return lab_fail(LAB_E_DEVICE, "cannot launch %s: %s (%s)", kernel,
+                    cudaGetErrorString(err), cudaGetErrorName(err));
+}
+
+/* The element of this thread when every thread has one. 64 bits: a tensor may
+ * have more than 2^31 elements. */
+static __device__ inline int64_t lab_element()
+{
+    return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+/* A row of a kernel table; C++17 has no designated initialisers. */
+static constexpr struct lab_variant
+lab_row(const char *name, const char *step, enum lab_phase phase,
+        lab_kernel_fn *run, const char *source, const char *symbol,
+        bool absorbs_activation = false)
+{
+    return {name, step, phase, run, source, symbol, absorbs_activation};
+}
+
+template <int COUNT>
+static constexpr struct lab_kernel_set
+lab_set(const char *op, const struct lab_variant (&variants)[COUNT])
+{
+    return {op, variants, COUNT};
+}

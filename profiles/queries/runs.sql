@@ -1,0 +1,11 @@
+-- All runs, or the one that ?1 names, newest first.
+SELECT id, lesson, lessonPath, title, backend, device, chip,
+       computeCapability, smCount, driver, runtime, precision, seed, batch,
+       iterations, variants, version, commitId, hostname, user, pid,
+       processStart, started, ended, started_ns, ended_ns, status, timeSource,
+       counters, countersReason, ringDrops, ringWaits, ringWait_ns,
+       ringHighWater, writeErrors, writeError, samples_per_s,
+       iterationMedian_ns, loss_first, loss_last, accuracy, rank
+FROM run
+WHERE ?1 IS NULL OR id = ?1
+ORDER BY id DESC

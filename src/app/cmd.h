@@ -1,0 +1,30 @@
+/* cmd.h -- the subcommands: one cmd_<name>.c each. Every one takes its own
+ * argc and argv (argv[0] is its name) and returns an exit code of
+ * docs/design.md section 8. */
+#pragma once
+#include "base/status.h"
+
+enum {
+    LAB_EXIT_DONE = 0,
+    LAB_EXIT_CHECK = 1,   /* a check or comparison failed */
+    LAB_EXIT_USAGE = 2,   /* wrong usage */
+    LAB_EXIT_INPUT = 3,   /* bad input: lesson, data, database */
+    LAB_EXIT_MACHINE = 4, /* the machine lacks what was asked for */
+    LAB_EXIT_SIGNAL = 128 /* plus the signal's number */
+};
+
+int lab_cmd_doctor(int argc, char **argv);
+int lab_cmd_lesson(int argc, char **argv);
+int lab_cmd_profile(int argc, char **argv);
+int lab_cmd_run(int argc, char **argv);
+int lab_cmd_step(int argc, char **argv);
+/* The screens: home, or the lesson that is named; with --plain, and for the
+ * bare program without a terminal, lines of text. */
+int lab_cmd_open(int argc, char **argv);
+
+int lab_exit_code(enum lab_status st);
+/* "lapenna-lab: <lab_error()>" on stderr, made safe for a terminal; returns
+ * the exit code of `st`. */
+int lab_exit_error(enum lab_status st);
+/* A line on stderr. */
+void lab_warn(const char *fmt, ...) LAB_PRINTF(1, 2);

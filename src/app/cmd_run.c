@@ -1,0 +1,142 @@
+/* lapenna-lab run LESSON: train, record, print the summary. */
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "engine/session.h"
+#include "json_line.h"
+#include "say.h"
+#include "signals.h"
+#include "training.h"
+#include "ui/format.h"
+
+static const char doc[] =
+    "Train a lesson, record the run, print how it went.\v"
+    "LESSON is an id of `lapenna-lab lesson list` or a path. How long: "
+    "--iterations or --epochs, else what the lesson says. The first 16 "
+    "iterations and then ever fewer are recorded step by step, the loss of "
+    "all of them.";
+
+struct teller {
+    struct lab_work *w;
+    int64_t target;
+    int64_t per_epoch;
+    double last_loss;
+};
+
+static enum lab_status tell_json(void *user, int64_t iteration, double loss,
+                                 double accuracy)
+{
+    (void)user;
+    json_t *line = lab_json_new(isnan(accuracy) ? "iteration" : "evaluation");
+    lab_json_int(line, "iteration", iteration);
+    lab_json_real(line, "loss", loss);
+    if (!isnan(accuracy))
+        lab_json_real(line, "accuracy", accuracy);
+    return lab_json_print(line);
+}
+
+/* Text: a line at every evaluation, or ten over the whole run. */
+static enum lab_status tell_text(void *user, int64_t iteration, double loss,
+                                 double accuracy)
+{
+    struct teller *t = user;
+    int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
+    if (!isnan(accuracy)) {
+        int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
+        lab_say(stdout,
+                "epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% right\n",
+                (long long)epoch, t->last_loss, loss, 100 * accuracy);
+    } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
+        lab_say(stdout, "iteration %lld  loss %.6g\n", (long long)iteration + 1,
+                loss);
+    }
+    if (isnan(accuracy))
+        t->last_loss = loss;
+    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+}
+
+static enum lab_status summary_json(struct lab_work *w,
+                                    const struct lab_training *t)
+{
+    json_t *line = lab_json_new("summary");
+    int64_t run = lab_recording_run(w->recording);
+    lab_json_int(line, "run", run > 0 ? run : LAB_UNKNOWN);
+    lab_json_text(line, "lesson", w->lesson->id);
+    lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
+    lab_json_uint(line, "seed", w->plan->seed);
+    lab_json_int(line, "iterations", t->iterations);
+    lab_json_real(line, "loss_first", t->loss_first);
+    lab_json_real(line, "loss_last", t->loss_last);
+    lab_json_real(line, "accuracy", t->accuracy);
+    lab_json_real(line, "samples_per_s", t->samples_per_s);
+    lab_json_real(line, "step_ms_median", t->step_ms_median);
+    return lab_json_print(line);
+}
+
+static void summary_text(struct lab_work *w, const struct lab_training *t)
+{
+    int64_t run = lab_recording_run(w->recording);
+    lab_say(stdout, "%s%lld iterations on %s (%s): loss %.6g -> %.6g",
+            t->interrupted ? "stopped after " : "", (long long)t->iterations,
+            lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
+            t->loss_last);
+    if (!isnan(t->accuracy))
+        lab_say(stdout, ", %.2f %% of the held-back rows right",
+                100 * t->accuracy);
+    lab_say(stdout, "\n%.0f samples/s, %.4g ms an iteration (median)\n",
+            t->samples_per_s, t->step_ms_median);
+    if (run > 0)
+        lab_say(stdout, "recorded as run %lld: lapenna-lab profile show %lld\n",
+                (long long)run, (long long)run);
+}
+
+int lab_run_lesson(const struct lab_options *o, const char *lesson)
+{
+    struct lab_work w;
+    struct lab_data_facts facts;
+    struct lab_training t;
+    struct lab_run_summary summary;
+    enum lab_status st = lab_work_open(&w, o, lesson);
+    if (st)
+        return lab_exit_error(st);
+    lab_work_warn(&w);
+    lab_data_get_facts(lab_walk_data(w.walk), &facts);
+    struct teller teller = {.w = &w,
+                            .target = lab_train_iterations(
+                                &w.spec, &facts, o->epochs, o->iterations),
+                            .per_epoch = facts.batches_per_epoch,
+                            .last_loss = NAN};
+    lab_walk_run_begin(w.walk, w.lesson->title);
+    st = lab_training_run(&w, teller.target, o->json ? tell_json : tell_text,
+                          &teller, &t);
+    lab_walk_run_end(w.walk);
+    int code = lab_exit_error(st);
+    if (!st && o->json)
+        code = lab_exit_error(summary_json(&w, &t));
+    else if (!st)
+        summary_text(&w, &t);
+    lab_training_summary(&t, st, &summary);
+    enum lab_status stored = lab_work_close(&w, &summary);
+    if (stored && code == LAB_EXIT_DONE)
+        code = lab_exit_error(stored);
+    if (t.interrupted && code == LAB_EXIT_DONE)
+        code = LAB_EXIT_SIGNAL + lab_signals_caught();
+    return code;
+}
+
+int lab_cmd_run(int argc, char **argv)
+{
+    struct lab_options o;
+    lab_options_init(&o);
+    lab_options_parse(&o, argc, argv, "lapenna-lab run", "LESSON", doc);
+    if (!o.lesson) {
+        lab_warn("run: which LESSON? `lapenna-lab lesson list` shows them");
+        return LAB_EXIT_USAGE;
+    }
+    if (o.ascii)
+        lab_say_ascii(true);
+    lab_signals_catch();
+    return lab_run_lesson(&o, o.lesson);
+}

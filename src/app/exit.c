@@ -1,0 +1,60 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "cmd.h"
+
+int lab_exit_code(enum lab_status st)
+{
+    switch (st) {
+    case LAB_OK:
+        return LAB_EXIT_DONE;
+    case LAB_E_ARG:
+    case LAB_E_USAGE:
+        return LAB_EXIT_USAGE;
+    case LAB_E_IO:
+    case LAB_E_PARSE:
+    case LAB_E_SHAPE:
+    case LAB_E_RANGE:
+    case LAB_E_NOTFOUND:
+    case LAB_E_DB:
+    case LAB_E_NOT_BUILT: /* the lesson asks for it, not the machine */
+        return LAB_EXIT_INPUT;
+    case LAB_E_NOMEM:
+    case LAB_E_UNSUPPORTED:
+    case LAB_E_DEVICE:
+        return LAB_EXIT_MACHINE;
+    default:
+        return LAB_EXIT_CHECK;
+    }
+}
+
+static void say(const char *text)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_str_add_visible(&s, text, strlen(text), true);
+    fprintf(stderr, "lapenna-lab: %s\n", lab_str_text(&s));
+    lab_str_release(&s);
+}
+
+int lab_exit_error(enum lab_status st)
+{
+    if (st)
+        say(lab_error());
+    return lab_exit_code(st);
+}
+
+void lab_warn(const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == '\n')
+        text[--n] = '\0';
+    say(text);
+}

@@ -1,0 +1,78 @@
+#include "json_line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+json_t *lab_json_new(const char *type)
+{
+    json_t *object = json_object();
+    lab_json_text(object, "type", type);
+    return object;
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value ? value : json_null());
+}
+
+void lab_json_text(json_t *object, const char *key, const char *text)
+{
+    struct lab_str visible;
+    json_t *value = text ? json_string(text) : NULL;
+    if (text && !value) {
+        lab_str_init(&visible);
+        lab_str_add_visible(&visible, text, strlen(text), true);
+        value = json_string(lab_str_text(&visible));
+        lab_str_release(&visible);
+    }
+    set(object, key, value);
+}
+
+void lab_json_int(json_t *object, const char *key, int64_t v)
+{
+    set(object, key, v == INT64_MIN ? NULL : json_integer(v));
+}
+
+void lab_json_uint(json_t *object, const char *key, uint64_t v)
+{
+    char text[24];
+    if (v <= INT64_MAX) {
+        lab_json_int(object, key, (int64_t)v);
+        return;
+    }
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+    set(object, key, json_string(text)); /* JSON readers lose such numbers */
+}
+
+void lab_json_real(json_t *object, const char *key, double v)
+{
+    if (isinf(v))
+        set(object, key, json_string(v > 0 ? "inf" : "-inf"));
+    else
+        set(object, key, isnan(v) ? NULL : json_real(v));
+}
+
+void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, v[i] == INT64_MIN ? json_null()
+                                                       : json_integer(v[i]));
+    set(object, key, array);
+}
+
+enum lab_status lab_json_print(json_t *object)
+{
+    char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(object);
+    if (!line)
+        return lab_fail(LAB_E_NOMEM, "no memory for a line of JSON");
+    bool written =
+        fputs(line, stdout) >= 0 && putchar('\n') != EOF && fflush(stdout) == 0;
+    free(line);
+    return written ? LAB_OK : lab_fail(LAB_E_IO, "cannot write the output");
+}

@@ -1,0 +1,20 @@
+/* json_line.h -- one JSON object a line on stdout, flushed.
+ *
+ * Members in the order they are added. Unknown is null; infinities are the
+ * strings "inf" and "-inf"; bytes that are not UTF-8 become \xNN; only ASCII is
+ * written, so that no recorded name can reach a terminal as a control. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <jansson.h>
+#include "base/status.h"
+
+/* {"type": type}; NULL when memory is short, which every function takes. */
+json_t *lab_json_new(const char *type);
+void lab_json_text(json_t *object, const char *key, const char *text);
+void lab_json_int(json_t *object, const char *key, int64_t v);
+void lab_json_uint(json_t *object, const char *key, uint64_t v);
+void lab_json_real(json_t *object, const char *key, double v);
+void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n);
+/* Prints and frees it. Errors: LAB_E_NOMEM; LAB_E_IO, stdout is gone. */
+enum lab_status lab_json_print(json_t *object);

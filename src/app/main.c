@@ -1,0 +1,86 @@
+/* lapenna-lab: which command, and nothing else. */
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "say.h"
+#include "trace/intern.h"
+#include "base/str.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+};
+
+static const struct command commands[] = {
+    {"lesson", lab_cmd_lesson, "list|show|lint: the lessons"},
+    {"step", lab_cmd_step, "LESSON: one iteration, every step and tensor"},
+    {"run", lab_cmd_run, "LESSON: train, record, print the summary"},
+    {"profile", lab_cmd_profile, "list|show|kernels|delete: recorded runs"},
+    {"doctor", lab_cmd_doctor, "what this machine can do, and remedies"},
+};
+
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(void)
+{
+    puts("Usage: lapenna-lab [OPTION...]            the home screen\n"
+         "  or:  lapenna-lab [OPTION...] LESSON     that lesson, in the "
+         "stepper\n"
+         "  or:  lapenna-lab COMMAND [ARG...]\n\n"
+         "A debugger for neural networks on a GPU, in a terminal.\n\n"
+         "Commands (each has its own --help):");
+    for (int i = 0; i < N_COMMANDS; i++)
+        printf("  %-8s %s\n", commands[i].name, commands[i].help);
+    puts("\nLESSON is an id of `lapenna-lab lesson list` or the path of a "
+         "lesson file.\n"
+         "Options of the screens: --backend, --device, --variant, --batch, "
+         "--seed, --data,\n"
+         "--db, --plain (lines of text instead of a screen), --ascii, "
+         "--color,\n--no-mouse; see `lapenna-lab step --help`.\n\n"
+         "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
+         "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
+         "asked for; 128+n signal n.");
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;
+    if (argc > 1 &&
+        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
+        print_help();
+        return LAB_EXIT_DONE;
+    }
+    if (argc > 1 &&
+        (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
+        printf("lapenna-lab %s%s%s\n", LAB_VERSION, LAB_COMMIT[0] ? " " : "",
+               LAB_COMMIT);
+        return LAB_EXIT_DONE;
+    }
+    return c ? c->run(argc - 1, argv + 1) : lab_cmd_open(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); /* 0.5 is written with a point everywhere */
+    lab_say_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+    int code = dispatch(argc, argv);
+    if (fflush(stdout) && code == LAB_EXIT_DONE)
+        code = LAB_EXIT_INPUT;
+    lab_intern_release();
+    return code;
+}

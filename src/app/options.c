@@ -1,0 +1,208 @@
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+
+enum {
+    KEY_BACKEND = 256,
+    KEY_DEVICE,
+    KEY_PRECISION,
+    KEY_VARIANT,
+    KEY_BATCH,
+    KEY_ITERATIONS,
+    KEY_EPOCHS,
+    KEY_SEED,
+    KEY_COUNTERS,
+    KEY_DB,
+    KEY_DATA,
+    KEY_JSON,
+    KEY_PLAIN,
+    KEY_ASCII,
+    KEY_COLOR,
+    KEY_NO_MOUSE
+};
+
+static const struct argp_option options[] = {
+    {"backend", KEY_BACKEND, "NAME", 0,
+     "Where steps run: auto, cpu or cuda (auto: the GPU when there is one)", 1},
+    {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 1},
+    {"precision", KEY_PRECISION, "NAME", 0,
+     "fp32, tf32, bf16 or fp16; this version computes in fp32", 1},
+    {"variant", KEY_VARIANT, "TARGET=NAME", 0,
+     "The implementation of a node or of an op: fc1=tiled, dense=cublas "
+     "(repeatable)",
+     1},
+    {"counters", KEY_COUNTERS, "SET", 0,
+     "Hardware counters: off, basic or full; this version takes none", 1},
+    {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
+    {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
+    {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
+    {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
+    {"data", KEY_DATA, "PATH", 0,
+     "The data's file or directory, instead of the lesson's", 2},
+    {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
+     3},
+    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
+    {"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3},
+    {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
+    {"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 3},
+    {"no-mouse", KEY_NO_MOUSE, NULL, 0, "Leave the mouse to the terminal", 3},
+    {0}};
+
+static const char *one_of(const char *value, const char *const *names,
+                          const char *option, struct argp_state *state)
+{
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], value) == 0)
+            return value;
+    }
+    argp_failure(state, LAB_EXIT_USAGE, 0, "--%s %s: use %s, %s%s%s", option,
+                 value, names[0], names[1], names[2] ? " or " : "",
+                 names[2] ? names[2] : "");
+    return value;
+}
+
+static int64_t number(const char *text, int64_t least, const char *option,
+                      struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || end == text || *end || v < least)
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--%s %s: a whole number from %lld is needed", option,
+                     text, (long long)least);
+    return v;
+}
+
+static void add_choice(struct lab_options *o, char *text,
+                       struct argp_state *state)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--variant %s: write NODE=NAME or OP=NAME", text);
+    if (o->n_choices == LAB_MAX_OPTION_CHOICES)
+        argp_failure(state, LAB_EXIT_USAGE, 0, "too many --variant");
+    *equals = '\0';
+    o->choices[o->n_choices++] =
+        (struct lab_variant_choice){.target = text, .variant = equals + 1};
+}
+
+static const char *precision_name(const char *text, struct argp_state *state)
+{
+    if (lab_precision_find(text) == LAB_PRECISION_COUNT)
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--precision %s: use fp32, tf32, bf16 or fp16", text);
+    return text;
+}
+
+static uint64_t seed_number(const char *text, struct argp_state *state)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (errno || end == text || *end || text[0] == '-')
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--seed %s: a whole number from 0 is needed", text);
+    return v;
+}
+
+static error_t parse_run_option(int key, char *arg, struct argp_state *state)
+{
+    static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
+    static const char *const counters[] = {"off", "basic", "full", NULL};
+    struct lab_options *o = state->input;
+    switch (key) {
+    case KEY_BACKEND:
+        o->backend = one_of(arg, backends, "backend", state);
+        return 0;
+    case KEY_DEVICE:
+        o->device = (int)number(arg, 0, "device", state);
+        return 0;
+    case KEY_PRECISION:
+        o->precision = precision_name(arg, state);
+        return 0;
+    case KEY_VARIANT:
+        add_choice(o, arg, state);
+        return 0;
+    case KEY_COUNTERS:
+        o->counters = one_of(arg, counters, "counters", state);
+        return 0;
+    case KEY_BATCH:
+        o->batch = number(arg, 1, "batch", state);
+        return 0;
+    case KEY_ITERATIONS:
+        o->iterations = number(arg, 1, "iterations", state);
+        return 0;
+    case KEY_EPOCHS:
+        o->epochs = number(arg, 1, "epochs", state);
+        return 0;
+    case KEY_SEED:
+        o->seed_given = true;
+        o->seed = seed_number(arg, state);
+        return 0;
+    case KEY_DATA:
+        o->data = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    static const char *const colors[] = {"auto", "always", "never", NULL};
+    struct lab_options *o = state->input;
+    switch (key) {
+    case KEY_DB:
+        o->db = arg;
+        return 0;
+    case KEY_JSON:
+        o->json = true;
+        return 0;
+    case KEY_PLAIN:
+        o->plain = true;
+        return 0;
+    case KEY_ASCII:
+        o->ascii = true;
+        return 0;
+    case KEY_COLOR:
+        o->color = one_of(arg, colors, "color", state);
+        return 0;
+    case KEY_NO_MOUSE:
+        o->no_mouse = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->argument_count++ > 0)
+            argp_failure(state, LAB_EXIT_USAGE, 0,
+                         "one LESSON at a time: '%s' is one too many", arg);
+        o->lesson = arg;
+        return 0;
+    default:
+        return parse_run_option(key, arg, state);
+    }
+}
+
+void lab_options_init(struct lab_options *o)
+{
+    *o = (struct lab_options){
+        .backend = "auto", .counters = "off", .color = "auto"};
+}
+
+void lab_options_parse(struct lab_options *o, int argc, char **argv,
+                       const char *name, const char *args_doc, const char *doc)
+{
+    const struct argp argp = {options, parse_option, args_doc, doc,
+                              NULL,    NULL,         NULL};
+    argp_err_exit_status = LAB_EXIT_USAGE;
+    argv[0] = (char *)name;
+    argp_parse(&argp, argc, argv, 0, NULL, o);
+    if (o->iterations > 0 && o->epochs > 0) {
+        lab_warn("--iterations and --epochs exclude each other: give one");
+        exit(LAB_EXIT_USAGE);
+    }
+}

@@ -1,0 +1,37 @@
+/* options.h -- the options that step, run and the screens share. */
+#pragma once
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "engine/setup.h"
+
+enum { LAB_MAX_OPTION_CHOICES = 32 };
+
+struct lab_options {
+    const char *lesson;  /* id or path; NULL: none given */
+    const char *backend; /* "auto", "cpu", "cuda" */
+    int device;
+    const char *precision; /* NULL: the lesson's */
+    struct lab_variant_choice choices[LAB_MAX_OPTION_CHOICES];
+    int n_choices;
+    int64_t batch;      /* 0: the lesson's */
+    int64_t iterations; /* 0 */
+    int64_t epochs;     /* 0 */
+    bool seed_given;
+    uint64_t seed;
+    const char *counters; /* "off", "basic", "full" */
+    const char *db;       /* NULL: the usual place */
+    const char *data;     /* NULL: the lesson's */
+    bool json;
+    bool plain;
+    bool ascii;
+    const char *color; /* "auto", "always", "never" */
+    bool no_mouse;
+    int argument_count;
+};
+
+void lab_options_init(struct lab_options *o);
+/* Parses all of a command's arguments; on wrong usage prints what is wrong
+ * and exits with LAB_EXIT_USAGE, as argp does. `doc` is argp's. */
+void lab_options_parse(struct lab_options *o, int argc, char **argv,
+                       const char *name, const char *args_doc, const char *doc);

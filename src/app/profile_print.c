@@ -1,0 +1,457 @@
+#include "profile_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json_line.h"
+#include "text_table.h"
+
+/* What the callbacks of one query share. */
+struct printing {
+    struct lab_text_table table;
+    enum lab_status st;
+    int64_t run;
+};
+
+static enum lab_status print_text(struct lab_str *text, bool ascii)
+{
+    enum lab_status st = LAB_OK;
+    if (ascii)
+        lab_table_make_ascii(text);
+    if (text->failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the output");
+    else if (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    lab_str_release(text);
+    return st;
+}
+
+static enum lab_status print_table(struct lab_text_table *table, bool ascii)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_text_table_format(table, &text);
+    lab_text_table_release(table);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    return print_text(&text, ascii);
+}
+
+/* The query's own error comes first, then that of printing a row. */
+static enum lab_status end_query(enum lab_status query, struct printing *p)
+{
+    if (query || p->st) {
+        lab_text_table_release(&p->table);
+        return query ? query : p->st;
+    }
+    return LAB_OK;
+}
+
+static json_t *run_object(const struct lab_run_row *r)
+{
+    json_t *o = lab_json_new("run");
+    lab_json_int(o, "run", r->id);
+    lab_json_text(o, "lesson", r->lesson);
+    lab_json_text(o, "backend", r->backend);
+    lab_json_text(o, "device", r->device);
+    lab_json_text(o, "started", r->started);
+    lab_json_text(o, "ended", r->ended);
+    lab_json_text(o, "status", r->status);
+    lab_json_text(o, "title", r->title);
+    lab_json_text(o, "lesson_path", r->lesson_path);
+    lab_json_text(o, "precision", r->precision);
+    lab_json_text(o, "variants", r->variants);
+    lab_json_uint(o, "seed", r->seed);
+    lab_json_int(o, "batch", r->batch);
+    lab_json_int(o, "iterations", r->iterations);
+    lab_json_int(o, "iteration_median_ns", r->iteration_median_ns);
+    lab_json_real(o, "samples_per_s", r->samples_per_s);
+    lab_json_real(o, "loss_first", r->loss_first);
+    lab_json_real(o, "loss_last", r->loss_last);
+    lab_json_real(o, "accuracy", r->accuracy);
+    lab_json_text(o, "time_source", r->time_source);
+    lab_json_text(o, "counters", r->counters);
+    lab_json_text(o, "counters_reason", r->counters_reason);
+    lab_json_text(o, "chip", r->chip);
+    lab_json_text(o, "compute_capability", r->compute_capability);
+    lab_json_int(o, "sm_count", r->sm_count);
+    lab_json_text(o, "driver", r->driver);
+    lab_json_text(o, "runtime", r->runtime);
+    lab_json_text(o, "version", r->version);
+    lab_json_text(o, "commit", r->commit);
+    lab_json_text(o, "hostname", r->hostname);
+    lab_json_text(o, "user", r->user);
+    lab_json_int(o, "rank", r->rank);
+    lab_json_int(o, "ring_drops", r->ring_drops);
+    lab_json_int(o, "ring_waits", r->ring_waits);
+    lab_json_int(o, "ring_wait_ns", r->ring_wait_ns);
+    lab_json_int(o, "write_errors", r->write_errors);
+    lab_json_text(o, "write_error", r->write_error);
+    return o;
+}
+
+static bool print_run_json(void *user, const struct lab_run_row *r)
+{
+    struct printing *p = user;
+    p->st = lab_json_print(run_object(r));
+    return p->st == LAB_OK;
+}
+
+/* 2026-01-31T09:30:00.123Z as 2026-01-31 09:30:00 */
+static void add_moment(struct lab_text_table *t, const char *iso)
+{
+    if (iso && strlen(iso) >= 19 && iso[10] == 'T')
+        lab_text_table_addf(t, "%.10s %.8s", iso, iso + 11);
+    else
+        lab_text_table_add(t, iso);
+}
+
+static bool add_run_row(void *user, const struct lab_run_row *r)
+{
+    struct printing *p = user;
+    lab_text_table_add_int(&p->table, r->id);
+    add_moment(&p->table, r->started);
+    lab_text_table_add(&p->table, r->lesson);
+    lab_text_table_add(&p->table, r->backend);
+    lab_text_table_add(&p->table, r->status);
+    lab_text_table_add_int(&p->table, r->iterations);
+    lab_text_table_add_real(&p->table, r->loss_last, 4);
+    lab_text_table_add(&p->table, r->device);
+    return true;
+}
+
+enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
+{
+    static const char *const heads[] = {
+        ">run",        "started (UTC)", "lesson", "backend", "status",
+        ">iterations", ">loss",         "device", NULL};
+    struct printing printing = {.st = LAB_OK};
+    if (p->json)
+        return end_query(lab_query_runs(p->db, print_run_json, &printing),
+                         &printing);
+    lab_text_table_init(&printing.table, heads);
+    enum lab_status st =
+        end_query(lab_query_runs(p->db, add_run_row, &printing), &printing);
+    return st ? st : print_table(&printing.table, p->ascii);
+}
+
+/* ------------------------------------------------------------ one run */
+
+static void add_fact(struct lab_text_table *t, const char *name,
+                     const char *value)
+{
+    if (!value)
+        return;
+    lab_text_table_add(t, name);
+    lab_text_table_add(t, value);
+}
+
+static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    add_fact(t, "backend", r->backend);
+    add_fact(t, "device", r->device);
+    add_fact(t, "chip", r->chip);
+    add_fact(t, "capability", r->compute_capability);
+    if (r->sm_count != LAB_UNKNOWN) {
+        bool cpu = r->backend && strcmp(r->backend, "cpu") == 0;
+        lab_text_table_add(t, cpu ? "cores" : "SMs");
+        lab_text_table_add_int(t, r->sm_count);
+    }
+    add_fact(t, "driver", r->driver);
+    add_fact(t, "runtime", r->runtime);
+    lab_text_table_add(t, "machine");
+    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
+                        r->user ? r->user : "n/a");
+    add_fact(t, "version", r->version);
+    add_fact(t, "commit", r->commit);
+}
+
+static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    add_fact(t, "precision", r->precision);
+    add_fact(t, "variants", r->variants);
+    lab_text_table_add(t, "seed");
+    lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
+    lab_text_table_add(t, "batch");
+    lab_text_table_add_int(t, r->batch);
+    lab_text_table_add(t, "iterations");
+    lab_text_table_add_int(t, r->iterations);
+    lab_text_table_add(t, "iteration");
+    lab_text_table_add_ns(t, r->iteration_median_ns);
+    lab_text_table_add(t, "samples/s");
+    lab_text_table_add_real(t, r->samples_per_s, 6);
+    lab_text_table_add(t, "first loss");
+    lab_text_table_add_real(t, r->loss_first, 6);
+    lab_text_table_add(t, "last loss");
+    lab_text_table_add_real(t, r->loss_last, 6);
+    lab_text_table_add(t, "accuracy");
+    if (isnan(r->accuracy))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
+}
+
+static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    add_fact(t, "times from", r->time_source);
+    lab_text_table_add(t, "counters");
+    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
+                        r->counters_reason ? ": " : "",
+                        r->counters_reason ? r->counters_reason : "");
+    lab_text_table_add(t, "records lost");
+    if (r->ring_drops == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%lld (ring full), %lld (database)",
+                            (long long)r->ring_drops,
+                            (long long)r->write_errors);
+    if (r->ring_waits > 0) {
+        lab_text_table_add(t, "ring waits");
+        lab_text_table_addf(t, "%lld, %.3g ms in all", (long long)r->ring_waits,
+                            (double)r->ring_wait_ns * 1e-6);
+    }
+    add_fact(t, "error", r->write_error);
+}
+
+static bool add_run_facts(void *user, const struct lab_run_row *r)
+{
+    struct lab_text_table *t = &((struct printing *)user)->table;
+    const char *heads[] = {"run", NULL, NULL};
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", (long long)r->id);
+    heads[1] = number;
+    lab_text_table_init(t, heads);
+    add_fact(t, "lesson", r->lesson);
+    add_fact(t, "title", r->title);
+    add_fact(t, "path", r->lesson_path);
+    add_fact(t, "status", r->status);
+    lab_text_table_add(t, "started");
+    add_moment(t, r->started);
+    lab_text_table_add(t, "ended");
+    add_moment(t, r->ended);
+    add_machine(t, r);
+    add_training(t, r);
+    add_recording(t, r);
+    return true;
+}
+
+static bool add_step_row(void *user, const struct lab_step_row *r)
+{
+    struct lab_text_table *t = &((struct printing *)user)->table;
+    lab_text_table_add_int(t, r->index);
+    lab_text_table_add(t, r->name);
+    lab_text_table_add(t, r->phase);
+    lab_text_table_add(t, r->variant);
+    lab_text_table_add_int(t, r->count);
+    lab_text_table_add_ns(t, r->median_ns);
+    lab_text_table_add_ns(t, r->min_ns);
+    lab_text_table_add_ns(t, r->total_ns);
+    lab_text_table_add_real(t, r->gflop_per_s, 3);
+    lab_text_table_add_real(t, r->gbyte_per_s, 3);
+    lab_text_table_add_int(t, r->kernels);
+    return true;
+}
+
+static bool print_step_json(void *user, const struct lab_step_row *r)
+{
+    struct printing *p = user;
+    json_t *o = lab_json_new("step");
+    lab_json_int(o, "run", p->run);
+    lab_json_int(o, "index", r->index);
+    lab_json_text(o, "name", r->name);
+    lab_json_text(o, "node", r->node);
+    lab_json_text(o, "op", r->op);
+    lab_json_text(o, "phase", r->phase);
+    lab_json_text(o, "variant", r->variant);
+    lab_json_text(o, "backend", r->backend);
+    lab_json_int(o, "count", r->count);
+    lab_json_int(o, "timed", r->timed);
+    lab_json_int(o, "median_ns", r->median_ns);
+    lab_json_int(o, "min_ns", r->min_ns);
+    lab_json_int(o, "max_ns", r->max_ns);
+    lab_json_int(o, "total_ns", r->total_ns);
+    lab_json_real(o, "flop", r->flop);
+    lab_json_real(o, "bytes", r->bytes);
+    lab_json_real(o, "gflop_per_s", r->gflop_per_s);
+    lab_json_real(o, "gbyte_per_s", r->gbyte_per_s);
+    lab_json_int(o, "kernels", r->kernels);
+    lab_json_text(o, "time_source", r->time_source);
+    p->st = lab_json_print(o);
+    return p->st == LAB_OK;
+}
+
+static bool print_loss_json(void *user, const struct lab_loss_row *r)
+{
+    struct printing *p = user;
+    json_t *o = lab_json_new("loss");
+    lab_json_int(o, "run", p->run);
+    lab_json_int(o, "iteration", r->iteration);
+    lab_json_real(o, "loss", r->loss);
+    lab_json_real(o, "accuracy", r->accuracy);
+    p->st = lab_json_print(o);
+    return p->st == LAB_OK;
+}
+
+static enum lab_status print_run_lines(const struct lab_profile_print *p,
+                                       int64_t run)
+{
+    struct printing printing = {.st = LAB_OK, .run = run};
+    enum lab_status st = end_query(
+        lab_query_run(p->db, run, print_run_json, &printing), &printing);
+    if (st == LAB_OK)
+        st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
+                                       print_step_json, &printing),
+                       &printing);
+    if (st == LAB_OK)
+        st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
+                       &printing);
+    return st;
+}
+
+enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
+                                      int64_t run)
+{
+    static const char *const heads[] = {
+        ">#",   "step",   "phase",    "variant", ">n",       ">median",
+        ">min", ">total", ">GFLOP/s", ">GB/s",   ">kernels", NULL};
+    struct printing facts = {.st = LAB_OK};
+    struct printing steps = {.st = LAB_OK};
+    if (p->json)
+        return print_run_lines(p, run);
+    enum lab_status st =
+        end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
+    if (st == LAB_OK)
+        st = print_table(&facts.table, p->ascii);
+    if (st)
+        return st;
+    lab_text_table_init(&steps.table, heads);
+    st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
+                                   add_step_row, &steps),
+                   &steps);
+    if (st)
+        return st;
+    if (putchar('\n') == EOF)
+        return lab_fail(LAB_E_IO, "cannot write the output");
+    return print_table(&steps.table, p->ascii);
+}
+
+/* ------------------------------------------------------------ kernels */
+
+static const char *limit_text(int64_t limit, char *out, size_t bytes)
+{
+    static const struct {
+        int64_t bit;
+        const char *name;
+    } bits[] = {
+        {LAB_LIMIT_WARPS, "warps"},         {LAB_LIMIT_BLOCKS, "blocks"},
+        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared"},
+        {LAB_LIMIT_BARRIERS, "barriers"},   {LAB_LIMIT_GRID, "grid"},
+    };
+    size_t n = 0;
+    out[0] = '\0';
+    if (limit == LAB_UNKNOWN)
+        return NULL;
+    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+        if ((limit & bits[i].bit) && n < bytes)
+            n += (size_t)snprintf(out + n, bytes - n, "%s%s", n ? "+" : "",
+                                  bits[i].name);
+    return n ? out : "none";
+}
+
+static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
+{
+    struct printing *p = user;
+    char limit[64];
+    json_t *o = lab_json_new("kernel");
+    lab_json_int(o, "run", p->run);
+    lab_json_int(o, "exec", r->exec);
+    lab_json_int(o, "iteration", r->iteration);
+    lab_json_int(o, "step_index", r->step_index);
+    lab_json_text(o, "step", r->step);
+    lab_json_text(o, "phase", r->phase);
+    lab_json_text(o, "name", r->name);
+    lab_json_text(o, "short_name", r->short_name);
+    lab_json_int(o, "start_ns", r->start_ns);
+    lab_json_int(o, "end_ns", r->end_ns);
+    lab_json_int(o, "time_ns", r->time_ns);
+    lab_json_ints(o, "grid", r->grid, 3);
+    lab_json_ints(o, "block", r->block, 3);
+    lab_json_ints(o, "cluster", r->cluster, 3);
+    lab_json_int(o, "registers_per_thread", r->registers_per_thread);
+    lab_json_int(o, "static_shared_bytes", r->static_shared_bytes);
+    lab_json_int(o, "dynamic_shared_bytes", r->dynamic_shared_bytes);
+    lab_json_int(o, "shared_executed_bytes", r->shared_executed_bytes);
+    lab_json_int(o, "local_per_thread_bytes", r->local_per_thread_bytes);
+    lab_json_real(o, "occupancy_pct", r->occupancy_pct);
+    lab_json_text(o, "occupancy_limit",
+                  limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    lab_json_int(o, "active_blocks_per_sm", r->active_blocks_per_sm);
+    lab_json_int(o, "device", r->device);
+    lab_json_int(o, "context", r->context);
+    lab_json_int(o, "stream", r->stream);
+    lab_json_int(o, "correlation", r->correlation);
+    lab_json_int(o, "graph_node", r->graph_node);
+    p->st = lab_json_print(o);
+    return p->st == LAB_OK;
+}
+
+static void add_dim(struct lab_text_table *t, const int64_t *d)
+{
+    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else if (d[2] > 1)
+        lab_text_table_addf(t, "%lldx%lldx%lld", (long long)d[0],
+                            (long long)d[1], (long long)d[2]);
+    else if (d[1] > 1)
+        lab_text_table_addf(t, "%lldx%lld", (long long)d[0], (long long)d[1]);
+    else
+        lab_text_table_add_int(t, d[0]);
+}
+
+static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
+{
+    struct lab_text_table *t = &((struct printing *)user)->table;
+    char limit[64];
+    bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
+                        r->dynamic_shared_bytes != LAB_UNKNOWN;
+    lab_text_table_add_int(t, r->iteration);
+    lab_text_table_add(t, r->step);
+    lab_text_table_add(t, r->phase);
+    lab_text_table_add_ns(t, r->time_ns);
+    add_dim(t, r->grid);
+    add_dim(t, r->block);
+    lab_text_table_add_int(t, r->registers_per_thread);
+    lab_text_table_add_int(t, shared_known ? r->static_shared_bytes +
+                                                 r->dynamic_shared_bytes
+                                           : LAB_UNKNOWN);
+    if (isnan(r->occupancy_pct))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
+    lab_text_table_add(t, limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    lab_text_table_add(t, r->short_name ? r->short_name : r->name);
+    return !t->failed;
+}
+
+enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
+                                          int64_t run)
+{
+    static const char *const heads[] = {
+        ">iteration", "step",    "phase",      ">time", ">grid",  ">block",
+        ">registers", ">shared", ">occupancy", "limit", "kernel", NULL};
+    struct printing printing = {.st = LAB_OK, .run = run};
+    struct lab_kernel_filter filter = p->kernels;
+    filter.descending = p->descending;
+    if (p->json)
+        return end_query(lab_query_kernels(p->db, run, &filter,
+                                           print_kernel_json, &printing),
+                         &printing);
+    lab_text_table_init(&printing.table, heads);
+    enum lab_status st = end_query(
+        lab_query_kernels(p->db, run, &filter, add_kernel_row, &printing),
+        &printing);
+    return st ? st : print_table(&printing.table, p->ascii);
+}

@@ -1,0 +1,52 @@
+/* recording.h -- what is kept of a run: the profiler that listens, the window
+ * that screens read, the writer that stores. Wiring of profiler and store.
+ *
+ * The run's row is made when the first step runs, so that only looking at a
+ * lesson leaves nothing behind; with `eager` it is made at once, and a database
+ * that cannot be written is an error then. Without a database everything else
+ * works, and lab_recording_note() says why nothing is stored.
+ *
+ * Threads: prepare, opened and closing come from the thread that walks; the
+ * rest from any one thread. */
+#pragma once
+#include "engine/walk.h"
+#include "lesson/lesson.h"
+#include "profiler/profiler.h"
+#include "store/live.h"
+#include "store/writer.h"
+
+struct lab_recording;
+
+struct lab_recording_options {
+    const struct lab_lesson *lesson; /* must outlive the recording */
+    const char *db;                  /* NULL: the usual place */
+    bool eager;
+    uint64_t seed;
+    const char *counters; /* "off" ... */
+};
+
+LAB_C_BEGIN
+enum lab_status lab_recording_new(struct lab_recording **out,
+                                  const struct lab_recording_options *options);
+/* Ends as interrupted what was not finished. NULL allowed. */
+void lab_recording_free(struct lab_recording *r);
+
+/* The hooks of engine/setup.h and engine/session.h; user = the recording. */
+void lab_recording_prepare(void *recording, const char *backend);
+void lab_recording_opened(void *recording, struct lab_walk *walk);
+void lab_recording_closing(void *recording, struct lab_walk *walk);
+/* What opened() met: LAB_OK, or with `eager` why the database refuses. */
+enum lab_status lab_recording_status(const struct lab_recording *r);
+
+struct lab_live *lab_recording_live(struct lab_recording *r);
+/* Where the device's times come from. */
+enum lab_time_source lab_recording_time_source(const struct lab_recording *r);
+int64_t lab_recording_run(const struct lab_recording *r); /* 0: none yet */
+/* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
+void lab_recording_note(struct lab_recording *r, struct lab_str *out);
+/* Everything recorded so far is in the database. */
+enum lab_status lab_recording_flush(struct lab_recording *r);
+/* The run's end; without it the run is "interrupted". The walk has closed. */
+enum lab_status lab_recording_finish(struct lab_recording *r,
+                                     const struct lab_run_summary *summary);
+LAB_C_END

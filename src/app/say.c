@@ -1,0 +1,44 @@
+#include "say.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ui/glyph.h"
+
+static bool ascii_only;
+
+void lab_say_ascii(bool only)
+{
+    ascii_only = only;
+}
+
+static void put_ascii(FILE *out, const struct lab_str *text)
+{
+    enum { WIDEST = 8 }; /* a character's stand-in is no longer */
+    size_t room = text->len * WIDEST + 1;
+    char *plain = lab_alloc(room);
+    if (!plain)
+        return;
+    lab_text_to_ascii(lab_str_text(text), plain, room);
+    fputs(plain, out);
+    lab_free(plain);
+}
+
+void lab_say(FILE *out, const char *fmt, ...)
+{
+    char fixed[2048];
+    struct lab_str safe;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(fixed, sizeof(fixed), fmt, args);
+    va_end(args);
+    lab_str_init(&safe);
+    lab_str_add_visible(&safe, fixed, strlen(fixed), true);
+    if (ascii_only)
+        put_ascii(out, &safe);
+    else
+        fputs(lab_str_text(&safe), out);
+    lab_str_release(&safe);
+}

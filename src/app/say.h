@@ -1,0 +1,11 @@
+/* say.h -- text from lessons and formulas on a stream, in what it can show.
+ * Threads: one. */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+#include "base/status.h"
+
+/* From now on only ASCII: --ascii, or a locale without UTF-8. */
+void lab_say_ascii(bool only);
+/* Made safe for a terminal; newlines are kept. */
+void lab_say(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);

@@ -1,0 +1,134 @@
+#include "step_text.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "say.h"
+#include "trace/intern.h"
+#include "ui/format.h"
+
+enum { FIRST_VALUES = 6, TERMS = 3 };
+
+enum lab_status lab_step_text_run(struct lab_work *w, FILE *out)
+{
+    const struct lab_schedule *s = lab_walk_schedule(w->walk);
+    lab_say(out, "%s\n", w->lesson->title);
+    lab_say(out,
+            "backend %s (%s), seed %llu, batch %lld, %lld parameters, "
+            "%d steps an iteration\n",
+            lab_walk_backend(w->walk)->ops->name, w->device.name,
+            (unsigned long long)w->plan->seed, (long long)w->plan->batch,
+            (long long)w->plan->parameter_count, s->n_steps);
+    return ferror(out) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+}
+
+static void first_values(FILE *out, const struct lab_tensor *t,
+                         const void *data)
+{
+    char value[LAB_FORMAT_BYTES];
+    lab_say(out, "      first:");
+    for (int64_t i = 0; i < t->count && i < FIRST_VALUES; i++)
+        lab_say(out, " %s",
+                lab_format_value(lab_element_value(data, t->dtype, i), 10,
+                                 value, sizeof(value)));
+    lab_say(out, "%s\n", t->count > FIRST_VALUES ? " ..." : "");
+}
+
+static void tensor_stats(FILE *out, const struct lab_tensor *t,
+                         const void *data)
+{
+    struct lab_stats stats;
+    char shape[LAB_SHAPE_TEXT];
+    lab_stats_compute(&stats, data, t->dtype, t->count);
+    lab_say(out, "    %s %s  min %.5g  max %.5g  mean %.5g  std %.5g", t->name,
+            lab_shape_text(&t->shape, shape), stats.min, stats.max, stats.mean,
+            stats.std);
+    if (stats.nan_count || stats.inf_count)
+        lab_say(out, "  %lld NaN, %lld infinite", (long long)stats.nan_count,
+                (long long)stats.inf_count);
+    lab_say(out, "\n");
+}
+
+static void explain_first(struct lab_work *w, int tensor, FILE *out)
+{
+    struct lab_explanation e;
+    struct lab_str text;
+    if (lab_walk_explain(w->walk, tensor, 0, &e))
+        return;
+    lab_str_init(&text);
+    lab_explanation_text(&e, TERMS, &text);
+    lab_say(out, "      %s\n", lab_str_text(&text));
+    lab_str_release(&text);
+    lab_explanation_release(&e);
+}
+
+static enum lab_status print_tensor(struct lab_work *w, int tensor, FILE *out)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+    if (!data)
+        return lab_fail(LAB_E_NOMEM, "no memory to print %s", t->name);
+    enum lab_status st = lab_walk_read(w->walk, tensor, false, data);
+    if (!st) {
+        tensor_stats(out, t, data);
+        first_values(out, t, data);
+        explain_first(w, tensor, out);
+    }
+    lab_free(data);
+    return st;
+}
+
+static void print_kernels(struct lab_work *w, int64_t exec, FILE *out)
+{
+    enum { MOST = 8 };
+    struct lab_kernel_record k[MOST];
+    size_t n =
+        lab_live_kernels(lab_recording_live(w->recording), exec, k, MOST);
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        char time[LAB_FORMAT_BYTES];
+        double ns = k[i].end_ns == LAB_UNKNOWN
+                        ? NAN
+                        : (double)(k[i].end_ns - k[i].start_ns);
+        lab_say(out,
+                "    kernel %s  %s  grid %d,%d,%d  block %d,%d,%d  %d "
+                "registers  occupancy %.0f %%\n",
+                lab_intern_text(k[i].short_name),
+                lab_format_ns(ns, time, sizeof(time)), k[i].grid[0],
+                k[i].grid[1], k[i].grid[2], k[i].block[0], k[i].block[1],
+                k[i].block[2], k[i].registers_per_thread, k[i].occupancy_pct);
+    }
+}
+
+enum lab_status lab_step_text(struct lab_work *w, int index, FILE *out)
+{
+    const struct lab_schedule_step *s =
+        &lab_walk_schedule(w->walk)->steps[index];
+    char time[LAB_FORMAT_BYTES];
+    char flop[LAB_FORMAT_BYTES];
+    char bytes[LAB_FORMAT_BYTES];
+    int64_t exec;
+    int64_t ns;
+    enum lab_status st = LAB_OK;
+    lab_walk_step_status(w->walk, index, &exec, &ns);
+    lab_say(out, "\n%d. %s  (%s, %s)\n", index + 1, s->step->name,
+            lab_phase_name(s->step->phase), s->variant->name);
+    lab_say(out, "    %s\n", s->step->formula);
+    lab_say(out, "    %s, %s, %s\n",
+            lab_format_ns((double)ns, time, sizeof(time)),
+            lab_format_flop(s->step->flop, flop, sizeof(flop)),
+            lab_format_bytes(s->step->bytes, bytes, sizeof(bytes)));
+    print_kernels(w, exec, out);
+    for (int i = 0; i < s->step->n_out && !st; i++) {
+        if (s->step->out[i] >= 0)
+            st = print_tensor(w, s->step->out[i], out);
+    }
+    if (!st && ferror(out))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    return st;
+}
+
+enum lab_status lab_step_text_end(struct lab_work *w, FILE *out)
+{
+    lab_say(out, "\nloss %.9g\n", lab_walk_loss(w->walk));
+    return fflush(out) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+}

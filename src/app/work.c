@@ -1,0 +1,102 @@
+#include "work.h"
+
+#include <string.h>
+
+#include "cmd.h"
+#include "lesson/catalog.h"
+
+static enum lab_status open_lesson(struct lab_work *w, const char *name)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_lesson_find(name, &path);
+    if (!st)
+        st = lab_lesson_load(&w->lesson, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    w->spec = w->lesson->spec; /* a view: the lesson owns what it names */
+    if (w->options->seed_given)
+        w->spec.seed = w->options->seed;
+    if (w->options->precision)
+        w->spec.precision = lab_precision_find(w->options->precision);
+    return LAB_OK;
+}
+
+static enum lab_status open_recording(struct lab_work *w)
+{
+    struct lab_recording_options options = {.lesson = w->lesson,
+                                            .db = w->options->db,
+                                            .eager = true,
+                                            .seed = w->spec.seed,
+                                            .counters = w->options->counters};
+    return lab_recording_new(&w->recording, &options);
+}
+
+static enum lab_status open_walk(struct lab_work *w)
+{
+    struct lab_setup setup = {.spec = &w->spec,
+                              .backend = w->options->backend,
+                              .device = w->options->device,
+                              .batch = w->options->batch,
+                              .data = w->options->data,
+                              .choices = w->options->choices,
+                              .n_choices = w->options->n_choices,
+                              .prepare = lab_recording_prepare,
+                              .user = w->recording};
+    enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
+    if (st)
+        return st;
+    lab_backend_info(lab_walk_backend(w->walk), &w->device);
+    lab_recording_opened(w->recording, w->walk);
+    return lab_recording_status(w->recording);
+}
+
+enum lab_status lab_work_open(struct lab_work *w,
+                              const struct lab_options *options,
+                              const char *lesson)
+{
+    *w = (struct lab_work){.options = options};
+    lab_str_init(&w->notice);
+    enum lab_status st = open_lesson(w, lesson);
+    if (!st)
+        st = open_recording(w);
+    if (!st)
+        st = open_walk(w);
+    if (st)
+        lab_work_close(w, NULL);
+    return st;
+}
+
+enum lab_status lab_work_close(struct lab_work *w,
+                               const struct lab_run_summary *summary)
+{
+    enum lab_status st = LAB_OK;
+    if (w->recording)
+        lab_recording_closing(w->recording, w->walk);
+    if (w->recording && summary)
+        st = lab_recording_finish(w->recording, summary);
+    lab_walk_free(w->walk);
+    lab_plan_free(w->plan);
+    lab_recording_free(w->recording);
+    lab_lesson_free(w->lesson);
+    lab_str_release(&w->notice);
+    *w = (struct lab_work){0};
+    return st;
+}
+
+void lab_work_warn(struct lab_work *w)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_note(w->recording, &text);
+    /* Without a GPU `auto` is no reason for a warning on every run. */
+    const char *notice = lab_str_text(&w->notice);
+    if (strncmp(notice, "no GPU:", 7) == 0)
+        notice += strcspn(notice, "\n") + (strchr(notice, '\n') != NULL);
+    if (notice[0])
+        lab_warn("%s", notice);
+    if (text.len)
+        lab_warn("%s", lab_str_text(&text));
+    lab_str_release(&text);
+}

@@ -1,0 +1,36 @@
+/* cuda_priv.h -- the parts of the CUDA module among themselves. */
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "cuda_exec.h"
+#include "engine/backend.h"
+
+extern const struct lab_backend_ops lab_backend_cuda;
+
+/* ---- device.c ---- */
+
+/* Keeps "doing: what CUDA says. Remedy" as the last error, and returns
+ * LAB_E_NOMEM, LAB_E_UNSUPPORTED (the machine or its set-up) or LAB_E_DEVICE.
+ * Clears the runtime's own last error. */
+enum lab_status lab_cuda_fail(cudaError_t err, const char *doing);
+/* Makes `device` the calling thread's: a driver that answers, a device of that
+ * number, a context on it. LAB_E_UNSUPPORTED with the remedy. */
+enum lab_status lab_cuda_select(int device);
+void lab_cuda_describe(int device, struct lab_device_info *out);
+
+/* ---- cublas.c ---- */
+
+/* Loads libcublas once in the process. false: it is not there, and *why, valid
+ * as long as the module, says what was tried. Any thread. */
+bool lab_cublas_available(const char **why);
+/* A handle on `stream` with `workspace`; lab_cublas_close() frees it. */
+enum lab_status lab_cublas_open(struct lab_cublas *out,
+                                struct CUstream_st *stream, void *workspace,
+                                size_t workspace_bytes);
+void lab_cublas_close(struct lab_cublas *cublas);
+
+/* ---- tables.c ---- */
+
+/* The kernel sets of this process: without the rows that need cuBLAS when it
+ * is not there. Valid as long as the module. Any thread. */
+const struct lab_kernel_set *const *lab_cuda_sets(int *count);

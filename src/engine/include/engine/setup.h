@@ -1,0 +1,36 @@
+/* engine/setup.h -- from a lesson's network to a walk that is ready: data,
+ * plan, backend, the check of the variants, the choices. */
+#pragma once
+#include "base/str.h"
+#include "engine/walk.h"
+
+struct lab_setup {
+    const struct lab_network_spec *spec; /* must outlive the walk */
+    const char *backend; /* "cpu", "cuda", "null", or "auto": cuda when it can
+                            be had, else cpu with the reason in the notice */
+    int device;
+    int64_t batch;    /* 0: the lesson's */
+    const char *data; /* instead of the lesson's path, or NULL */
+    /* Choices that must be possible; they come after the lesson's own, which
+     * are left out, with a notice, where this backend cannot follow. */
+    const struct lab_variant_choice *choices;
+    int n_choices;
+    /* Called before a backend is opened ("cuda" may be followed by "cpu"). */
+    void (*prepare)(void *user, const char *backend);
+    void *user;
+};
+
+LAB_C_BEGIN
+/* *walk and *plan are the caller's: free the walk first. `notice` gets a line
+ * for everything the learner should know. LAB_E_USAGE: a choice that fits
+ * nothing; otherwise as data, plan, backend and walk have it. */
+enum lab_status lab_setup_open(const struct lab_setup *setup,
+                               struct lab_walk **walk, struct lab_plan **plan,
+                               struct lab_str *notice);
+/* Those of the lesson's choices that the walk's backend can follow, into out[]
+ * (pointers into the spec); returns how many. */
+int lab_setup_lesson_choices(struct lab_walk *walk,
+                             const struct lab_network_spec *spec,
+                             struct lab_variant_choice *out, int max,
+                             struct lab_str *notice);
+LAB_C_END

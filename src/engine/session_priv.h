@@ -1,0 +1,104 @@
+/* session_priv.h -- what session.c, session_walk.c and session_train.c share.
+ * Everything but the part under `lock` belongs to the engine's thread. */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/session.h"
+#include "engine/walk.h"
+
+struct lab_queued {
+    struct lab_command command;
+    struct lab_queued *next;
+};
+
+struct lab_owned_choice {
+    char target[LAB_COMMAND_TEXT];
+    char variant[LAB_COMMAND_TEXT];
+};
+
+enum { LAB_MAX_CHOICES = 64, LAB_CURVE_POINTS = 2048 };
+
+/* A curve that halves its density when it is full. */
+struct lab_curve_buffer {
+    int64_t iteration[LAB_CURVE_POINTS];
+    double value[LAB_CURVE_POINTS];
+    int n;
+    int64_t every; /* one point of so many is kept */
+    int64_t seen;
+};
+
+struct lab_session {
+    /* The configuration; fixed after the start. */
+    struct lab_network_spec spec; /* a view: the caller owns what it names */
+    char backend[16];
+    int device;
+    int64_t batch;
+    char *data;
+    struct lab_session_hooks hooks;
+    void (*wake)(void *user);
+    void *wake_user;
+
+    /* The engine's thread. */
+    struct lab_plan *plan;
+    struct lab_walk *walk;
+    struct lab_owned_choice choices[LAB_MAX_CHOICES];
+    int n_choices;
+    struct lab_break_info breaks[LAB_MAX_BREAKS];
+    int n_breaks;
+    int next_break;
+    bool showing;
+    struct lab_show show;
+    bool explaining;
+    struct lab_element element;
+    struct lab_check_result *checks;
+    int n_checks;
+    enum lab_session_state state;
+    char stop_reason[LAB_SESSION_TEXT];
+    char error[LAB_SESSION_TEXT];
+    enum lab_status error_code;
+    char notice[LAB_SESSION_TEXT];
+    int64_t train_target;
+    int64_t train_done;
+    int64_t train_start_ns;
+    int64_t last_publish_ns;
+    struct lab_curve_buffer losses;
+    struct lab_curve_buffer accuracies;
+    double accuracy;
+    double *iteration_ms; /* of the last iterations, a ring */
+    int64_t n_iteration_ms;
+
+    /* Shared; under `lock`. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a command came, or all are done */
+    pthread_t thread;
+    struct lab_queued *first;
+    struct lab_queued *last;
+    bool busy;
+    bool quit;
+    atomic_bool cancel;
+    struct lab_snapshot latest;
+    atomic_llong version;
+};
+
+enum { LAB_TIMES_KEPT = 512 };
+
+/* session.c */
+void lab_session_publish(struct lab_session *s);
+/* Puts a failure where the snapshot shows it. */
+void lab_session_say_error(struct lab_session *s, enum lab_status st);
+/* Handles commands that may run while something else does (looking, breaks);
+ * the others stay queued. */
+void lab_session_serve_quick(struct lab_session *s);
+/* session_walk.c */
+void lab_session_do(struct lab_session *s, const struct lab_command *c);
+bool lab_session_is_quick(enum lab_command_kind kind);
+enum lab_status lab_session_add_break(struct lab_session *s,
+                                      const struct lab_break_info *b);
+/* Reason to stop after the loss of an iteration at speed; NULL: none. */
+const struct lab_break_info *lab_session_loss_break(struct lab_session *s);
+enum lab_status lab_session_apply_choices(struct lab_session *s);
+/* session_train.c */
+void lab_session_train(struct lab_session *s, int64_t iterations);
+void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value);
+double lab_session_median_ms(const struct lab_session *s);

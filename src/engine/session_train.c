@@ -1,0 +1,159 @@
+/* Training over many iterations, with cancel, curves and evaluation. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session_priv.h"
+
+void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
+{
+    if (c->every == 0)
+        c->every = 1;
+    if (c->seen++ % c->every != 0)
+        return;
+    if (c->n == LAB_CURVE_POINTS) { /* keep every other point from now on */
+        for (int i = 0; i < LAB_CURVE_POINTS / 2; i++) {
+            c->iteration[i] = c->iteration[2 * i];
+            c->value[i] = c->value[2 * i];
+        }
+        c->n /= 2;
+        c->every *= 2;
+        if ((c->seen - 1) % c->every != 0)
+            return;
+    }
+    c->iteration[c->n] = iteration;
+    c->value[c->n++] = value;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double lab_session_median_ms(const struct lab_session *s)
+{
+    double sorted[LAB_TIMES_KEPT];
+    int64_t n =
+        s->n_iteration_ms < LAB_TIMES_KEPT ? s->n_iteration_ms : LAB_TIMES_KEPT;
+    if (n == 0)
+        return NAN;
+    memcpy(sorted, s->iteration_ms, (size_t)n * sizeof(*sorted));
+    qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+int64_t lab_train_iterations(const struct lab_network_spec *spec,
+                             const struct lab_data_facts *facts, int64_t epochs,
+                             int64_t iterations)
+{
+    enum { DEFAULT_ITERATIONS = 100, DEFAULT_EPOCHS = 10 };
+    int64_t each = facts->batches_per_epoch > 0 ? facts->batches_per_epoch : 1;
+    if (iterations > 0)
+        return iterations;
+    if (epochs > 0)
+        return epochs > INT64_MAX / each ? INT64_MAX : epochs * each;
+    if (spec->iterations > 0)
+        return spec->iterations;
+    if (spec->epochs > 0)
+        return spec->epochs > INT64_MAX / each ? INT64_MAX
+                                               : spec->epochs * each;
+    return facts->batches_per_epoch > 0 ? DEFAULT_EPOCHS * each
+                                        : DEFAULT_ITERATIONS;
+}
+
+static enum lab_status evaluate(struct lab_session *s)
+{
+    double accuracy;
+    double loss;
+    enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    if (!st && !isnan(accuracy)) {
+        s->accuracy = accuracy;
+        lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
+    }
+    return st;
+}
+
+/* What an iteration that began as a walk has left to do. */
+static enum lab_status finish_walked(struct lab_session *s)
+{
+    enum lab_status st = LAB_OK;
+    while (!st && lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk))
+        st = lab_walk_step(s->walk);
+    return st;
+}
+
+static enum lab_status one_iteration(struct lab_session *s, bool last)
+{
+    int64_t start = lab_clock_monotonic_ns();
+    enum lab_status st = LAB_OK;
+    /* The last one is walked, so that its steps can be looked at and undone. */
+    if (last) {
+        do
+            st = lab_walk_step(s->walk);
+        while (!st && !lab_walk_at_end(s->walk));
+    } else {
+        st = lab_walk_iterate(s->walk);
+    }
+    double ms = (double)(lab_clock_monotonic_ns() - start) / 1e6;
+    if (!last) /* a walked one has another cost */
+        s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] = ms;
+    if (!st)
+        lab_curve_add(&s->losses, lab_walk_iteration(s->walk),
+                      lab_walk_loss(s->walk));
+    return st;
+}
+
+static bool epoch_ended(struct lab_session *s)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(s->walk), &facts);
+    return facts.held_rows > 0 && facts.batches_per_epoch > 0 &&
+           (lab_walk_iteration(s->walk) + 1) % facts.batches_per_epoch == 0;
+}
+
+void lab_session_train(struct lab_session *s, int64_t iterations)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(s->walk), &facts);
+    s->state = LAB_SESSION_TRAINING;
+    s->train_target = lab_train_iterations(&s->spec, &facts, 0, iterations);
+    s->train_done = 0;
+    s->n_iteration_ms = 0;
+    s->train_start_ns = lab_clock_monotonic_ns();
+    lab_session_publish(s);
+    enum lab_status st = finish_walked(s);
+    bool evaluated = false;
+    while (!st && s->train_done < s->train_target) {
+        if (atomic_load(&s->cancel)) {
+            snprintf(s->stop_reason, sizeof(s->stop_reason),
+                     "training stopped after %lld iterations",
+                     (long long)s->train_done);
+            break;
+        }
+        st = one_iteration(s, s->train_done + 1 == s->train_target);
+        if (st)
+            break;
+        s->train_done++;
+        evaluated = epoch_ended(s);
+        if (evaluated)
+            st = evaluate(s);
+        if (!st && lab_session_loss_break(s))
+            break;
+        if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+            lab_session_serve_quick(s);
+            lab_session_publish(s);
+        }
+    }
+    if (!st && !evaluated)
+        st = evaluate(s);
+    if (st)
+        lab_session_say_error(s, st);
+    else if (!s->stop_reason[0])
+        snprintf(s->stop_reason, sizeof(s->stop_reason),
+                 "trained %lld iterations", (long long)s->train_done);
+}

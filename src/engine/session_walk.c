@@ -1,0 +1,479 @@
+/* The debugger's words: what each command does to the walk. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/clock.h"
+#include "session_priv.h"
+
+/* ---- breakpoints ---- */
+
+enum lab_status lab_session_add_break(struct lab_session *s,
+                                      const struct lab_break_info *b)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    if (s->n_breaks == LAB_MAX_BREAKS)
+        return lab_fail(LAB_E_STATE, "at most %d breakpoints: delete some",
+                        LAB_MAX_BREAKS);
+    if (b->watch && lab_plan_tensor(s->plan, b->step) < 0)
+        return lab_fail(LAB_E_NOTFOUND, "this network has no tensor '%s'",
+                        b->step);
+    if (!b->watch && b->kind == LAB_BREAK_STEP &&
+        lab_schedule_find(schedule, s->plan, b->step, b->phase, 0) < 0)
+        return lab_fail(LAB_E_NOTFOUND, "this network has no step '%s'%s%s",
+                        b->step, b->phase >= 0 ? " in phase " : "",
+                        b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase)
+                                      : "");
+    s->breaks[s->n_breaks] = *b;
+    s->breaks[s->n_breaks].number = s->next_break++;
+    s->breaks[s->n_breaks].hits = 0;
+    s->n_breaks++;
+    return LAB_OK;
+}
+
+static void delete_breaks(struct lab_session *s, int64_t number, bool watches,
+                          const char *tensor)
+{
+    int kept = 0;
+    for (int i = 0; i < s->n_breaks; i++) {
+        const struct lab_break_info *b = &s->breaks[i];
+        bool gone =
+            watches ? b->watch && (!tensor[0] || strcmp(tensor, b->step) == 0)
+                    : number == 0 || b->number == number;
+        if (!gone)
+            s->breaks[kept++] = *b;
+    }
+    if (kept == s->n_breaks)
+        lab_session_say_error(s, lab_fail(LAB_E_NOTFOUND,
+                                          "nothing to delete: there is no such "
+                                          "breakpoint or watch"));
+    s->n_breaks = kept;
+}
+
+static void hit(struct lab_session *s, struct lab_break_info *b,
+                const char *what)
+{
+    b->hits++;
+    snprintf(s->stop_reason, sizeof(s->stop_reason), "%s %d: %s",
+             b->watch ? "watch" : "breakpoint", b->number, what);
+}
+
+/* Does something stop the walk before the step at the position? */
+static bool stops_before(struct lab_session *s)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    if (at >= schedule->n_steps)
+        return false;
+    const struct lab_step *step = schedule->steps[at].step;
+    for (int i = 0; i < s->n_breaks; i++) {
+        struct lab_break_info *b = &s->breaks[i];
+        if (b->watch || (b->phase >= 0 && b->phase != (int)step->phase))
+            continue;
+        bool here =
+            b->kind == LAB_BREAK_STEP &&
+            lab_schedule_find(schedule, s->plan, b->step, b->phase, at) == at;
+        bool phase_starts = b->kind == LAB_BREAK_PHASE &&
+                            schedule->phase_first[step->phase] == at;
+        /* A node's id means its first step of the phase. */
+        if (here && at > 0 && strcmp(step->name, b->step) != 0 &&
+            schedule->steps[at - 1].step->node == step->node &&
+            schedule->steps[at - 1].step->phase == step->phase)
+            here = false;
+        if (!here && !phase_starts)
+            continue;
+        hit(s, b, here ? step->name : lab_phase_name(step->phase));
+        return true;
+    }
+    return false;
+}
+
+static bool step_wrote(const struct lab_session *s, const struct lab_step *step,
+                       const char *name)
+{
+    for (int i = 0; i < step->n_out; i++) {
+        if (step->out[i] >= 0 &&
+            strcmp(s->plan->tensors[step->out[i]].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* First element of the step's results that is NaN (or infinite). */
+static bool find_bad(struct lab_session *s, const struct lab_step *step,
+                     bool nan, char *where, size_t size)
+{
+    for (int k = 0; k < step->n_out; k++) {
+        if (step->out[k] < 0)
+            continue;
+        const struct lab_tensor *t = &s->plan->tensors[step->out[k]];
+        void *data =
+            lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+        bool bad = false;
+        if (data && !lab_walk_read(s->walk, step->out[k], false, data)) {
+            for (int64_t i = 0; i < t->count && !bad; i++) {
+                double v = lab_element_value(data, t->dtype, i);
+                char at[LAB_SHAPE_TEXT];
+                bad = nan ? isnan(v) : isinf(v);
+                if (bad)
+                    snprintf(where, size, "%s[%s] is %s", t->name,
+                             lab_explain_at(&t->shape, i, at),
+                             nan ? "NaN" : "infinite");
+            }
+        }
+        lab_free(data);
+        if (bad)
+            return true;
+    }
+    return false;
+}
+
+static bool stops_after(struct lab_session *s, const struct lab_step *step)
+{
+    char what[LAB_SESSION_TEXT / 2];
+    for (int i = 0; i < s->n_breaks; i++) {
+        struct lab_break_info *b = &s->breaks[i];
+        bool stop = false;
+        if (b->watch) {
+            stop = step_wrote(s, step, b->step);
+            snprintf(what, sizeof(what), "%s was written by %s", b->step,
+                     step->name);
+        } else if (b->kind == LAB_BREAK_NAN || b->kind == LAB_BREAK_INF) {
+            stop =
+                find_bad(s, step, b->kind == LAB_BREAK_NAN, what, sizeof(what));
+        } else if (b->kind == LAB_BREAK_LOSS_ABOVE) {
+            double loss = lab_walk_loss(s->walk);
+            stop = step_wrote(s, step, "loss") && !(loss <= b->value);
+            snprintf(what, sizeof(what), "the loss is %.6g, above %g", loss,
+                     b->value);
+        }
+        if (stop) {
+            hit(s, b, what);
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct lab_break_info *lab_session_loss_break(struct lab_session *s)
+{
+    double loss = lab_walk_loss(s->walk);
+    for (int i = 0; i < s->n_breaks; i++) {
+        struct lab_break_info *b = &s->breaks[i];
+        char what[128];
+        bool stop = (b->kind == LAB_BREAK_NAN && isnan(loss)) ||
+                    (b->kind == LAB_BREAK_INF && isinf(loss)) ||
+                    (b->kind == LAB_BREAK_LOSS_ABOVE && !(loss <= b->value));
+        if (b->watch || !stop)
+            continue;
+        snprintf(what, sizeof(what), "the loss is %.6g", loss);
+        hit(s, b, what);
+        return b;
+    }
+    return NULL;
+}
+
+/* ---- moving ---- */
+
+/* One step; true when the walk may go on. */
+static bool one_step(struct lab_session *s)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    if (at >= schedule->n_steps)
+        at = 0; /* the next iteration's first */
+    const struct lab_step *step = schedule->steps[at].step;
+    enum lab_status st = lab_walk_step(s->walk);
+    if (st) {
+        lab_session_say_error(s, st);
+        return false;
+    }
+    if (lab_walk_at_end(s->walk))
+        lab_curve_add(&s->losses, lab_walk_iteration(s->walk),
+                      lab_walk_loss(s->walk));
+    return !stops_after(s, step);
+}
+
+enum bound { BOUND_NODE, BOUND_PHASE, BOUND_ITERATION };
+
+static bool beyond(const struct lab_session *s, const struct lab_step *first,
+                   enum bound bound)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    if (at >= schedule->n_steps)
+        return true;
+    const struct lab_step *next = schedule->steps[at].step;
+    if (bound == BOUND_ITERATION)
+        return false;
+    return next->phase != first->phase ||
+           (bound == BOUND_NODE && next->node != first->node);
+}
+
+/* Runs until the next step lies beyond the bound, a stop, or a cancel. */
+static void run_to_bound(struct lab_session *s, enum bound bound)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    const struct lab_step *first =
+        schedule->steps[at >= schedule->n_steps ? 0 : at].step;
+    s->state = LAB_SESSION_WALKING;
+    while (one_step(s) && !beyond(s, first, bound)) {
+        if (atomic_load(&s->cancel)) {
+            snprintf(s->stop_reason, sizeof(s->stop_reason), "stopped");
+            return;
+        }
+        if (stops_before(s))
+            return;
+        if (lab_clock_monotonic_ns() - s->last_publish_ns > 50000000)
+            lab_session_publish(s);
+    }
+    if (!s->stop_reason[0] && lab_walk_at_end(s->walk))
+        snprintf(s->stop_reason, sizeof(s->stop_reason),
+                 "the iteration is done");
+}
+
+static void run_to_index(struct lab_session *s, int64_t index)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    if (index < 0 || index > schedule->n_steps) {
+        lab_session_say_error(s, lab_fail(LAB_E_RANGE, "no such step"));
+        return;
+    }
+    s->state = LAB_SESSION_WALKING;
+    bool go = true;
+    if (lab_walk_position(s->walk) >= index) /* in the next iteration */
+        while (go && !lab_walk_at_end(s->walk) && !atomic_load(&s->cancel))
+            go = one_step(s) && (lab_walk_at_end(s->walk) || !stops_before(s));
+    while (go && !atomic_load(&s->cancel)) {
+        bool fresh = lab_walk_at_end(s->walk);
+        if (!fresh && lab_walk_position(s->walk) == index)
+            break;
+        go = one_step(s);
+        if (go && lab_walk_position(s->walk) != index)
+            go = lab_walk_at_end(s->walk) || !stops_before(s);
+        if (lab_walk_position(s->walk) == index)
+            break;
+    }
+}
+
+static void repeat(struct lab_session *s, int64_t n, bool over_node)
+{
+    for (int64_t i = 0; i < (n > 0 ? n : 1); i++) {
+        if (atomic_load(&s->cancel) || s->error_code)
+            return;
+        if (over_node)
+            run_to_bound(s, BOUND_NODE);
+        else
+            one_step(s);
+        if (s->stop_reason[0])
+            return;
+    }
+}
+
+/* ---- variants ---- */
+
+enum lab_status lab_session_apply_choices(struct lab_session *s)
+{
+    struct lab_variant_choice list[LAB_MAX_CHOICES];
+    for (int i = 0; i < s->n_choices; i++)
+        list[i] = (struct lab_variant_choice){s->choices[i].target,
+                                              s->choices[i].variant};
+    return lab_walk_choose(s->walk, list, s->n_choices);
+}
+
+static void choose(struct lab_session *s, const char *target,
+                   const char *variant)
+{
+    struct lab_owned_choice kept[LAB_MAX_CHOICES];
+    int n = s->n_choices;
+    memcpy(kept, s->choices, sizeof(kept));
+    int at = 0; /* a new choice for the same target replaces the old one */
+    for (int i = 0; i < n; i++) {
+        if (strcmp(kept[i].target, target) != 0)
+            s->choices[at++] = kept[i];
+    }
+    s->n_choices = at;
+    enum lab_status st = LAB_OK;
+    if (at == LAB_MAX_CHOICES) {
+        st = lab_fail(LAB_E_STATE, "too many variants chosen");
+    } else {
+        snprintf(s->choices[at].target, LAB_COMMAND_TEXT, "%s", target);
+        snprintf(s->choices[at].variant, LAB_COMMAND_TEXT, "%s", variant);
+        s->n_choices++;
+        st = lab_session_apply_choices(s);
+    }
+    if (st) {
+        memcpy(s->choices, kept, sizeof(kept));
+        s->n_choices = n;
+        lab_session_say_error(s, st);
+    }
+}
+
+/* ---- looking ---- */
+
+static enum lab_status set_show(struct lab_session *s,
+                                const struct lab_show *show)
+{
+    if (show->tensor < 0 || show->tensor >= s->plan->n_tensors) {
+        s->showing = false;
+        return LAB_OK;
+    }
+    const struct lab_shape *shape = &s->plan->tensors[show->tensor].shape;
+    if (show->row_axis >= shape->rank || show->col_axis >= shape->rank ||
+        (show->row_axis >= 0 && show->row_axis == show->col_axis))
+        return lab_fail(LAB_E_RANGE, "no such axis");
+    s->show = *show;
+    for (int i = 0; i < shape->rank; i++) {
+        int64_t *at = &s->show.fixed[i];
+        *at = *at < 0 ? 0 : *at >= shape->dim[i] ? shape->dim[i] - 1 : *at;
+    }
+    if (s->show.row_first < 0)
+        s->show.row_first = 0;
+    if (s->show.col_first < 0)
+        s->show.col_first = 0;
+    s->showing = true;
+    return LAB_OK;
+}
+
+static enum lab_status set_element(struct lab_session *s,
+                                   const struct lab_element *e)
+{
+    s->explaining = false;
+    if (e->tensor < 0)
+        return LAB_OK;
+    if (e->tensor >= s->plan->n_tensors || e->index < 0 ||
+        e->index >= s->plan->tensors[e->tensor].count)
+        return lab_fail(LAB_E_RANGE, "no such element");
+    s->element = *e;
+    s->explaining = true;
+    return LAB_OK;
+}
+
+static bool check_cancelled(void *user)
+{
+    struct lab_session *s = user;
+    return atomic_load(&s->cancel);
+}
+
+static void check(struct lab_session *s, const char *parameter)
+{
+    struct lab_check_result *list = NULL;
+    int n = 0;
+    s->state = LAB_SESSION_CHECKING;
+    lab_session_publish(s);
+    enum lab_status st = lab_gradcheck(s->walk, &s->spec, parameter,
+                                       check_cancelled, s, &list, &n);
+    if (st) {
+        lab_session_say_error(s, st);
+        return;
+    }
+    lab_free(s->checks);
+    s->checks = list;
+    s->n_checks = n;
+}
+
+/* ---- restart ---- */
+
+static void restart(struct lab_session *s, const struct lab_command *c)
+{
+    s->losses = (struct lab_curve_buffer){0};
+    s->accuracies = (struct lab_curve_buffer){0};
+    s->accuracy = NAN;
+    s->train_done = s->train_target = 0;
+    if (c->seed_given) {
+        /* Data order and masks follow the spec's and the plan's seed. */
+        s->spec.seed = c->seed;
+        s->plan->seed = c->seed;
+        lab_data_reseed(lab_walk_data(s->walk), c->seed);
+    }
+    enum lab_status st = lab_walk_restart(s->walk);
+    if (st)
+        lab_session_say_error(s, st);
+}
+
+bool lab_session_is_quick(enum lab_command_kind kind)
+{
+    return kind == LAB_DO_SHOW || kind == LAB_DO_EXPLAIN ||
+           kind == LAB_DO_BREAK || kind == LAB_DO_DELETE ||
+           kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH;
+}
+
+static enum lab_status do_quick(struct lab_session *s,
+                                const struct lab_command *c)
+{
+    struct lab_break_info info = {.kind = c->break_kind,
+                                  .phase = c->phase,
+                                  .value = c->value,
+                                  .watch = c->kind == LAB_DO_WATCH};
+    memcpy(info.step, c->text, sizeof(info.step));
+    switch (c->kind) {
+    case LAB_DO_SHOW:
+        return set_show(s, &c->show);
+    case LAB_DO_EXPLAIN:
+        return set_element(s, &c->element);
+    case LAB_DO_BREAK:
+    case LAB_DO_WATCH:
+        return lab_session_add_break(s, &info);
+    case LAB_DO_DELETE:
+        delete_breaks(s, c->n, false, "");
+        return LAB_OK;
+    case LAB_DO_UNWATCH:
+        delete_breaks(s, 0, true, c->text);
+        return LAB_OK;
+    default:
+        return LAB_OK;
+    }
+}
+
+static void do_slow(struct lab_session *s, const struct lab_command *c)
+{
+    s->stop_reason[0] = '\0';
+    atomic_store(&s->cancel, false);
+    switch (c->kind) {
+    case LAB_DO_STEP:
+        repeat(s, c->n, false);
+        break;
+    case LAB_DO_NEXT:
+        repeat(s, c->n, true);
+        break;
+    case LAB_DO_FINISH:
+        run_to_bound(s, BOUND_PHASE);
+        break;
+    case LAB_DO_CONTINUE:
+        run_to_bound(s, BOUND_ITERATION);
+        break;
+    case LAB_DO_RUN_TO:
+        run_to_index(s, c->n);
+        break;
+    case LAB_DO_BACK:
+        lab_session_say_error(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));
+        break;
+    case LAB_DO_RESTART:
+        restart(s, c);
+        break;
+    case LAB_DO_TRAIN:
+        lab_session_train(s, c->n);
+        break;
+    case LAB_DO_VARIANT:
+        choose(s, c->text, c->text2);
+        break;
+    case LAB_DO_CHECK:
+        check(s, c->text);
+        break;
+    default:
+        break;
+    }
+}
+
+void lab_session_do(struct lab_session *s, const struct lab_command *c)
+{
+    if (!lab_session_is_quick(c->kind)) {
+        do_slow(s, c);
+        return;
+    }
+    enum lab_status st = do_quick(s, c);
+    if (st)
+        lab_session_say_error(s, st);
+}

@@ -1,0 +1,25 @@
+/* profiler/cuda/cupti_compat.h -- CUPTI's headers, where the toolkit has them.
+ *
+ * Records are read through the oldest struct that has every field used here:
+ * CUPTI only appends fields, so the code compiles and runs with CUDA 12 and 13
+ * alike. */
+#pragma once
+#if defined(__has_include)
+#if __has_include(<cupti.h>)
+#define LAB_HAVE_CUPTI 1
+#endif
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#define LAB_HAVE_NVTX 1
+#endif
+#endif
+
+#ifdef LAB_HAVE_CUPTI
+#include <cupti.h>
+typedef CUpti_ActivityKernel9 lab_cupti_kernel;
+typedef CUpti_ActivityMemcpy5 lab_cupti_memcpy;
+typedef CUpti_ActivityMemset4 lab_cupti_memset;
+typedef CUpti_ActivityAPI lab_cupti_call;
+typedef CUpti_ActivitySynchronization lab_cupti_sync;
+typedef CUpti_ActivityOverhead lab_cupti_overhead;
+typedef CUpti_ActivityExternalCorrelation lab_cupti_external;
+#endif

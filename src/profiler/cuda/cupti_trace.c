@@ -1,0 +1,458 @@
+#include "cupti_trace.h"
+
+#include "cupti_decode.h"
+
+#ifdef LAB_HAVE_CUPTI
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum {
+    MIB = 1 << 20,
+    DEFAULT_BUFFER = 8 * MIB,
+    LEAST_BUFFER = MIB,
+    POOL = 8,
+    TEXT_BYTES = 256
+};
+static const int64_t HAND_OVER_NS = 5000000000; /* patience of a flush */
+
+/* What is traced. Without the required kinds there is no join; the others only
+ * make the picture fuller. */
+static const struct {
+    CUpti_ActivityKind kind;
+    bool required;
+} kinds[] = {
+    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, true},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, true},
+    {CUPTI_ACTIVITY_KIND_DRIVER, true},
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, true},
+    {CUPTI_ACTIVITY_KIND_MEMSET, true},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, false},
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* One for the process, as CUPTI is. `lock` guards start, stop and the pool;
+ * it is never held across a call of CUPTI that may call back. */
+static struct {
+    pthread_mutex_t lock;
+    const struct lab_cupti *cupti;
+    CUpti_SubscriberHandle subscriber;
+    struct lab_gpu_sink sink;
+    atomic_bool started;   /* push, pop and flush do something */
+    atomic_bool accepting; /* callbacks hand records to the sink */
+    atomic_int in_callback;
+    size_t buffer_bytes;
+    void *pool[POOL];
+    int pooled;
+    atomic_uint_fast64_t records;
+    atomic_uint_fast64_t dropped;
+    atomic_uint_fast64_t invalid;
+    atomic_uint_fast64_t untimed;
+    atomic_uint_fast64_t buffers;
+    atomic_uint_fast64_t flushes;
+    atomic_int_fast64_t callback_ns;
+} trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static pthread_once_t trace_forks = PTHREAD_ONCE_INIT;
+
+static void *pool_take(void)
+{
+    void *buffer = NULL;
+    pthread_mutex_lock(&trace.lock);
+    if (trace.pooled > 0)
+        buffer = trace.pool[--trace.pooled];
+    pthread_mutex_unlock(&trace.lock);
+    return buffer;
+}
+
+static void pool_give(void *buffer)
+{
+    pthread_mutex_lock(&trace.lock);
+    if (trace.accepting && trace.pooled < POOL) {
+        trace.pool[trace.pooled++] = buffer;
+        buffer = NULL;
+    }
+    pthread_mutex_unlock(&trace.lock);
+    lab_free(buffer);
+}
+
+/* A request that cannot be met makes CUPTI drop records and count them. */
+static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size,
+                                      size_t *max_records)
+{
+    int64_t since = lab_clock_monotonic_ns();
+    void *memory = pool_take();
+    if (!memory)
+        memory = lab_alloc_aligned(trace.buffer_bytes);
+    *buffer = memory;
+    *size = memory ? trace.buffer_bytes : 0;
+    *max_records = 0;
+    trace.callback_ns += lab_clock_monotonic_ns() - since;
+}
+
+static void read_buffer(uint8_t *buffer, size_t valid)
+{
+    CUpti_Activity *record = NULL;
+    uint64_t records = 0;
+    uint64_t untimed = 0;
+    CUptiResult r;
+    while ((r = trace.cupti->cuptiActivityGetNextRecord(
+                buffer, valid, &record)) == CUPTI_SUCCESS) {
+        records++;
+        untimed += !lab_cupti_decode(trace.cupti, &trace.sink, record);
+    }
+    if (r != CUPTI_ERROR_MAX_LIMIT_REACHED)
+        trace.invalid++;
+    trace.records += records;
+    trace.untimed += untimed;
+    trace.sink.buffer_end(trace.sink.user);
+}
+
+static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream,
+                                      uint8_t *buffer, size_t size,
+                                      size_t valid)
+{
+    int64_t since = lab_clock_monotonic_ns();
+    size_t dropped = 0;
+    (void)size;
+    trace.in_callback++;
+    if (trace.accepting) {
+        if (buffer && valid > 0)
+            read_buffer(buffer, valid);
+        trace.buffers++;
+        /* No lock is held here: this call takes CUPTI's own. */
+        if (trace.cupti->cuptiActivityGetNumDroppedRecords(
+                context, stream, &dropped) == CUPTI_SUCCESS)
+            trace.dropped += dropped;
+    }
+    if (buffer)
+        pool_give(buffer);
+    trace.callback_ns += lab_clock_monotonic_ns() - since;
+    trace.in_callback--;
+}
+
+/* CUPTI asks for a subscriber, which is how tools find out about each other;
+ * no callback is ever enabled. */
+static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain,
+                                 CUpti_CallbackId id, const void *data)
+{
+    (void)user;
+    (void)domain;
+    (void)id;
+    (void)data;
+}
+
+/* Nsight tools come in by injection and say so in the environment. CUPTI
+ * itself as the NVTX library is no other tool. */
+static bool other_tool(char *why, size_t bytes)
+{
+    static const char *const names[] = {"CUDA_INJECTION64_PATH",
+                                        "NVTX_INJECTION64_PATH"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *path = getenv(names[i]);
+        if (!path || !*path)
+            continue;
+        const char *base = strrchr(path, '/');
+        base = base ? base + 1 : path;
+        if (strncmp(base, "libcupti", 8) == 0)
+            continue;
+        snprintf(why, bytes,
+                 "another tool is attached (%s=%s): it records the kernels, "
+                 "and the NVTX ranges go to it; run without it to record them "
+                 "here",
+                 names[i], path);
+        return true;
+    }
+    return false;
+}
+
+static CUptiResult subscribe(const struct lab_cupti *cupti,
+                             CUpti_SubscriberHandle *out, char *other,
+                             size_t other_bytes)
+{
+    other[0] = '\0';
+#ifdef CUpti_SubscriberParams_STRUCT_SIZE
+    CUpti_SubscriberParams params = {
+        .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+        .subscriberName = "lapenna-lab",
+        .oldSubscriberName = other,
+        .oldSubscriberSize = other_bytes,
+    };
+    return cupti->cuptiSubscribe_v2(out, no_callback, NULL, &params);
+#else
+    (void)other_bytes;
+    return cupti->cuptiSubscribe(out, no_callback, NULL);
+#endif
+}
+
+static enum lab_status refused(const struct lab_cupti *cupti, CUptiResult r,
+                               const char *what, const char *other, char *why,
+                               size_t bytes)
+{
+    if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+        snprintf(why, bytes,
+                 "another tool is attached%s%s%s: it records the kernels; run "
+                 "without it to record them here",
+                 *other ? " (" : "", other, *other ? ")" : "");
+        return LAB_E_STATE;
+    }
+    const char *remedy = "";
+    if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
+        remedy = "; the driver keeps profiling to administrators: set "
+                 "NVreg_RestrictProfilingToAdminUsers=0 for it, or run as one";
+    else if (r == CUPTI_ERROR_NOT_INITIALIZED || r == CUPTI_ERROR_UNKNOWN)
+        remedy = "; is an NVIDIA driver for this CUDA version loaded?";
+    snprintf(why, bytes, "CUPTI: %s: %s (error %d)%s", what,
+             lab_cupti_text(cupti, r), (int)r, remedy);
+    return LAB_E_DEVICE;
+}
+
+static enum lab_status attach(const struct lab_cupti **cupti,
+                              CUpti_SubscriberHandle *subscriber, char *why,
+                              size_t bytes)
+{
+    char other[TEXT_BYTES];
+    if (other_tool(why, bytes))
+        return LAB_E_STATE;
+    enum lab_status st = lab_cupti_load(cupti, why, bytes);
+    if (st)
+        return st;
+    CUptiResult r = subscribe(*cupti, subscriber, other, sizeof(other));
+    if (r != CUPTI_SUCCESS)
+        return refused(*cupti, r, "subscribe", other, why, bytes);
+    return LAB_OK;
+}
+
+enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
+{
+    const struct lab_cupti *cupti;
+    CUpti_SubscriberHandle subscriber;
+    if (trace.started) {
+        cupti = trace.cupti;
+    } else {
+        enum lab_status st = attach(&cupti, &subscriber, text, bytes);
+        if (st)
+            return st;
+        cupti->cuptiUnsubscribe(subscriber);
+    }
+    if (cupti->version >= 10000) /* before CUDA 13: 1, 2, ... 28 */
+        snprintf(text, bytes, "CUPTI %u.%u (%s)", cupti->version / 10000,
+                 cupti->version / 100 % 100, cupti->path);
+    else
+        snprintf(text, bytes, "CUPTI, API %u (%s)", cupti->version,
+                 cupti->path);
+    return LAB_OK;
+}
+
+static void disable_kinds(const struct lab_cupti *cupti, int count)
+{
+    for (int i = count - 1; i >= 0; i--)
+        cupti->cuptiActivityDisable(kinds[i].kind);
+}
+
+static enum lab_status enable_kinds(const struct lab_cupti *cupti, char *why,
+                                    size_t bytes)
+{
+    CUptiResult r = cupti->cuptiActivityRegisterCallbacks(buffer_requested,
+                                                          buffer_completed);
+    if (r != CUPTI_SUCCESS)
+        return refused(cupti, r, "register callbacks", "", why, bytes);
+    for (int i = 0; i < KINDS; i++) {
+        r = cupti->cuptiActivityEnable(kinds[i].kind);
+        if (r == CUPTI_SUCCESS || !kinds[i].required)
+            continue;
+        disable_kinds(cupti, i);
+        return refused(cupti, r, "enable tracing", "", why, bytes);
+    }
+    return LAB_OK;
+}
+
+/* In a forked child CUPTI does not work, and its worker is not there. */
+static void forget_in_child(void)
+{
+    trace.started = false;
+    trace.accepting = false;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
+
+static void reset(const struct lab_gpu_sink *sink,
+                  const struct lab_gpu_trace_options *options)
+{
+    size_t bytes = options && options->buffer_bytes ? options->buffer_bytes
+                                                    : DEFAULT_BUFFER;
+    trace.buffer_bytes = bytes < LEAST_BUFFER ? LEAST_BUFFER : bytes;
+    trace.sink = *sink;
+    pthread_once(&trace_forks, watch_forks);
+    trace.records = 0;
+    trace.dropped = 0;
+    trace.invalid = 0;
+    trace.untimed = 0;
+    trace.buffers = 0;
+    trace.flushes = 0;
+    trace.callback_ns = 0;
+    lab_cupti_decode_reset();
+}
+
+enum lab_status
+lab_cupti_trace_start(const struct lab_gpu_sink *sink,
+                      const struct lab_gpu_trace_options *options,
+                      char *why_not, size_t why_bytes)
+{
+    const struct lab_cupti *cupti;
+    CUpti_SubscriberHandle subscriber;
+    if (trace.started) {
+        snprintf(why_not, why_bytes, "the GPU is being traced already");
+        return LAB_E_STATE;
+    }
+    enum lab_status st = attach(&cupti, &subscriber, why_not, why_bytes);
+    if (st)
+        return st;
+    trace.cupti = cupti;
+    trace.subscriber = subscriber;
+    reset(sink, options);
+    trace.accepting = true;
+    st = enable_kinds(cupti, why_not, why_bytes);
+    if (st) {
+        trace.accepting = false;
+        cupti->cuptiUnsubscribe(subscriber);
+        return st;
+    }
+    trace.started = true;
+    return LAB_OK;
+}
+
+/* Buffers may be with CUPTI's worker when a flush returns. */
+static bool wait_for_callbacks(void)
+{
+    const struct timespec pause = {.tv_nsec = 20000};
+    int64_t until = lab_clock_monotonic_ns() + HAND_OVER_NS;
+    while (trace.in_callback > 0) {
+        if (lab_clock_monotonic_ns() > until)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
+{
+    if (!trace.started) {
+        snprintf(why_not, why_bytes, "the GPU is not being traced");
+        return LAB_E_STATE;
+    }
+    CUptiResult r = trace.cupti->cuptiActivityFlushAll(0);
+    trace.flushes++;
+    if (r != CUPTI_SUCCESS)
+        return refused(trace.cupti, r, "flush", "", why_not, why_bytes);
+    if (!wait_for_callbacks()) {
+        snprintf(why_not, why_bytes, "CUPTI did not hand its records over");
+        return LAB_E_DEVICE;
+    }
+    return LAB_OK;
+}
+
+void lab_cupti_trace_stop(void)
+{
+    if (!trace.started)
+        return;
+    trace.started = false;
+    disable_kinds(trace.cupti, KINDS);
+    trace.cupti->cuptiActivityFlushAll(0);
+    trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    trace.accepting = false;
+    wait_for_callbacks();
+    trace.cupti->cuptiUnsubscribe(trace.subscriber);
+    for (void *buffer = pool_take(); buffer; buffer = pool_take())
+        lab_free(buffer);
+}
+
+void lab_cupti_trace_push(int64_t exec)
+{
+    if (trace.started)
+        trace.cupti->cuptiActivityPushExternalCorrelationId(
+            CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, (uint64_t)exec);
+}
+
+void lab_cupti_trace_pop(void)
+{
+    uint64_t last;
+    if (trace.started)
+        trace.cupti->cuptiActivityPopExternalCorrelationId(
+            CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+}
+
+void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
+{
+    *out = (struct lab_gpu_trace_stats){
+        .records = trace.records,
+        .dropped = trace.dropped,
+        .invalid = trace.invalid,
+        .untimed = trace.untimed,
+        .buffers = trace.buffers,
+        .flushes = trace.flushes,
+        .callback_ns = trace.callback_ns,
+    };
+}
+#else
+#include <stdio.h>
+
+static enum lab_status left_out(char *text, size_t bytes)
+{
+    snprintf(text, bytes,
+             "the CUDA module was built without CUPTI's headers: install the "
+             "cuda-cupti development package and build again");
+    return LAB_E_UNSUPPORTED;
+}
+
+enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
+{
+    return left_out(text, bytes);
+}
+
+enum lab_status
+lab_cupti_trace_start(const struct lab_gpu_sink *sink,
+                      const struct lab_gpu_trace_options *options,
+                      char *why_not, size_t why_bytes)
+{
+    (void)sink;
+    (void)options;
+    return left_out(why_not, why_bytes);
+}
+
+void lab_cupti_trace_stop(void)
+{
+}
+
+enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
+{
+    left_out(why_not, why_bytes);
+    return LAB_E_STATE;
+}
+
+void lab_cupti_trace_push(int64_t exec)
+{
+    (void)exec;
+}
+
+void lab_cupti_trace_pop(void)
+{
+}
+
+void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
+{
+    *out = (struct lab_gpu_trace_stats){0};
+}
+#endif

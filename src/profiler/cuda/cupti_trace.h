@@ -1,0 +1,16 @@
+/* profiler/cuda/cupti_trace.h -- CUPTI's activity trace: start, buffers, stop.
+ * The functions are the slots of struct lab_gpu_profiler_ops (profiler/gpu.h),
+ * which says what they promise. */
+#pragma once
+#include "profiler/gpu.h"
+
+enum lab_status lab_cupti_trace_probe(char *text, size_t bytes);
+enum lab_status
+lab_cupti_trace_start(const struct lab_gpu_sink *sink,
+                      const struct lab_gpu_trace_options *options,
+                      char *why_not, size_t why_bytes);
+void lab_cupti_trace_stop(void);
+enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes);
+void lab_cupti_trace_push(int64_t exec);
+void lab_cupti_trace_pop(void);
+void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out);

@@ -1,0 +1,127 @@
+/* profiler/gpu.h -- what the CUDA module offers the profiler, and what the
+ * profiler offers the CUDA module.
+ *
+ * The module turns CUPTI's activity records into records of trace/record.h and
+ * hands them over raw: which step a record belongs to, its theoretical
+ * occupancy and its readable name are found on the program's side
+ * (profiler/join.h), so that they can be tested without a GPU.
+ *
+ * CUPTI is one for the process, so there is one table and no instance. The
+ * module loads libcupti by itself when start() or probe() is called, and works
+ * without it. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "trace/record.h"
+
+enum { LAB_GPU_PROFILER_ABI = 1, LAB_GPU_TEXT = 512 };
+
+/* What a kernel's record knows that struct lab_kernel_record has no place for,
+ * as occupancy needs it. */
+struct lab_gpu_launch {
+    const char *mangled; /* valid during the call */
+    int carveout_pct;    /* asked for: 0..100; -1: the driver's choice */
+    int shared_optin;    /* the function may take more than the default */
+};
+
+/* Where the module's records go. Calls come from CUPTI's worker or from the
+ * thread that flushes, perhaps at once. They may wait (base/ring.h says how
+ * long), must not call CUPTI or CUDA, and must not throw the record's order of
+ * one buffer away. */
+struct lab_gpu_sink {
+    void *user;
+    /* `k` has no exec, no names and no occupancy yet. */
+    void (*kernel)(void *user, const struct lab_kernel_record *k,
+                   const struct lab_gpu_launch *launch);
+    /* MEMCPY, MEMSET, API, SYNC (exec LAB_UNKNOWN) and OVERHEAD. */
+    void (*record)(void *user, const struct lab_record *record);
+    /* The API call `correlation_id` was made while `exec` was pushed. */
+    void (*external)(void *user, uint32_t correlation_id, int64_t exec);
+    /* One buffer has been read to its end. */
+    void (*buffer_end)(void *user);
+    uint32_t (*intern)(void *user, const char *text);
+};
+
+struct lab_gpu_trace_options {
+    size_t buffer_bytes; /* of one activity buffer; 0: 8 MiB */
+};
+
+/* Everything since start(), as far as it has been seen. */
+struct lab_gpu_trace_stats {
+    uint64_t records; /* read from buffers */
+    uint64_t dropped; /* CUPTI had no buffer for them */
+    uint64_t invalid; /* buffers that ended in an unreadable record */
+    uint64_t untimed; /* start = end = 0 */
+    uint64_t buffers;
+    uint64_t flushes;
+    int64_t callback_ns; /* time spent in the buffer callbacks, summed */
+};
+
+/* The place of a range: its colour and its category in nsys. */
+enum lab_range_level {
+    LAB_RANGE_RUN,
+    LAB_RANGE_ITERATION,
+    LAB_RANGE_PHASE,
+    LAB_RANGE_NODE,
+    LAB_RANGE_STEP,
+    LAB_RANGE_LEVEL_COUNT
+};
+
+struct lab_gpu_range {
+    const char *text; /* UTF-8 */
+    int level;        /* enum lab_range_level */
+    int phase;        /* enum lab_phase; -1: none. Chooses the colour */
+    int64_t value; /* iteration or exec, shown as payload; LAB_UNKNOWN none */
+};
+
+/* Hardware counters: a later issue fills this table. */
+struct lab_gpu_counter_ops;
+
+struct lab_gpu_profiler_ops {
+    uint32_t abi; /* LAB_GPU_PROFILER_ABI, or the table is not used */
+
+    /* Whether tracing could start, without starting it, for `doctor`. LAB_OK:
+     * `text` says which CUPTI and where from. Else `text` says what is missing
+     * or who is in the way, and the remedy. Any thread. */
+    enum lab_status (*probe)(char *text, size_t bytes);
+
+    /* Starts tracing; best before the first CUDA call of the process. `sink` is
+     * copied; its functions are called until stop() returns. On failure nothing
+     * is started and `why_not` holds reason and remedy.
+     * Errors: LAB_E_UNSUPPORTED no usable CUPTI; LAB_E_STATE another tool is
+     * attached, or already started; LAB_E_DEVICE CUPTI refused. */
+    enum lab_status (*start)(const struct lab_gpu_sink *sink,
+                             const struct lab_gpu_trace_options *options,
+                             char *why_not, size_t why_bytes);
+    /* Hands out what is left and ends tracing. Safe when not started, when
+     * start() failed, and in a forked child (where it does nothing). The same
+     * thread as start(). */
+    void (*stop)(void);
+
+    /* The caller has synchronised the stream. When it returns LAB_OK every
+     * record of work that was done before has been given to the sink, except
+     * what stats() counts as dropped. LAB_E_STATE: not started. */
+    enum lab_status (*flush)(char *why_not, size_t why_bytes);
+
+    /* CUDA calls of this thread between push and pop belong to `exec`. Cheap;
+     * no-ops when not started. */
+    void (*push)(int64_t exec);
+    void (*pop)(void);
+
+    /* NVTX push/pop ranges of the calling thread in the domain "lapenna-lab",
+     * for nsys and ncu. Work whether tracing was started or not, and cost next
+     * to nothing when no tool listens. */
+    void (*range_push)(const struct lab_gpu_range *range);
+    void (*range_pop)(void);
+
+    void (*stats)(struct lab_gpu_trace_stats *out); /* any thread */
+
+    const struct lab_gpu_counter_ops *counters; /* NULL for now */
+};
+
+LAB_C_BEGIN
+/* The CUDA module's table: lab_cuda_module.profiler points to it. Defined in
+ * profiler/cuda/gpu_profiler.c, which only the module contains. */
+extern const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti;
+LAB_C_END

@@ -1,0 +1,83 @@
+/* profiler/profiler.h -- listens to the engine and writes down what it did.
+ *
+ * A profiler is an observer (engine/observer.h) that turns steps, ranges and
+ * losses into records of trace/record.h. On the CPU a step's time is the
+ * monotonic clock around the call. On a GPU it is the sum of the step's kernels
+ * as CUPTI saw them (the step's record then has time_source LAB_TIME_CUPTI and
+ * time_ns LAB_UNKNOWN: the reader of the records adds the kernels up), or the
+ * time between two CUDA events when CUPTI is not to be had.
+ *
+ * One profiler at a time may trace a GPU. Threads: everything from the engine's
+ * thread, except lab_profiler_get_stats(), _time_source() and _note(). */
+#pragma once
+#include <stdbool.h>
+#include "engine/backend.h"
+#include "engine/observer.h"
+#include "profiler/gpu.h"
+#include "trace/record.h"
+
+struct lab_profiler;
+
+struct lab_profiler_config {
+    const struct lab_sink *sink; /* copied; must outlive the profiler's use */
+    const char *backend;         /* of the run: "cpu", "cuda", "null" */
+    /* The module's table, or NULL. With a table NVTX ranges are made on every
+     * backend; kernels are traced only when `backend` is none of the host's. */
+    const struct lab_gpu_profiler_ops *gpu;
+    bool no_trace;  /* do not start CUPTI: CUDA-event times */
+    bool no_ranges; /* no LAB_RECORD_RANGE records (NVTX stays on) */
+    bool no_api;    /* no API and SYNC records */
+    struct lab_gpu_trace_options trace;
+};
+
+struct lab_profiler_stats {
+    uint64_t steps;
+    uint64_t kernels;
+    uint64_t kernels_without_step; /* as far as flushed; 0 when all is well */
+    uint64_t kernels_outside; /* between steps (evaluation, checks): counted,
+                                 not recorded */
+    uint64_t before_run;      /* records of work done before the run began */
+    uint64_t late;           /* records that came before their step was known */
+    uint64_t failed_flushes; /* in the observer's `synced` */
+    uint64_t not_stored;     /* refused by the sink */
+    int64_t observer_ns;     /* time spent in the observer's calls, summed */
+    struct lab_gpu_trace_stats gpu; /* zeros when nothing is traced */
+};
+
+LAB_C_BEGIN
+/* Kernels that the engine's thread launches in a run but in no step are not the
+ * run's; they are counted and not recorded.
+ *
+ * Starts tracing where it is asked for and possible; that it is not possible
+ * is no failure: lab_profiler_note() says why and what helps. Make it before
+ * the GPU backend is opened: CUPTI wants to be there before the first context.
+ * Errors: LAB_E_ARG (no sink), LAB_E_NOMEM. */
+enum lab_status lab_profiler_new(struct lab_profiler **out,
+                                 const struct lab_profiler_config *config);
+/* Ends tracing, handing out what is left. NULL allowed. */
+void lab_profiler_free(struct lab_profiler *p);
+
+/* The device that kernels run on, once it is known: kernels seen afterwards
+ * get their theoretical occupancy. */
+void lab_profiler_set_device(struct lab_profiler *p,
+                             const struct lab_device_info *device);
+
+/* Fills in an observer that lives as long as the profiler. */
+void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out);
+
+/* The observer's `synced` does this by itself; call it where nobody else tells
+ * the observer. The caller has synchronised the backend. Afterwards every kernel, copy and
+ * call of the steps executed so far has been given to the sink. On the CPU it
+ * does nothing. Errors: LAB_E_DEVICE (CUPTI's words in lab_error()). */
+enum lab_status lab_profiler_flush(struct lab_profiler *p);
+
+/* Where the steps' times come from. LAB_TIME_CUDA_EVENTS: the engine has to
+ * ask the backend for the time of each step (struct lab_step_event.device_ns),
+ * because nobody else can tell. */
+enum lab_time_source lab_profiler_time_source(const struct lab_profiler *p);
+/* Why there is no kernel trace on a GPU and what helps, one line; "" when there
+ * is one or none was asked for. Lives as long as the profiler. */
+const char *lab_profiler_note(const struct lab_profiler *p);
+void lab_profiler_get_stats(struct lab_profiler *p,
+                            struct lab_profiler_stats *out);
+LAB_C_END

@@ -1,0 +1,304 @@
+#include <stdio.h>
+#include <string.h>
+#include <math.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "profiler/join.h"
+#include "profiler_priv.h"
+
+enum { TEXT_BYTES = 64 };
+
+/* Moments are made from the monotonic clock and one offset, so that ranges nest
+ * even when somebody sets the wall clock; the offset is taken anew at each
+ * iteration, so that they stay near CUPTI's moments. */
+void lab_profiler_moments_anchor(struct lab_profiler *p)
+{
+    int64_t before = lab_clock_monotonic_ns();
+    int64_t wall = lab_clock_wall_ns();
+    int64_t after = lab_clock_monotonic_ns();
+    p->wall_offset_ns = wall - (before + (after - before) / 2);
+}
+
+/* nsys: hardware id, virtual machine, process and thread in one number. */
+static int64_t global_tid(void)
+{
+    static _Thread_local int64_t id;
+    static _Thread_local pid_t of;
+    pid_t pid = getpid();
+    if (of != pid) {
+        int64_t tid = (int64_t)syscall(SYS_gettid);
+        id = ((int64_t)(pid & 0xFFFFFF) << 24) | (tid & 0xFFFFFF);
+        of = pid;
+    }
+    return id;
+}
+
+static void push_record(struct lab_profiler *p, const struct lab_record *r)
+{
+    if (!p->sink.push(p->sink.user, r))
+        p->not_stored++;
+}
+
+static uint32_t intern(struct lab_profiler *p, const char *text)
+{
+    return text ? p->sink.intern(p->sink.user, text) : 0;
+}
+
+static void range_record(struct lab_profiler *p,
+                         const struct lab_open_range *open, int64_t now)
+{
+    struct lab_record r = {.kind = LAB_RECORD_RANGE};
+    r.u.range = (struct lab_range_record){
+        .start_ns = open->start_ns + p->wall_offset_ns,
+        .end_ns = now + p->wall_offset_ns,
+        .text = open->text,
+        .level = open->level,
+        .global_tid = global_tid(),
+    };
+    push_record(p, &r);
+}
+
+/* Ends the open ranges from `level` inwards: a run that was cancelled in the
+ * middle leaves some without an end of their own. */
+static void close_to(struct lab_profiler *p, int level, int64_t now)
+{
+    while (p->n_open > 0 && p->open[p->n_open - 1].level >= level) {
+        const struct lab_open_range *open = &p->open[--p->n_open];
+        if (p->gpu)
+            p->gpu->range_pop();
+        if (p->ranges)
+            range_record(p, open, now);
+    }
+}
+
+static void open_range(struct lab_profiler *p, int level, const char *text,
+                       int64_t value, int64_t now)
+{
+    bool phased = level >= LAB_RANGE_PHASE;
+    close_to(p, level, now);
+    struct lab_open_range *open = &p->open[p->n_open++];
+    open->level = level;
+    open->text = p->ranges ? intern(p, text) : 0;
+    open->start_ns = now;
+    if (p->gpu) {
+        struct lab_gpu_range range = {
+            .text = text ? text : "",
+            .level = level,
+            .phase = phased ? (int)p->phase : -1,
+            .value = value,
+        };
+        p->gpu->range_push(&range);
+    }
+}
+
+void lab_profiler_close_all(struct lab_profiler *p)
+{
+    if (p->pushed)
+        p->gpu->pop();
+    if (p->outside)
+        p->gpu->pop();
+    p->pushed = false;
+    p->outside = false;
+    close_to(p, LAB_RANGE_RUN, lab_clock_monotonic_ns());
+}
+
+/* What the profiler itself costs: from entry to exit of a call. */
+static void count_time(struct lab_profiler *p, int64_t since)
+{
+    p->observer_ns += lab_clock_monotonic_ns() - since;
+}
+
+static void run_begin(void *user, const char *name)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    lab_profiler_close_all(p);
+    lab_profiler_moments_anchor(p);
+    open_range(p, LAB_RANGE_RUN, name, LAB_UNKNOWN, now);
+    p->outside = p->tracing;
+    if (p->outside) {
+        lab_join_begin(p->join, now + p->wall_offset_ns);
+        p->gpu->push(LAB_EXEC_OUTSIDE);
+    }
+    count_time(p, now);
+}
+
+static void run_end(void *user)
+{
+    struct lab_profiler *p = user;
+    lab_profiler_close_all(p);
+}
+
+static void iteration_begin(void *user, int64_t iteration)
+{
+    struct lab_profiler *p = user;
+    char text[TEXT_BYTES];
+    int64_t now = lab_clock_monotonic_ns();
+    close_to(p, LAB_RANGE_ITERATION, now);
+    lab_profiler_moments_anchor(p);
+    snprintf(text, sizeof(text), "iteration %lld", (long long)iteration);
+    open_range(p, LAB_RANGE_ITERATION, text, iteration, now);
+    p->loss_ran = false;
+    count_time(p, now);
+}
+
+static void loss_record(struct lab_profiler *p, int64_t iteration, double loss,
+                        double accuracy, int64_t now)
+{
+    struct lab_record r = {.kind = LAB_RECORD_LOSS};
+    r.u.loss = (struct lab_loss_record){
+        .iteration = iteration,
+        .loss = loss,
+        .accuracy = accuracy,
+        .moment_ns = now + p->wall_offset_ns,
+    };
+    push_record(p, &r);
+}
+
+static void iteration_end(void *user, int64_t iteration, double loss)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    close_to(p, LAB_RANGE_ITERATION, now);
+    /* An iteration that was left before its loss has none; a loss that came
+     * out as NaN is one. */
+    if (p->loss_ran || !isnan(loss))
+        loss_record(p, iteration, loss, NAN, now);
+    count_time(p, now);
+}
+
+static void evaluation(void *user, int64_t iteration, double loss,
+                       double accuracy)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    loss_record(p, iteration, loss, accuracy, now);
+    count_time(p, now);
+}
+
+static void phase_begin(void *user, enum lab_phase phase)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    p->phase = phase;
+    open_range(p, LAB_RANGE_PHASE, lab_phase_name(phase), LAB_UNKNOWN, now);
+    count_time(p, now);
+}
+
+static void phase_end(void *user, enum lab_phase phase)
+{
+    struct lab_profiler *p = user;
+    (void)phase;
+    close_to(p, LAB_RANGE_PHASE, lab_clock_monotonic_ns());
+}
+
+static void node_begin(void *user, const char *node)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    open_range(p, LAB_RANGE_NODE, node, LAB_UNKNOWN, now);
+    count_time(p, now);
+}
+
+static void node_end(void *user, const char *node)
+{
+    struct lab_profiler *p = user;
+    (void)node;
+    close_to(p, LAB_RANGE_NODE, lab_clock_monotonic_ns());
+}
+
+/* The step's clock is read last of all, and first of all in step_end: what the
+ * profiler does is not the step's time. */
+static void step_begin(void *user, const struct lab_step_event *e)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    p->phase = e->step->phase;
+    if (p->pushed)
+        p->gpu->pop();
+    open_range(p, LAB_RANGE_STEP, e->step->name, e->exec, now);
+    p->pushed = p->tracing;
+    if (p->pushed)
+        p->gpu->push(e->exec);
+    p->step_start_ns = lab_clock_monotonic_ns();
+    p->observer_ns += p->step_start_ns - now;
+}
+
+static void step_time(const struct lab_profiler *p,
+                      const struct lab_step_event *e, int64_t now,
+                      struct lab_step_record *s)
+{
+    bool host = p->time_source == LAB_TIME_CPU_CLOCK ||
+                (e->backend && strcmp(e->backend, "cpu") == 0);
+    s->time_source = (int32_t)p->time_source;
+    s->time_ns = LAB_UNKNOWN;
+    if (host) {
+        s->time_source = LAB_TIME_CPU_CLOCK;
+        s->time_ns = now - p->step_start_ns;
+    } else if (p->time_source == LAB_TIME_CUDA_EVENTS) {
+        if (e->device_ns == LAB_EVENT_NO_TIME)
+            s->time_source = LAB_TIME_NONE;
+        else
+            s->time_ns = e->device_ns;
+    }
+}
+
+static void step_end(void *user, const struct lab_step_event *e)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    if (p->pushed)
+        p->gpu->pop();
+    p->pushed = false;
+    close_to(p, LAB_RANGE_STEP, now);
+    struct lab_record r = {.kind = LAB_RECORD_STEP};
+    struct lab_step_record *s = &r.u.step;
+    s->exec = e->exec;
+    s->iteration = e->iteration;
+    s->index = e->index;
+    s->phase = (int32_t)e->step->phase;
+    s->name = intern(p, e->step->name);
+    s->node = intern(p, e->node);
+    s->op = intern(p, e->op);
+    s->variant = intern(p, e->variant);
+    s->backend = intern(p, e->backend);
+    step_time(p, e, now, s);
+    s->start_ns = p->step_start_ns + p->wall_offset_ns;
+    s->end_ns = now + p->wall_offset_ns;
+    s->flop = e->step->flop;
+    s->bytes = e->step->bytes;
+    push_record(p, &r);
+    p->steps++;
+    p->loss_ran = p->loss_ran || e->step->phase == LAB_LOSS;
+    count_time(p, now);
+}
+
+static void synced(void *user)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    if (lab_profiler_flush(p))
+        p->failed_flushes++;
+    count_time(p, now);
+}
+
+void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
+{
+    *out = (struct lab_observer){
+        .user = p,
+        .run_begin = run_begin,
+        .run_end = run_end,
+        .iteration_begin = iteration_begin,
+        .iteration_end = iteration_end,
+        .phase_begin = phase_begin,
+        .phase_end = phase_end,
+        .node_begin = node_begin,
+        .node_end = node_end,
+        .step_begin = step_begin,
+        .step_end = step_end,
+        .synced = synced,
+        .evaluation = evaluation,
+    };
+}

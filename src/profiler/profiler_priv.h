@@ -1,0 +1,44 @@
+/* profiler/profiler_priv.h -- a profiler's state, shared by profiler.c (its
+ * life and the trace) and observer.c (what the engine reports). */
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "profiler/profiler.h"
+
+struct lab_join;
+
+struct lab_open_range {
+    int level;
+    uint32_t text;
+    int64_t start_ns; /* monotonic */
+};
+
+struct lab_profiler {
+    struct lab_sink sink;
+    const struct lab_gpu_profiler_ops *gpu; /* NULL: none */
+    struct lab_join *join;                  /* while tracing */
+    bool tracing;
+    bool ranges;
+    enum lab_time_source time_source;
+    char note[LAB_GPU_TEXT];
+
+    int64_t wall_offset_ns; /* moment = monotonic + this */
+    struct lab_open_range open[LAB_RANGE_LEVEL_COUNT];
+    int n_open;
+    enum lab_phase phase;
+    int64_t step_start_ns; /* monotonic */
+    bool loss_ran;         /* in this iteration */
+    bool pushed;           /* a step's exec is pushed in the GPU's profiler */
+    bool outside;          /* under it, LAB_EXEC_OUTSIDE */
+
+    atomic_uint_fast64_t steps;
+    atomic_uint_fast64_t not_stored;
+    atomic_uint_fast64_t failed_flushes;
+    atomic_int_fast64_t observer_ns;
+};
+
+/* Measures how far the wall clock is from the monotonic one, now. */
+void lab_profiler_moments_anchor(struct lab_profiler *p);
+/* Ends every range that is still open. */
+void lab_profiler_close_all(struct lab_profiler *p);

@@ -1,0 +1,345 @@
+#include "store/database.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store_priv.h"
+
+enum { BUSY_MS = 5000, HEADER_BYTES = 100 };
+
+enum lab_status lab_database_default_path(struct lab_str *out)
+{
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    if (state && state[0] == '/')
+        lab_str_addf(out, "%s/lapenna-lab/profiles.db", state);
+    else if (home && home[0] == '/')
+        lab_str_addf(out, "%s/.local/state/lapenna-lab/profiles.db", home);
+    else
+        return lab_fail(LAB_E_STATE, "no place for recorded runs: neither "
+                                     "XDG_STATE_HOME nor HOME is set; name a "
+                                     "file with --db FILE");
+    if (out->failed)
+        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    return LAB_OK;
+}
+
+const char *lab_database_path(const struct lab_database *db)
+{
+    return db->path;
+}
+
+int lab_database_schema_version(void)
+{
+    int count;
+    lab_database_migrations(&count);
+    return count;
+}
+
+/* Makes the directories above `path`, as mkdir -p does. */
+static enum lab_status make_parents(const char *path)
+{
+    enum lab_status st = LAB_OK;
+    char *copy = lab_strdup(path);
+    if (!copy)
+        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    for (char *p = copy + 1; *p && st == LAB_OK; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0777) && errno != EEXIST)
+            st = lab_fail(LAB_E_DB,
+                          "%s: cannot make the directory %s: %s; name a file "
+                          "in another place with --db FILE",
+                          path, copy, strerror(errno));
+        *p = '/';
+    }
+    lab_free(copy);
+    return st;
+}
+
+static unsigned long big_endian_4(const unsigned char *p)
+{
+    return (unsigned long)p[0] << 24 | (unsigned long)p[1] << 16 |
+           (unsigned long)p[2] << 8 | p[3];
+}
+
+/* The file's own header says how long the file must be. SQLite would find out
+ * only when it needs a page that is not there, in the middle of a run. With a
+ * write-ahead log beside it the newest pages may still be in the log. */
+static enum lab_status check_length(const char *path, bool has_log)
+{
+    unsigned char h[HEADER_BYTES];
+    struct stat info;
+    enum lab_status st = LAB_OK;
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return LAB_OK; /* opening it says why */
+    size_t n = fread(h, 1, sizeof(h), f);
+    if (fstat(fileno(f), &info) || !S_ISREG(info.st_mode))
+        goto out;
+    if (n > 0 && (n < sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)) {
+        st = lab_fail(LAB_E_DB,
+                      "%s: this is not a database of recorded runs (or its "
+                      "beginning is damaged); move it away, or name another "
+                      "file with --db FILE",
+                      path);
+        goto out;
+    }
+    if (n == 0 || has_log)
+        goto out;
+    unsigned long page = (unsigned long)h[16] << 8 | h[17];
+    if (page == 1)
+        page = 65536;
+    unsigned long pages = big_endian_4(h + 28);
+    bool valid = memcmp(h + 24, h + 92, 4) == 0; /* the count is up to date */
+    if (valid &&
+        (unsigned long long)page * pages > (unsigned long long)info.st_size)
+        st = lab_fail(LAB_E_DB,
+                      "%s: the file is cut short (%lld of %llu bytes): take a "
+                      "copy from elsewhere, save what is left with "
+                      "`sqlite3 FILE .recover`, or name another file with "
+                      "--db FILE",
+                      path, (long long)info.st_size,
+                      (unsigned long long)page * pages);
+out:
+    fclose(f);
+    return st;
+}
+
+static bool has_log(const char *path)
+{
+    struct lab_str log;
+    struct stat info;
+    lab_str_init(&log);
+    lab_str_addf(&log, "%s-wal", path);
+    bool found = stat(lab_str_text(&log), &info) == 0 && info.st_size > 0;
+    lab_str_release(&log);
+    return found;
+}
+
+/* A path as an SQLite URI, so that no character of it means anything. */
+static void add_uri(struct lab_str *uri, const char *path, const char *query)
+{
+    lab_str_add(uri, path[0] == '/' ? "file://" : "file:");
+    for (const char *p = path; *p; p++) {
+        if (strchr("%?#", *p))
+            lab_str_addf(uri, "%%%02X", (unsigned char)*p);
+        else
+            lab_str_add_char(uri, *p);
+    }
+    lab_str_add(uri, query);
+}
+
+static enum lab_status connect_to(struct lab_database *db, const char *query)
+{
+    struct lab_str uri;
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    lab_str_init(&uri);
+    add_uri(&uri, db->path, query);
+    if (uri.failed) {
+        lab_str_release(&uri);
+        return lab_fail(LAB_E_NOMEM, "%s: no memory", db->path);
+    }
+    flags |= db->read_only ? SQLITE_OPEN_READONLY
+                           : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    sqlite3_close(db->sql);
+    db->sql = NULL;
+    int rc = sqlite3_open_v2(lab_str_text(&uri), &db->sql, flags, NULL);
+    lab_str_release(&uri);
+    if (rc)
+        return lab_database_error(db, "opening it");
+    sqlite3_extended_result_codes(db->sql, 1);
+    sqlite3_busy_timeout(db->sql, db->busy_timeout_ms);
+    return LAB_OK;
+}
+
+/* Reading needs files beside the database that a read-only place refuses; a
+ * database without a log there is complete and cannot change. */
+static enum lab_status connect_for_reading(struct lab_database *db)
+{
+    int64_t ignored;
+    enum lab_status st = connect_to(db, "?mode=ro");
+    if (st == LAB_OK)
+        st = lab_database_int(db, "PRAGMA schema_version", 0, &ignored);
+    int rc = sqlite3_errcode(db->sql) & 0xFF;
+    if (st && (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) &&
+        access(db->path, R_OK) == 0 && !has_log(db->path))
+        st = connect_to(db, "?mode=ro&immutable=1");
+    return st;
+}
+
+static enum lab_status check_owner(struct lab_database *db)
+{
+    int64_t id;
+    int64_t tables;
+    int64_t version;
+    enum lab_status st = lab_database_int(db, "PRAGMA application_id", 0, &id);
+    if (st == LAB_OK)
+        st = lab_database_int(db, "SELECT count(*) FROM sqlite_master", 0,
+                              &tables);
+    if (st == LAB_OK)
+        st = lab_database_int(db, "PRAGMA user_version", 0, &version);
+    if (st)
+        return st;
+    if (id != LAB_APPLICATION_ID && (id != 0 || tables > 0))
+        return lab_fail(LAB_E_DB,
+                        "%s: a database of another program; name another file "
+                        "with --db FILE",
+                        db->path);
+    if (version > lab_database_schema_version())
+        return lab_fail(LAB_E_DB,
+                        "%s: written by a newer program (schema %lld, this one "
+                        "knows up to %d); update lapenna-lab, or name another "
+                        "file with --db FILE",
+                        db->path, (long long)version,
+                        lab_database_schema_version());
+    if (db->read_only && version < lab_database_schema_version())
+        return lab_fail(LAB_E_STATE,
+                        "%s: of an older program (schema %lld, now %d); record "
+                        "a run into it to bring it up to date",
+                        db->path, (long long)version,
+                        lab_database_schema_version());
+    return LAB_OK;
+}
+
+/* Large pages suit long rows that are written once. The page size of an
+ * existing file stays as it is. */
+static const char for_writing[] = "PRAGMA page_size = 16384;"
+                                  "PRAGMA journal_mode = WAL;"
+                                  "PRAGMA synchronous = NORMAL;"
+                                  "PRAGMA wal_autocheckpoint = 4000;"
+                                  "PRAGMA journal_size_limit = 67108864;"
+                                  "PRAGMA cache_size = -16384;";
+
+/* Runs whose process is gone without a word. */
+static enum lab_status mark_interrupted(struct lab_database *db)
+{
+    char host[256];
+    sqlite3_stmt *find = NULL;
+    sqlite3_stmt *mark = NULL;
+    lab_host_name(host, sizeof(host));
+    enum lab_status st =
+        lab_database_prepare(db,
+                             "SELECT id, pid, processStart FROM run "
+                             "WHERE status = 'running' AND hostname = ?1",
+                             &find);
+    if (st)
+        return st;
+    sqlite3_bind_text(find, 1, host, -1, SQLITE_TRANSIENT);
+    while (st == LAB_OK && sqlite3_step(find) == SQLITE_ROW) {
+        int64_t start = lab_process_start(sqlite3_column_int64(find, 1));
+        if (start >= 0 && start == sqlite3_column_int64(find, 2))
+            continue;
+        if (!mark)
+            st = lab_database_prepare(db,
+                                      "UPDATE run SET status = 'interrupted' "
+                                      "WHERE id = ?1 AND status = 'running'",
+                                      &mark);
+        if (st)
+            break;
+        sqlite3_bind_int64(mark, 1, sqlite3_column_int64(find, 0));
+        if (sqlite3_step(mark) != SQLITE_DONE)
+            st = lab_database_error(db, "marking an interrupted run");
+        sqlite3_reset(mark);
+    }
+    sqlite3_finalize(find);
+    sqlite3_finalize(mark);
+    return st;
+}
+
+static enum lab_status open_for_writing(struct lab_database *db)
+{
+    int count;
+    enum lab_status st = make_parents(db->path);
+    if (st)
+        return st;
+    st = connect_to(db, "");
+    if (st)
+        return st;
+    if (sqlite3_db_readonly(db->sql, "main") == 1)
+        return lab_fail(LAB_E_DB,
+                        "%s: no right to write it; change that with "
+                        "`chmod u+w`, or name another file with --db FILE",
+                        db->path);
+    st = check_owner(db); /* before anything is changed */
+    if (st)
+        return st;
+    st = lab_database_exec(db, for_writing, "preparing it");
+    if (st)
+        return st;
+    const struct lab_migration *steps = lab_database_migrations(&count);
+    st = lab_database_migrate(db, steps, count);
+    if (st)
+        return st;
+    return mark_interrupted(db);
+}
+
+static enum lab_status open_for_reading(struct lab_database *db)
+{
+    if (access(db->path, F_OK))
+        return lab_fail(LAB_E_NOTFOUND, "%s: %s", db->path, strerror(errno));
+    enum lab_status st = connect_for_reading(db);
+    return st ? st : check_owner(db);
+}
+
+enum lab_status lab_database_open(struct lab_database **out, const char *path,
+                                  const struct lab_database_options *options)
+{
+    enum lab_status st;
+    if (!path || !*path)
+        return lab_fail(LAB_E_ARG, "no name for a database");
+    struct lab_database *db = lab_alloc(sizeof(*db));
+    if (db)
+        db->path = lab_strdup(path);
+    if (!db || !db->path) {
+        lab_free(db);
+        return lab_fail(LAB_E_NOMEM, "%s: no memory", path);
+    }
+    db->busy_timeout_ms = BUSY_MS;
+    if (options && options->busy_timeout_ms > 0)
+        db->busy_timeout_ms = options->busy_timeout_ms;
+    db->read_only = options && options->read_only;
+    st = check_length(path, has_log(path));
+    if (st == LAB_OK)
+        st = db->read_only ? open_for_reading(db) : open_for_writing(db);
+    if (st) {
+        lab_database_close(db);
+        return st;
+    }
+    *out = db;
+    return LAB_OK;
+}
+
+void lab_database_close(struct lab_database *db)
+{
+    if (!db)
+        return;
+    sqlite3_close(db->sql);
+    lab_free(db->path);
+    lab_free(db);
+}
+
+enum lab_status lab_database_check(struct lab_database *db)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st =
+        lab_database_prepare(db, "PRAGMA integrity_check(1)", &stmt);
+    if (st)
+        return st;
+    int rc = sqlite3_step(stmt);
+    if (rc != SQLITE_ROW) {
+        st = lab_database_error(db, "checking it");
+    } else {
+        const char *text = (const char *)sqlite3_column_text(stmt, 0);
+        if (!text || strcmp(text, "ok") != 0)
+            st = lab_fail(LAB_E_DB, "%s: damaged: %s", db->path,
+                          text ? text : "no memory to say where");
+    }
+    sqlite3_finalize(stmt);
+    return st;
+}

@@ -1,0 +1,197 @@
+/* store/query.h -- what a database knows of its runs.
+ *
+ * Every query calls a function with one row after the other. A row and its
+ * texts are valid during that call only; returning false ends the query. Texts
+ * are as they were recorded, by whatever machine: lab_str_add_visible() them
+ * before a terminal sees them. Unknown texts are NULL, unknown integers
+ * LAB_UNKNOWN, unknown reals NaN.
+ *
+ * Cost: steps, kernels and losses of a run read that run's rows only, in the
+ * order they lie in the file, whatever else the database holds; a sort other
+ * than LAB_KERNEL_BY_ROW sorts them. Deleting reads every table once.
+ *
+ * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
+ * Threads: that of the connection. */
+#pragma once
+#include <stdbool.h>
+#include "store/database.h"
+#include "store/writer.h"
+
+struct lab_run_row {
+    int64_t id;
+    const char *lesson;
+    const char *lesson_path;
+    const char *title;
+    const char *backend;
+    const char *device;
+    const char *chip;
+    const char *compute_capability;
+    int64_t sm_count;
+    const char *driver;
+    const char *runtime;
+    const char *precision;
+    uint64_t seed;
+    int64_t batch;
+    int64_t iterations;
+    const char *variants;
+    const char *version;
+    const char *commit;
+    const char *hostname;
+    const char *user;
+    const char *started; /* UTC, ISO 8601 */
+    const char *ended;
+    int64_t started_ns;
+    int64_t ended_ns;
+    const char *status; /* "interrupted" too where its process is gone */
+    const char *time_source;
+    const char *counters;
+    const char *counters_reason;
+    int64_t ring_drops;
+    int64_t ring_waits;
+    int64_t ring_wait_ns;
+    int64_t ring_high_water;
+    int64_t write_errors;
+    const char *write_error;
+    double samples_per_s;
+    int64_t iteration_median_ns;
+    double loss_first;
+    double loss_last;
+    double accuracy;
+    int64_t rank;
+};
+
+/* One step of the schedule, over all its executions with one variant. */
+struct lab_step_row {
+    int64_t index;
+    const char *phase;
+    const char *name;
+    const char *node;
+    const char *op;
+    const char *variant;
+    const char *backend;
+    const char *time_source;
+    int64_t count; /* executions */
+    int64_t timed; /* of these, with a time */
+    int64_t median_ns;
+    int64_t min_ns;
+    int64_t max_ns;
+    int64_t total_ns;
+    double flop;        /* of one execution, analytic */
+    double bytes;       /* of one execution, analytic */
+    double gflop_per_s; /* at the median time */
+    double gbyte_per_s;
+    int64_t kernels; /* of the last execution; LAB_UNKNOWN: none recorded */
+};
+
+struct lab_kernel_row {
+    int64_t row;
+    int64_t exec;
+    int64_t iteration;
+    int64_t step_index;
+    const char *step;
+    const char *phase;
+    const char *name; /* with template arguments */
+    const char *short_name;
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t time_ns;
+    int64_t device;
+    int64_t context;
+    int64_t stream;
+    int64_t correlation;
+    int64_t grid[3];
+    int64_t block[3];
+    int64_t cluster[3];
+    int64_t registers_per_thread;
+    int64_t static_shared_bytes;
+    int64_t dynamic_shared_bytes;
+    int64_t shared_executed_bytes;
+    int64_t local_per_thread_bytes;
+    int64_t graph_node;
+    double occupancy_pct;    /* theoretical */
+    int64_t occupancy_limit; /* bits of enum lab_occupancy_limit */
+    int64_t active_blocks_per_sm;
+};
+
+struct lab_loss_row {
+    int64_t iteration;
+    double loss;
+    double accuracy;
+    int64_t moment_ns;
+};
+
+enum lab_step_sort {
+    LAB_STEP_BY_INDEX,
+    LAB_STEP_BY_NAME,
+    LAB_STEP_BY_PHASE,
+    LAB_STEP_BY_VARIANT,
+    LAB_STEP_BY_COUNT,
+    LAB_STEP_BY_MEDIAN,
+    LAB_STEP_BY_MIN,
+    LAB_STEP_BY_MAX,
+    LAB_STEP_BY_TOTAL,
+    LAB_STEP_BY_FLOP,
+    LAB_STEP_BY_BYTES,
+    LAB_STEP_BY_GFLOP_PER_S,
+    LAB_STEP_BY_GBYTE_PER_S,
+    LAB_STEP_BY_KERNELS,
+    LAB_STEP_SORT_COUNT
+};
+
+enum lab_kernel_sort {
+    LAB_KERNEL_BY_ROW, /* as recorded */
+    LAB_KERNEL_BY_START,
+    LAB_KERNEL_BY_TIME,
+    LAB_KERNEL_BY_NAME,
+    LAB_KERNEL_BY_STEP,
+    LAB_KERNEL_BY_GRID,  /* blocks in all */
+    LAB_KERNEL_BY_BLOCK, /* threads of a block */
+    LAB_KERNEL_BY_REGISTERS,
+    LAB_KERNEL_BY_SHARED, /* static and dynamic */
+    LAB_KERNEL_BY_OCCUPANCY,
+    LAB_KERNEL_SORT_COUNT
+};
+
+struct lab_kernel_filter {
+    int64_t step_index; /* LAB_UNKNOWN: every step */
+    int64_t iteration;  /* LAB_UNKNOWN: every iteration */
+    enum lab_kernel_sort sort;
+    bool descending; /* unknown values come last either way */
+    int64_t limit;   /* 0: all */
+    int64_t offset;
+};
+
+struct lab_deleted {
+    int64_t steps;
+    int64_t kernels;
+    int64_t rows; /* of all tables, names left out */
+};
+
+typedef bool lab_run_row_fn(void *user, const struct lab_run_row *row);
+typedef bool lab_step_row_fn(void *user, const struct lab_step_row *row);
+typedef bool lab_kernel_row_fn(void *user, const struct lab_kernel_row *row);
+typedef bool lab_loss_row_fn(void *user, const struct lab_loss_row *row);
+
+LAB_C_BEGIN
+/* The names of sorts, as options and column heads use them: "median". */
+const char *lab_step_sort_name(enum lab_step_sort sort);
+const char *lab_kernel_sort_name(enum lab_kernel_sort sort);
+
+enum lab_status lab_query_runs(struct lab_database *db, lab_run_row_fn *each,
+                               void *user); /* newest first */
+enum lab_status lab_query_run(struct lab_database *db, int64_t run,
+                              lab_run_row_fn *each, void *user);
+/* The newest run's id. Errors: LAB_E_NOTFOUND, the database has none. */
+enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out);
+enum lab_status lab_query_steps(struct lab_database *db, int64_t run,
+                                enum lab_step_sort sort, bool descending,
+                                lab_step_row_fn *each, void *user);
+enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
+                                  const struct lab_kernel_filter *filter,
+                                  lab_kernel_row_fn *each, void *user);
+enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
+                                 lab_loss_row_fn *each, void *user);
+/* All or nothing. Errors: LAB_E_STATE, a living process still records it. */
+enum lab_status lab_run_delete(struct lab_database *db, int64_t run,
+                               struct lab_deleted *out);
+LAB_C_END

@@ -1,0 +1,174 @@
+#include "store/live.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/intern.h"
+
+enum { KERNELS = 4096, STEPS = 4096 };
+
+struct lab_live {
+    pthread_mutex_t lock;
+    struct lab_sink next;
+    bool has_next;
+    /* Kernels in a circle; the numbers of their executions apart, so that a
+     * search touches little memory. */
+    struct lab_kernel_record *kernels;
+    int64_t *execs;
+    size_t capacity;
+    uint64_t seen;                 /* kernels ever noted since the last clear */
+    struct lab_step_record *steps; /* by index; exec 0: none */
+    bool *has_step;
+    size_t n_steps;
+    uint64_t changes;
+};
+
+enum lab_status lab_live_new(struct lab_live **out,
+                             const struct lab_live_limits *limits)
+{
+    struct lab_live *live = lab_alloc(sizeof(*live));
+    if (!live)
+        return lab_fail(LAB_E_NOMEM, "no memory for the newest records");
+    live->capacity = limits && limits->kernels ? limits->kernels : KERNELS;
+    live->n_steps = limits && limits->steps ? limits->steps : STEPS;
+    pthread_mutex_init(&live->lock, NULL);
+    live->kernels = lab_alloc_array(live->capacity, sizeof(*live->kernels));
+    live->execs = lab_alloc_array(live->capacity, sizeof(*live->execs));
+    live->steps = lab_alloc_array(live->n_steps, sizeof(*live->steps));
+    live->has_step = lab_alloc_array(live->n_steps, sizeof(*live->has_step));
+    if (!live->kernels || !live->execs || !live->steps || !live->has_step) {
+        lab_live_free(live);
+        return lab_fail(LAB_E_NOMEM, "no memory for the newest records");
+    }
+    *out = live;
+    return LAB_OK;
+}
+
+void lab_live_free(struct lab_live *live)
+{
+    if (!live)
+        return;
+    pthread_mutex_destroy(&live->lock);
+    lab_free(live->kernels);
+    lab_free(live->execs);
+    lab_free(live->steps);
+    lab_free(live->has_step);
+    lab_free(live);
+}
+
+void lab_live_clear(struct lab_live *live)
+{
+    pthread_mutex_lock(&live->lock);
+    live->seen = 0;
+    memset(live->has_step, 0, live->n_steps * sizeof(*live->has_step));
+    live->changes++;
+    pthread_mutex_unlock(&live->lock);
+}
+
+static void note(struct lab_live *live, const struct lab_record *record)
+{
+    if (record->kind == LAB_RECORD_KERNEL) {
+        size_t at = (size_t)(live->seen++ % live->capacity);
+        live->kernels[at] = record->u.kernel;
+        live->execs[at] = record->u.kernel.exec;
+        live->changes++;
+    } else if (record->kind == LAB_RECORD_STEP) {
+        int32_t index = record->u.step.index;
+        if (index < 0 || (size_t)index >= live->n_steps)
+            return;
+        live->steps[index] = record->u.step;
+        live->has_step[index] = true;
+        live->changes++;
+    }
+}
+
+static int note_and_pass(void *user, const struct lab_record *record)
+{
+    struct lab_live *live = user;
+    pthread_mutex_lock(&live->lock);
+    note(live, record);
+    pthread_mutex_unlock(&live->lock);
+    /* Outside the lock: it may wait for room. */
+    return live->has_next ? live->next.push(live->next.user, record) : 1;
+}
+
+static uint32_t pass_name(void *user, const char *text)
+{
+    struct lab_live *live = user;
+    return live->has_next ? live->next.intern(live->next.user, text)
+                          : lab_intern(text);
+}
+
+struct lab_sink lab_live_tee(struct lab_live *live, const struct lab_sink *next)
+{
+    live->has_next = next != NULL;
+    if (next)
+        live->next = *next;
+    return (struct lab_sink){
+        .user = live, .push = note_and_pass, .intern = pass_name};
+}
+
+/* Calls of the lock's holder: the window's kernels from the oldest on. */
+static uint64_t oldest(const struct lab_live *live)
+{
+    return live->seen > live->capacity ? live->seen - live->capacity : 0;
+}
+
+size_t lab_live_kernels(struct lab_live *live, int64_t exec,
+                        struct lab_kernel_record *out, size_t max)
+{
+    size_t found = 0;
+    pthread_mutex_lock(&live->lock);
+    for (uint64_t i = oldest(live); i < live->seen; i++) {
+        size_t at = (size_t)(i % live->capacity);
+        if (live->execs[at] != exec)
+            continue;
+        if (found < max)
+            out[found] = live->kernels[at];
+        found++;
+    }
+    pthread_mutex_unlock(&live->lock);
+    return found;
+}
+
+static int64_t kernel_time(const struct lab_live *live, int64_t exec)
+{
+    int64_t sum = LAB_UNKNOWN;
+    for (uint64_t i = oldest(live); i < live->seen; i++) {
+        const struct lab_kernel_record *k;
+        size_t at = (size_t)(i % live->capacity);
+        if (live->execs[at] != exec)
+            continue;
+        k = &live->kernels[at];
+        if (k->start_ns == LAB_UNKNOWN || k->end_ns == LAB_UNKNOWN ||
+            (k->start_ns == 0 && k->end_ns == 0))
+            return LAB_UNKNOWN;
+        sum = (sum == LAB_UNKNOWN ? 0 : sum) + k->end_ns - k->start_ns;
+    }
+    return sum;
+}
+
+bool lab_live_step(struct lab_live *live, int32_t index,
+                   struct lab_step_record *out)
+{
+    bool found;
+    pthread_mutex_lock(&live->lock);
+    found =
+        index >= 0 && (size_t)index < live->n_steps && live->has_step[index];
+    if (found) {
+        *out = live->steps[index];
+        if (out->time_source == LAB_TIME_CUPTI)
+            out->time_ns = kernel_time(live, out->exec);
+    }
+    pthread_mutex_unlock(&live->lock);
+    return found;
+}
+
+uint64_t lab_live_changes(struct lab_live *live)
+{
+    pthread_mutex_lock(&live->lock);
+    uint64_t changes = live->changes;
+    pthread_mutex_unlock(&live->lock);
+    return changes;
+}

@@ -1,0 +1,19 @@
+/* row.h -- reading the columns of a result, left to right. */
+#pragma once
+#include "store/writer.h"
+#include "store_priv.h"
+
+struct lab_columns {
+    sqlite3_stmt *stmt;
+    int next;
+};
+
+int64_t lab_column_int(struct lab_columns *c);      /* NULL: LAB_UNKNOWN */
+double lab_column_real(struct lab_columns *c);      /* NULL: NaN */
+const char *lab_column_text(struct lab_columns *c); /* NULL: NULL */
+
+/* LAB_E_NOTFOUND where there is no such run. */
+enum lab_status lab_query_require_run(struct lab_database *db, int64_t run);
+/* After the last sqlite3_step(): an error, or none. Finalizes. */
+enum lab_status lab_query_end(struct lab_database *db, sqlite3_stmt *stmt,
+                              int rc);

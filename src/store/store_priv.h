@@ -1,0 +1,54 @@
+/* store_priv.h -- what the files of this module share. */
+#pragma once
+#include <sqlite3.h>
+#include "base/mem.h"
+#include "store/database.h"
+#include "store_sql.h"
+
+struct lab_database {
+    sqlite3 *sql;
+    char *path;
+    bool read_only;
+    int busy_timeout_ms;
+};
+
+/* One step of the schema: from version `its index` to the next. */
+struct lab_migration {
+    const char *sql;
+};
+
+/* "LLAB": tells our files from other programs'. */
+#define LAB_APPLICATION_ID 0x4C4C4142
+
+/* Runs the steps that the database has not seen, in one transaction: it has
+ * the last version afterwards, or is as it was. */
+enum lab_status lab_database_migrate(struct lab_database *db,
+                                     const struct lab_migration *steps,
+                                     int count);
+const struct lab_migration *lab_database_migrations(int *count);
+
+/* Turns the connection's last error into lab_fail() with path and remedy. */
+enum lab_status lab_database_error(struct lab_database *db, const char *doing);
+enum lab_status lab_database_exec(struct lab_database *db, const char *sql,
+                                  const char *doing);
+enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
+                                     sqlite3_stmt **out);
+/* The first column of the first row of `sql`; `fallback` where there is none.
+ */
+enum lab_status lab_database_int(struct lab_database *db, const char *sql,
+                                 int64_t fallback, int64_t *out);
+/* Undoes an open transaction; keeps this thread's error text. */
+void lab_database_rollback(struct lab_database *db);
+
+/* When process `pid` started, in the kernel's ticks; -1: it is not there. */
+int64_t lab_process_start(int64_t pid);
+/* This machine's name; "" when it has none. */
+void lab_host_name(char *out, size_t bytes);
+/* 2026-01-31T09:30:00.123Z */
+void lab_utc_text(int64_t wall_ns, char out[32]);
+
+/* NULL for what is unknown. */
+void lab_bind_int(sqlite3_stmt *stmt, int i, int64_t v);
+void lab_bind_int32(sqlite3_stmt *stmt, int i, int32_t v);
+void lab_bind_real(sqlite3_stmt *stmt, int i, double v);
+void lab_bind_text(sqlite3_stmt *stmt, int i, const char *text);

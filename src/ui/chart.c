@@ -1,0 +1,305 @@
+#include "ui/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ui/format.h"
+#include "ui/layout.h"
+
+enum { AXIS_W = 9, MOST_SERIES = 9 };
+
+/* The picture in dots: which are set in each cell, and whose they are. */
+struct grid {
+    struct lab_rect plot;
+    int sx; /* dots of a cell */
+    int sy;
+    int w; /* dots in all */
+    int h;
+    unsigned char *dots; /* bit y*2+x of a cell */
+    unsigned char *owner;
+};
+
+struct scale {
+    double x0;
+    double x1;
+    double y0;
+    double y1;
+    bool log_y;
+};
+
+static double x_of(const struct lab_series *s, int64_t i)
+{
+    return s->x ? s->x[i] : (double)i;
+}
+
+/* The value as it is drawn, or NaN for a gap. */
+static double y_of(const struct scale *sc, double y)
+{
+    if (!isfinite(y) || (sc->log_y && y <= 0))
+        return NAN;
+    return sc->log_y ? log10(y) : y;
+}
+
+static void widen(double v, double *low, double *high)
+{
+    *low = isnan(*low) || v < *low ? v : *low;
+    *high = isnan(*high) || v > *high ? v : *high;
+}
+
+static bool find_scale(const struct lab_chart *chart, struct scale *sc)
+{
+    *sc = (struct scale){NAN, NAN, NAN, NAN, chart->log_y};
+    for (int k = 0; k < chart->count; k++) {
+        const struct lab_series *s = &chart->series[k];
+        for (int64_t i = 0; i < s->n; i++) {
+            double y = y_of(sc, s->y[i]);
+            if (isfinite(x_of(s, i)))
+                widen(x_of(s, i), &sc->x0, &sc->x1);
+            if (!isnan(y))
+                widen(y, &sc->y0, &sc->y1);
+        }
+    }
+    if (isnan(sc->x0) || isnan(sc->y0))
+        return false;
+    double low = y_of(sc, chart->y_min);
+    double high = y_of(sc, chart->y_max);
+    sc->y0 = isnan(low) ? sc->y0 : low;
+    sc->y1 = isnan(high) ? sc->y1 : high;
+    if (!(sc->y1 > sc->y0)) {
+        double pad = sc->y0 == 0 ? 1 : fabs(sc->y0) * 0.1;
+        sc->y0 -= pad;
+        sc->y1 = sc->y0 + 2 * pad;
+    }
+    if (!(sc->x1 > sc->x0))
+        sc->x1 = sc->x0 + 1;
+    return isfinite(sc->y1 - sc->y0) && isfinite(sc->x1 - sc->x0);
+}
+
+static void set_dot(struct grid *g, int x, int y, int owner)
+{
+    if (x < 0 || y < 0 || x >= g->w || y >= g->h)
+        return;
+    size_t cell = (size_t)(y / g->sy) * (size_t)g->plot.w + (size_t)(x / g->sx);
+    g->dots[cell] |= (unsigned char)(1u << (y % g->sy * 2 + x % g->sx));
+    g->owner[cell] = (unsigned char)(owner + 1);
+}
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static void draw_line(struct grid *g, int x0, int y0, int x1, int y1, int owner)
+{
+    int dx = x1 > x0 ? x1 - x0 : x0 - x1;
+    int dy = y1 > y0 ? y1 - y0 : y0 - y1;
+    int steps = larger(larger(dx, dy), 1);
+    for (int i = 0; i <= steps; i++)
+        set_dot(g, x0 + (int)lround((double)(x1 - x0) * i / steps),
+                y0 + (int)lround((double)(y1 - y0) * i / steps), owner);
+}
+
+static int dot_of(double v, double v0, double v1, int count)
+{
+    double at = (v - v0) / (v1 - v0) * (count - 1);
+    at = at < -1 ? -1 : at > count ? count : at; /* outside: cut by set_dot */
+    return (int)lround(at);
+}
+
+static void draw_series(struct grid *g, const struct scale *sc,
+                        const struct lab_series *s, int owner)
+{
+    bool joined = false;
+    int px = 0;
+    int py = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double y = y_of(sc, s->y[i]);
+        if (isnan(y) || !isfinite(x_of(s, i))) {
+            joined = false;
+            continue;
+        }
+        int dx = dot_of(x_of(s, i), sc->x0, sc->x1, g->w);
+        int dy = g->h - 1 - dot_of(y, sc->y0, sc->y1, g->h);
+        if (joined)
+            draw_line(g, px, py, dx, dy, owner);
+        else
+            set_dot(g, dx, dy, owner);
+        joined = true;
+        px = dx;
+        py = dy;
+    }
+}
+
+static const char *cell_text(const struct lab_canvas *c, unsigned dots,
+                             char out[8])
+{
+    /* Where Unicode puts the dots of a braille cell, by row and column. */
+    static const unsigned char braille[8] = {0x01, 0x08, 0x02, 0x10,
+                                             0x04, 0x20, 0x40, 0x80};
+    static const char *const halves[4] = {" ", "▀", "▄", "█"};
+    static const char *const ascii[4] = {" ", "'", ".", ":"};
+    unsigned code = 0x2800;
+    unsigned half = (dots & 1) | (dots >> 1 & 2);
+    if (c->ascii || c->blocks)
+        return c->ascii ? ascii[half] : halves[half];
+    for (int i = 0; i < 8; i++)
+        if (dots & 1u << i)
+            code |= braille[i];
+    snprintf(out, 8, "%c%c%c", (char)(0xE0 | code >> 12),
+             (char)(0x80 | (code >> 6 & 0x3F)), (char)(0x80 | (code & 0x3F)));
+    return out;
+}
+
+static void show_grid(struct lab_canvas *c, const struct grid *g,
+                      const struct lab_chart *chart)
+{
+    for (int y = 0; y < g->plot.h; y++) {
+        for (int x = 0; x < g->plot.w; x++) {
+            size_t cell = (size_t)y * (size_t)g->plot.w + (size_t)x;
+            char text[8];
+            if (!g->dots[cell])
+                continue;
+            lab_canvas_text(c, g->plot.y + y, g->plot.x + x, 1,
+                            chart->series[g->owner[cell] - 1].role,
+                            cell_text(c, g->dots[cell], text));
+        }
+    }
+}
+
+/* Its number stands on the last point of each series. */
+static void mark_ends(struct lab_canvas *c, const struct grid *g,
+                      const struct scale *sc, const struct lab_chart *chart)
+{
+    for (int k = 0; k < chart->count && chart->count > 1; k++) {
+        const struct lab_series *s = &chart->series[k];
+        int64_t i = s->n - 1;
+        while (i >= 0 && isnan(y_of(sc, s->y[i])))
+            i--;
+        if (i < 0)
+            continue;
+        int x = dot_of(x_of(s, i), sc->x0, sc->x1, g->w) / g->sx;
+        int dy = g->h - 1 - dot_of(y_of(sc, s->y[i]), sc->y0, sc->y1, g->h);
+        if (dy >= 0 && dy < g->h)
+            lab_canvas_textf(c, g->plot.y + dy / g->sy, g->plot.x + x, 1,
+                             s->role, "%d", k + 1);
+    }
+}
+
+static void draw_legend(struct lab_canvas *c, struct lab_rect row,
+                        const struct lab_chart *chart)
+{
+    struct lab_rect old = lab_canvas_clip(c, row);
+    int x = row.x;
+    if (chart->title) {
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_HEADING, chart->title);
+        x += 2;
+    }
+    for (int k = 0; k < chart->count; k++) {
+        const struct lab_series *s = &chart->series[k];
+        char value[LAB_FORMAT_BYTES] = "n/a";
+        int64_t gaps = 0;
+        for (int64_t i = 0; i < s->n; i++)
+            gaps += !isfinite(s->y[i]);
+        if (s->n > 0)
+            lab_format_value(s->y[s->n - 1], 9, value, sizeof(value));
+        if (chart->count > 1)
+            x += lab_canvas_textf(c, row.y, x, -1, s->role, "%d ", k + 1);
+        x +=
+            lab_canvas_textf(c, row.y, x, -1, s->role, "%s %s", s->name, value);
+        if (gaps)
+            x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD,
+                                  " (%lld not finite)", (long long)gaps);
+        x += 2;
+    }
+    lab_canvas_unclip(c, old);
+}
+
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+static double nice_step(double least)
+{
+    double power = pow(10, floor(log10(least)));
+    double digit = least / power;
+    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+}
+
+static void draw_axis(struct lab_canvas *c, const struct grid *g,
+                      const struct scale *sc, const char *x_name)
+{
+    char text[LAB_FORMAT_BYTES];
+    int base = g->plot.y + g->plot.h;
+    int ticks = g->plot.h / 3 + 1;
+    double step = nice_step((sc->y1 - sc->y0) / ticks);
+    double first = ceil(sc->y0 / step) * step;
+    int last_row = -1;
+    for (int y = 0; y < g->plot.h; y++)
+        lab_canvas_text(c, g->plot.y + y, g->plot.x - 1, 1, LAB_ROLE_BORDER,
+                        "│");
+    for (int i = 0; i < 3 * ticks + 3; i++) {
+        double v = first + i * step;
+        if (v > sc->y1 + step * 1e-9)
+            break;
+        v = fabs(v) < step * 1e-9 ? 0 : v;
+        int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
+        if (row == last_row || row < 0 || row >= g->plot.h)
+            continue;
+        last_row = row;
+        lab_format_value(sc->log_y ? pow(10, v) : v, AXIS_W - 2, text,
+                         sizeof(text));
+        lab_canvas_textf(c, g->plot.y + row, g->plot.x - AXIS_W, AXIS_W - 1,
+                         LAB_ROLE_DIM, "%*s", AXIS_W - 1, text);
+        lab_canvas_text(c, g->plot.y + row, g->plot.x - 1, 1, LAB_ROLE_BORDER,
+                        "┤");
+    }
+    lab_canvas_fill(c, (struct lab_rect){base, g->plot.x, 1, g->plot.w}, "─",
+                    LAB_ROLE_BORDER);
+    lab_canvas_text(c, base, g->plot.x - 1, 1, LAB_ROLE_BORDER, "└");
+    lab_format_value(sc->x0, 8, text, sizeof(text));
+    lab_canvas_textf(c, base, g->plot.x + 1, -1, LAB_ROLE_DIM, " %s ", text);
+    lab_format_value(sc->x1, 8, text, sizeof(text));
+    int w = (int)strlen(text) + 2;
+    lab_canvas_textf(c, base, g->plot.x + g->plot.w - w, w, LAB_ROLE_DIM,
+                     " %s ", text);
+    if (x_name) {
+        w = lab_canvas_columns(c, x_name) + 2;
+        lab_canvas_textf(c, base, g->plot.x + (g->plot.w - w) / 2, w,
+                         LAB_ROLE_DIM, " %s ", x_name);
+    }
+}
+
+void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
+                    const struct lab_chart *chart)
+{
+    struct scale sc;
+    struct grid g = {.sx = c->ascii || c->blocks ? 1 : 2,
+                     .sy = c->ascii || c->blocks ? 2 : 4};
+    if (lab_rect_empty(r) || chart->count > MOST_SERIES)
+        return;
+    draw_legend(c, lab_rect_cut_top(&r, 1), chart);
+    lab_rect_cut_left(&r, AXIS_W);
+    lab_rect_cut_bottom(&r, 1);
+    if (r.h < 2 || r.w < 8)
+        return;
+    g.plot = r;
+    g.w = r.w * g.sx;
+    g.h = r.h * g.sy;
+    if (!find_scale(chart, &sc)) {
+        lab_canvas_text(c, r.y + r.h / 2, r.x, r.w, LAB_ROLE_DIM,
+                        "no values yet");
+        return;
+    }
+    size_t cells = (size_t)r.h * (size_t)r.w;
+    g.dots = lab_alloc_array(cells, 2);
+    if (!g.dots) {
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_BAD, "(out of memory)");
+        return;
+    }
+    g.owner = g.dots + cells;
+    for (int k = 0; k < chart->count; k++)
+        draw_series(&g, &sc, &chart->series[k], k);
+    show_grid(c, &g, chart);
+    draw_axis(c, &g, &sc, chart->x_name);
+    mark_ends(c, &g, &sc, chart);
+    lab_free(g.dots);
+}

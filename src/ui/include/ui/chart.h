@@ -1,0 +1,54 @@
+/* ui/chart.h -- pictures of numbers in character cells.
+ *
+ * Lines in braille (2x4 dots a cell), half blocks (1x2) or ASCII (1x2), by what
+ * the canvas can show. Nothing is told by colour alone: series carry their
+ * number, signs have their own glyphs. NaN and infinities are gaps, counted in
+ * the legend. Pure drawing. Threads: any, one canvas each. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "ui/canvas.h"
+
+struct lab_series {
+    const double *x; /* NULL: 0, 1, 2 ...; must not fall */
+    const double *y;
+    int64_t n;
+    const char *name;
+    enum lab_role role;
+};
+
+struct lab_chart {
+    const char *title;  /* may be NULL */
+    const char *x_name; /* may be NULL: "iteration" */
+    const struct lab_series *series;
+    int count;    /* at most 9 */
+    double y_min; /* NaN: from the values */
+    double y_max;
+    bool log_y; /* values <= 0 are gaps */
+};
+
+LAB_C_BEGIN
+/* Title and legend in the first row, the axis at the left and below. A
+ * rectangle too small for a picture gets the legend alone. */
+void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
+                    const struct lab_chart *chart);
+
+/* Vertical bars side by side from n counts or values >= 0, one column each
+ * when they fit (else neighbours are summed), as high as the rectangle. */
+void lab_histogram_draw(struct lab_canvas *c, struct lab_rect r,
+                        const double *values, int64_t n, enum lab_role role);
+
+/* One row of bars an eighth of a cell fine: the last n values that fit. */
+void lab_spark_draw(struct lab_canvas *c, int y, int x, int w,
+                    const double *values, int64_t n, enum lab_role role);
+
+/* One row: a bar of `share` (0..1, NaN: empty) with `text` over it. What is
+ * full and what is empty differ in their glyphs. */
+void lab_gauge_draw(struct lab_canvas *c, int y, int x, int w, double share,
+                    enum lab_role role, const char *text);
+
+/* A value as a cell of a heat map, two columns wide: shade by |v| / max_abs,
+ * '-' in front of negative ones, "NN" for NaN, "+I" and "-I" for infinities.
+ * Returns the role to draw it with; max_abs <= 0 counts as 1. */
+enum lab_role lab_heat_cell(double v, double max_abs, char out[8]);
+LAB_C_END

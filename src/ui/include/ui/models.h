@@ -1,0 +1,133 @@
+/* ui/models.h -- what the screens show, as plain data that the program fills.
+ *
+ * The screens know no store and no lesson reader. Strings and rows belong to
+ * the model's owner. Rows that a `load_` function hands out stay valid until
+ * the same function is called again or the screen closes. Unknown: LAB_UNKNOWN,
+ * NaN, NULL or "". All functions are called on the UI's thread and must return
+ * soon (one query, not a training); they report failure with lab_fail(), and
+ * the screen shows the message. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "ui/doc.h"
+
+struct lab_ui;
+
+enum lab_lesson_progress {
+    LAB_LESSON_NEW,
+    LAB_LESSON_STARTED,
+    LAB_LESSON_DONE,
+    LAB_LESSON_BROKEN /* the file cannot be read; `problem` says why */
+};
+
+struct lab_home_lesson {
+    const char *id;
+    const char *title;
+    const char *summary;
+    const char *problem; /* BROKEN: file:line:column: what */
+    int minutes;         /* 0: not said */
+    bool is_lab;
+    enum lab_lesson_progress progress;
+    int64_t steps_seen;
+    int64_t steps_total; /* LAB_UNKNOWN until it has been opened */
+};
+
+struct lab_ui_run_row {
+    int64_t run;
+    const char *lesson;
+    const char *backend;
+    const char *device;
+    const char *precision;
+    const char *started; /* "2025-06-01 14:03" */
+    int64_t seed;
+    int64_t iterations;
+    double loss_first;
+    double loss_last;
+    double accuracy; /* 0..1 */
+    double samples_per_s;
+};
+
+struct lab_ui_step_row {
+    int64_t index; /* place in the iteration */
+    const char *name;
+    const char *op;
+    const char *phase;
+    const char *variant;
+    const char *backend;
+    int64_t count; /* times it ran */
+    double min_ns;
+    double median_ns;
+    double spread_ns; /* of half of the times, around the median */
+    double flop;
+    double bytes;
+    int64_t kernels; /* launches each time */
+};
+
+struct lab_ui_kernel_row {
+    const char *name;
+    const char *step;
+    int64_t count;
+    double median_ns;
+    int64_t grid[3];
+    int64_t block[3];
+    int64_t registers;    /* a thread */
+    int64_t shared_bytes; /* static and dynamic */
+    double occupancy;     /* theoretical, 0..1 */
+    const char *limit;    /* "registers, blocks" */
+};
+
+struct lab_runs_model {
+    void *user;
+    enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
+                                 int64_t *count);
+    enum lab_status (*load_steps)(void *user, int64_t run,
+                                  const struct lab_ui_step_row **rows,
+                                  int64_t *count);
+    /* Of one step (its name and phase: a name is the same in every phase), or
+     * with NULL those of the whole run. */
+    enum lab_status (*load_kernels)(void *user, int64_t run,
+                                    const struct lab_ui_step_row *step,
+                                    const struct lab_ui_kernel_row **rows,
+                                    int64_t *count);
+    /* Machine, commit, precision, how times were taken ...: a few lines. */
+    enum lab_status (*write_facts)(void *user, int64_t run,
+                                   struct lab_doc *out);
+    enum lab_status (*delete_run)(void *user, int64_t run); /* may be NULL */
+};
+
+struct lab_home_model {
+    void *user;
+    const char *machine; /* one line under the title */
+    const char *note;    /* a warning in the status line at the start */
+    const struct lab_home_lesson *lessons;
+    int64_t lesson_count;
+    const struct lab_ui_run_row *runs; /* newest first, the last few */
+    int64_t run_count;
+    /* Brings the fields above up to date: at the start, and whenever the home
+     * screen comes back. May be NULL. */
+    enum lab_status (*refresh)(void *user, struct lab_home_model *model);
+    /* Opens a lesson's screen with lab_ui_push(). */
+    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui,
+                                   const char *id);
+    enum lab_status (*write_doctor)(void *user, struct lab_doc *out);
+    const struct lab_runs_model *all_runs; /* NULL: no store */
+};
+
+struct lab_run_args {
+    const struct lab_runs_model *model;
+    struct lab_ui_run_row run; /* its strings must outlive the screen */
+};
+
+struct lab_source_args {
+    const char *path; /* shown */
+    const char *text; /* copied */
+    size_t bytes;
+    const char *symbol; /* to start at, or NULL */
+};
+
+struct lab_text_args {
+    const char *title; /* copied */
+    void *user;
+    enum lab_status (*write)(void *user, struct lab_doc *out);
+};

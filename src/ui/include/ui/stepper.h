@@ -1,0 +1,110 @@
+/* ui/stepper.h -- the stepper and the training screen: what they need.
+ *
+ * Both screens draw from struct lab_snapshot and from the functions below, and
+ * act by posting commands; they know neither the session's thread, nor the
+ * store, nor the profiler. The program fills a model, tests fill another one.
+ * Every function runs on the UI's thread and must not block. */
+#pragma once
+#include "engine/session.h"
+#include "ui/screen.h"
+
+struct lab_ui;
+
+/* One launch of a kernel. Unknown numbers are LAB_UNKNOWN, INT32_MIN (32-bit
+ * fields) or NaN. */
+struct lab_stepper_kernel {
+    char name[160]; /* short name; need not be made visible */
+    int64_t time_ns;
+    int32_t grid[3];
+    int32_t block[3];
+    int32_t registers_per_thread;
+    int64_t shared_bytes; /* of a block: static and dynamic */
+    double occupancy_pct; /* theoretical, 0..100 */
+    int occupancy_limit;  /* enum lab_occupancy_limit of trace/record.h */
+};
+
+/* Lines of styled text, in the making. */
+struct lab_stepper_span {
+    enum lab_role role;
+    size_t start; /* bytes of `text` */
+    size_t end;
+};
+struct lab_stepper_line {
+    size_t first_span;
+    size_t span_count;
+};
+struct lab_stepper_text {
+    struct lab_str text;
+    struct lab_stepper_span *spans;
+    size_t span_count;
+    size_t span_cap;
+    struct lab_stepper_line *lines;
+    size_t line_count;
+    size_t line_cap;
+    bool failed; /* memory was short */
+};
+
+struct lab_stepper_model {
+    void *user;
+    const char *title;     /* the lesson's; "" for none. Outlives the screen */
+    const char *time_note; /* "CPU clock", "CUPTI", "CUDA events: ..." */
+
+    /* The session, see engine/session.h. */
+    enum lab_status (*post)(void *user, const struct lab_command *command);
+    int64_t (*version)(void *user);
+    enum lab_status (*snapshot)(void *user, struct lab_snapshot *out);
+    void (*snapshot_release)(void *user, struct lab_snapshot *snap);
+
+    /* All below may be NULL. */
+    /* The kernels of an execution of a step: fills at most `max` rows and
+     * returns how many there are; -1: not known (yet). */
+    int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,
+                   int max);
+    /* Names of the variants that node `node` of the plan can take, the default
+     * first. Returns how many, at most max; the names outlive the screen. */
+    int (*variant_names)(void *user, int node, const char **names, int max);
+    /* Writes the lesson's text for a step into `out`, wrapped to `columns`;
+     * leaves it empty where the lesson says nothing. */
+    void (*text_for)(void *user, const char *step, const char *node,
+                     const char *phase, int columns,
+                     struct lab_stepper_text *out);
+    /* Opens the source of a kernel on top of the stepper. */
+    enum lab_status (*open_source)(void *user, struct lab_ui *ui,
+                                   const char *file, const char *symbol);
+    /* Opens the whole text of the lesson on top of the stepper. */
+    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui);
+    /* The learner has walked `position` of `n_steps` steps of `iteration`. */
+    void (*progress)(void *user, int64_t iteration, int position, int n_steps);
+
+    /* Values that course material prints; outlive the screen. */
+    const struct lab_printed_spec *printed;
+    int n_printed;
+    int64_t train_iterations; /* what training asks for; 0: the lesson's */
+};
+
+/* Both take a `const struct lab_stepper_model *` as args, and copy it. */
+extern const struct lab_screen_ops lab_view_stepper;
+extern const struct lab_screen_ops lab_view_train;
+
+LAB_C_BEGIN
+/* Fills post, version, snapshot and snapshot_release, and `user`, for a real
+ * session. A model with other functions needs its own `user` with the session
+ * in it, and wraps these four. */
+void lab_stepper_model_session(struct lab_stepper_model *model,
+                               struct lab_session *session);
+
+void lab_stepper_text_init(struct lab_stepper_text *t);
+void lab_stepper_text_release(struct lab_stepper_text *t);
+void lab_stepper_text_clear(struct lab_stepper_text *t);
+void lab_stepper_text_line(struct lab_stepper_text *t); /* starts a line */
+/* Adds to the last line; control characters are made visible. */
+void lab_stepper_text_add(struct lab_stepper_text *t, enum lab_role role,
+                          const char *text);
+/* Goes on in the last line, and wraps like the next one. */
+void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang);
+/* Words of `text` over as many lines of `columns` as it takes; `hang` blanks
+ * before the second and later ones. */
+void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang);
+LAB_C_END

@@ -1,0 +1,376 @@
+#include "run_columns.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/record.h"
+#include "ui/format.h"
+
+/* The user pointer points at the variable that holds the rows, so that a
+ * reload needs no new table. */
+
+static int compare_text(const char *a, const char *b)
+{
+    return strcasecmp(a ? a : "", b ? b : "");
+}
+
+static void put_text(const char *text, char *out, size_t cap)
+{
+    snprintf(out, cap, "%s", text && text[0] ? text : "n/a");
+}
+
+static void put_number(double v, char *out, size_t cap)
+{
+    if (isnan(v))
+        snprintf(out, cap, "n/a");
+    else
+        lab_format_value(v, 8, out, cap);
+}
+
+enum {
+    RUN_ID,
+    RUN_LESSON,
+    RUN_BACKEND,
+    RUN_DEVICE,
+    RUN_STARTED,
+    RUN_ITERATIONS,
+    RUN_LOSS,
+    RUN_ACCURACY,
+    RUN_RATE,
+    RUN_COLUMNS
+};
+
+static const struct lab_table_column RUN_TABLE[RUN_COLUMNS] = {
+    [RUN_ID] = {"run", 5, 0, 0, true, true},
+    [RUN_LESSON] = {"lesson", 14, 3, 0, false, false},
+    [RUN_BACKEND] = {"backend", 7, 0, 1, false, false},
+    [RUN_DEVICE] = {"device", 16, 2, 5, false, false},
+    [RUN_STARTED] = {"started", 16, 0, 2, false, true},
+    [RUN_ITERATIONS] = {"iterations", 11, 0, 4, true, true},
+    [RUN_LOSS] = {"loss", 8, 0, 0, true, false},
+    [RUN_ACCURACY] = {"right", 7, 0, 3, true, true},
+    [RUN_RATE] = {"samples/s", 10, 0, 6, true, true},
+};
+
+static void run_cell(const void *user, int64_t row, int column, char *out,
+                     size_t cap, enum lab_role *role)
+{
+    const struct lab_ui_run_row *r =
+        *(struct lab_ui_run_row *const *)user + row;
+    switch (column) {
+    case RUN_ID:
+        snprintf(out, cap, "%" PRId64, r->run);
+        break;
+    case RUN_LESSON:
+        put_text(r->lesson, out, cap);
+        break;
+    case RUN_BACKEND:
+        put_text(r->backend, out, cap);
+        break;
+    case RUN_DEVICE:
+        put_text(r->device, out, cap);
+        break;
+    case RUN_STARTED:
+        put_text(r->started, out, cap);
+        break;
+    case RUN_ITERATIONS:
+        lab_format_int(r->iterations, out, cap);
+        break;
+    case RUN_LOSS:
+        put_number(r->loss_last, out, cap);
+        break;
+    case RUN_ACCURACY:
+        lab_format_share(r->accuracy, out, cap);
+        break;
+    default:
+        put_number(r->samples_per_s, out, cap);
+    }
+    if (strcmp(out, "n/a") == 0)
+        *role = LAB_ROLE_DIM;
+}
+
+static int run_compare(const void *user, int64_t a, int64_t b, int column,
+                       bool turned)
+{
+    const struct lab_ui_run_row *rows = *(struct lab_ui_run_row *const *)user;
+    const struct lab_ui_run_row *p = rows + a;
+    const struct lab_ui_run_row *q = rows + b;
+    switch (column) {
+    case RUN_ID:
+        return lab_table_compare_int(p->run, q->run, turned);
+    case RUN_LESSON:
+        return compare_text(p->lesson, q->lesson);
+    case RUN_BACKEND:
+        return compare_text(p->backend, q->backend);
+    case RUN_DEVICE:
+        return compare_text(p->device, q->device);
+    case RUN_STARTED:
+        return compare_text(p->started, q->started);
+    case RUN_ITERATIONS:
+        return lab_table_compare_int(p->iterations, q->iterations, turned);
+    case RUN_LOSS:
+        return lab_table_compare_double(p->loss_last, q->loss_last, turned);
+    case RUN_ACCURACY:
+        return lab_table_compare_double(p->accuracy, q->accuracy, turned);
+    default:
+        return lab_table_compare_double(p->samples_per_s, q->samples_per_s,
+                                        turned);
+    }
+}
+
+const struct lab_table_ops lab_run_columns = {RUN_TABLE, RUN_COLUMNS, run_cell,
+                                              run_compare};
+
+enum {
+    STEP_INDEX,
+    STEP_NAME,
+    STEP_PHASE,
+    STEP_VARIANT,
+    STEP_BACKEND,
+    STEP_MEDIAN,
+    STEP_SPREAD,
+    STEP_MIN,
+    STEP_COUNT,
+    STEP_FLOPS,
+    STEP_RATE,
+    STEP_KERNELS,
+    STEP_COLUMNS
+};
+
+static const struct lab_table_column STEP_TABLE[STEP_COLUMNS] = {
+    [STEP_INDEX] = {"#", 4, 0, 6, true, false},
+    [STEP_NAME] = {"step", 16, 4, 0, false, false},
+    [STEP_PHASE] = {"phase", 8, 0, 0, false, false},
+    [STEP_VARIANT] = {"variant", 8, 1, 1, false, false},
+    [STEP_BACKEND] = {"backend", 7, 0, 9, false, false},
+    [STEP_MEDIAN] = {"median", 9, 0, 0, true, true},
+    [STEP_SPREAD] = {"spread", 9, 0, 5, true, true},
+    [STEP_MIN] = {"min", 9, 0, 8, true, true},
+    [STEP_COUNT] = {"times", 7, 0, 7, true, true},
+    [STEP_FLOPS] = {"FLOP/s", 12, 0, 2, true, true},
+    [STEP_RATE] = {"bytes/s", 10, 0, 3, true, true},
+    [STEP_KERNELS] = {"kernels", 7, 0, 4, true, true},
+};
+
+static void step_number(const struct lab_ui_step_row *r, int column, char *out,
+                        size_t cap)
+{
+    switch (column) {
+    case STEP_INDEX:
+        lab_format_int(r->index, out, cap);
+        break;
+    case STEP_MEDIAN:
+        lab_format_ns(r->median_ns, out, cap);
+        break;
+    case STEP_SPREAD:
+        lab_format_ns(r->spread_ns, out, cap);
+        break;
+    case STEP_MIN:
+        lab_format_ns(r->min_ns, out, cap);
+        break;
+    case STEP_COUNT:
+        lab_format_int(r->count, out, cap);
+        break;
+    case STEP_FLOPS:
+        lab_format_flops(r->flop, r->median_ns, out, cap);
+        break;
+    case STEP_RATE:
+        lab_format_rate(r->bytes, r->median_ns, out, cap);
+        break;
+    default:
+        lab_format_int(r->kernels, out, cap);
+    }
+}
+
+static void step_cell(const void *user, int64_t row, int column, char *out,
+                      size_t cap, enum lab_role *role)
+{
+    const struct lab_ui_step_row *r =
+        *(struct lab_ui_step_row *const *)user + row;
+    switch (column) {
+    case STEP_NAME:
+        put_text(r->name, out, cap);
+        break;
+    case STEP_PHASE:
+        put_text(r->phase, out, cap);
+        break;
+    case STEP_VARIANT:
+        put_text(r->variant, out, cap);
+        break;
+    case STEP_BACKEND:
+        put_text(r->backend, out, cap);
+        break;
+    default:
+        step_number(r, column, out, cap);
+    }
+    if (strcmp(out, "n/a") == 0)
+        *role = LAB_ROLE_DIM;
+}
+
+static double per_ns(double work, double ns)
+{
+    return ns > 0 ? work / ns : NAN;
+}
+
+static int step_compare(const void *user, int64_t a, int64_t b, int column,
+                        bool turned)
+{
+    const struct lab_ui_step_row *rows = *(struct lab_ui_step_row *const *)user;
+    const struct lab_ui_step_row *p = rows + a;
+    const struct lab_ui_step_row *q = rows + b;
+    switch (column) {
+    case STEP_INDEX:
+        return lab_table_compare_int(p->index, q->index, turned);
+    case STEP_NAME:
+        return compare_text(p->name, q->name);
+    case STEP_PHASE: /* forward, loss, backward, update: as they run */
+        return lab_table_compare_int(p->index, q->index, turned);
+    case STEP_VARIANT:
+        return compare_text(p->variant, q->variant);
+    case STEP_BACKEND:
+        return compare_text(p->backend, q->backend);
+    case STEP_MEDIAN:
+        return lab_table_compare_double(p->median_ns, q->median_ns, turned);
+    case STEP_SPREAD:
+        return lab_table_compare_double(p->spread_ns, q->spread_ns, turned);
+    case STEP_MIN:
+        return lab_table_compare_double(p->min_ns, q->min_ns, turned);
+    case STEP_COUNT:
+        return lab_table_compare_int(p->count, q->count, turned);
+    case STEP_FLOPS:
+        return lab_table_compare_double(per_ns(p->flop, p->median_ns),
+                                        per_ns(q->flop, q->median_ns), turned);
+    case STEP_RATE:
+        return lab_table_compare_double(per_ns(p->bytes, p->median_ns),
+                                        per_ns(q->bytes, q->median_ns), turned);
+    default:
+        return lab_table_compare_int(p->kernels, q->kernels, turned);
+    }
+}
+
+const struct lab_table_ops lab_step_columns = {STEP_TABLE, STEP_COLUMNS,
+                                               step_cell, step_compare};
+
+enum {
+    KERNEL_NAME,
+    KERNEL_STEP,
+    KERNEL_MEDIAN,
+    KERNEL_COUNT,
+    KERNEL_GRID,
+    KERNEL_BLOCK,
+    KERNEL_REGISTERS,
+    KERNEL_SHARED,
+    KERNEL_OCCUPANCY,
+    KERNEL_LIMIT,
+    KERNEL_COLUMNS
+};
+
+static const struct lab_table_column KERNEL_TABLE[KERNEL_COLUMNS] = {
+    [KERNEL_NAME] = {"kernel", 20, 4, 0, false, false},
+    [KERNEL_STEP] = {"step", 14, 1, 7, false, false},
+    [KERNEL_MEDIAN] = {"median", 9, 0, 0, true, true},
+    [KERNEL_COUNT] = {"times", 7, 0, 8, true, true},
+    [KERNEL_GRID] = {"grid", 9, 0, 2, true, true},
+    [KERNEL_BLOCK] = {"block", 8, 0, 2, true, true},
+    [KERNEL_REGISTERS] = {"regs", 4, 0, 3, true, true},
+    [KERNEL_SHARED] = {"shared", 8, 0, 4, true, true},
+    [KERNEL_OCCUPANCY] = {"occup.", 7, 0, 1, true, true},
+    [KERNEL_LIMIT] = {"limited by", 10, 1, 6, false, false},
+};
+
+static void put_dims(const int64_t d[3], char *out, size_t cap)
+{
+    if (d[0] == LAB_UNKNOWN)
+        snprintf(out, cap, "n/a");
+    else if (d[2] > 1)
+        snprintf(out, cap, "%" PRId64 "x%" PRId64 "x%" PRId64, d[0], d[1],
+                 d[2]);
+    else if (d[1] > 1)
+        snprintf(out, cap, "%" PRId64 "x%" PRId64, d[0], d[1]);
+    else
+        snprintf(out, cap, "%" PRId64, d[0]);
+}
+
+static void kernel_cell(const void *user, int64_t row, int column, char *out,
+                        size_t cap, enum lab_role *role)
+{
+    const struct lab_ui_kernel_row *r =
+        *(struct lab_ui_kernel_row *const *)user + row;
+    switch (column) {
+    case KERNEL_NAME:
+        put_text(r->name, out, cap);
+        break;
+    case KERNEL_STEP:
+        put_text(r->step, out, cap);
+        break;
+    case KERNEL_MEDIAN:
+        lab_format_ns(r->median_ns, out, cap);
+        break;
+    case KERNEL_COUNT:
+        lab_format_int(r->count, out, cap);
+        break;
+    case KERNEL_GRID:
+        put_dims(r->grid, out, cap);
+        break;
+    case KERNEL_BLOCK:
+        put_dims(r->block, out, cap);
+        break;
+    case KERNEL_REGISTERS:
+        lab_format_int(r->registers, out, cap);
+        break;
+    case KERNEL_SHARED:
+        lab_format_bytes(
+            r->shared_bytes == LAB_UNKNOWN ? NAN : (double)r->shared_bytes, out,
+            cap);
+        break;
+    case KERNEL_OCCUPANCY:
+        lab_format_share(r->occupancy, out, cap);
+        break;
+    default:
+        put_text(r->limit, out, cap);
+    }
+    if (strcmp(out, "n/a") == 0)
+        *role = LAB_ROLE_DIM;
+}
+
+static int64_t volume(const int64_t d[3])
+{
+    return d[0] == LAB_UNKNOWN ? LAB_UNKNOWN : d[0] * d[1] * d[2];
+}
+
+static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
+                          bool turned)
+{
+    const struct lab_ui_kernel_row *rows =
+        *(struct lab_ui_kernel_row *const *)user;
+    const struct lab_ui_kernel_row *p = rows + a;
+    const struct lab_ui_kernel_row *q = rows + b;
+    switch (column) {
+    case KERNEL_NAME:
+        return compare_text(p->name, q->name);
+    case KERNEL_STEP:
+        return compare_text(p->step, q->step);
+    case KERNEL_MEDIAN:
+        return lab_table_compare_double(p->median_ns, q->median_ns, turned);
+    case KERNEL_COUNT:
+        return lab_table_compare_int(p->count, q->count, turned);
+    case KERNEL_GRID:
+        return lab_table_compare_int(volume(p->grid), volume(q->grid), turned);
+    case KERNEL_BLOCK:
+        return lab_table_compare_int(volume(p->block), volume(q->block),
+                                     turned);
+    case KERNEL_REGISTERS:
+        return lab_table_compare_int(p->registers, q->registers, turned);
+    case KERNEL_SHARED:
+        return lab_table_compare_int(p->shared_bytes, q->shared_bytes, turned);
+    case KERNEL_OCCUPANCY:
+        return lab_table_compare_double(p->occupancy, q->occupancy, turned);
+    default:
+        return compare_text(p->limit, q->limit);
+    }
+}
+
+const struct lab_table_ops lab_kernel_columns = {KERNEL_TABLE, KERNEL_COLUMNS,
+                                                 kernel_cell, kernel_compare};

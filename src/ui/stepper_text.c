@@ -1,0 +1,159 @@
+/* Styled lines: what the panes of the stepper scroll through. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "ui/stepper.h"
+
+void lab_stepper_text_init(struct lab_stepper_text *t)
+{
+    memset(t, 0, sizeof(*t));
+    lab_str_init(&t->text);
+}
+
+void lab_stepper_text_release(struct lab_stepper_text *t)
+{
+    lab_str_release(&t->text);
+    lab_free(t->spans);
+    lab_free(t->lines);
+    memset(t, 0, sizeof(*t));
+}
+
+void lab_stepper_text_clear(struct lab_stepper_text *t)
+{
+    lab_str_clear(&t->text);
+    t->span_count = 0;
+    t->line_count = 0;
+    t->failed = false;
+}
+
+/* Room for one more; false when memory is short. */
+static bool grow(void **array, size_t *cap, size_t count, size_t bytes)
+{
+    if (count < *cap)
+        return true;
+    size_t want = *cap ? *cap * 2 : 32;
+    void *more = lab_realloc_array(*array, want, bytes);
+    if (!more)
+        return false;
+    *array = more;
+    *cap = want;
+    return true;
+}
+
+void lab_stepper_text_line(struct lab_stepper_text *t)
+{
+    if (t->failed || !grow((void **)&t->lines, &t->line_cap, t->line_count,
+                           sizeof(*t->lines))) {
+        t->failed = true;
+        return;
+    }
+    t->lines[t->line_count++] =
+        (struct lab_stepper_line){.first_span = t->span_count};
+}
+
+static void add_bytes(struct lab_stepper_text *t, enum lab_role role,
+                      const char *text, size_t n)
+{
+    if (t->line_count == 0)
+        lab_stepper_text_line(t);
+    if (t->failed || !grow((void **)&t->spans, &t->span_cap, t->span_count,
+                           sizeof(*t->spans))) {
+        t->failed = true;
+        return;
+    }
+    size_t start = t->text.len;
+    lab_str_add_visible(&t->text, text, n, false);
+    if (t->text.failed) {
+        t->failed = true;
+        return;
+    }
+    t->spans[t->span_count++] =
+        (struct lab_stepper_span){role, start, t->text.len};
+    t->lines[t->line_count - 1].span_count++;
+}
+
+void lab_stepper_text_add(struct lab_stepper_text *t, enum lab_role role,
+                          const char *text)
+{
+    add_bytes(t, role, text, strlen(text));
+}
+
+/* Bytes of the longest start of `text` that fits `columns`, cut at a blank
+ * where there is one; at least one character. */
+static size_t fitting(const char *text, int columns)
+{
+    size_t n = strlen(text);
+    size_t at = 0;
+    size_t blank = 0;
+    int used = 0;
+    while (at < n) {
+        unsigned code;
+        char one[8] = {0};
+        size_t len = lab_utf8_next(text + at, n - at, &code);
+        len = len ? len : 1;
+        memcpy(one, text + at, len);
+        int w = lab_text_columns(one);
+        if (used + w > columns && at > 0)
+            return text[at] == ' ' || !blank ? at : blank;
+        if (text[at] == ' ')
+            blank = at;
+        used += w;
+        at += len;
+    }
+    return n;
+}
+
+static int line_columns(const struct lab_stepper_text *t)
+{
+    if (t->line_count == 0 || t->failed)
+        return 0;
+    const struct lab_stepper_line *l = &t->lines[t->line_count - 1];
+    if (l->span_count == 0)
+        return 0;
+    return lab_text_columns(lab_str_text(&t->text) +
+                            t->spans[l->first_span].start);
+}
+
+/* Columns of the first word and the blanks before it. */
+static int word_columns(const char *text)
+{
+    char word[128];
+    size_t n = strspn(text, " ");
+    n += strcspn(text + n, " ");
+    n = n < sizeof(word) - 1 ? n : sizeof(word) - 1;
+    memcpy(word, text, n);
+    word[n] = '\0';
+    return lab_text_columns(word);
+}
+
+void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang)
+{
+    static const char blanks[] = "                ";
+    int used = line_columns(t);
+    columns = columns < 8 ? 8 : columns;
+    hang = hang < 0 || hang > 16 || hang > columns / 2 ? 0 : hang;
+    int word = word_columns(text);
+    bool full = used > hang && used + word > columns && hang + word <= columns;
+    for (bool first = !full; first || *text; first = false) {
+        if (full)
+            text += strspn(text, " ");
+        if (!first) {
+            lab_stepper_text_line(t);
+            add_bytes(t, role, blanks, (size_t)hang);
+            used = hang;
+        }
+        size_t n = fitting(text, columns - used);
+        add_bytes(t, role, text, n);
+        text += n;
+        while (*text == ' ')
+            text++;
+    }
+}
+
+void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang)
+{
+    lab_stepper_text_line(t);
+    lab_stepper_text_flow(t, role, text, columns, hang);
+}

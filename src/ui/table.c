@@ -1,0 +1,346 @@
+#include "ui/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "trace/record.h"
+#include "ui/keymap.h"
+
+void lab_table_init(struct lab_table *t, const struct lab_table_ops *ops,
+                    const void *user)
+{
+    *t = (struct lab_table){.ops = ops, .user = user, .sort = -1};
+}
+
+void lab_table_release(struct lab_table *t)
+{
+    lab_free(t->order);
+    t->order = NULL;
+    t->count = 0;
+}
+
+static void cell_text(const struct lab_table *t, int64_t row, int column,
+                      char out[LAB_TABLE_CELL_BYTES], enum lab_role *role)
+{
+    char raw[LAB_TABLE_CELL_BYTES];
+    struct lab_str visible;
+    raw[0] = '\0';
+    t->ops->cell(t->user, row, column, raw, sizeof(raw), role);
+    lab_str_init(&visible);
+    lab_str_add_visible(&visible, raw, strlen(raw), false);
+    snprintf(out, LAB_TABLE_CELL_BYTES, "%s", lab_str_text(&visible));
+    lab_str_release(&visible);
+}
+
+int lab_table_compare_double(double a, double b, bool turned)
+{
+    if (isnan(a) || isnan(b)) {
+        int order = isnan(a) - isnan(b);
+        return turned ? -order : order;
+    }
+    return (a > b) - (a < b);
+}
+
+int lab_table_compare_int(int64_t a, int64_t b, bool turned)
+{
+    if (a == LAB_UNKNOWN || b == LAB_UNKNOWN) {
+        int order = (a == LAB_UNKNOWN) - (b == LAB_UNKNOWN);
+        return turned ? -order : order;
+    }
+    return (a > b) - (a < b);
+}
+
+static int compare_rows(const struct lab_table *t, int64_t a, int64_t b)
+{
+    int order = t->sort < 0 ? (a > b) - (a < b) : 0;
+    if (t->sort >= 0 && t->ops->compare) {
+        order = t->ops->compare(t->user, a, b, t->sort, t->turned);
+    } else if (t->sort >= 0) {
+        char one[LAB_TABLE_CELL_BYTES];
+        char two[LAB_TABLE_CELL_BYTES];
+        enum lab_role role = LAB_ROLE_NORMAL;
+        cell_text(t, a, t->sort, one, &role);
+        cell_text(t, b, t->sort, two, &role);
+        order = strcasecmp(one, two);
+    }
+    if (t->turned)
+        order = -order;
+    return order ? order : (a > b) - (a < b);
+}
+
+/* Merge sort, bottom up: stable, and no global for qsort's comparison. */
+static void sort_rows(struct lab_table *t, int64_t *spare)
+{
+    int64_t n = t->count;
+    int64_t *from = t->order;
+    int64_t *to = spare;
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t low = 0; low < n; low += 2 * width) {
+            int64_t mid = low + width < n ? low + width : n;
+            int64_t high = low + 2 * width < n ? low + 2 * width : n;
+            int64_t a = low;
+            int64_t b = mid;
+            for (int64_t k = low; k < high; k++) {
+                bool first =
+                    b >= high ||
+                    (a < mid && compare_rows(t, from[a], from[b]) <= 0);
+                to[k] = first ? from[a++] : from[b++];
+            }
+        }
+        int64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != t->order)
+        memcpy(t->order, from, (size_t)n * sizeof(*from));
+}
+
+static void scroll(struct lab_table *t)
+{
+    int64_t h = t->view_h > 0 ? t->view_h : 1;
+    if (t->cursor >= t->count)
+        t->cursor = t->count - 1;
+    if (t->cursor < 0)
+        t->cursor = 0;
+    if (t->top > t->count - h)
+        t->top = t->count - h;
+    if (t->cursor < t->top)
+        t->top = t->cursor;
+    if (t->cursor >= t->top + h)
+        t->top = t->cursor - h + 1;
+    if (t->top < 0)
+        t->top = 0;
+}
+
+static enum lab_status resort(struct lab_table *t)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        t->order[i] = i;
+    if (t->sort < 0 && !t->turned)
+        return LAB_OK;
+    int64_t *spare = lab_alloc_array((size_t)t->count, sizeof(*spare));
+    if (!spare)
+        return lab_fail(LAB_E_NOMEM, "sorting %lld rows", (long long)t->count);
+    sort_rows(t, spare);
+    lab_free(spare);
+    return LAB_OK;
+}
+
+enum lab_status lab_table_set_count(struct lab_table *t, int64_t count)
+{
+    int64_t *order = lab_realloc_array(t->order, (size_t)count, sizeof(*order));
+    if (!order)
+        return lab_fail(LAB_E_NOMEM, "a list of %lld rows", (long long)count);
+    t->order = order;
+    t->count = count;
+    enum lab_status st = resort(t);
+    scroll(t);
+    return st;
+}
+
+int64_t lab_table_row(const struct lab_table *t)
+{
+    return t->count > 0 ? t->order[t->cursor] : -1;
+}
+
+void lab_table_select(struct lab_table *t, int64_t row)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->order[i] == row)
+            t->cursor = i;
+    scroll(t);
+}
+
+bool lab_table_action(struct lab_table *t, int action)
+{
+    int64_t page = t->view_h > 1 ? t->view_h - 1 : 1;
+    switch (action) {
+    case LAB_ACT_UP:
+        t->cursor--;
+        break;
+    case LAB_ACT_DOWN:
+        t->cursor++;
+        break;
+    case LAB_ACT_PAGE_UP:
+        t->cursor -= page;
+        break;
+    case LAB_ACT_PAGE_DOWN:
+        t->cursor += page;
+        break;
+    case LAB_ACT_FIRST:
+        t->cursor = 0;
+        break;
+    case LAB_ACT_LAST:
+        t->cursor = t->count - 1;
+        break;
+    default:
+        return false;
+    }
+    scroll(t);
+    return true;
+}
+
+void lab_table_sort(struct lab_table *t, int column, bool turned)
+{
+    int64_t row = lab_table_row(t);
+    t->sort = column < t->ops->column_count ? column : -1;
+    t->turned = turned;
+    resort(t); /* short of memory: as given, which is an order too */
+    if (row >= 0)
+        lab_table_select(t, row);
+}
+
+static void widths_of(const struct lab_table *t, int w, int *out)
+{
+    struct lab_share parts[LAB_TABLE_COLUMNS];
+    int n = t->ops->column_count;
+    for (int i = 0; i < n; i++)
+        parts[i] = (struct lab_share){t->ops->columns[i].least + 1,
+                                      t->ops->columns[i].weight,
+                                      t->ops->columns[i].drop};
+    lab_layout_share(w - 1, parts, n, out);
+}
+
+void lab_table_sort_next(struct lab_table *t)
+{
+    int widths[LAB_TABLE_COLUMNS];
+    int column = t->sort;
+    widths_of(t, t->view.w, widths);
+    do
+        column++;
+    while (column < t->ops->column_count && widths[column] == 0);
+    if (column >= t->ops->column_count)
+        lab_table_sort(t, -1, false);
+    else
+        lab_table_sort(t, column, t->ops->columns[column].turned);
+}
+
+void lab_table_sort_turn(struct lab_table *t)
+{
+    lab_table_sort(t, t->sort, !t->turned);
+}
+
+static bool row_has(const struct lab_table *t, int64_t row)
+{
+    char text[LAB_TABLE_CELL_BYTES];
+    for (int i = 0; i < t->ops->column_count; i++) {
+        enum lab_role role = LAB_ROLE_NORMAL;
+        cell_text(t, row, i, text, &role);
+        if (strcasestr(text, t->search))
+            return true;
+    }
+    return false;
+}
+
+bool lab_table_search(struct lab_table *t, const char *text, int dir,
+                      bool again)
+{
+    if (text[0])
+        snprintf(t->search, sizeof(t->search), "%s", text);
+    if (!t->search[0])
+        return false;
+    for (int64_t k = again ? 1 : 0; k < t->count + (again ? 1 : 0); k++) {
+        int64_t at = ((t->cursor + dir * k) % t->count + t->count) % t->count;
+        if (!row_has(t, t->order[at]))
+            continue;
+        t->cursor = at;
+        scroll(t);
+        return true;
+    }
+    return false;
+}
+
+static void draw_cell(struct lab_canvas *c, int y, int x, int w, bool right,
+                      enum lab_role role, const char *text)
+{
+    int columns = lab_canvas_columns(c, text);
+    if (right && columns < w)
+        x += w - columns;
+    int used = lab_canvas_text(c, y, x, w, role, text);
+    if (columns > w && used > 0) /* a cut name must not pass for a whole one */
+        lab_canvas_text(c, y, x + w - 1, 1, role, c->ascii ? "~" : "…");
+}
+
+static void draw_heading(struct lab_table *t, struct lab_canvas *c,
+                         const int *widths)
+{
+    int x = t->view.x + 1;
+    for (int i = 0; i < t->ops->column_count; i++) {
+        const struct lab_table_column *column = &t->ops->columns[i];
+        char text[64];
+        const char *mark = i != t->sort ? "" : t->turned ? "▼" : "▲";
+        snprintf(text, sizeof(text), "%s%s", column->title, mark);
+        if (widths[i] > 1)
+            draw_cell(c, t->view.y, x, widths[i] - 1, column->right,
+                      LAB_ROLE_HEADING, text);
+        x += widths[i];
+    }
+}
+
+static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
+                     int64_t place, const int *widths, bool focused)
+{
+    bool here = place == t->cursor;
+    struct lab_rect line = {y, t->view.x, 1, t->view.w};
+    int x = t->view.x + 1;
+    for (int i = 0; i < t->ops->column_count; i++) {
+        char text[LAB_TABLE_CELL_BYTES];
+        enum lab_role role = LAB_ROLE_NORMAL;
+        if (widths[i] > 1) {
+            cell_text(t, t->order[place], i, text, &role);
+            draw_cell(c, y, x, widths[i] - 1, t->ops->columns[i].right, role,
+                      text);
+        }
+        x += widths[i];
+    }
+    if (here && focused) {
+        lab_canvas_paint(c, line, LAB_ROLE_SELECTED);
+        lab_canvas_focus(c, y, t->view.x);
+    }
+    if (here)
+        lab_canvas_text(c, y, t->view.x, 1,
+                        focused ? LAB_ROLE_SELECTED : LAB_ROLE_KEY, ">");
+}
+
+void lab_table_draw(struct lab_table *t, struct lab_canvas *c,
+                    struct lab_rect r, bool focused)
+{
+    int widths[LAB_TABLE_COLUMNS];
+    t->view = r;
+    t->view_h = r.h - 1;
+    scroll(t);
+    if (lab_rect_empty(r))
+        return;
+    struct lab_rect old = lab_canvas_clip(c, r);
+    widths_of(t, r.w, widths);
+    draw_heading(t, c, widths);
+    for (int i = 0; i < t->view_h && t->top + i < t->count; i++)
+        draw_row(t, c, r.y + 1 + i, t->top + i, widths, focused);
+    if (t->count == 0 && t->empty)
+        lab_canvas_text(c, r.y + 1, r.x + 1, r.w - 1, LAB_ROLE_DIM, t->empty);
+    lab_canvas_unclip(c, old);
+}
+
+int64_t lab_table_click(struct lab_table *t, int y, int x)
+{
+    int widths[LAB_TABLE_COLUMNS];
+    int at = t->view.x + 1;
+    if (!lab_rect_has(t->view, y, x))
+        return -1;
+    if (y > t->view.y) {
+        int64_t place = t->top + y - t->view.y - 1;
+        if (place >= t->count)
+            return -1;
+        t->cursor = place;
+        return t->order[place];
+    }
+    widths_of(t, t->view.w, widths);
+    for (int i = 0; i < t->ops->column_count; at += widths[i++])
+        if (x >= at && x < at + widths[i])
+            lab_table_sort(
+                t, i, t->sort == i ? !t->turned : t->ops->columns[i].turned);
+    return -1;
+}

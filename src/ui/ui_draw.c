@@ -1,0 +1,135 @@
+#include "ui_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BADGE_W = 40 };
+
+static void draw_small(struct lab_ui *ui, struct lab_rect body)
+{
+    struct lab_canvas *c = &ui->canvas;
+    int y = body.h > 4 ? body.h / 2 - 1 : 0;
+    lab_canvas_textf(c, y, 0, body.w, LAB_ROLE_WARN,
+                     "Too small: %dx%d, needs %dx%d", c->w, c->h,
+                     LAB_SCREEN_MIN_W, LAB_SCREEN_MIN_H);
+    lab_canvas_text(c, y + 1, 0, body.w, LAB_ROLE_NORMAL,
+                    "Make it larger, or press q.");
+}
+
+static void draw_title(struct lab_ui *ui, struct lab_rect row)
+{
+    struct lab_canvas *c = &ui->canvas;
+    char text[256];
+    if (ui->badge[0]) {
+        int w = lab_canvas_columns(c, ui->badge) + 2;
+        w = w > BADGE_W ? BADGE_W : w;
+        struct lab_rect badge = lab_rect_cut_right(&row, w);
+        snprintf(text, sizeof(text), "[%s]", ui->badge);
+        lab_canvas_text(c, badge.y, badge.x, badge.w, LAB_ROLE_BADGE, text);
+        lab_rect_cut_right(&row, 1);
+    }
+    struct lab_rect old = lab_canvas_clip(c, row);
+    int x = row.x;
+    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_TITLE, "lapenna-lab");
+    for (int i = 0; i < ui->depth; i++) {
+        struct lab_screen *s = &ui->stack[i].screen;
+        snprintf(text, sizeof(text), "%s", s->ops->title);
+        if (s->ops->title_now)
+            s->ops->title_now(s, text, sizeof(text));
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, " > ");
+        x += lab_canvas_text(
+            c, row.y, x, -1,
+            i == ui->depth - 1 ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL, text);
+    }
+    lab_canvas_unclip(c, old);
+}
+
+static int item_columns(const struct lab_canvas *c, const struct lab_binding *b)
+{
+    char key[LAB_KEY_NAME_BYTES];
+    return lab_canvas_columns(c, lab_key_name(b->keys[0], key)) + 1 +
+           lab_canvas_columns(c, b->name);
+}
+
+/* Returns the columns used, 0 when there is no room for the whole item. */
+static int draw_item(struct lab_ui *ui, struct lab_rect row, int x,
+                     const struct lab_binding *b)
+{
+    struct lab_canvas *c = &ui->canvas;
+    char key[LAB_KEY_NAME_BYTES];
+    int w = item_columns(c, b);
+    if (x + w > row.x + row.w || ui->bar_count == LAB_UI_BAR_ITEMS)
+        return 0;
+    ui->bar[ui->bar_count].x = x;
+    ui->bar[ui->bar_count].w = w;
+    ui->bar[ui->bar_count].key = b->keys[0];
+    ui->bar_count++;
+    int used = lab_canvas_text(c, row.y, x, -1, LAB_ROLE_KEY,
+                               lab_key_name(b->keys[0], key));
+    lab_canvas_text(c, row.y, x + used + 1, -1, LAB_ROLE_NORMAL, b->name);
+    return w + 2;
+}
+
+static void draw_bar(struct lab_ui *ui, struct lab_rect row)
+{
+    struct lab_screen *s = &lab_ui_top(ui)->screen;
+    const struct lab_binding *own = lab_ui_bindings(s);
+    const struct lab_binding *all = lab_keymap_everywhere(s->ops->sideways);
+    ui->bar_count = 0;
+    if (ui->asking != LAB_ASK_NOTHING) {
+        lab_canvas_text(&ui->canvas, row.y, row.x, row.w, LAB_ROLE_DIM,
+                        ui->asking == LAB_ASK_YES
+                            ? "y yes   any other key no"
+                            : "Enter done   Esc cancel   Up Down history   "
+                              "Tab complete");
+        return;
+    }
+    /* What works everywhere keeps its room: a reader must find help and the
+     * way out. */
+    int keep = 0;
+    for (const struct lab_binding *b = all; b->action; b++)
+        if (b->bar && !lab_keymap_action(own, b->action))
+            keep += item_columns(&ui->canvas, b) + 2;
+    struct lab_rect left = row;
+    struct lab_rect right = lab_rect_cut_right(&left, keep);
+    int x = left.x;
+    for (const struct lab_binding *b = own; b && b->action; b++)
+        if (b->bar)
+            x += draw_item(ui, left, x, b);
+    right.w += right.x - x;
+    right.x = x;
+    for (const struct lab_binding *b = all; b->action; b++)
+        if (b->bar && !lab_keymap_action(own, b->action))
+            x += draw_item(ui, right, x, b);
+}
+
+static void draw_status(struct lab_ui *ui, struct lab_rect row)
+{
+    if (ui->asking == LAB_ASK_LINE)
+        lab_prompt_draw(&ui->prompt, &ui->canvas, row);
+    else
+        lab_canvas_text(&ui->canvas, row.y, row.x, row.w, ui->message_role,
+                        ui->message);
+}
+
+void lab_ui_draw(struct lab_ui *ui)
+{
+    struct lab_canvas *c = &ui->canvas;
+    struct lab_frame f = lab_frame_layout(c->h, c->w);
+    struct lab_ui_entry *top = lab_ui_top(ui);
+    lab_canvas_clear(c);
+    if (!top)
+        return;
+    if (f.small) {
+        draw_small(ui, f.body);
+    } else {
+        struct lab_rect old = lab_canvas_clip(c, f.body);
+        top->screen.ops->draw(&top->screen, c, f.body);
+        lab_canvas_unclip(c, old);
+        draw_title(ui, f.title); /* may tell of the place in the body */
+        draw_status(ui, f.status);
+        draw_bar(ui, f.bar);
+    }
+    if (ui->terminal)
+        lab_terminal_show(ui->terminal, c);
+}

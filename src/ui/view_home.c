@@ -1,0 +1,302 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_columns.h"
+#include "trace/record.h"
+#include "ui/layout.h"
+#include "ui/table.h"
+#include "ui/ui.h"
+#include "ui/views.h"
+
+enum { ACT_RUNS = LAB_ACT_OWN, ACT_DOCTOR, ACT_RELOAD };
+enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
+enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
+
+struct home_state {
+    struct lab_home_model *model;
+    struct lab_table lessons;
+    struct lab_table runs;
+    int pane;
+};
+
+static const struct lab_table_column COLUMNS[COL_COUNT] = {
+    [COL_TITLE] = {"lesson", 24, 3, 0, false, false},
+    [COL_ID] = {"id", 14, 1, 2, false, false},
+    [COL_MINUTES] = {"minutes", 8, 0, 3, true, false},
+    [COL_PROGRESS] = {"progress", 12, 0, 1, false, false},
+};
+
+static void put_progress(const struct lab_home_lesson *l, char *out, size_t cap,
+                         enum lab_role *role)
+{
+    switch (l->progress) {
+    case LAB_LESSON_DONE:
+        snprintf(out, cap, "✓ done");
+        *role = LAB_ROLE_GOOD;
+        break;
+    case LAB_LESSON_STARTED:
+        if (l->steps_total == LAB_UNKNOWN)
+            snprintf(out, cap, "%" PRId64 " steps", l->steps_seen);
+        else
+            snprintf(out, cap, "%" PRId64 " of %" PRId64, l->steps_seen,
+                     l->steps_total);
+        break;
+    case LAB_LESSON_BROKEN:
+        snprintf(out, cap, "! broken");
+        *role = LAB_ROLE_BAD;
+        break;
+    case LAB_LESSON_NEW:
+        snprintf(out, cap, "new");
+        *role = LAB_ROLE_DIM;
+        break;
+    }
+}
+
+static void lesson_cell(const void *user, int64_t row, int column, char *out,
+                        size_t cap, enum lab_role *role)
+{
+    const struct home_state *st = user;
+    const struct lab_home_lesson *l = &st->model->lessons[row];
+    switch (column) {
+    case COL_TITLE:
+        snprintf(out, cap, "%s%s", l->is_lab ? "Lab: " : "",
+                 l->title ? l->title : l->id);
+        break;
+    case COL_ID:
+        snprintf(out, cap, "%s", l->id);
+        *role = LAB_ROLE_DIM;
+        break;
+    case COL_MINUTES:
+        if (l->minutes > 0)
+            snprintf(out, cap, "%d", l->minutes);
+        break;
+    default:
+        put_progress(l, out, cap, role);
+    }
+}
+
+static const struct lab_table_ops LESSONS = {COLUMNS, COL_COUNT, lesson_cell,
+                                             NULL};
+
+static enum lab_status reload(struct home_state *st)
+{
+    enum lab_status status = LAB_OK;
+    if (st->model->refresh)
+        status = st->model->refresh(st->model->user, st->model);
+    if (!status)
+        status = lab_table_set_count(&st->lessons, st->model->lesson_count);
+    if (!status)
+        status = lab_table_set_count(&st->runs, st->model->run_count);
+    return status;
+}
+
+static void home_release(struct lab_screen *s)
+{
+    struct home_state *st = s->state;
+    lab_table_release(&st->lessons);
+    lab_table_release(&st->runs);
+}
+
+/* The first lesson that is not done: where a learner goes on. */
+static void select_next_lesson(struct home_state *st)
+{
+    for (int64_t i = 0; i < st->model->lesson_count; i++) {
+        enum lab_lesson_progress p = st->model->lessons[i].progress;
+        if (p == LAB_LESSON_NEW || p == LAB_LESSON_STARTED) {
+            lab_table_select(&st->lessons, i);
+            return;
+        }
+    }
+}
+
+static enum lab_status home_init(struct lab_screen *s, const void *args)
+{
+    struct home_state *st = s->state;
+    st->model = (struct lab_home_model *)(uintptr_t)args;
+    lab_table_init(&st->lessons, &LESSONS, st);
+    lab_table_init(&st->runs, &lab_run_columns, &st->model->runs);
+    st->lessons.empty = "No lessons were found.";
+    st->runs.empty = "No runs yet: open a lesson, or train one with "
+                     "\"lapenna-lab run LESSON\".";
+    enum lab_status status = reload(st);
+    if (status) {
+        home_release(s);
+        return status;
+    }
+    select_next_lesson(st);
+    if (st->model->note && st->model->note[0])
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "%s", st->model->note);
+    return LAB_OK;
+}
+
+static void home_shown(struct lab_screen *s)
+{
+    if (reload(s->state))
+        lab_ui_error(s->ui);
+}
+
+static void draw_about(const struct home_state *st, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    int64_t row = lab_table_row(&st->lessons);
+    if (row < 0)
+        return;
+    const struct lab_home_lesson *l = &st->model->lessons[row];
+    lab_canvas_heading(c, &r, "About", false);
+    lab_rect_cut_left(&r, 1);
+    if (l->progress == LAB_LESSON_BROKEN && l->problem) {
+        lab_canvas_paragraph(c, r, LAB_ROLE_BAD, l->problem);
+        return;
+    }
+    lab_rect_cut_top(&r, lab_canvas_paragraph(c, lab_rect_cut_top(&r, 1),
+                                              LAB_ROLE_TITLE,
+                                              l->title ? l->title : l->id) -
+                             1);
+    lab_canvas_paragraph(c, r, LAB_ROLE_NORMAL, l->summary ? l->summary : "");
+}
+
+static void home_draw(struct lab_screen *s, struct lab_canvas *c,
+                      struct lab_rect body)
+{
+    struct home_state *st = s->state;
+    struct lab_home_layout l = lab_home_layout(body);
+    lab_canvas_text(c, l.badge.y, l.badge.x + 1, l.badge.w - 1, LAB_ROLE_DIM,
+                    l.badge.h && st->model->machine ? st->model->machine : "");
+    lab_canvas_heading(c, &l.lessons, "Lessons", st->pane == PANE_LESSONS);
+    lab_table_draw(&st->lessons, c, l.lessons, st->pane == PANE_LESSONS);
+    draw_about(st, c, l.about);
+    if (l.runs.h > 0) {
+        lab_canvas_heading(c, &l.runs, "Last runs", st->pane == PANE_RUNS);
+        lab_table_draw(&st->runs, c, l.runs, st->pane == PANE_RUNS);
+    }
+}
+
+static struct lab_table *focused(struct home_state *st)
+{
+    return st->pane == PANE_LESSONS ? &st->lessons : &st->runs;
+}
+
+static enum lab_status open_row(struct lab_screen *s)
+{
+    struct home_state *st = s->state;
+    int64_t row = lab_table_row(focused(st));
+    if (row < 0)
+        return lab_fail(LAB_E_STATE, "there is nothing to open");
+    if (st->pane == PANE_LESSONS) {
+        const struct lab_home_lesson *l = &st->model->lessons[row];
+        if (l->progress == LAB_LESSON_BROKEN)
+            return lab_fail(LAB_E_PARSE, "%s",
+                            l->problem ? l->problem : "it cannot be read");
+        return st->model->open_lesson(st->model->user, s->ui, l->id);
+    }
+    struct lab_run_args args = {st->model->all_runs, st->model->runs[row]};
+    if (!args.model)
+        return lab_fail(LAB_E_STATE, "there is no database of runs");
+    return lab_ui_push(s->ui, &lab_view_run, &args);
+}
+
+static enum lab_status open_other(struct lab_screen *s, int action)
+{
+    struct home_state *st = s->state;
+    struct lab_text_args doctor = {"Doctor", st->model->user,
+                                   st->model->write_doctor};
+    if (action == ACT_DOCTOR)
+        return lab_ui_push(s->ui, &lab_view_text, &doctor);
+    if (!st->model->all_runs)
+        return lab_fail(LAB_E_STATE, "there is no database of runs");
+    return lab_ui_push(s->ui, &lab_view_runs, st->model->all_runs);
+}
+
+static bool home_action(struct lab_screen *s, int action)
+{
+    struct home_state *st = s->state;
+    enum lab_status status = LAB_OK;
+    switch (action) {
+    case LAB_ACT_NEXT_PANE:
+    case LAB_ACT_PREV_PANE:
+        st->pane = (st->pane + 1) % PANE_COUNT;
+        break;
+    case LAB_ACT_OPEN:
+        status = open_row(s);
+        break;
+    case ACT_RUNS:
+    case ACT_DOCTOR:
+        status = open_other(s, action);
+        break;
+    case ACT_RELOAD:
+        status = reload(st);
+        break;
+    case LAB_ACT_SEARCH_NEXT:
+    case LAB_ACT_SEARCH_PREV:
+        if (!lab_table_search(focused(st), "",
+                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
+            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
+        break;
+    default:
+        return lab_table_action(focused(st), action);
+    }
+    if (status)
+        lab_ui_error(s->ui);
+    return true;
+}
+
+static void home_answer(struct lab_screen *s, int id, const char *text)
+{
+    if (id == LAB_PROMPT_SEARCH && text &&
+        !lab_table_search(focused(s->state), text, 1, false))
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
+                       text);
+}
+
+/* A click chooses; a click on what is chosen opens it. */
+static bool home_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct home_state *st = s->state;
+    if (what != LAB_MOUSE_CLICK)
+        return false;
+    for (int pane = 0; pane < PANE_COUNT; pane++) {
+        struct lab_table *t = pane == PANE_LESSONS ? &st->lessons : &st->runs;
+        int64_t before = lab_table_row(t);
+        if (!lab_rect_has(t->view, y, x))
+            continue;
+        bool again = st->pane == pane;
+        st->pane = pane;
+        if (lab_table_click(t, y, x) == before && again && before >= 0 &&
+            open_row(s))
+            lab_ui_error(s->ui);
+        return true;
+    }
+    return false;
+}
+
+static const struct lab_binding BINDINGS[] = {
+    {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "open", "open the lesson or the run", true},
+    {{'r', LAB_KEY_F1 + 1}, ACT_RUNS, "all runs", "the list of all runs", true},
+    {{'d', LAB_KEY_F1 + 3},
+     ACT_DOCTOR,
+     "doctor",
+     "what this machine can do, and remedies",
+     true},
+    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
+    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "lessons or runs", true},
+    {{'R', LAB_KEY_F1 + 4},
+     ACT_RELOAD,
+     "reload",
+     "read everything again",
+     false},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
+const struct lab_screen_ops lab_view_home = {
+    .name = "home",
+    .title = "Home",
+    .state_bytes = sizeof(struct home_state),
+    .bindings = BINDINGS,
+    .init = home_init,
+    .release = home_release,
+    .draw = home_draw,
+    .action = home_action,
+    .answer = home_answer,
+    .mouse = home_mouse,
+    .shown = home_shown,
+};

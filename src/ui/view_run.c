@@ -1,0 +1,222 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run_columns.h"
+#include "ui/layout.h"
+#include "ui/pager.h"
+#include "ui/ui.h"
+#include "ui/views.h"
+
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN };
+enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
+
+struct run_state {
+    struct lab_run_args args;
+    const struct lab_ui_step_row *step_rows;
+    const struct lab_ui_kernel_row *kernel_rows;
+    struct lab_table steps;
+    struct lab_table kernels;
+    struct lab_doc doc;
+    struct lab_pager facts;
+    int pane;
+    int64_t kernels_of; /* the step whose kernels are shown, or -1: all */
+    bool all_kernels;
+};
+
+static enum lab_status load_kernels(struct run_state *st)
+{
+    const struct lab_runs_model *m = st->args.model;
+    const struct lab_ui_kernel_row *rows = NULL;
+    int64_t count = 0;
+    int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
+    enum lab_status status =
+        m->load_kernels(m->user, st->args.run.run,
+                        step < 0 ? NULL : &st->step_rows[step], &rows, &count);
+    if (status)
+        return status;
+    st->kernel_rows = rows;
+    st->kernels_of = step;
+    return lab_table_set_count(&st->kernels, count);
+}
+
+static enum lab_status load(struct run_state *st)
+{
+    const struct lab_runs_model *m = st->args.model;
+    int64_t count = 0;
+    enum lab_status status =
+        m->load_steps(m->user, st->args.run.run, &st->step_rows, &count);
+    if (!status)
+        status = lab_table_set_count(&st->steps, count);
+    if (!status)
+        status = load_kernels(st);
+    if (!status)
+        status = m->write_facts(m->user, st->args.run.run, &st->doc);
+    return status ? status : lab_doc_check(&st->doc);
+}
+
+static void run_release(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    lab_table_release(&st->steps);
+    lab_table_release(&st->kernels);
+    lab_pager_release(&st->facts);
+    lab_doc_release(&st->doc);
+}
+
+static enum lab_status run_init(struct lab_screen *s, const void *args)
+{
+    struct run_state *st = s->state;
+    st->args = *(const struct lab_run_args *)args;
+    lab_table_init(&st->steps, &lab_step_columns, &st->step_rows);
+    lab_table_init(&st->kernels, &lab_kernel_columns, &st->kernel_rows);
+    lab_doc_init(&st->doc);
+    lab_pager_init(&st->facts, &st->doc);
+    st->steps.empty = "This run has no steps.";
+    st->kernels.empty = "No kernels: the step ran on the CPU, or the run "
+                        "recorded none.";
+    enum lab_status status = load(st);
+    if (status)
+        run_release(s);
+    return status;
+}
+
+static void run_draw(struct lab_screen *s, struct lab_canvas *c,
+                     struct lab_rect body)
+{
+    struct run_state *st = s->state;
+    struct lab_run_layout l = lab_run_layout(body);
+    char title[160] = "Kernels of all steps";
+    if (st->kernels_of >= 0)
+        snprintf(title, sizeof(title), "Kernels of %s, %s",
+                 st->step_rows[st->kernels_of].name,
+                 st->step_rows[st->kernels_of].phase);
+    if (l.facts.h > 0) {
+        lab_canvas_heading(c, &l.facts, "Run", st->pane == PANE_FACTS);
+        lab_pager_draw(&st->facts, c, l.facts);
+    }
+    lab_canvas_heading(c, &l.steps, "Steps", st->pane == PANE_STEPS);
+    lab_table_draw(&st->steps, c, l.steps, st->pane == PANE_STEPS);
+    if (l.kernels.h > 0) {
+        lab_canvas_heading(c, &l.kernels, title, st->pane == PANE_KERNELS);
+        lab_table_draw(&st->kernels, c, l.kernels, st->pane == PANE_KERNELS);
+    }
+}
+
+static struct lab_table *focused(struct run_state *st)
+{
+    return st->pane == PANE_KERNELS ? &st->kernels : &st->steps;
+}
+
+/* The kernels follow the cursor in the steps. */
+static void follow(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
+    if (step != st->kernels_of && load_kernels(st))
+        lab_ui_error(s->ui);
+}
+
+static bool run_action(struct lab_screen *s, int action)
+{
+    struct run_state *st = s->state;
+    bool done = true;
+    switch (action) {
+    case LAB_ACT_NEXT_PANE:
+        st->pane = (st->pane + 1) % PANE_COUNT;
+        break;
+    case LAB_ACT_PREV_PANE:
+        st->pane = (st->pane + PANE_COUNT - 1) % PANE_COUNT;
+        break;
+    case LAB_ACT_SORT:
+        lab_table_sort_next(focused(st));
+        break;
+    case LAB_ACT_SORT_TURN:
+        lab_table_sort_turn(focused(st));
+        break;
+    case ACT_ALL_KERNELS:
+        st->all_kernels = !st->all_kernels;
+        break;
+    case LAB_ACT_SEARCH_NEXT:
+    case LAB_ACT_SEARCH_PREV:
+        if (!lab_table_search(focused(st), "",
+                              action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true))
+            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
+        break;
+    case LAB_ACT_CANCEL:
+        lab_ui_pop(s->ui);
+        break;
+    default:
+        done = st->pane == PANE_FACTS ? lab_pager_action(&st->facts, action)
+                                      : lab_table_action(focused(st), action);
+    }
+    follow(s);
+    return done;
+}
+
+static void run_answer(struct lab_screen *s, int id, const char *text)
+{
+    struct run_state *st = s->state;
+    if (id == LAB_PROMPT_SEARCH && text &&
+        !lab_table_search(focused(st), text, 1, false))
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this list",
+                       text);
+    follow(s);
+}
+
+static bool run_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
+{
+    struct run_state *st = s->state;
+    if (what != LAB_MOUSE_CLICK)
+        return false;
+    if (lab_rect_has(st->steps.view, y, x)) {
+        st->pane = PANE_STEPS;
+        lab_table_click(&st->steps, y, x);
+    } else if (lab_rect_has(st->kernels.view, y, x)) {
+        st->pane = PANE_KERNELS;
+        lab_table_click(&st->kernels, y, x);
+    } else {
+        return false;
+    }
+    follow(s);
+    return true;
+}
+
+static void run_title(struct lab_screen *s, char *out, size_t cap)
+{
+    struct run_state *st = s->state;
+    const char *lesson = st->args.run.lesson;
+    snprintf(out, cap, "Run %" PRId64 " %s", st->args.run.run,
+             lesson ? lesson : "");
+}
+
+static const struct lab_binding BINDINGS[] = {
+    {{'s', LAB_KEY_F1 + 5},
+     LAB_ACT_SORT,
+     "sort",
+     "sort by the next column",
+     true},
+    {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
+    {{'a', LAB_KEY_F1 + 6},
+     ACT_ALL_KERNELS,
+     "all kernels",
+     "the kernels of all steps, or of the chosen one",
+     true},
+    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
+    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
+    {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
+const struct lab_screen_ops lab_view_run = {
+    .name = "run",
+    .title = "Run",
+    .state_bytes = sizeof(struct run_state),
+    .bindings = BINDINGS,
+    .init = run_init,
+    .release = run_release,
+    .draw = run_draw,
+    .action = run_action,
+    .answer = run_answer,
+    .mouse = run_mouse,
+    .title_now = run_title,
+};

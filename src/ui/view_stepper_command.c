@@ -1,0 +1,282 @@
+/* The `:` commands of the stepper, made into the session's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "view_stepper_priv.h"
+
+static int64_t count_of(const struct lab_ui_command *cmd, int64_t none)
+{
+    return cmd->n == LAB_COMMAND_ALL ? none : cmd->n;
+}
+
+static void fail(struct lab_stepper *v, const char *what, const char *name,
+                 const char *near)
+{
+    lab_ui_message(v->ui, LAB_ROLE_BAD,
+                   near ? "no %s \"%s\"; did you mean \"%s\"?" : "no %s \"%s\"",
+                   what, name, near);
+}
+
+/* Index of a step by name, or -1 with a message that names the nearest. */
+static int find_step(struct lab_stepper *v, const char *name, int phase)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    int at = lab_schedule_find(s, v->snap.plan, name, phase, v->snap.position);
+    if (at < 0)
+        at = lab_schedule_find(s, v->snap.plan, name, phase, 0);
+    if (at >= 0)
+        return at;
+    const char *near = NULL;
+    for (int i = 0; i < s->n_steps && !near; i++)
+        near =
+            lab_nearest(name, (const char *const *)&s->steps[i].step->name, 1);
+    fail(v, "step", name, near);
+    return -1;
+}
+
+static int find_tensor(struct lab_stepper *v, const char *name)
+{
+    const struct lab_plan *p = v->snap.plan;
+    const char *near = NULL;
+    for (int i = 0; i < p->n_tensors; i++)
+        if (strcmp(p->tensors[i].name, name) == 0)
+            return i;
+    for (int i = 0; i < p->n_tensors && !near; i++)
+        near = lab_nearest(name, (const char *const *)&p->tensors[i].name, 1);
+    fail(v, "tensor", name, near);
+    return -1;
+}
+
+/* The element that an index names; axes it leaves out, or that it takes whole,
+ * count from 0. */
+static bool element_of(struct lab_stepper *v, const struct lab_ui_command *cmd,
+                       struct lab_element *out)
+{
+    int64_t at[LAB_MAX_RANK] = {0};
+    int tensor = find_tensor(v, cmd->arg);
+    if (tensor < 0)
+        return false;
+    const struct lab_shape *shape = &v->snap.plan->tensors[tensor].shape;
+    for (int i = 0; i < cmd->index_count && i < LAB_MAX_RANK; i++) {
+        int64_t k = cmd->index[i] == LAB_INDEX_ALL ? 0 : cmd->index[i];
+        at[i] = k < 0 && i < shape->rank ? k + shape->dim[i] : k;
+    }
+    int64_t flat = lab_shape_ravel(shape, at, shape->rank);
+    if (flat < 0 || cmd->index_count > shape->rank) {
+        char text[LAB_SHAPE_TEXT];
+        lab_ui_message(v->ui, LAB_ROLE_BAD, "%s is %s: no such element",
+                       cmd->arg, lab_shape_text(shape, text));
+        return false;
+    }
+    *out = (struct lab_element){tensor, flat};
+    return true;
+}
+
+static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_element e;
+    if (!element_of(v, cmd, &e))
+        return;
+    lab_stepper_goto_element(v, e);
+    v->pinned = false;
+    lab_stepper_explain_cursor(v);
+    if (v->tab == LAB_PANE_TEXT)
+        v->tab = LAB_PANE_EXPLAIN;
+    lab_stepper_focus(v, cmd->kind == LAB_COMMAND_EXPLAIN ? LAB_PANE_EXPLAIN
+                                                          : LAB_PANE_TENSOR);
+}
+
+static void add_break(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_command out = {.kind = LAB_DO_BREAK, .phase = cmd->phase};
+    const struct lab_schedule_step *now = lab_stepper_now(v);
+    switch (cmd->when) {
+    case LAB_WHEN_HERE:
+        out.break_kind = LAB_BREAK_STEP;
+        out.phase = (int)now->step->phase;
+        snprintf(out.text, sizeof(out.text), "%s", now->step->name);
+        break;
+    case LAB_WHEN_STEP:
+        if (find_step(v, cmd->arg, cmd->phase) < 0)
+            return;
+        out.break_kind = LAB_BREAK_STEP;
+        snprintf(out.text, sizeof(out.text), "%s", cmd->arg);
+        break;
+    case LAB_WHEN_PHASE:
+        out.break_kind = LAB_BREAK_PHASE;
+        break;
+    case LAB_WHEN_NAN:
+        out.break_kind = LAB_BREAK_NAN;
+        break;
+    case LAB_WHEN_INF:
+        out.break_kind = LAB_BREAK_INF;
+        break;
+    case LAB_WHEN_LOSS:
+        out.break_kind = LAB_BREAK_LOSS_ABOVE;
+        out.value = cmd->value;
+        break;
+    }
+    lab_stepper_post(v, &out);
+}
+
+static void list(struct lab_stepper *v)
+{
+    static const char *const kinds[] = {"step", "phase", "NaN", "Inf",
+                                        "loss above"};
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; i < v->snap.n_breaks; i++) {
+        const struct lab_break_info *b = &v->snap.breaks[i];
+        lab_str_addf(&text, "%s%d: %s %s", i ? "; " : "", b->number,
+                     b->watch ? "watch" : kinds[b->kind], b->step);
+        if (b->kind == LAB_BREAK_LOSS_ABOVE)
+            lab_str_addf(&text, "%g", b->value);
+        else if (b->phase >= 0)
+            lab_str_addf(&text, "%s%s", b->step[0] ? " " : "",
+                         lab_phase_name((enum lab_phase)b->phase));
+        if (b->hits)
+            lab_str_addf(&text, " (hit %lld times)", (long long)b->hits);
+    }
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
+                   v->snap.n_breaks ? lab_str_text(&text)
+                                    : "no breakpoints and no watches");
+    lab_str_release(&text);
+}
+
+/* Kinds that only carry a count. */
+static bool counted(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    static const struct {
+        enum lab_ui_command_kind word;
+        enum lab_command_kind act;
+        int64_t none;
+    } rows[] = {
+        {LAB_COMMAND_STEP, LAB_DO_STEP, 1},
+        {LAB_COMMAND_NEXT, LAB_DO_NEXT, 1},
+        {LAB_COMMAND_FINISH, LAB_DO_FINISH, 0},
+        {LAB_COMMAND_CONTINUE, LAB_DO_CONTINUE, 0},
+        {LAB_COMMAND_BACK, LAB_DO_BACK, 1},
+        {LAB_COMMAND_RESTART, LAB_DO_RESTART, 0},
+        {LAB_COMMAND_DELETE, LAB_DO_DELETE, 0},
+        {LAB_COMMAND_STOP, LAB_DO_STOP, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].word != cmd->kind)
+            continue;
+        struct lab_command out = {
+            .kind = rows[i].act, .n = count_of(cmd, rows[i].none), .phase = -1};
+        v->walked = true;
+        lab_stepper_post(v, &out);
+        return true;
+    }
+    return false;
+}
+
+static void run_to(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    int at = find_step(v, cmd->arg, cmd->phase);
+    struct lab_command out = {.kind = LAB_DO_RUN_TO, .n = at, .phase = -1};
+    if (at < 0)
+        return;
+    v->stay = true;
+    v->walked = true;
+    lab_stepper_post(v, &out);
+}
+
+static void named(struct lab_stepper *v, enum lab_command_kind kind,
+                  const struct lab_ui_command *cmd)
+{
+    struct lab_command out = {.kind = kind, .phase = -1};
+    if (kind != LAB_DO_VARIANT && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
+        return;
+    snprintf(out.text, sizeof(out.text), "%s", cmd->arg);
+    snprintf(out.text2, sizeof(out.text2), "%s", cmd->arg2);
+    lab_stepper_post(v, &out);
+}
+
+static void train(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_stepper_model model = v->model;
+    model.train_iterations = count_of(cmd, v->model.train_iterations);
+    if (lab_ui_push(v->ui, &lab_view_train, &model))
+        lab_ui_error(v->ui);
+}
+
+static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_command seed = {.kind = LAB_DO_RESTART, .seed_given = true};
+    switch (cmd->kind) {
+    case LAB_COMMAND_RUN:
+        run_to(v, cmd);
+        return true;
+    case LAB_COMMAND_BREAK:
+        add_break(v, cmd);
+        return true;
+    case LAB_COMMAND_WATCH:
+        named(v, LAB_DO_WATCH, cmd);
+        return true;
+    case LAB_COMMAND_UNWATCH:
+        named(v, LAB_DO_UNWATCH, cmd);
+        return true;
+    case LAB_COMMAND_CHECK:
+        named(v, LAB_DO_CHECK, cmd);
+        return true;
+    case LAB_COMMAND_VARIANT:
+        named(v, LAB_DO_VARIANT, cmd);
+        return true;
+    case LAB_COMMAND_PRINT:
+    case LAB_COMMAND_EXPLAIN:
+        show(v, cmd);
+        return true;
+    case LAB_COMMAND_SEED:
+        seed.seed = (uint64_t)cmd->n;
+        lab_stepper_post(v, &seed);
+        return true;
+    case LAB_COMMAND_TRAIN:
+        train(v, cmd);
+        return true;
+    case LAB_COMMAND_LIST:
+        list(v);
+        return true;
+    default:
+        return counted(v, cmd);
+    }
+}
+
+bool lab_stepper_command(struct lab_screen *s, const struct lab_ui_command *cmd)
+{
+    struct lab_stepper *v = s->state;
+    if (!v->snap.plan || !v->snap.schedule || v->step < 0)
+        return false;
+    bool used = run(v, cmd);
+    if (used)
+        lab_stepper_refresh(v);
+    return used;
+}
+
+const char *lab_stepper_complete(struct lab_screen *s,
+                                 enum lab_ui_command_kind kind, int nth)
+{
+    const struct lab_stepper *v = s->state;
+    if (!v->snap.plan || !v->snap.schedule)
+        return NULL;
+    switch (kind) {
+    case LAB_COMMAND_RUN:
+    case LAB_COMMAND_BREAK:
+        return nth < v->snap.schedule->n_steps
+                   ? v->snap.schedule->steps[nth].step->name
+                   : NULL;
+    case LAB_COMMAND_WATCH:
+    case LAB_COMMAND_UNWATCH:
+    case LAB_COMMAND_PRINT:
+    case LAB_COMMAND_EXPLAIN:
+    case LAB_COMMAND_CHECK:
+        return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
+                                             : NULL;
+    case LAB_COMMAND_VARIANT:
+        return nth < v->snap.plan->n_nodes ? v->snap.plan->nodes[nth].id : NULL;
+    default:
+        return NULL;
+    }
+}

@@ -1,0 +1,490 @@
+/* Which part of a tensor is looked at: axes, slices, the element under the
+ * cursor, and the elements that the explained number came from. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "view_stepper_priv.h"
+
+/* Further than any tensor reaches, and small enough to multiply. */
+#define FAR ((int64_t)1 << 40)
+
+static const struct lab_tensor *tensor_of(const struct lab_stepper *v)
+{
+    return &v->snap.plan->tensors[v->tensor];
+}
+
+struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v)
+{
+    return v->tensor >= 0 ? &v->looks[v->tensor] : NULL;
+}
+
+static int64_t axis_size(const struct lab_shape *s, int axis)
+{
+    return axis >= 0 && axis < s->rank ? s->dim[axis] : 1;
+}
+
+static bool is_shown(const struct lab_show *show, int axis)
+{
+    return axis == show->row_axis || axis == show->col_axis;
+}
+
+/* The first axis from `from` on, going `dir`, that is not shown; -1: none. */
+static int hidden_axis(const struct lab_tensor_look *look, int rank, int from,
+                       int dir)
+{
+    for (int i = 0; i < rank; i++) {
+        int axis = ((from + dir * i) % rank + rank) % rank;
+        if (!is_shown(&look->show, axis))
+            return axis;
+    }
+    return -1;
+}
+
+/* The last axis runs across, the one before it down; the others are fixed. */
+static void look_first(struct lab_tensor_look *look, int tensor,
+                       const struct lab_shape *shape)
+{
+    memset(look, 0, sizeof(*look));
+    look->set = true;
+    look->show.tensor = tensor;
+    look->show.row_axis = shape->rank >= 2 ? shape->rank - 2 : -1;
+    look->show.col_axis = shape->rank >= 1 ? shape->rank - 1 : -1;
+    look->hidden = shape->rank > 0 ? hidden_axis(look, shape->rank, 0, 1) : -1;
+}
+
+static bool same_show(const struct lab_show *a, const struct lab_show *b)
+{
+    if (a->tensor != b->tensor || a->row_axis != b->row_axis ||
+        a->col_axis != b->col_axis || a->row_first != b->row_first ||
+        a->col_first != b->col_first)
+        return false;
+    for (int i = 0; i < LAB_MAX_RANK; i++)
+        if (a->fixed[i] != b->fixed[i])
+            return false;
+    return true;
+}
+
+/* What of an axis a plane can hold. */
+static int64_t extent(const struct lab_shape *s, int axis, int64_t first,
+                      int64_t most)
+{
+    int64_t n = axis_size(s, axis) - first;
+    return n < 1 ? 1 : n > most ? most : n;
+}
+
+/* The first row (or column) of a window of `n` out of `all` that has `at`;
+ * stays where it is when it can. */
+static int64_t window(int64_t first, int64_t n, int64_t all, int64_t at)
+{
+    if (at >= first && at < first + n)
+        return first;
+    first = at - n / 2;
+    return first < 0 ? 0 : first > all - n ? all - n : first;
+}
+
+/* A very large plane comes in pieces: the one with the cursor in it. */
+static void cut_to_window(const struct lab_shape *shape,
+                          struct lab_tensor_look *look)
+{
+    struct lab_show *show = &look->show;
+    int64_t rows = axis_size(shape, show->row_axis);
+    int64_t cols = axis_size(shape, show->col_axis);
+    if (rows <= LAB_PLANE_ELEMENTS / (cols < LAB_PLANE_ELEMENTS ? cols : 1) &&
+        cols <= LAB_PLANE_ELEMENTS) {
+        show->row_first = 0;
+        show->col_first = 0;
+        return;
+    }
+    int64_t w = cols < LAB_PLANE_ELEMENTS ? cols : LAB_PLANE_ELEMENTS;
+    show->col_first = window(show->col_first, w, cols, look->col);
+    w = extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t h = LAB_PLANE_ELEMENTS / w;
+    h = h < rows ? h : rows;
+    show->row_first = window(show->row_first, h, rows, look->row);
+}
+
+static void ask(struct lab_stepper *v)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    if (look)
+        cut_to_window(&tensor_of(v)->shape, look);
+    if (!look || same_show(&look->show, &v->asked))
+        return;
+    struct lab_command cmd = {.kind = LAB_DO_SHOW, .show = look->show};
+    v->asked = look->show;
+    v->asked_ns = lab_clock_monotonic_ns();
+    v->num_top = 0;
+    v->num_left = 0;
+    lab_stepper_post(v, &cmd);
+}
+
+void lab_stepper_look_at(struct lab_stepper *v, int tensor)
+{
+    v->tensor = tensor;
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    if (!look)
+        return;
+    if (!look->set)
+        look_first(look, tensor, &tensor_of(v)->shape);
+    ask(v);
+}
+
+/* Whether the snapshot holds the plane that is asked for. */
+bool lab_stepper_plane_ready(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    return look && p->tensor == v->tensor && p->value &&
+           same_show(&p->show, &look->show);
+}
+
+int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col)
+{
+    int64_t at[LAB_MAX_RANK];
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    memcpy(at, look->show.fixed, sizeof(at));
+    if (look->show.row_axis >= 0)
+        at[look->show.row_axis] = row;
+    if (look->show.col_axis >= 0)
+        at[look->show.col_axis] = col;
+    return lab_shape_ravel(shape, at, shape->rank);
+}
+
+void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e)
+{
+    int64_t at[LAB_MAX_RANK];
+    if (e.tensor < 0 || e.tensor >= v->n_looks)
+        return;
+    lab_stepper_look_at(v, e.tensor);
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    lab_shape_unravel(shape, e.index, at);
+    for (int i = 0; i < shape->rank; i++)
+        if (!is_shown(&look->show, i))
+            look->show.fixed[i] = at[i];
+    look->row = look->show.row_axis >= 0 ? at[look->show.row_axis] : 0;
+    look->col = look->show.col_axis >= 0 ? at[look->show.col_axis] : 0;
+    ask(v);
+}
+
+void lab_stepper_explain_cursor(struct lab_stepper *v)
+{
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    if (!look)
+        return;
+    int64_t flat = lab_stepper_flat(v, look->row, look->col);
+    if (flat < 0)
+        return;
+    struct lab_command cmd = {.kind = LAB_DO_EXPLAIN,
+                              .element = {v->tensor, flat}};
+    v->explained = cmd.element;
+    v->term = 0;
+    v->source = 0;
+    v->top[LAB_PANE_EXPLAIN] = 0;
+    lab_stepper_post(v, &cmd);
+}
+
+/* ---- source elements ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Index of (row, col) in the plane that is asked for, -1: not in it. */
+int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
+                             int64_t col)
+{
+    const struct lab_show *show = &lab_stepper_look(v)->show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    int64_t cols =
+        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t rows = extent(shape, show->row_axis, show->row_first,
+                          LAB_PLANE_ELEMENTS / cols);
+    row -= show->row_first;
+    col -= show->col_first;
+    bool inside = row >= 0 && row < rows && col >= 0 && col < cols;
+    return inside ? row * cols + col : -1;
+}
+
+/* Place of a flat index in the plane, -1: it is in another slice. */
+static int64_t place_in_plane(const struct lab_stepper *v, int64_t flat)
+{
+    int64_t at[LAB_MAX_RANK];
+    const struct lab_show *show = &lab_stepper_look(v)->show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    lab_shape_unravel(shape, flat, at);
+    for (int i = 0; i < shape->rank; i++)
+        if (!is_shown(show, i) && at[i] != show->fixed[i])
+            return -1;
+    int64_t row = show->row_axis >= 0 ? at[show->row_axis] : 0;
+    int64_t col = show->col_axis >= 0 ? at[show->col_axis] : 0;
+    return lab_stepper_in_plane(v, row, col);
+}
+
+void lab_stepper_mark_sources(struct lab_stepper *v)
+{
+    const struct lab_explanation *e = &v->snap.explanation;
+    v->n_marks = 0;
+    if (e->tensor < 0 || v->tensor < 0 || e->n_terms < 1)
+        return;
+    int64_t *more = lab_realloc_array(
+        v->marks, (size_t)e->n_terms * LAB_TERM_SOURCES, sizeof(*more));
+    if (!more)
+        return; /* no marks are better than no screen */
+    v->marks = more;
+    for (int64_t i = 0; i < e->n_terms; i++) {
+        for (int k = 0; k < e->terms[i].n_sources; k++) {
+            const struct lab_element *s = &e->terms[i].source[k];
+            int64_t place =
+                s->tensor == v->tensor ? place_in_plane(v, s->index) : -1;
+            if (place >= 0)
+                v->marks[v->n_marks++] = place;
+        }
+    }
+    qsort(v->marks, (size_t)v->n_marks, sizeof(*v->marks), by_value);
+}
+
+/* ---- keys ---- */
+
+static int64_t clamp(int64_t n, int64_t most)
+{
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
+/* Elements in a row of the picture when one row is folded; 0: as it fits. */
+int64_t lab_stepper_fold(const struct lab_stepper *v)
+{
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    int64_t n = axis_size(&tensor_of(v)->shape, look->show.col_axis);
+    int64_t side = 1;
+    if (!look->picture)
+        return 0;
+    while (side * side < n)
+        side++;
+    return side;
+}
+
+/* The picture as it stands on the screen: one key moves one cell, and a cell
+ * of the heat map may hold several elements. */
+static struct lab_heat_grid grid_now(const struct lab_stepper *v)
+{
+    const struct lab_show *show = &lab_stepper_look(v)->show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    int64_t cols =
+        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t rows = extent(shape, show->row_axis, show->row_first,
+                          LAB_PLANE_ELEMENTS / cols);
+    int h = (int)v->page_rows;
+    int w = (int)v->page_cols;
+    if (v->numbers)
+        return lab_heat_fold(rows, cols, lab_stepper_fold(v), w);
+    return lab_heat_fit(rows, cols, lab_stepper_fold(v), h, w);
+}
+
+static void move(struct lab_stepper *v, int64_t down, int64_t right)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    struct lab_heat_grid g = grid_now(v);
+    down *= g.block_rows;
+    right *= g.block_cols;
+    if (g.folded) { /* down is a whole piece of the one row */
+        right += down * g.cols;
+        down = 0;
+    }
+    look->row =
+        clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
+    look->col =
+        clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
+    ask(v);
+}
+
+/* The explanation follows the cursor, unless the cursor has gone to look at
+ * where an explained number came from. */
+static void moved(struct lab_stepper *v)
+{
+    if (v->pinned)
+        return;
+    lab_stepper_explain_cursor(v);
+    if (v->tab == LAB_PANE_TEXT)
+        v->tab = LAB_PANE_EXPLAIN;
+}
+
+static void next_tensor(struct lab_stepper *v, int dir)
+{
+    int at = -1;
+    for (int i = 0; i < v->n_tensors; i++)
+        if (v->tensors[i] == v->tensor)
+            at = i;
+    if (v->n_tensors == 0)
+        return;
+    if (at < 0)
+        at = dir > 0 ? -1 : 0;
+    at = (at + dir + v->n_tensors) % v->n_tensors;
+    lab_stepper_look_at(v, v->tensors[at]);
+    /* Looking at another tensor keeps the explanation: its sources may be
+     * there. Back on the explained tensor it follows the cursor again. */
+    v->pinned = v->explained.tensor >= 0 && v->explained.tensor != v->tensor;
+    lab_stepper_mark_sources(v);
+}
+
+static void slice(struct lab_stepper *v, int dir)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    int axis = look->hidden;
+    if (axis < 0 || is_shown(&look->show, axis)) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM,
+                       "all of this tensor is in sight: no slice to change");
+        return;
+    }
+    look->show.fixed[axis] = clamp(look->show.fixed[axis] + dir,
+                                   axis_size(&tensor_of(v)->shape, axis) - 1);
+    ask(v);
+    moved(v);
+}
+
+static void choose_hidden(struct lab_stepper *v, int dir)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    int rank = tensor_of(v)->shape.rank;
+    if (look->hidden >= 0)
+        look->hidden = hidden_axis(look, rank, look->hidden + dir, dir);
+}
+
+/* The next axis down or across; the two change places when they meet. */
+static void turn_axis(struct lab_stepper *v, bool rows)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    struct lab_show *show = &look->show;
+    int rank = tensor_of(v)->shape.rank;
+    int *mine = rows ? &show->row_axis : &show->col_axis;
+    int *other = rows ? &show->col_axis : &show->row_axis;
+    if (rank < 2 || look->picture) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "this picture has one axis only");
+        return;
+    }
+    int64_t at[LAB_MAX_RANK];
+    memcpy(at, show->fixed, sizeof(at));
+    at[show->row_axis] = look->row;
+    at[show->col_axis] = look->col;
+    int next = (*mine + 1) % rank;
+    if (next == *other)
+        *other = *mine;
+    *mine = next;
+    memset(show->fixed, 0, sizeof(show->fixed));
+    for (int i = 0; i < rank; i++)
+        if (!is_shown(show, i))
+            show->fixed[i] = at[i];
+    look->row = at[show->row_axis];
+    look->col = at[show->col_axis];
+    if (look->hidden >= 0 && is_shown(show, look->hidden))
+        look->hidden = hidden_axis(look, rank, 0, 1);
+    ask(v);
+}
+
+/* One row as a square: a digit of 64 pixels is 8 by 8. */
+static void turn_picture(struct lab_stepper *v)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    if (look->picture) {
+        int64_t col = look->col;
+        int64_t row = shape->rank >= 2 ? look->show.fixed[shape->rank - 2] : 0;
+        struct lab_show old = look->show;
+        look_first(look, v->tensor, shape);
+        memcpy(look->show.fixed, old.fixed, sizeof(old.fixed));
+        if (shape->rank >= 2)
+            look->show.fixed[shape->rank - 2] = 0;
+        if (look->show.col_axis >= 0)
+            look->show.fixed[look->show.col_axis] = 0;
+        look->row = row;
+        look->col = col;
+    } else if (shape->rank < 1) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "one number has no picture");
+        return;
+    } else {
+        if (look->show.row_axis >= 0) {
+            look->show.fixed[look->show.row_axis] = look->row;
+            look->hidden = look->show.row_axis;
+        }
+        look->show.row_axis = -1;
+        look->row = 0;
+        look->picture = true;
+    }
+    ask(v);
+}
+
+static bool movement(struct lab_stepper *v, int action)
+{
+    int64_t page = v->page_rows > 1 ? v->page_rows - 1 : 1;
+    switch (action) {
+    case LAB_ACT_UP:
+        move(v, -1, 0);
+        break;
+    case LAB_ACT_DOWN:
+        move(v, 1, 0);
+        break;
+    case LAB_ACT_LEFT:
+        move(v, 0, -1);
+        break;
+    case LAB_ACT_RIGHT:
+        move(v, 0, 1);
+        break;
+    case LAB_ACT_PAGE_UP:
+        move(v, -page, 0);
+        break;
+    case LAB_ACT_PAGE_DOWN:
+        move(v, page, 0);
+        break;
+    case LAB_ACT_FIRST:
+        move(v, -FAR, -FAR);
+        break;
+    case LAB_ACT_LAST:
+        move(v, FAR, FAR);
+        break;
+    default:
+        return false;
+    }
+    moved(v);
+    return true;
+}
+
+bool lab_stepper_tensor_action(struct lab_stepper *v, int action)
+{
+    if (v->tensor < 0)
+        return false;
+    switch (action) {
+    case LAB_STEPPER_ACT_TENSOR_NEXT:
+    case LAB_STEPPER_ACT_TENSOR_PREV:
+        next_tensor(v, action == LAB_STEPPER_ACT_TENSOR_NEXT ? 1 : -1);
+        return true;
+    case LAB_STEPPER_ACT_SLICE_NEXT:
+    case LAB_STEPPER_ACT_SLICE_PREV:
+        slice(v, action == LAB_STEPPER_ACT_SLICE_NEXT ? 1 : -1);
+        break;
+    case LAB_STEPPER_ACT_HIDDEN_NEXT:
+    case LAB_STEPPER_ACT_HIDDEN_PREV:
+        choose_hidden(v, action == LAB_STEPPER_ACT_HIDDEN_NEXT ? 1 : -1);
+        break;
+    case LAB_STEPPER_ACT_ROW_AXIS:
+    case LAB_STEPPER_ACT_COL_AXIS:
+        turn_axis(v, action == LAB_STEPPER_ACT_ROW_AXIS);
+        break;
+    case LAB_STEPPER_ACT_PICTURE:
+        turn_picture(v);
+        break;
+    case LAB_STEPPER_ACT_DIGITS:
+        v->numbers = !v->numbers;
+        break;
+    default:
+        return v->focus == LAB_PANE_TENSOR && movement(v, action);
+    }
+    lab_stepper_mark_sources(v);
+    return true;
+}

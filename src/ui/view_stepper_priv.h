@@ -1,0 +1,174 @@
+/* view_stepper_priv.h -- the stepper's state, shared by its panes.
+ *
+ * One file a pane: view_stepper_steps.c (the tree), _tensor.c, _explain.c,
+ * _kernels.c, _text.c; _look.c says which part of a tensor is looked at,
+ * _bindings.c, _keys.c and _command.c what keys and words do, _draw.c frames,
+ * view_stepper.c is the life of the screen. Threads: the UI's. */
+#pragma once
+#include "heat.h"
+#include "step_tree.h"
+#include "ui/stepper.h"
+#include "ui/ui.h"
+#include "view_stepper_layout.h"
+
+enum { LAB_STEPPER_ASK_RESTART = 1 };
+enum {
+    LAB_STEPPER_TENSORS = LAB_STEP_IN + LAB_STEP_OUT,
+    LAB_STEPPER_KERNELS = 64,
+    LAB_STEPPER_VARIANTS = 32
+};
+
+/* How a tensor is looked at; kept for each, so that it comes back so. */
+struct lab_tensor_look {
+    bool set;
+    bool picture; /* one row, folded to a square */
+    int hidden;   /* axis that [ and ] move along, -1: none */
+    struct lab_show show;
+    int64_t row; /* the cursor, in the plane shown */
+    int64_t col;
+};
+
+struct lab_stepper_scroll {
+    int64_t cursor; /* lists; -1: no cursor, the text moves */
+    int64_t top;
+};
+
+struct lab_stepper {
+    struct lab_ui *ui;
+    struct lab_stepper_model model;
+    struct lab_snapshot snap; /* version 0: none yet */
+    enum lab_stepper_pane focus;
+    enum lab_stepper_pane tab; /* of the shared place */
+    bool zoom;
+    struct lab_stepper_layout layout; /* as last drawn */
+    bool numbers; /* the tensor as numbers, else as a heat map */
+    bool stay;    /* the next stop is at a step not run yet */
+    bool pinned;  /* the source of an explained number is looked at */
+    bool walked;  /* a command of ours has been posted since */
+
+    struct lab_step_tree tree;
+    int item; /* chosen item of the tree */
+    int64_t tree_top;
+    int step;                         /* chosen step, -1: none */
+    int tensors[LAB_STEPPER_TENSORS]; /* of the chosen step: in, then out */
+    int n_tensors;
+    int n_in;
+    int tensor;                    /* looked at, -1: none */
+    struct lab_tensor_look *looks; /* plan->n_tensors of them */
+    int n_looks;
+    int64_t asked_ns;      /* when: monotonic */
+    bool held;             /* a frame waits for the plane that belongs to it */
+    struct lab_show asked; /* last posted */
+    struct lab_element explained; /* last posted; tensor -1: none */
+    int64_t *marks; /* source elements in the plane shown, ascending */
+    int64_t n_marks;
+    int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
+    int64_t num_top; /* scroll of the numbers */
+    int64_t num_left;
+    int64_t page_rows; /* as last drawn */
+    int64_t page_cols;
+
+    int term;                      /* chosen term of the explanation */
+    int source;                    /* chosen source of that term */
+    struct lab_stepper_text lines; /* reused at every drawing */
+    int64_t top[LAB_PANE_COUNT];   /* first line in sight */
+    int64_t view_h[LAB_PANE_COUNT];
+
+    struct lab_stepper_kernel *kernels;
+    int n_kernels;                /* -1: not known */
+    int64_t kernels_of;           /* exec they were read for */
+    struct lab_stepper_text text; /* the lesson's, for (text_step, columns) */
+    int text_step;
+    int text_columns;
+
+    struct {
+        bool open;
+        int node;
+        const char *name[LAB_STEPPER_VARIANTS];
+        int n;
+        int cursor;
+    } variants;
+    char search[64];
+    bool searching; /* n and N go to matches */
+};
+
+LAB_C_BEGIN
+/* view_stepper.c */
+bool lab_stepper_refresh(struct lab_stepper *v); /* true: something changed */
+void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd);
+void lab_stepper_choose(struct lab_stepper *v, int step);
+void lab_stepper_choose_item(struct lab_stepper *v, int item);
+void lab_stepper_focus(struct lab_stepper *v, enum lab_stepper_pane pane);
+const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
+const char *lab_stepper_node(const struct lab_stepper *v, int step);
+bool lab_stepper_busy(const struct lab_stepper *v);
+
+/* view_stepper_bindings.c */
+extern const struct lab_binding lab_stepper_keys[];
+const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s);
+
+/* view_stepper_keys.c, view_stepper_command.c */
+bool lab_stepper_action(struct lab_screen *s, int action);
+bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
+bool lab_stepper_command(struct lab_screen *s,
+                         const struct lab_ui_command *cmd);
+const char *lab_stepper_complete(struct lab_screen *s,
+                                 enum lab_ui_command_kind kind, int nth);
+void lab_stepper_answer(struct lab_screen *s, int id, const char *text);
+void lab_stepper_search(struct lab_stepper *v, int dir);
+
+/* view_stepper_draw.c */
+void lab_stepper_draw(struct lab_screen *s, struct lab_canvas *c,
+                      struct lab_rect body);
+/* Draws `lines` from *top on, which is kept in range; `chosen` is the line of
+ * a cursor, or -1, and is brought into sight. */
+void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_stepper_text *lines, int64_t *top,
+                            int64_t chosen, bool focused);
+
+/* view_stepper_steps.c */
+void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r);
+bool lab_stepper_steps_action(struct lab_stepper *v, int action);
+bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step);
+void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r);
+
+/* view_stepper_look.c: which part of a tensor is looked at */
+void lab_stepper_look_at(struct lab_stepper *v, int tensor);
+struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
+void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
+int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
+                             int64_t col);
+int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col);
+bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
+void lab_stepper_explain_cursor(struct lab_stepper *v);
+void lab_stepper_mark_sources(struct lab_stepper *v);
+bool lab_stepper_plane_ready(const struct lab_stepper *v);
+int64_t lab_stepper_fold(const struct lab_stepper *v);
+
+/* view_stepper_tensor.c */
+void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect r);
+
+/* view_stepper_explain.c */
+void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect r);
+bool lab_stepper_explain_action(struct lab_stepper *v, int action);
+/* The printed value of an element; false: nothing is printed for it. */
+bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
+                         double *value, const struct lab_printed_spec **spec);
+
+/* view_stepper_kernels.c */
+void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect r);
+void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
+                               struct lab_rect body);
+bool lab_stepper_variants_action(struct lab_stepper *v, int action);
+void lab_stepper_open_variants(struct lab_stepper *v);
+void lab_stepper_open_source(struct lab_stepper *v);
+
+/* view_stepper_text.c */
+void lab_stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r);
+LAB_C_END

@@ -1,0 +1,293 @@
+/* The pane of steps: what has run, what is next, where the walk will stop. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/record.h"
+#include "ui/format.h"
+#include "view_stepper_priv.h"
+
+/* ---- the line above ---- */
+
+static bool loss_known(const struct lab_snapshot *snap)
+{
+    const struct lab_schedule *s = snap->schedule;
+    int end = s->phase_first[LAB_LOSS + 1];
+    return end > s->phase_first[LAB_LOSS] && snap->steps[end - 1].done;
+}
+
+static const char *doing(const struct lab_snapshot *snap)
+{
+    switch (snap->state) {
+    case LAB_SESSION_STARTING:
+        return "starting";
+    case LAB_SESSION_WALKING:
+        return "running ...";
+    case LAB_SESSION_TRAINING:
+        return "training ... (t shows it, Esc stops)";
+    case LAB_SESSION_CHECKING:
+        return "checking gradients ... (Esc stops)";
+    case LAB_SESSION_FAILED:
+        return "failed";
+    default:
+        return "";
+    }
+}
+
+static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
+{
+    int passed = 0;
+    double worst = 0;
+    for (int i = 0; i < snap->n_checks; i++) {
+        passed += snap->checks[i].passed;
+        worst = fmax(worst, snap->checks[i].max_error);
+    }
+    if (snap->n_checks)
+        snprintf(out, cap, "gradient check: %d of %d agree, worst error %.1e",
+                 passed, snap->n_checks, worst);
+    return snap->n_checks - passed;
+}
+
+void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    const struct lab_schedule *s = snap->schedule;
+    char loss[LAB_FORMAT_BYTES] = "not known yet";
+    char check[128];
+    if (lab_rect_empty(r))
+        return;
+    if (loss_known(snap) || !isnan(snap->loss))
+        lab_format_value(snap->loss, 8, loss, sizeof(loss));
+    int x = r.x;
+    x += lab_canvas_textf(c, r.y, x, r.w, LAB_ROLE_NORMAL,
+                          "iteration %lld   step %d of %d   loss %s",
+                          (long long)snap->iteration, snap->position,
+                          s->n_steps, loss);
+    const char *what = doing(snap);
+    if (what[0]) {
+        lab_canvas_textf(c, r.y, x + 3, -1, LAB_ROLE_WARN, "%s", what);
+    } else if (snap->n_checks) {
+        int bad = checks_of(snap, check, sizeof(check));
+        lab_canvas_textf(c, r.y, x + 3, -1, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD,
+                         "%s", check);
+    } else if (snap->position < s->n_steps) {
+        lab_canvas_textf(c, r.y, x + 3, -1, LAB_ROLE_DIM, "next: %s",
+                         s->steps[snap->position].step->name);
+    } else {
+        lab_canvas_text(c, r.y, x + 3, -1, LAB_ROLE_GOOD, "done: s goes on");
+    }
+}
+
+/* ---- breakpoints ---- */
+
+static bool names_step(const struct lab_break_info *b,
+                       const struct lab_schedule_step *s, const char *node)
+{
+    if (b->phase >= 0 && b->phase != (int)s->step->phase)
+        return false;
+    return strcmp(b->step, s->step->name) == 0 || strcmp(b->step, node) == 0;
+}
+
+/* A breakpoint that stops in front of this step. A node's stops at its first
+ * step of each phase, a phase's at the first of the phase. */
+bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step)
+{
+    const struct lab_schedule *s = snap->schedule;
+    const struct lab_schedule_step *at = &s->steps[step];
+    const char *node = snap->plan->nodes[at->depth_node].id;
+    for (int i = 0; i < snap->n_breaks; i++) {
+        const struct lab_break_info *b = &snap->breaks[i];
+        if (b->watch)
+            continue;
+        if (b->kind == LAB_BREAK_PHASE &&
+            step == s->phase_first[at->step->phase] &&
+            b->phase == (int)at->step->phase)
+            return true;
+        if (b->kind != LAB_BREAK_STEP || !names_step(b, at, node))
+            continue;
+        bool first = step == 0 ||
+                     s->steps[step - 1].depth_node != at->depth_node ||
+                     s->steps[step - 1].step->phase != at->step->phase;
+        if (strcmp(b->step, at->step->name) == 0 || first)
+            return true;
+    }
+    return false;
+}
+
+static bool any_break(const struct lab_snapshot *snap, int first, int end)
+{
+    if (snap->n_breaks == 0)
+        return false;
+    for (int i = first; i < end; i++)
+        if (lab_stepper_breaks_at(snap, i))
+            return true;
+    return false;
+}
+
+/* ---- rows ---- */
+
+/* Time of the steps that ran, NaN when none did. */
+static double time_of(const struct lab_snapshot *snap, int first, int end)
+{
+    double sum = NAN;
+    for (int i = first; i < end; i++) {
+        const struct lab_step_status *s = &snap->steps[i];
+        if (s->exec > 0 && s->time_ns != LAB_UNKNOWN)
+            sum = (isnan(sum) ? 0 : sum) + (double)s->time_ns;
+    }
+    return sum;
+}
+
+static bool all_done(const struct lab_snapshot *snap, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        if (!snap->steps[i].done)
+            return false;
+    return end > first;
+}
+
+/* Returns the columns it took. */
+static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
+                    struct lab_rect row, const struct lab_tree_item *item)
+{
+    char text[LAB_FORMAT_BYTES];
+    double ns = time_of(&v->snap, item->first, item->end);
+    if (isnan(ns))
+        return 0;
+    lab_format_ns(ns, text, sizeof(text));
+    int w = lab_canvas_columns(c, text);
+    if (w + 10 >= row.w)
+        return 0;
+    lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
+    return w + 1;
+}
+
+static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
+                     struct lab_rect row, int index)
+{
+    const struct lab_snapshot *snap = &v->snap;
+    const struct lab_tree_item *item = &v->tree.items[index];
+    bool header = item->step < 0;
+    bool in_sight = !header || item->folded; /* else a row below says it */
+    bool next = snap->position >= item->first && snap->position < item->end;
+    bool done = all_done(snap, item->first, item->end);
+    int time_w = row_time(v, c, row, item);
+    int x = row.x;
+    lab_canvas_text(c, row.y, x, 1, LAB_ROLE_TITLE,
+                    next && in_sight ? ">" : " ");
+    if (in_sight && any_break(snap, item->first, item->end))
+        lab_canvas_text(c, row.y, x + 1, 1, LAB_ROLE_BAD, "B");
+    if (done)
+        lab_canvas_text(c, row.y, x + 2, 1, LAB_ROLE_GOOD, "✓");
+    x += 3 + item->depth;
+    if (header)
+        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_DIM, item->folded ? "+" : "-");
+    x += 2;
+    enum lab_role role = header                         ? LAB_ROLE_HEADING
+                         : item->step == snap->position ? LAB_ROLE_TITLE
+                                                        : LAB_ROLE_NORMAL;
+    int room = row.x + row.w - x - time_w;
+    lab_canvas_text(c, row.y, x, room, role, item->name);
+    if (index == v->item)
+        lab_canvas_paint(c, row,
+                         v->focus == LAB_PANE_STEPS ? LAB_ROLE_SELECTED
+                                                    : LAB_ROLE_CURSOR);
+}
+
+void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r)
+{
+    const struct lab_step_tree *t = &v->tree;
+    int chosen = lab_step_tree_row(t, v->item);
+    if (chosen < v->tree_top) {
+        v->tree_top = chosen; /* with the headers that it stands under */
+        while (v->tree_top > 0 && t->items[t->rows[v->tree_top]].parent ==
+                                      t->rows[v->tree_top - 1])
+            v->tree_top--;
+    }
+    if (chosen >= v->tree_top + r.h)
+        v->tree_top = chosen - r.h + 1;
+    if (v->tree_top > t->n_rows - r.h)
+        v->tree_top = t->n_rows - r.h;
+    if (v->tree_top < 0)
+        v->tree_top = 0;
+    for (int y = 0; y < r.h && v->tree_top + y < t->n_rows; y++)
+        draw_row(v, c, (struct lab_rect){r.y + y, r.x, 1, r.w},
+                 t->rows[v->tree_top + y]);
+    if (t->n_rows == 0)
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, "no steps");
+}
+
+/* ---- keys ---- */
+
+static void go_row(struct lab_stepper *v, int64_t row)
+{
+    const struct lab_step_tree *t = &v->tree;
+    if (t->n_rows == 0)
+        return;
+    row = row < 0 ? 0 : row >= t->n_rows ? t->n_rows - 1 : row;
+    lab_stepper_choose_item(v, t->rows[row]);
+}
+
+/* Left: fold, or up to the header. Right: unfold, or down into it. */
+static void sideways(struct lab_stepper *v, bool left)
+{
+    const struct lab_tree_item *item = &v->tree.items[v->item];
+    bool header = item->step < 0;
+    if (left && header && !item->folded)
+        lab_step_tree_fold(&v->tree, v->item, true);
+    else if (left && item->parent >= 0)
+        lab_stepper_choose_item(v, item->parent);
+    else if (!left && header && item->folded)
+        lab_step_tree_fold(&v->tree, v->item, false);
+    else if (!left && header)
+        lab_stepper_choose_item(v, v->item + 1);
+}
+
+static void open_item(struct lab_stepper *v)
+{
+    const struct lab_tree_item *item = &v->tree.items[v->item];
+    if (item->step < 0)
+        lab_step_tree_fold(&v->tree, v->item, !item->folded);
+    else
+        lab_stepper_focus(v, LAB_PANE_TENSOR);
+}
+
+bool lab_stepper_steps_action(struct lab_stepper *v, int action)
+{
+    int64_t row = lab_step_tree_row(&v->tree, v->item);
+    int64_t page =
+        v->view_h[LAB_PANE_STEPS] > 1 ? v->view_h[LAB_PANE_STEPS] - 1 : 1;
+    if (v->item < 0)
+        return false;
+    switch (action) {
+    case LAB_ACT_UP:
+        go_row(v, row - 1);
+        return true;
+    case LAB_ACT_DOWN:
+        go_row(v, row + 1);
+        return true;
+    case LAB_ACT_PAGE_UP:
+        go_row(v, row - page);
+        return true;
+    case LAB_ACT_PAGE_DOWN:
+        go_row(v, row + page);
+        return true;
+    case LAB_ACT_FIRST:
+        go_row(v, 0);
+        return true;
+    case LAB_ACT_LAST:
+        go_row(v, v->tree.n_rows - 1);
+        return true;
+    case LAB_ACT_LEFT:
+    case LAB_ACT_RIGHT:
+        sideways(v, action == LAB_ACT_LEFT);
+        return true;
+    case LAB_ACT_OPEN:
+        open_item(v);
+        return true;
+    default:
+        return false;
+    }
+}

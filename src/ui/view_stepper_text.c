@@ -1,0 +1,31 @@
+/* The pane with the lesson's own words for the chosen step. */
+#include "view_stepper_priv.h"
+
+static void fetch(struct lab_stepper *v, int columns)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    if (v->text_step == v->step && v->text_columns == columns)
+        return;
+    lab_stepper_text_clear(&v->text);
+    if (v->text_step != v->step)
+        v->top[LAB_PANE_TEXT] = 0;
+    v->text_step = v->step;
+    v->text_columns = columns;
+    if (s && v->model.text_for)
+        v->model.text_for(v->model.user, s->step->name,
+                          lab_stepper_node(v, v->step),
+                          lab_phase_name(s->step->phase), columns, &v->text);
+    if (v->text.line_count == 0)
+        lab_stepper_text_wrap(&v->text, LAB_ROLE_DIM,
+                              "This lesson says nothing about this step. Its "
+                              "formula stands above; point at a number to "
+                              "see where it comes from.",
+                              columns, 0);
+}
+
+void lab_stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r)
+{
+    fetch(v, r.w - 2); /* the last column shows that there is more */
+    lab_stepper_draw_lines(c, r, &v->text, &v->top[LAB_PANE_TEXT], -1, false);
+}

@@ -1,0 +1,95 @@
+#include "view_text.h"
+
+#include <stdio.h>
+
+#include "ui/ui.h"
+#include "ui/views.h"
+
+enum lab_status lab_text_start(struct lab_text_state *st, const char *title)
+{
+    enum lab_status status = lab_doc_check(&st->doc);
+    if (status) {
+        lab_doc_release(&st->doc);
+        return status;
+    }
+    snprintf(st->title, sizeof(st->title), "%s", title);
+    lab_pager_init(&st->pager, &st->doc);
+    return LAB_OK;
+}
+
+static enum lab_status text_init(struct lab_screen *s, const void *args)
+{
+    struct lab_text_state *st = s->state;
+    const struct lab_text_args *a = args;
+    lab_doc_init(&st->doc);
+    enum lab_status status = a->write(a->user, &st->doc);
+    if (status) {
+        lab_doc_release(&st->doc);
+        return status;
+    }
+    return lab_text_start(st, a->title);
+}
+
+void lab_text_release(struct lab_screen *s)
+{
+    struct lab_text_state *st = s->state;
+    lab_pager_release(&st->pager);
+    lab_doc_release(&st->doc);
+}
+
+void lab_text_draw(struct lab_screen *s, struct lab_canvas *c,
+                   struct lab_rect body)
+{
+    struct lab_text_state *st = s->state;
+    lab_pager_draw(&st->pager, c, body);
+}
+
+bool lab_text_action(struct lab_screen *s, int action)
+{
+    struct lab_text_state *st = s->state;
+    switch (action) {
+    case LAB_ACT_CANCEL:
+        lab_ui_pop(s->ui);
+        return true;
+    case LAB_ACT_SEARCH_NEXT:
+    case LAB_ACT_SEARCH_PREV:
+        if (!st->pager.search[0])
+            lab_ui_message(s->ui, LAB_ROLE_WARN, "search with / first");
+        else
+            lab_pager_search(&st->pager, "",
+                             action == LAB_ACT_SEARCH_NEXT ? 1 : -1, true);
+        return true;
+    default:
+        return lab_pager_action(&st->pager, action);
+    }
+}
+
+void lab_text_answer(struct lab_screen *s, int id, const char *text)
+{
+    struct lab_text_state *st = s->state;
+    if (id == LAB_PROMPT_SEARCH && text &&
+        !lab_pager_search(&st->pager, text, 1, false))
+        lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this text",
+                       text);
+}
+
+void lab_text_title(struct lab_screen *s, char *out, size_t cap)
+{
+    struct lab_text_state *st = s->state;
+    char place[64];
+    snprintf(out, cap, "%s (%s)", st->title,
+             lab_pager_place(&st->pager, place, sizeof(place)));
+}
+
+const struct lab_screen_ops lab_view_text = {
+    .name = "text",
+    .title = "Text",
+    .state_bytes = sizeof(struct lab_text_state),
+    .sideways = true,
+    .init = text_init,
+    .release = lab_text_release,
+    .draw = lab_text_draw,
+    .action = lab_text_action,
+    .answer = lab_text_answer,
+    .title_now = lab_text_title,
+};

@@ -1,0 +1,365 @@
+/* Training: curves that grow while the engine runs on its own thread. Leaving
+ * the screen does not stop it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ui/chart.h"
+#include "ui/format.h"
+#include "ui/layout.h"
+#include "ui/stepper.h"
+#include "ui/ui.h"
+
+enum {
+    ACT_TRAIN = LAB_ACT_OWN,
+    ACT_COUNT,
+    ACT_STOP,
+    ACT_LOG,
+    ASK_ITERATIONS = 1,
+    WIDE = 140 /* from here on the two curves stand side by side */
+};
+
+struct curve { /* as a chart wants it */
+    double *x;
+    double *y;
+    int64_t n;
+    int64_t cap;
+};
+
+struct train {
+    struct lab_ui *ui;
+    struct lab_stepper_model model;
+    struct lab_snapshot snap; /* version 0: none yet */
+    struct curve loss;
+    struct curve accuracy;
+    int64_t asked; /* iterations of the last request; 0: the lesson's */
+    bool log_scale;
+};
+
+static const struct lab_binding keys[] = {
+    {{'t', LAB_KEY_ENTER},
+     ACT_TRAIN,
+     "train on",
+     "train again as many iterations, from where it stands",
+     true},
+    {{'i'}, ACT_COUNT, "iterations", "train this many iterations", true},
+    {{LAB_KEY_ESC, 'x'}, ACT_STOP, "stop", "stop the training", true},
+    {{'l'}, ACT_LOG, "log scale", "the loss on a logarithmic scale", true},
+    {{'q', LAB_KEY_F1 + 9},
+     LAB_ACT_BACK,
+     "stepper",
+     "back to the stepper; the training goes on",
+     true},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
+static void post(struct train *v, enum lab_command_kind kind, int64_t n)
+{
+    struct lab_command cmd = {.kind = kind, .n = n, .phase = -1};
+    if (v->model.post(v->model.user, &cmd))
+        lab_ui_error(v->ui);
+}
+
+static void start(struct train *v, int64_t n)
+{
+    v->asked = n;
+    post(v, LAB_DO_TRAIN, n);
+}
+
+/* ---- snapshots ---- */
+
+static void keep_curve(struct curve *out, const struct lab_curve *in)
+{
+    if (in->n > out->cap) {
+        int64_t cap = in->n + in->n / 2;
+        double *x = lab_realloc_array(out->x, (size_t)cap, sizeof(*x));
+        if (x)
+            out->x = x;
+        double *y = lab_realloc_array(out->y, (size_t)cap, sizeof(*y));
+        if (y)
+            out->y = y;
+        if (!x || !y)
+            return; /* the old curve stays */
+        out->cap = cap;
+    }
+    out->n = in->n;
+    for (int i = 0; i < in->n; i++) {
+        out->x[i] = (double)in->iteration[i];
+        out->y[i] = in->value[i];
+    }
+}
+
+static bool refresh(struct train *v)
+{
+    struct lab_snapshot next;
+    if (v->snap.version && v->model.version(v->model.user) == v->snap.version)
+        return false;
+    memset(&next, 0, sizeof(next));
+    if (v->model.snapshot(v->model.user, &next)) {
+        lab_ui_error(v->ui);
+        return true;
+    }
+    if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
+        lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
+    if (v->snap.version)
+        v->model.snapshot_release(v->model.user, &v->snap);
+    v->snap = next;
+    keep_curve(&v->loss, &next.losses);
+    keep_curve(&v->accuracy, &next.accuracies);
+    return true;
+}
+
+/* ---- drawing ---- */
+
+static const char *state_text(const struct train *v)
+{
+    const struct lab_snapshot *s = &v->snap;
+    if (s->state == LAB_SESSION_TRAINING)
+        return "training";
+    if (s->state == LAB_SESSION_FAILED)
+        return "failed";
+    if (s->train_target > 0 && s->train_done < s->train_target)
+        return "stopped";
+    return s->train_done > 0 ? "done" : "waiting";
+}
+
+static void draw_facts(const struct train *v, struct lab_canvas *c,
+                       struct lab_rect row)
+{
+    const struct lab_snapshot *s = &v->snap;
+    char loss[LAB_FORMAT_BYTES];
+    char text[LAB_FORMAT_BYTES];
+    double last = v->loss.n ? v->loss.y[v->loss.n - 1] : s->loss;
+    int x = row.x;
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s", state_text(v));
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   iteration %lld",
+                          (long long)s->iteration);
+    if (s->iterations_per_epoch > 0)
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   epoch %lld",
+                              (long long)s->epoch);
+    lab_format_value(last, 8, loss, sizeof(loss));
+    bool known = v->loss.n > 0 || !isnan(s->loss);
+    x += lab_canvas_textf(c, row.y, x, -1,
+                          known && !isfinite(last) ? LAB_ROLE_BAD
+                                                   : LAB_ROLE_NORMAL,
+                          "   loss %s", known ? loss : "not known yet");
+    lab_format_share(s->accuracy, text, sizeof(text));
+    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                     isnan(s->accuracy) ? "" : "   held-back right %s", text);
+}
+
+/* "16 s left", or nothing where it is not known. */
+static void left_text(const struct lab_snapshot *s, char *out, size_t cap)
+{
+    char span[LAB_FORMAT_BYTES];
+    out[0] = '\0';
+    if (s->state != LAB_SESSION_TRAINING || !isfinite(s->seconds_left) ||
+        s->seconds_left < 0 || s->seconds_left > 1e9)
+        return;
+    lab_format_span((int64_t)(s->seconds_left * 1e9), span, sizeof(span));
+    snprintf(out, cap, ", %s left", span);
+}
+
+static void draw_progress(const struct train *v, struct lab_canvas *c,
+                          struct lab_rect row)
+{
+    const struct lab_snapshot *s = &v->snap;
+    char rate[LAB_FORMAT_BYTES] = "";
+    char left[64];
+    char text[192];
+    double share = s->train_target > 0
+                       ? (double)s->train_done / (double)s->train_target
+                       : NAN;
+    left_text(s, left, sizeof(left));
+    if (s->samples_per_s > 0)
+        lab_format_int((int64_t)s->samples_per_s, rate, sizeof(rate));
+    snprintf(text, sizeof(text), "%lld of %lld iterations%s%s%s%s",
+             (long long)s->train_done, (long long)s->train_target,
+             rate[0] ? ", " : "", rate, rate[0] ? " samples/s" : "", left);
+    lab_gauge_draw(c, row.y, row.x, row.w, share, LAB_ROLE_SERIES_1, text);
+}
+
+static void draw_more(const struct train *v, struct lab_canvas *c,
+                      struct lab_rect row)
+{
+    const struct lab_snapshot *s = &v->snap;
+    char time[LAB_FORMAT_BYTES];
+    int x = row.x;
+    if (s->step_ms_median > 0) {
+        lab_format_ns(s->step_ms_median * 1e6, time, sizeof(time));
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                              "one iteration %s (median)   ", time);
+    }
+    if (s->iterations_per_epoch > 0)
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                              "%lld iterations an epoch   ",
+                              (long long)s->iterations_per_epoch);
+    if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
+}
+
+static void draw_curves(const struct train *v, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    struct lab_series loss = {v->loss.x, v->loss.y, v->loss.n,
+                              v->log_scale ? "loss (log scale)" : "loss",
+                              LAB_ROLE_SERIES_1};
+    struct lab_series right = {v->accuracy.x, v->accuracy.y, v->accuracy.n,
+                               "share right, of what was held back",
+                               LAB_ROLE_SERIES_2};
+    struct lab_chart loss_chart = {.x_name = "iteration",
+                                   .series = &loss,
+                                   .count = 1,
+                                   .y_min = v->log_scale ? NAN : 0,
+                                   .y_max = NAN,
+                                   .log_y = v->log_scale};
+    struct lab_chart right_chart = {.x_name = "iteration",
+                                    .series = &right,
+                                    .count = 1,
+                                    .y_min = NAN,
+                                    .y_max = NAN};
+    bool labels = v->accuracy.n > 0;
+    struct lab_rect first = r;
+    if (labels && r.w >= WIDE)
+        first = lab_rect_cut_left(&r, r.w / 2);
+    else if (labels)
+        first = lab_rect_cut_top(&r, r.h / 2);
+    lab_chart_draw(c, first, &loss_chart);
+    if (labels)
+        lab_chart_draw(c, r, &right_chart);
+}
+
+static void draw(struct lab_screen *s, struct lab_canvas *c,
+                 struct lab_rect body)
+{
+    const struct train *v = s->state;
+    if (v->snap.state == LAB_SESSION_FAILED) {
+        lab_canvas_textf(c, body.y + 1, body.x, body.w, LAB_ROLE_BAD, "%s",
+                         v->snap.error);
+        return;
+    }
+    draw_facts(v, c, lab_rect_cut_top(&body, 1));
+    draw_progress(v, c, lab_rect_cut_top(&body, 1));
+    draw_more(v, c, lab_rect_cut_top(&body, 1));
+    if (v->loss.n == 0)
+        lab_canvas_text(c, body.y + body.h / 2, body.x + 2, body.w - 2,
+                        LAB_ROLE_DIM,
+                        "The curve begins with the first "
+                        "iteration.");
+    else
+        draw_curves(v, c, body);
+}
+
+/* ---- the screen ---- */
+
+static enum lab_status init(struct lab_screen *s, const void *args)
+{
+    struct train *v = s->state;
+    v->ui = s->ui;
+    v->model = *(const struct lab_stepper_model *)args;
+    v->asked = v->model.train_iterations;
+    refresh(v);
+    if (v->snap.state == LAB_SESSION_IDLE)
+        start(v, v->asked);
+    refresh(v);
+    return LAB_OK;
+}
+
+static void release(struct lab_screen *s)
+{
+    struct train *v = s->state;
+    if (v->snap.version)
+        v->model.snapshot_release(v->model.user, &v->snap);
+    lab_free(v->loss.x);
+    lab_free(v->loss.y);
+    lab_free(v->accuracy.x);
+    lab_free(v->accuracy.y);
+}
+
+static bool tick(struct lab_screen *s, int64_t now_ns)
+{
+    (void)now_ns;
+    return refresh(s->state);
+}
+
+static void train_on(struct train *v)
+{
+    if (v->snap.state == LAB_SESSION_TRAINING)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "it is training; Esc stops it");
+    else
+        start(v, v->asked);
+}
+
+static bool action(struct lab_screen *s, int act)
+{
+    struct train *v = s->state;
+    switch (act) {
+    case ACT_TRAIN:
+        train_on(v);
+        break;
+    case ACT_COUNT:
+        lab_ui_prompt(v->ui, ASK_ITERATIONS, "iterations: ", NULL);
+        break;
+    case ACT_STOP:
+        if (v->snap.state == LAB_SESSION_TRAINING)
+            post(v, LAB_DO_STOP, 0);
+        break;
+    case ACT_LOG:
+        v->log_scale = !v->log_scale;
+        break;
+    default:
+        return false;
+    }
+    refresh(v);
+    return true;
+}
+
+static void answer(struct lab_screen *s, int id, const char *text)
+{
+    struct train *v = s->state;
+    char *end;
+    if (!text || id != ASK_ITERATIONS)
+        return;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (errno || end == text || *end || n < 1) {
+        lab_ui_message(v->ui, LAB_ROLE_BAD,
+                       "\"%s\" is not a number of iterations", text);
+        return;
+    }
+    if (v->snap.state == LAB_SESSION_TRAINING)
+        post(v, LAB_DO_STOP, 0);
+    start(v, n);
+    refresh(v);
+}
+
+static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
+{
+    struct train *v = s->state;
+    if (cmd->kind == LAB_COMMAND_STOP)
+        post(v, LAB_DO_STOP, 0);
+    else if (cmd->kind == LAB_COMMAND_TRAIN)
+        start(v,
+              cmd->n == LAB_COMMAND_ALL ? v->model.train_iterations : cmd->n);
+    else
+        return false;
+    refresh(v);
+    return true;
+}
+
+const struct lab_screen_ops lab_view_train = {
+    .name = "train",
+    .title = "training",
+    .state_bytes = sizeof(struct train),
+    .bindings = keys,
+    .sideways = true,
+    .init = init,
+    .release = release,
+    .draw = draw,
+    .action = action,
+    .tick = tick,
+    .command = command,
+    .answer = answer,
+};

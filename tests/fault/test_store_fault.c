@@ -1,0 +1,411 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/query.h"
+#include "store_priv.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+enum { NOBODY = 65534 };
+static const struct lab_database_options quick = {.busy_timeout_ms = 50};
+static const struct lab_database_options reader = {.read_only = true,
+                                                   .busy_timeout_ms = 50};
+
+static int cleanup(void **state)
+{
+    (void)state;
+    lab_mem_fail_from(0);
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+/* Opening must fail; its text must hold both words. */
+static void refuses(const char *path, const struct lab_database_options *o,
+                    enum lab_status expected, const char *word,
+                    const char *word2)
+{
+    struct lab_database *db = NULL;
+    enum lab_status st = lab_database_open(&db, path, o);
+    assert_null(db);
+    if (st != expected || !strstr(lab_error(), word) ||
+        !strstr(lab_error(), word2) || !strstr(lab_error(), path))
+        fail_msg("status %d: %s (wanted '%s' and '%s')", (int)st, lab_error(),
+                 word, word2);
+}
+
+static void write_file(const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static void garbage_is_not_a_database(void **state)
+{
+    static const char text[] = "run,loss\n1,0.5\n";
+    const char *path = sample_path("table.csv");
+    char noise[8192];
+    (void)state;
+    write_file(path, text, sizeof(text));
+    refuses(path, NULL, LAB_E_DB, "not a database", "--db");
+    refuses(path, &reader, LAB_E_DB, "not a database", "--db");
+    for (size_t i = 0; i < sizeof(noise); i++)
+        noise[i] = (char)(i * 7919 % 251);
+    write_file(path, noise, sizeof(noise));
+    refuses(path, NULL, LAB_E_DB, "not a database", "--db");
+    /* the file is as it was */
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, sizeof(noise));
+}
+
+static void truncated_file_is_refused(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct stat info;
+    (void)state;
+    assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(truncate(path, info.st_size / 2), 0);
+    refuses(path, NULL, LAB_E_DB, "cut short", ".recover");
+    refuses(path, &reader, LAB_E_DB, "cut short", ".recover");
+    assert_int_equal(truncate(path, 50), 0); /* not even a header */
+    refuses(path, NULL, LAB_E_DB, "not a database", "--db");
+}
+
+static bool any_kernel(void *user, const struct lab_kernel_row *row)
+{
+    (void)row;
+    return ++*(int *)user < 1 << 20;
+}
+
+static bool any_step(void *user, const struct lab_step_row *row)
+{
+    (void)row;
+    return ++*(int *)user < 1 << 20;
+}
+
+static void damaged_pages_are_reported(void **state)
+{
+    const char *path = sample_path("runs.db");
+    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN};
+    struct lab_database *db;
+    struct stat info;
+    char noise[4096];
+    int n = 0;
+    (void)state;
+    assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
+    assert_int_equal(stat(path, &info), 0);
+    memset(noise, 0xA5, sizeof(noise));
+    int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0);
+    /* all but the pages of the schema */
+    for (off_t at = 8 * 16384; at + 4096 <= info.st_size; at += 4096)
+        assert_int_equal(pwrite(fd, noise, sizeof(noise), at), sizeof(noise));
+    close(fd);
+    if (lab_database_open(&db, path, &reader) == LAB_OK) {
+        enum lab_status kernels =
+            lab_query_kernels(db, 1, &all, any_kernel, &n);
+        enum lab_status steps =
+            lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, any_step, &n);
+        assert_true(kernels == LAB_E_DB || steps == LAB_E_DB);
+        assert_int_equal(lab_database_check(db), LAB_E_DB);
+        lab_database_close(db);
+    }
+    assert_non_null(strstr(lab_error(), "damaged"));
+}
+
+static void newer_schema_is_refused(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    sample_sql(path, "PRAGMA user_version = 99");
+    refuses(path, NULL, LAB_E_DB, "newer program (schema 99", "update");
+    refuses(path, &reader, LAB_E_DB, "newer program (schema 99", "update");
+    assert_int_equal(sample_int(path, "PRAGMA user_version"), 99);
+}
+
+static void other_programs_files_are_left_alone(void **state)
+{
+    const char *path = sample_path("bookmarks.db");
+    (void)state;
+    sample_sql(path, "CREATE TABLE bookmark (url); INSERT INTO bookmark VALUES "
+                     "('x')");
+    refuses(path, NULL, LAB_E_DB, "another program", "--db");
+    refuses(path, &reader, LAB_E_DB, "another program", "--db");
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 1);
+}
+
+static void missing_file_is_not_found(void **state)
+{
+    const char *path = sample_path("none/at/all.db");
+    struct lab_database *db = NULL;
+    (void)state;
+    refuses(path, &reader, LAB_E_NOTFOUND, "No such file", "");
+    assert_int_equal(access(sample_path("none"), F_OK), -1);
+    assert_int_equal(lab_database_open(&db, "", NULL), LAB_E_ARG);
+    assert_int_equal(lab_database_open(&db, NULL, NULL), LAB_E_ARG);
+    lab_database_close(NULL);
+}
+
+static void bad_places_are_explained(void **state)
+{
+    (void)state;
+    write_file(sample_path("file"), "x", 1);
+    refuses(sample_path("file/runs.db"), NULL, LAB_E_DB, "", "--db");
+    refuses(sample_dir(), NULL, LAB_E_DB, "", "--db");
+}
+
+/* Runs `child` as somebody without rights; root has them all otherwise. */
+static void as_nobody(int (*child)(const char *), const char *path)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (geteuid() == 0 && (setgid(NOBODY) || setuid(NOBODY)))
+            _exit(99);
+        _exit(child(path));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int cannot_make_file(const char *path)
+{
+    struct lab_database *db = NULL;
+    if (lab_database_open(&db, path, NULL) != LAB_E_DB)
+        return 1;
+    return strstr(lab_error(), "--db") ? 0 : 2;
+}
+
+static int can_read_but_not_write(const char *path)
+{
+    struct lab_database *db = NULL;
+    int n = 0;
+    if (lab_database_open(&db, path, NULL) != LAB_E_DB)
+        return 1;
+    if (!strstr(lab_error(), "chmod") || !strstr(lab_error(), path))
+        return 2;
+    if (lab_database_open(&db, path, &reader) != LAB_OK)
+        return 3;
+    if (lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, any_step, &n) ||
+        n != 3)
+        return 4;
+    lab_database_close(db);
+    return 0;
+}
+
+static void rights_are_respected(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 3, NULL), LAB_OK);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(sample_dir(), 0555), 0);
+    as_nobody(can_read_but_not_write, path);
+    as_nobody(cannot_make_file, sample_path("new.db"));
+    as_nobody(cannot_make_file, sample_path("new/dir/runs.db"));
+}
+
+static sqlite3 *lock_file(const char *path, const char *how)
+{
+    sqlite3 *other;
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, how, NULL, NULL, NULL), SQLITE_OK);
+    return other;
+}
+
+static void locked_database_is_explained(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = NULL;
+    struct lab_run_info info;
+    const struct lab_writer_options o = {.busy_timeout_ms = 50};
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    lab_run_info_init(&info);
+    sqlite3 *other = lock_file(path, "BEGIN EXCLUSIVE");
+    assert_int_equal(lab_writer_new(&writer, path, &info, &o), LAB_E_DB);
+    assert_non_null(strstr(lab_error(), "locked"));
+    sqlite3_close(other);
+    /* all for itself, readers included */
+    other = lock_file(path, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;"
+                            "DELETE FROM loss; COMMIT");
+    refuses(path, &quick, LAB_E_DB, "locked", "--db");
+    refuses(path, &reader, LAB_E_DB, "locked", "--db");
+    sqlite3_close(other);
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+}
+
+static void lock_in_a_run_stops_recording_only(void **state)
+{
+    const char *path = sample_path("runs.db");
+    const struct lab_writer_options o = {.busy_timeout_ms = 50};
+    struct lab_run_summary summary;
+    struct lab_run_info info;
+    struct lab_writer *writer;
+    struct lab_writer_state now;
+    int64_t exec = 1;
+    (void)state;
+    lab_run_info_init(&info);
+    lab_run_summary_init(&summary);
+    assert_int_equal(lab_writer_new(&writer, path, &info, &o), LAB_OK);
+    const struct lab_sink sink = lab_writer_sink(writer);
+    sample_iteration(&sink, 0, 4, &exec);
+    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    sqlite3 *other = lock_file(path, "BEGIN EXCLUSIVE");
+    sample_iteration(&sink, 1, 4, &exec);
+    assert_int_equal(lab_writer_flush(writer), LAB_E_DB);
+    sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_close(other);
+    sample_iteration(&sink, 2, 4, &exec); /* taken, and counted as lost */
+    assert_int_equal(lab_writer_flush(writer), LAB_E_DB);
+    lab_writer_get_state(writer, &now);
+    assert_true(now.failed);
+    assert_int_equal(now.stored, 13);
+    assert_int_equal(now.lost, 26);
+    assert_non_null(strstr(now.error, "locked"));
+    assert_int_equal(lab_writer_finish(writer, &summary), LAB_E_DB);
+    assert_non_null(strstr(lab_error(), "locked"));
+    lab_writer_free(writer);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 4);
+    assert_int_equal(sample_int(path, "SELECT status = 'done' AND writeErrors "
+                                      "= 26 AND writeError LIKE '%locked%' "
+                                      "FROM run"),
+                     1);
+}
+
+/* A limit on the size of files stands for a full disk. */
+static int fill_the_disk(const char *path)
+{
+    const struct rlimit limit = {2000000, 2000000};
+    struct lab_run_summary summary;
+    struct lab_run_info info;
+    struct lab_writer *writer;
+    struct lab_writer_state now;
+    int64_t exec = 1;
+    signal(SIGXFSZ, SIG_IGN);
+    lab_run_info_init(&info);
+    lab_run_summary_init(&summary);
+    if (lab_writer_new(&writer, path, &info, NULL) ||
+        setrlimit(RLIMIT_FSIZE, &limit))
+        return 1;
+    const struct lab_sink sink = lab_writer_sink(writer);
+    for (int64_t i = 0; i < 2000; i++)
+        sample_iteration(&sink, i, 5, &exec);
+    if (lab_writer_flush(writer) != LAB_E_DB)
+        return 2;
+    lab_writer_get_state(writer, &now);
+    if (!now.failed || !strstr(now.error, path) || !strstr(now.error, "disk"))
+        return 3;
+    if (now.stored + now.lost != 2000 * 16 || now.stored == 0)
+        return 4;
+    if (lab_writer_finish(writer, &summary) != LAB_E_DB)
+        return 5;
+    lab_writer_free(writer);
+    lab_intern_release();
+    return 0;
+}
+
+static void full_disk_stops_recording_only(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_database *db;
+    int status;
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(fill_the_disk(path));
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_int_equal(lab_database_check(db), LAB_OK);
+    lab_database_close(db);
+    assert_true(sample_int(path, "SELECT count(*) FROM step") > 0);
+    /* what is there is whole iterations, or a beginning of the last one */
+    assert_int_equal(sample_int(path, "SELECT count(*) = (SELECT max(iteration)"
+                                      " FROM loss) + 1 FROM loss"),
+                     1);
+}
+
+static void default_place_follows_the_environment(void **state)
+{
+    struct lab_str path;
+    (void)state;
+    char *state_home =
+        lab_strdup(getenv("XDG_STATE_HOME") ? getenv("XDG_STATE_HOME") : "");
+    char *home = lab_strdup(getenv("HOME") ? getenv("HOME") : "");
+    lab_str_init(&path);
+    setenv("XDG_STATE_HOME", "/some/state", 1);
+    setenv("HOME", "/home/me", 1);
+    assert_int_equal(lab_database_default_path(&path), LAB_OK);
+    assert_string_equal(lab_str_text(&path),
+                        "/some/state/lapenna-lab/profiles.db");
+    setenv("XDG_STATE_HOME", "relative/is/ignored", 1);
+    lab_str_clear(&path);
+    assert_int_equal(lab_database_default_path(&path), LAB_OK);
+    assert_string_equal(lab_str_text(&path),
+                        "/home/me/.local/state/lapenna-lab/profiles.db");
+    unsetenv("HOME");
+    lab_str_clear(&path);
+    assert_int_equal(lab_database_default_path(&path), LAB_E_STATE);
+    lab_str_release(&path);
+    setenv("XDG_STATE_HOME", state_home, 1);
+    setenv("HOME", home, 1);
+    lab_free(state_home);
+    lab_free(home);
+}
+
+static void odd_names_are_only_names(void **state)
+{
+    const char *path = sample_path("a?mode=ro&b%20c#d e.db");
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(info.st_size > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(garbage_is_not_a_database, cleanup),
+        cmocka_unit_test_teardown(truncated_file_is_refused, cleanup),
+        cmocka_unit_test_teardown(damaged_pages_are_reported, cleanup),
+        cmocka_unit_test_teardown(newer_schema_is_refused, cleanup),
+        cmocka_unit_test_teardown(other_programs_files_are_left_alone, cleanup),
+        cmocka_unit_test_teardown(missing_file_is_not_found, cleanup),
+        cmocka_unit_test_teardown(bad_places_are_explained, cleanup),
+        cmocka_unit_test_teardown(rights_are_respected, cleanup),
+        cmocka_unit_test_teardown(locked_database_is_explained, cleanup),
+        cmocka_unit_test_teardown(lock_in_a_run_stops_recording_only, cleanup),
+        cmocka_unit_test_teardown(full_disk_stops_recording_only, cleanup),
+        cmocka_unit_test_teardown(default_place_follows_the_environment,
+                                  cleanup),
+        cmocka_unit_test_teardown(odd_names_are_only_names, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

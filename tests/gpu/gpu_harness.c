@@ -1,0 +1,469 @@
+#include "gpu_harness.h"
+
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cuda_priv.h"
+#include "cuda_sets.h"
+
+/* Not the same around inputs and outputs: a kernel that goes one too far would
+ * copy one guard over the other, and nothing would show. */
+enum { GUARD = 64, GUARD_IN = 0x5AB0A5E5, GUARD_OUT = 0x4B5A0F3C };
+
+#define LAB_OP(id)                                                             \
+    extern const struct lab_kernel_set lab_ref_f32_##id;                       \
+    extern const struct lab_kernel_set lab_ref_f64_##id;
+#define LAB_OP_PLAN(id)
+#include "ops.def"
+#undef LAB_OP
+#define LAB_OP(id) {&lab_ref_f32_##id, &lab_ref_f64_##id, &lab_cuda_##id},
+
+static const struct {
+    const struct lab_kernel_set *f32;
+    const struct lab_kernel_set *f64;
+    const struct lab_kernel_set *cuda;
+} sets[] = {
+#include "ops.def"
+};
+#undef LAB_OP
+#undef LAB_OP_PLAN
+
+enum { SET_COUNT = sizeof(sets) / sizeof(sets[0]) };
+
+/* One tensor in all its places. */
+struct place {
+    struct lab_view dev;
+    struct lab_view ref; /* doubles, or the same labels */
+    float *host;         /* what the device starts with */
+    float *first;        /* outputs: what the first run gave */
+    uint32_t *base;      /* device memory with its guards */
+    uint32_t guard;
+};
+
+static struct {
+    struct lab_exec exec;
+    struct lab_cublas cublas;
+    void *workspace;
+    bool tried;
+    bool there;
+} gpu;
+
+static int set_index(const char *op)
+{
+    for (int i = 0; i < SET_COUNT; i++) {
+        if (strcmp(sets[i].cuda->op, op) == 0)
+            return i;
+    }
+    fail_msg("no op %s", op);
+    return 0;
+}
+
+const struct lab_kernel_set *gpu_cuda_set(const char *op)
+{
+    return sets[set_index(op)].cuda;
+}
+
+const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real)
+{
+    int i = set_index(op);
+    return real == LAB_F64 ? sets[i].f64 : sets[i].f32;
+}
+
+static bool fits(const struct lab_variant *v, const char *step,
+                 enum lab_phase phase)
+{
+    if (v->phase != phase || !v->step != !step)
+        return false;
+    return !step || strcmp(v->step, step) == 0;
+}
+
+lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase)
+{
+    const struct lab_kernel_set *set = gpu_ref_set(op, LAB_F64);
+    for (int i = 0; i < set->count; i++) {
+        if (fits(&set->variants[i], step, phase))
+            return set->variants[i].run;
+    }
+    fail_msg("no reference for %s.%s %s", op, step, lab_phase_name(phase));
+    return NULL;
+}
+
+struct lab_exec *gpu_exec(void)
+{
+    if (gpu.tried)
+        return gpu.there ? &gpu.exec : NULL;
+    gpu.tried = true;
+    gpu_seed();
+    if (lab_cuda_select(0)) {
+        print_message("no GPU: %s\n", lab_error());
+        return NULL;
+    }
+    gpu.exec.workspace_bytes = (size_t)32 << 20;
+    assert_int_equal(cudaStreamCreate(&gpu.exec.stream), cudaSuccess);
+    assert_int_equal(cudaMalloc(&gpu.workspace, gpu.exec.workspace_bytes),
+                     cudaSuccess);
+    gpu.exec.workspace = gpu.workspace;
+    const char *why;
+    if (lab_cublas_available(&why)) {
+        assert_int_equal(lab_cublas_open(&gpu.cublas, gpu.exec.stream,
+                                         gpu.workspace,
+                                         gpu.exec.workspace_bytes),
+                         LAB_OK);
+        gpu.exec.cublas = &gpu.cublas;
+    } else {
+        print_message("cuBLAS is not tested: %s\n", why);
+    }
+    gpu.there = true;
+    return &gpu.exec;
+}
+
+void gpu_exec_close(void)
+{
+    if (!gpu.there)
+        return;
+    lab_cublas_close(&gpu.cublas);
+    cudaFree(gpu.workspace);
+    cudaStreamDestroy(gpu.exec.stream);
+    gpu.there = false;
+}
+
+static void fill_labels(struct place *p, const struct tensor *t)
+{
+    int32_t *label = (int32_t *)p->host;
+    for (int64_t i = 0; i < p->dev.count; i++)
+        label[i] = gpu_draw_label(t->fill, i, t->limit);
+    memcpy(p->ref.data, label, (size_t)p->dev.count * sizeof(*label));
+}
+
+static void fill_numbers(struct place *p, enum fill fill)
+{
+    double *ref = p->ref.data;
+    for (int64_t i = 0; i < p->dev.count; i++) {
+        p->host[i] = gpu_draw(fill, i);
+        ref[i] = p->host[i];
+    }
+}
+
+static void place_open(struct place *p, const struct tensor *t, uint32_t guard)
+{
+    bool labels = t->fill == FILL_LABELS || t->fill == FILL_BAD_LABELS;
+    *p = (struct place){.guard = guard};
+    p->dev.dtype = labels ? LAB_I32 : LAB_F32;
+    p->dev.rank = t->rank;
+    p->dev.count = 1;
+    for (int d = 0; d < t->rank; d++) {
+        p->dev.dim[d] = t->dim[d];
+        p->dev.count *= t->dim[d];
+    }
+    p->ref = p->dev;
+    p->ref.dtype = labels ? LAB_I32 : LAB_F64;
+    if (t->fill == FILL_NULL)
+        return;
+    size_t count = (size_t)p->dev.count;
+    p->host = lab_alloc_array(count, sizeof(float));
+    p->first = lab_alloc_array(count, sizeof(float));
+    p->ref.data = lab_alloc_array(count, sizeof(double));
+    assert_true(p->host && p->first && p->ref.data);
+    assert_int_equal(
+        cudaMalloc((void **)&p->base, (count + 2 * GUARD) * sizeof(float)),
+        cudaSuccess);
+    p->dev.data = p->base + GUARD;
+    if (labels)
+        fill_labels(p, t);
+    else
+        fill_numbers(p, t->fill);
+}
+
+static void place_close(struct place *p)
+{
+    cudaFree(p->base);
+    lab_free(p->host);
+    lab_free(p->first);
+    lab_free(p->ref.data);
+}
+
+/* The tensor as the kernel is to find it, and its guards. */
+static void place_upload(const struct place *p, bool poison)
+{
+    if (!p->dev.data)
+        return;
+    size_t count = (size_t)p->dev.count;
+    uint32_t *image = lab_alloc_array(count + 2 * GUARD, sizeof(*image));
+    assert_non_null(image);
+    for (size_t i = 0; i < count + 2 * GUARD; i++)
+        image[i] = p->guard;
+    float *body = (float *)(image + GUARD);
+    for (size_t i = 0; i < count; i++)
+        body[i] = NAN;
+    if (!poison)
+        memcpy(body, p->host, count * sizeof(float));
+    assert_int_equal(cudaMemcpy(p->base, image,
+                                (count + 2 * GUARD) * sizeof(*image),
+                                cudaMemcpyHostToDevice),
+                     cudaSuccess);
+    lab_free(image);
+}
+
+/* The tensor's numbers; fails when a guard word was written over. */
+static float *place_download(const struct place *p, const char *what)
+{
+    size_t count = (size_t)p->dev.count;
+    uint32_t *image = lab_alloc_array(count + 2 * GUARD, sizeof(*image));
+    assert_non_null(image);
+    assert_int_equal(cudaMemcpy(image, p->base,
+                                (count + 2 * GUARD) * sizeof(*image),
+                                cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    for (size_t i = 0; i < GUARD; i++) {
+        if (image[i] != p->guard || image[GUARD + count + i] != p->guard)
+            fail_msg("%s: wrote outside its output", what);
+    }
+    memmove(image, image + GUARD, count * sizeof(*image));
+    return (float *)image;
+}
+
+/* max |got - want| <= 1e-5 (1 + max |want|); NaN and infinities in the same
+ * places. */
+static void compare(const float *got, const double *want, int64_t count,
+                    const char *what)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (isfinite(want[i]))
+            largest = fmax(largest, fabs(want[i]));
+    }
+    double allowed = 1e-5 * (1 + largest);
+    for (int64_t i = 0; i < count; i++) {
+        bool same = isfinite(want[i])
+                        ? fabs((double)got[i] - want[i]) <= allowed
+                        : (isnan(want[i]) ? isnan(got[i]) : got[i] == want[i]);
+        if (!same) {
+            fail_msg("%s: element %lld of %lld is %.9g, not %.9g (allowed "
+                     "%.3g)",
+                     what, (long long)i, (long long)count, (double)got[i],
+                     want[i], allowed);
+        }
+    }
+}
+
+struct setup {
+    const struct gpu_case *c;
+    int n_in;
+    int n_out;
+    struct place in[CASE_TENSORS];
+    struct place out[4];
+    struct lab_view in_dev[CASE_TENSORS];
+    struct lab_view out_dev[4];
+    struct lab_view in_ref[CASE_TENSORS];
+    struct lab_view out_ref[4];
+    struct lab_call call;
+};
+
+static int count_tensors(const struct tensor *t, int most)
+{
+    int n = 0;
+    while (n < most && (t[n].fill != FILL_NULL || t[n].rank > 0))
+        n++;
+    return n;
+}
+
+static void setup_open(struct setup *s, const struct gpu_case *c)
+{
+    s->c = c;
+    s->n_in = count_tensors(c->in, CASE_TENSORS);
+    s->n_out = count_tensors(c->out, 4);
+    for (int i = 0; i < s->n_in; i++) {
+        place_open(&s->in[i], &c->in[i], GUARD_IN);
+        s->in_dev[i] = s->in[i].dev;
+        s->in_ref[i] = s->in[i].ref;
+    }
+    for (int i = 0; i < s->n_out; i++) {
+        place_open(&s->out[i], &c->out[i], GUARD_OUT);
+        s->out_dev[i] = s->out[i].dev;
+        s->out_ref[i] = s->out[i].ref;
+    }
+    s->call = (struct lab_call){.in = s->in_ref,
+                                .n_in = s->n_in,
+                                .out = s->out_ref,
+                                .n_out = s->n_out,
+                                .params = c->params,
+                                .training = !c->evaluation,
+                                .seed = 0x123456789ABCDEF0u,
+                                .iteration = c->iteration,
+                                .node = 7};
+}
+
+static void setup_close(struct setup *s)
+{
+    for (int i = 0; i < s->n_in; i++)
+        place_close(&s->in[i]);
+    for (int i = 0; i < s->n_out; i++)
+        place_close(&s->out[i]);
+    lab_free(s);
+}
+
+static void upload(const struct setup *s)
+{
+    for (int i = 0; i < s->n_in; i++)
+        place_upload(&s->in[i], false);
+    for (int i = 0; i < s->n_out; i++)
+        place_upload(&s->out[i], !s->c->inout);
+}
+
+static void run_now(struct setup *s, const struct lab_variant *v,
+                    const char *what)
+{
+    if (v->run(&s->call))
+        fail_msg("%s: %s", what, lab_error());
+    cudaError_t err = cudaStreamSynchronize(gpu.exec.stream);
+    if (err != cudaSuccess)
+        fail_msg("%s: %s", what, cudaGetErrorString(err));
+}
+
+static void run_captured(struct setup *s, const struct lab_variant *v,
+                         const char *what)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
+    assert_int_equal(cudaStreamBeginCapture(gpu.exec.stream,
+                                            cudaStreamCaptureModeThreadLocal),
+                     cudaSuccess);
+    enum lab_status st = v->run(&s->call);
+    cudaError_t err = cudaStreamEndCapture(gpu.exec.stream, &graph);
+    if (st || err != cudaSuccess)
+        fail_msg("%s: cannot be captured: %s", what,
+                 st ? lab_error() : cudaGetErrorString(err));
+    assert_int_equal(cudaGraphInstantiateWithFlags(&ready, graph, 0),
+                     cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(ready, gpu.exec.stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(gpu.exec.stream), cudaSuccess);
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+}
+
+static void inputs_unchanged(const struct setup *s, const char *what)
+{
+    for (int i = 0; i < s->n_in; i++) {
+        const struct place *p = &s->in[i];
+        if (!p->dev.data)
+            continue;
+        float *now = place_download(p, what);
+        if (memcmp(now, p->host, (size_t)p->dev.count * sizeof(float)) != 0)
+            fail_msg("%s: wrote into input %d", what, i);
+        lab_free(now);
+    }
+}
+
+/* round 0 is compared with the reference, later rounds bit by bit with it. */
+static void check_outputs(struct setup *s, int round, const char *what)
+{
+    for (int i = 0; i < s->n_out; i++) {
+        struct place *p = &s->out[i];
+        if (!p->dev.data)
+            continue;
+        size_t bytes = (size_t)p->dev.count * sizeof(float);
+        float *now = place_download(p, what);
+        if (round == 0) {
+            compare(now, p->ref.data, p->dev.count, what);
+            memcpy(p->first, now, bytes);
+        } else if (memcmp(now, p->first, bytes) != 0) {
+            fail_msg("%s: output %d differs between two runs", what, i);
+        }
+        lab_free(now);
+    }
+}
+
+static void check_variant(struct setup *s, const struct lab_variant *v)
+{
+    char what[256];
+    const struct gpu_case *c = s->c;
+    int at = snprintf(what, sizeof(what), "%s.%s %s %s in", c->op,
+                      c->step ? c->step : "group", lab_phase_name(c->phase),
+                      v->name);
+    for (int d = 0; d < c->in[0].rank; d++)
+        at += snprintf(what + at, sizeof(what) - (size_t)at, " %lld",
+                       (long long)c->in[0].dim[d]);
+    if (strcmp(v->name, "cublas") == 0 && !gpu.exec.cublas)
+        return;
+    for (int round = 0; round < 3; round++) {
+        upload(s);
+        if (round < 2)
+            run_now(s, v, what);
+        else
+            run_captured(s, v, what);
+        check_outputs(s, round, what);
+    }
+    inputs_unchanged(s, what);
+}
+
+static void check_all(struct setup *s)
+{
+    const struct lab_kernel_set *set = gpu_cuda_set(s->c->op);
+    int found = 0;
+    s->call.in = s->in_dev;
+    s->call.out = s->out_dev;
+    s->call.exec = &gpu.exec;
+    for (int i = 0; i < set->count; i++) {
+        if (!fits(&set->variants[i], s->c->step, s->c->phase))
+            continue;
+        check_variant(s, &set->variants[i]);
+        found++;
+    }
+    if (found == 0)
+        fail_msg("no CUDA kernel for %s.%s", s->c->op, s->c->step);
+}
+
+void gpu_check(const struct gpu_case *c)
+{
+    struct setup *s = lab_alloc(sizeof(*s));
+    assert_non_null(s);
+    setup_open(s, c);
+    assert_int_equal(gpu_ref(c->op, c->step, c->phase)(&s->call), LAB_OK);
+    check_all(s);
+    setup_close(s);
+}
+
+/* out = x W + b and activated = f(out), by the reference's three steps. */
+static void fused_reference(struct setup *s, const char *activation_op,
+                            const void *activation_params)
+{
+    struct lab_call step = {.in = s->in_ref,
+                            .n_in = 2,
+                            .out = s->out_ref,
+                            .n_out = 1,
+                            .training = true};
+    assert_int_equal(gpu_ref("dense", "matmul", LAB_FORWARD)(&step), LAB_OK);
+    if (s->in_ref[2].data) {
+        struct lab_view in[2] = {s->out_ref[0], s->in_ref[2]};
+        step.in = in;
+        assert_int_equal(gpu_ref("dense", "bias", LAB_FORWARD)(&step), LAB_OK);
+    }
+    if (!activation_op)
+        return;
+    step.in = s->out_ref;
+    step.n_in = 1;
+    step.out = &s->out_ref[1];
+    step.params = activation_params;
+    lab_kernel_fn *activate =
+        gpu_ref(activation_op, activation_op, LAB_FORWARD);
+    assert_int_equal(activate(&step), LAB_OK);
+}
+
+void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
+                     const void *activation_params)
+{
+    struct setup *s = lab_alloc(sizeof(*s));
+    assert_non_null(s);
+    setup_open(s, c);
+    fused_reference(s, activation_op, activation_params);
+    check_all(s);
+    setup_close(s);
+}

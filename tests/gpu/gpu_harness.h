@@ -1,0 +1,65 @@
+/* gpu_harness.h -- runs one step on the GPU in every variant and compares it
+ * with the reference in double.
+ *
+ * Outputs are filled with NaN before a call and have guard words on both
+ * sides; inputs must come back unchanged. Every variant runs three times: as it
+ * is, again (the same bits), and captured into a CUDA graph (the same bits). */
+#pragma once
+#include "cuda_exec.h"
+#include "kernel.h"
+
+enum { CASE_TENSORS = 17 };
+
+enum fill {
+    FILL_NULL,      /* the plan does not want it */
+    FILL_UNIFORM,   /* [-2, 2) */
+    FILL_POSITIVE,  /* [0, 1): probabilities, Adam's v */
+    FILL_WIDE,      /* [-30, 30), and what is hard: 0, -0, 100, -100, 1e-30 */
+    FILL_SPECIAL,   /* FILL_UNIFORM with NaN and both infinities in it */
+    FILL_LOW,       /* all -inf */
+    FILL_LABELS,    /* i32 in 0..limit-1 */
+    FILL_BAD_LABELS /* i32, half of them outside */
+};
+
+struct tensor {
+    enum fill fill; /* of an output: FILL_NULL, else what an inout starts as */
+    int rank;
+    int64_t dim[4];
+    int64_t limit; /* labels */
+};
+
+struct gpu_case {
+    const char *op;
+    const char *step; /* NULL: the group */
+    enum lab_phase phase;
+    struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
+    struct tensor out[4];
+    bool inout;
+    const void *params;
+    bool evaluation; /* call->training is false */
+    uint64_t iteration;
+};
+
+/* ---- gpu_inputs.c ---- */
+
+/* From LAB_TEST_SEED or from the clock; prints which. */
+void gpu_seed(void);
+/* The number for element i of a tensor. */
+float gpu_draw(enum fill fill, int64_t i);
+int32_t gpu_draw_label(enum fill fill, int64_t i, int64_t limit);
+
+/* ---- gpu_harness.c ---- */
+
+/* NULL without a device. */
+struct lab_exec *gpu_exec(void);
+void gpu_exec_close(void);
+/* Fails the running cmocka test when a variant is wrong, or when there is no
+ * variant of the step at all. */
+void gpu_check(const struct gpu_case *c);
+/* The same for the fused dense group, whose reference is three steps. */
+void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
+                     const void *activation_params);
+
+const struct lab_kernel_set *gpu_cuda_set(const char *op);
+const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real);
+lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase);

@@ -1,0 +1,476 @@
+/* Every variant of every CUDA kernel against the reference in double, on fresh
+ * random inputs of odd shapes. LAB_TEST_SEED repeats a run. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "activation.h"
+#include "base/mem.h"
+#include "dense.h"
+#include "dropout.h"
+#include "flatten.h"
+#include "gpu_harness.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct tensor vector(enum fill fill, int64_t n)
+{
+    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
+}
+
+static struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
+{
+    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
+}
+
+/* ---- elementwise ---- */
+
+static void check_elementwise(const char *op, const void *params,
+                              const struct tensor *shape)
+{
+    struct gpu_case forward = {.op = op,
+                               .step = op,
+                               .phase = LAB_FORWARD,
+                               .in = {*shape},
+                               .out = {*shape},
+                               .params = params};
+    gpu_check(&forward);
+    struct tensor finite = *shape;
+    if (finite.fill == FILL_SPECIAL)
+        return;
+    struct tensor y = finite;
+    y.fill = FILL_POSITIVE;
+    finite.fill = FILL_UNIFORM;
+    struct gpu_case backward = {.op = op,
+                                .step = op,
+                                .phase = LAB_BACKWARD,
+                                .in = {finite, *shape, y},
+                                .out = {finite},
+                                .params = params};
+    gpu_check(&backward);
+}
+
+static void elementwise_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const struct lab_leaky_relu_params leaky = {.slope = 0.01};
+    const struct lab_gelu_params erf_form = {.tanh = false};
+    const struct lab_gelu_params tanh_form = {.tanh = true};
+    const struct {
+        const char *op;
+        const void *params;
+    } ops[] = {{"relu", NULL},     {"leaky_relu", &leaky}, {"sigmoid", NULL},
+               {"tanh", NULL},     {"gelu", &erf_form},    {"gelu", &tanh_form},
+               {"softplus", NULL}, {"swish", NULL}};
+    const struct tensor shapes[] = {
+        vector(FILL_WIDE, 1),
+        vector(FILL_WIDE, 4097),
+        matrix(FILL_WIDE, 33, 65),
+        matrix(FILL_WIDE, 127, 257),
+        vector(FILL_SPECIAL, 61),
+        {.fill = FILL_WIDE, .rank = 0},
+        {.fill = FILL_WIDE, .rank = 4, .dim = {3, 5, 7, 11}}};
+    for (size_t o = 0; o < COUNT_OF(ops); o++) {
+        for (size_t s = 0; s < COUNT_OF(shapes); s++)
+            check_elementwise(ops[o].op, ops[o].params, &shapes[s]);
+    }
+}
+
+/* ---- dense ---- */
+
+struct dense_case {
+    int64_t N;
+    int64_t K;
+    int64_t M;
+};
+
+static const struct dense_case dense_cases[] = {
+    {1, 1, 1},      {1, 7, 1},    {2, 1, 129},    {33, 65, 31},
+    {127, 257, 17}, {64, 64, 64}, {10, 784, 16},  {3, 4097, 5},
+    {4097, 3, 2},   {65, 16, 63}, {64, 128, 192}, {97, 31, 257}};
+
+static void dense_products_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(dense_cases); i++) {
+        const struct dense_case *d = &dense_cases[i];
+        struct tensor x = matrix(FILL_UNIFORM, d->N, d->K);
+        struct tensor W = matrix(FILL_UNIFORM, d->K, d->M);
+        struct tensor xW = matrix(FILL_UNIFORM, d->N, d->M);
+        struct gpu_case forward = {.op = "dense",
+                                   .step = "matmul",
+                                   .phase = LAB_FORWARD,
+                                   .in = {x, W},
+                                   .out = {xW}};
+        gpu_check(&forward);
+        struct gpu_case backward = {.op = "dense",
+                                    .step = "matmul",
+                                    .phase = LAB_BACKWARD,
+                                    .in = {xW, x, W},
+                                    .out = {W, x}};
+        gpu_check(&backward);
+        backward.out[1].fill = FILL_NULL;
+        gpu_check(&backward);
+    }
+}
+
+/* A million rows and more: past what gridDim.y could hold, in tiles and in
+ * rows. */
+static void dense_takes_many_rows(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    int64_t N = 2200003;
+    struct tensor x = matrix(FILL_UNIFORM, N, 2);
+    struct tensor W = matrix(FILL_UNIFORM, 2, 3);
+    struct tensor xW = matrix(FILL_UNIFORM, N, 3);
+    struct gpu_case forward = {.op = "dense",
+                               .step = "matmul",
+                               .phase = LAB_FORWARD,
+                               .in = {x, W},
+                               .out = {xW}};
+    gpu_check(&forward);
+    struct gpu_case bias = {.op = "dense",
+                            .step = "bias",
+                            .phase = LAB_BACKWARD,
+                            .in = {xW},
+                            .out = {vector(FILL_UNIFORM, 3)}};
+    gpu_check(&bias);
+}
+
+static void dense_takes_one_row_of_rank_1(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    struct tensor x = vector(FILL_UNIFORM, 37);
+    struct tensor W = matrix(FILL_UNIFORM, 37, 41);
+    struct tensor xW = vector(FILL_UNIFORM, 41);
+    struct gpu_case forward = {.op = "dense",
+                               .step = "matmul",
+                               .phase = LAB_FORWARD,
+                               .in = {x, W},
+                               .out = {xW}};
+    gpu_check(&forward);
+    struct gpu_case backward = {.op = "dense",
+                                .step = "matmul",
+                                .phase = LAB_BACKWARD,
+                                .in = {xW, x, W},
+                                .out = {W, x}};
+    gpu_check(&backward);
+}
+
+static void dense_bias_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(dense_cases); i++) {
+        int64_t N = dense_cases[i].N;
+        int64_t M = dense_cases[i].M;
+        struct tensor xW = matrix(FILL_UNIFORM, N, M);
+        struct tensor b = vector(FILL_UNIFORM, M);
+        struct gpu_case forward = {.op = "dense",
+                                   .step = "bias",
+                                   .phase = LAB_FORWARD,
+                                   .in = {xW, b},
+                                   .out = {xW}};
+        gpu_check(&forward);
+        struct gpu_case backward = {.op = "dense",
+                                    .step = "bias",
+                                    .phase = LAB_BACKWARD,
+                                    .in = {xW},
+                                    .out = {b}};
+        gpu_check(&backward);
+    }
+}
+
+static void dense_fused_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const struct lab_leaky_relu_params leaky = {.slope = 0.2};
+    const struct lab_gelu_params erf_form = {.tanh = false};
+    const struct lab_gelu_params tanh_form = {.tanh = true};
+    const struct {
+        enum lab_activation kind;
+        const char *op;
+        const void *params;
+    } acts[] = {{LAB_ACT_NONE, NULL, NULL},
+                {LAB_ACT_RELU, "relu", NULL},
+                {LAB_ACT_LEAKY_RELU, "leaky_relu", &leaky},
+                {LAB_ACT_SIGMOID, "sigmoid", NULL},
+                {LAB_ACT_TANH, "tanh", NULL},
+                {LAB_ACT_GELU_TANH, "gelu", &tanh_form},
+                {LAB_ACT_GELU_ERF, "gelu", &erf_form},
+                {LAB_ACT_SOFTPLUS, "softplus", NULL},
+                {LAB_ACT_SWISH, "swish", NULL}};
+    for (size_t i = 0; i < COUNT_OF(acts) * COUNT_OF(dense_cases); i++) {
+        size_t a = i % COUNT_OF(acts);
+        const struct dense_case *d = &dense_cases[i / COUNT_OF(acts)];
+        struct lab_dense_params params = {acts[a].kind, 0.2};
+        struct gpu_case c = {.op = "dense",
+                             .step = NULL,
+                             .phase = LAB_FORWARD,
+                             .params = &params};
+        c.in[0] = matrix(FILL_UNIFORM, d->N, d->K);
+        c.in[1] = matrix(FILL_UNIFORM, d->K, d->M);
+        c.in[2] = vector(i % 2 ? FILL_UNIFORM : FILL_NULL, d->M);
+        c.out[0] = matrix(FILL_UNIFORM, d->N, d->M);
+        c.out[1] = matrix(acts[a].op ? FILL_UNIFORM : FILL_NULL, d->N, d->M);
+        gpu_check_fused(&c, acts[a].op, acts[a].params);
+    }
+}
+
+/* ---- dropout, flatten, sums of gradients ---- */
+
+static void dropout_draws_the_mask_of_the_cpu(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const int64_t counts[] = {1, 2, 3, 4, 5, 1023, 4097, 70001};
+    const double ps[] = {0.0, 0.1, 0.5, 0.7, 0.999};
+    for (size_t i = 0; i < COUNT_OF(counts) * COUNT_OF(ps); i++) {
+        struct tensor x = vector(FILL_UNIFORM, counts[i / COUNT_OF(ps)]);
+        struct lab_dropout_params params = {ps[i % COUNT_OF(ps)]};
+        struct gpu_case forward = {.op = "dropout",
+                                   .step = "dropout",
+                                   .phase = LAB_FORWARD,
+                                   .in = {x},
+                                   .out = {x, x},
+                                   .params = &params,
+                                   .iteration = (uint64_t)i << 32 | i};
+        gpu_check(&forward);
+        forward.evaluation = true;
+        gpu_check(&forward);
+        struct gpu_case back = {.op = "dropout",
+                                .step = "dropout",
+                                .phase = LAB_BACKWARD,
+                                .in = {x, x},
+                                .out = {x},
+                                .params = &params};
+        gpu_check(&back);
+    }
+}
+
+static void flatten_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const int64_t dims[][4] = {
+        {1, 1, 1, 1}, {2, 3, 5, 7}, {5, 28, 28, 1}, {3, 31, 33, 17}};
+    for (size_t i = 0; i < 2 * COUNT_OF(dims); i++) {
+        const int64_t *d = dims[i / 2];
+        struct lab_flatten_params params = {.permute = i % 2 == 1};
+        struct tensor image = {.fill = FILL_UNIFORM, .rank = 4};
+        memcpy(image.dim, d, sizeof(image.dim));
+        struct tensor row = matrix(FILL_UNIFORM, d[0], d[1] * d[2] * d[3]);
+        struct gpu_case forward = {.op = "flatten",
+                                   .step = "flatten",
+                                   .phase = LAB_FORWARD,
+                                   .in = {image},
+                                   .out = {row},
+                                   .params = &params};
+        gpu_check(&forward);
+        struct gpu_case back = {.op = "flatten",
+                                .step = "flatten",
+                                .phase = LAB_BACKWARD,
+                                .in = {row},
+                                .out = {image},
+                                .params = &params};
+        gpu_check(&back);
+    }
+}
+
+static void gradients_add_up(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (int n = 1; n <= 16; n += 5) {
+        struct gpu_case c = {
+            .op = "grad_sum", .step = "sum", .phase = LAB_BACKWARD};
+        for (int i = 0; i < n; i++)
+            c.in[i] = matrix(FILL_UNIFORM, 33, 65);
+        c.out[0] = matrix(FILL_UNIFORM, 33, 65);
+        gpu_check(&c);
+    }
+}
+
+/* ---- refusals ---- */
+
+static lab_kernel_fn *cuda_kernel(const char *op, const char *step,
+                                  enum lab_phase phase, const char *name)
+{
+    const struct lab_kernel_set *set = gpu_cuda_set(op);
+    for (int i = 0; i < set->count; i++) {
+        const struct lab_variant *v = &set->variants[i];
+        if (v->step && strcmp(v->step, step) == 0 && v->phase == phase &&
+            strcmp(v->name, name) == 0)
+            return v->run;
+    }
+    fail_msg("no %s of %s.%s", name, op, step);
+    return NULL;
+}
+
+/* A grid that no GPU has is refused by the launch, and the next call is well.
+ */
+static void a_refused_launch_is_reported_once(void **state)
+{
+    (void)state;
+    struct lab_exec *exec = gpu_exec();
+    if (!exec)
+        skip();
+    struct lab_view huge = {.data = exec->workspace,
+                            .rank = 2,
+                            .dim = {INT64_C(1) << 40, 1},
+                            .count = INT64_C(1) << 40};
+    struct lab_call call = {
+        .in = &huge, .n_in = 1, .out = &huge, .n_out = 1, .exec = exec};
+    lab_kernel_fn *softmax =
+        cuda_kernel("softmax", "softmax", LAB_FORWARD, "naive");
+    assert_int_equal(softmax(&call), LAB_E_DEVICE);
+    assert_non_null(strstr(lab_error(), "softmax_fwd"));
+    huge.dim[0] = 1;
+    huge.count = 1;
+    assert_int_equal(softmax(&call), LAB_OK);
+}
+
+static void cublas_says_when_it_is_not_there(void **state)
+{
+    (void)state;
+    struct lab_exec without = {.cublas = NULL};
+    struct lab_view one = {.rank = 2, .dim = {1, 1}, .count = 1};
+    struct lab_view three[3] = {one, one, one};
+    struct lab_call call = {
+        .in = three, .n_in = 3, .out = three, .n_out = 2, .exec = &without};
+    lab_kernel_fn *forward =
+        cuda_kernel("dense", "matmul", LAB_FORWARD, "cublas");
+    lab_kernel_fn *backward =
+        cuda_kernel("dense", "matmul", LAB_BACKWARD, "cublas");
+    assert_int_equal(forward(&call), LAB_E_UNSUPPORTED);
+    assert_int_equal(backward(&call), LAB_E_UNSUPPORTED);
+}
+
+static void too_many_contributions_are_refused(void **state)
+{
+    (void)state;
+    struct lab_view in[17] = {{.count = 1}};
+    struct lab_call call = {
+        .in = in, .n_in = 17, .out = in, .n_out = 1, .exec = NULL};
+    lab_kernel_fn *sum = cuda_kernel("grad_sum", "sum", LAB_BACKWARD, "naive");
+    assert_int_equal(sum(&call), LAB_E_RANGE);
+}
+
+/* ---- tables: these need no device ---- */
+
+static bool has_row(const struct lab_kernel_set *set,
+                    const struct lab_variant *like)
+{
+    for (int i = 0; i < set->count; i++) {
+        const struct lab_variant *v = &set->variants[i];
+        if (v->phase == like->phase && v->step && like->step &&
+            strcmp(v->step, like->step) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *const op_names[] = {
+#define LAB_OP(id) #id,
+#define LAB_OP_PLAN(id)
+#include "ops.def"
+#undef LAB_OP
+#undef LAB_OP_PLAN
+};
+
+static void every_step_of_the_reference_has_a_kernel(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < COUNT_OF(op_names); o++) {
+        const struct lab_kernel_set *ref = gpu_ref_set(op_names[o], LAB_F32);
+        const struct lab_kernel_set *cuda = gpu_cuda_set(op_names[o]);
+        for (int i = 0; i < ref->count; i++) {
+            if (!has_row(cuda, &ref->variants[i]))
+                fail_msg("%s.%s %s has no CUDA kernel", op_names[o],
+                         ref->variants[i].step,
+                         lab_phase_name(ref->variants[i].phase));
+        }
+    }
+}
+
+static char *read_source(const char *name)
+{
+    char path[1024];
+    enum { MOST = 1 << 16 };
+    snprintf(path, sizeof(path), "%s/%s", LAB_SOURCE_DIR, name);
+    FILE *f = fopen(path, "r");
+    if (!f)
+        fail_msg("%s is not there", path);
+    char *text = lab_alloc(MOST);
+    assert_non_null(text);
+    assert_true(fread(text, 1, MOST - 1, f) > 0);
+    fclose(f);
+    return text;
+}
+
+/* What the program opens when a learner asks for a kernel's source. */
+static void every_kernel_is_where_its_row_says(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < COUNT_OF(op_names); o++) {
+        const struct lab_kernel_set *set = gpu_cuda_set(op_names[o]);
+        assert_true(set->count > 0);
+        for (int i = 0; i < set->count; i++) {
+            const struct lab_variant *v = &set->variants[i];
+            char *text = read_source(v->source);
+            char opening[128];
+            snprintf(opening, sizeof(opening), "%s(", v->symbol);
+            if (!strstr(text, opening))
+                fail_msg("%s has no %s", v->source, v->symbol);
+            lab_free(text);
+        }
+    }
+}
+
+static int close_gpu(void **state)
+{
+    (void)state;
+    gpu_exec_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_step_of_the_reference_has_a_kernel),
+        cmocka_unit_test(every_kernel_is_where_its_row_says),
+        cmocka_unit_test(cublas_says_when_it_is_not_there),
+        cmocka_unit_test(too_many_contributions_are_refused),
+        cmocka_unit_test(elementwise_agrees),
+        cmocka_unit_test(dense_products_agree),
+        cmocka_unit_test(dense_takes_many_rows),
+        cmocka_unit_test(dense_takes_one_row_of_rank_1),
+        cmocka_unit_test(dense_bias_agrees),
+        cmocka_unit_test(dense_fused_agrees),
+        cmocka_unit_test(dropout_draws_the_mask_of_the_cpu),
+        cmocka_unit_test(flatten_agrees),
+        cmocka_unit_test(gradients_add_up),
+        cmocka_unit_test(a_refused_launch_is_reported_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_gpu);
+}

@@ -1,0 +1,290 @@
+/* Every variant of the CUDA kernels that reduce, and of the optimizers, against
+ * the reference in double, on fresh random inputs of odd shapes. LAB_TEST_SEED
+ * repeats a run. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpu_harness.h"
+#include "layer_norm.h"
+#include "loss.h"
+#include "optimizer.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct tensor vector(enum fill fill, int64_t n)
+{
+    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
+}
+
+static struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
+{
+    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
+}
+
+static struct tensor labels(enum fill fill, int64_t n, int64_t classes)
+{
+    return (struct tensor){
+        .fill = fill, .rank = 1, .dim = {n}, .limit = classes};
+}
+
+static const struct tensor scalar = {.fill = FILL_UNIFORM, .rank = 0};
+
+/* ---- rows ---- */
+
+static const int64_t row_cases[][2] = {
+    {1, 1},  {1, 4097},  {3, 10},    {7, 33},      {127, 257}, {5, 31},
+    {9, 32}, {2, 50021}, {70001, 3}, {3000017, 1}, {64, 1000}};
+
+static void softmax_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(row_cases); i++) {
+        int64_t R = row_cases[i][0];
+        int64_t C = row_cases[i][1];
+        struct tensor x = matrix(FILL_WIDE, R, C);
+        struct tensor y = matrix(FILL_POSITIVE, R, C);
+        struct gpu_case forward = {.op = "softmax",
+                                   .step = "softmax",
+                                   .phase = LAB_FORWARD,
+                                   .in = {x},
+                                   .out = {x}};
+        gpu_check(&forward);
+        struct gpu_case backward = {.op = "softmax",
+                                    .step = "softmax",
+                                    .phase = LAB_BACKWARD,
+                                    .in = {x, y},
+                                    .out = {x}};
+        gpu_check(&backward);
+    }
+}
+
+static void softmax_shows_what_is_not_finite(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const struct tensor xs[] = {vector(FILL_LOW, 37), vector(FILL_SPECIAL, 37),
+                                vector(FILL_UNIFORM, 37),
+                                matrix(FILL_LOW, 3, 300)};
+    for (size_t i = 0; i < COUNT_OF(xs); i++) {
+        struct gpu_case c = {.op = "softmax",
+                             .step = "softmax",
+                             .phase = LAB_FORWARD,
+                             .in = {xs[i]},
+                             .out = {xs[i]}};
+        gpu_check(&c);
+    }
+}
+
+static void check_layer_norm(int64_t R, int64_t D)
+{
+    const struct lab_layer_norm_params eps = {.eps = 1e-5};
+    struct tensor x = matrix(FILL_UNIFORM, R, D);
+    struct tensor r = vector(FILL_POSITIVE, R);
+    struct tensor d = vector(FILL_UNIFORM, D);
+    const struct gpu_case cases[] = {
+        {.step = "stats", .phase = LAB_FORWARD, .in = {x}, .out = {r, r}},
+        {.step = "normalize",
+         .phase = LAB_FORWARD,
+         .in = {x, r, r},
+         .out = {x}},
+        {.step = "scale", .phase = LAB_FORWARD, .in = {x, d, d}, .out = {x}},
+        {.step = "scale",
+         .phase = LAB_BACKWARD,
+         .in = {x, x, d},
+         .out = {x, d, d}},
+        {.step = "normalize",
+         .phase = LAB_BACKWARD,
+         .in = {x, x, r},
+         .out = {x}},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct gpu_case c = cases[i];
+        c.op = "layer_norm";
+        c.params = &eps;
+        gpu_check(&c);
+    }
+}
+
+static void layer_norm_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(row_cases); i++)
+        check_layer_norm(row_cases[i][0], row_cases[i][1]);
+}
+
+/* ---- losses ---- */
+
+static void check_cross_entropy(int64_t R, int64_t C, enum fill kind)
+{
+    const char *op = "softmax_cross_entropy";
+    struct tensor z = matrix(FILL_WIDE, R, C);
+    struct tensor y = labels(kind, R, C);
+    struct tensor probs = matrix(FILL_POSITIVE, R, C);
+    struct tensor r = vector(FILL_UNIFORM, R);
+    struct gpu_case softmax = {
+        .op = op, .step = "softmax", .phase = LAB_LOSS, .in = {z}, .out = {z}};
+    gpu_check(&softmax);
+    struct gpu_case sample = {.op = op,
+                              .step = "sample",
+                              .phase = LAB_LOSS,
+                              .in = {z, y},
+                              .out = {r}};
+    gpu_check(&sample);
+    struct gpu_case mean = {.op = op,
+                            .step = "mean",
+                            .phase = LAB_LOSS,
+                            .in = {r},
+                            .out = {scalar}};
+    gpu_check(&mean);
+    struct gpu_case back = {.op = op,
+                            .step = "softmax",
+                            .phase = LAB_BACKWARD,
+                            .in = {probs, y},
+                            .out = {z}};
+    gpu_check(&back);
+}
+
+static void cross_entropy_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(row_cases); i++)
+        check_cross_entropy(row_cases[i][0], row_cases[i][1], FILL_LABELS);
+}
+
+static void a_label_outside_is_nan_and_reads_nothing(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    check_cross_entropy(33, 10, FILL_BAD_LABELS);
+}
+
+static void check_squares(const char *op, const struct tensor *h,
+                          const void *params)
+{
+    int64_t count = 1;
+    for (int d = 0; d < h->rank; d++)
+        count *= h->dim[d];
+    int64_t N = h->rank > 1 ? h->dim[0] : count;
+    bool probe = strcmp(op, "weighted_sum") == 0;
+    struct gpu_case sample = {.op = op,
+                              .step = "sample",
+                              .phase = LAB_LOSS,
+                              .in = {*h, *h},
+                              .out = {vector(FILL_UNIFORM, N)},
+                              .params = params};
+    gpu_check(&sample);
+    struct gpu_case reduce = {.op = op,
+                              .step = "reduce",
+                              .phase = LAB_LOSS,
+                              .in = {vector(FILL_UNIFORM, N)},
+                              .out = {scalar},
+                              .params = params};
+    gpu_check(&reduce);
+    struct gpu_case back = {.op = op,
+                            .step = "sample",
+                            .phase = LAB_BACKWARD,
+                            .in = {*h, *h},
+                            .out = {*h},
+                            .params = params};
+    if (probe)
+        back.in[1] = (struct tensor){.fill = FILL_NULL};
+    gpu_check(&back);
+}
+
+static void squares_and_probes_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const struct tensor shapes[] = {
+        vector(FILL_UNIFORM, 1),
+        vector(FILL_UNIFORM, 4097),
+        matrix(FILL_UNIFORM, 33, 65),
+        matrix(FILL_UNIFORM, 1, 50021),
+        matrix(FILL_UNIFORM, 1000003, 1),
+        {.fill = FILL_UNIFORM, .rank = 3, .dim = {5, 7, 11}}};
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        for (int r = LAB_MSE_MEAN; r <= LAB_MSE_HALF_SUM_PER_SAMPLE; r++) {
+            struct lab_mse_params params = {(enum lab_mse_reduction)r};
+            check_squares("mse", &shapes[i], &params);
+        }
+        check_squares("weighted_sum", &shapes[i], NULL);
+    }
+}
+
+/* ---- updates ---- */
+
+static void check_update(const char *op, const void *params, int64_t count,
+                         uint64_t iteration, int states)
+{
+    struct tensor p = vector(FILL_UNIFORM, count);
+    struct gpu_case c = {.op = op,
+                         .step = "update",
+                         .phase = LAB_UPDATE,
+                         .in = {p},
+                         .out = {p},
+                         .inout = true,
+                         .params = params,
+                         .iteration = iteration};
+    if (states > 0 || strcmp(op, "sgd") == 0)
+        c.out[1] = vector(states > 0 ? FILL_UNIFORM : FILL_NULL, count);
+    if (states > 1)
+        c.out[2] = vector(FILL_POSITIVE, count);
+    gpu_check(&c);
+}
+
+static void optimizers_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    const int64_t counts[] = {1, 257, 4097};
+    const struct lab_sgd_params sgd[] = {{0.1, 0, 0, false},
+                                         {0.1, 0, 0.01, false},
+                                         {0.1, 0.9, 0.01, false},
+                                         {0.1, 0.9, 0, true}};
+    const struct lab_adam_params adam = {1e-2, 0.9, 0.999, 1e-8, 0.02};
+    const uint64_t iterations[] = {0, 1, 999, 1000000};
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        for (size_t k = 0; k < COUNT_OF(sgd); k++)
+            check_update("sgd", &sgd[k], counts[i], 3, sgd[k].momentum > 0);
+        for (size_t t = 0; t < COUNT_OF(iterations); t++) {
+            check_update("adam", &adam, counts[i], iterations[t], 2);
+            check_update("adamw", &adam, counts[i], iterations[t], 2);
+        }
+    }
+}
+
+static int close_gpu(void **state)
+{
+    (void)state;
+    gpu_exec_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(softmax_agrees),
+        cmocka_unit_test(softmax_shows_what_is_not_finite),
+        cmocka_unit_test(layer_norm_agrees),
+        cmocka_unit_test(cross_entropy_agrees),
+        cmocka_unit_test(a_label_outside_is_nan_and_reads_nothing),
+        cmocka_unit_test(squares_and_probes_agree),
+        cmocka_unit_test(optimizers_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_gpu);
+}

@@ -1,0 +1,245 @@
+/* Tracing on a real GPU: every kernel comes out with the step that launched
+ * it, right after a flush, with times, names and occupancy. Skipped without the
+ * CUDA module or a device; without CUPTI the event times are tested instead. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "engine/backend.h"
+#include "profiler/profiler.h"
+#include "unit/profiler_sink.h"
+
+enum { COUNT = 100003 };
+
+static char step_name[] = "relu1.relu";
+static const struct lab_step step = {.name = step_name,
+                                     .phase = LAB_FORWARD,
+                                     .flop = COUNT,
+                                     .bytes = 8.0 * COUNT};
+
+struct bench {
+    struct kept *kept;
+    struct lab_profiler *profiler;
+    struct lab_observer observer;
+    struct lab_backend *be;
+    const struct lab_variant *relu;
+    void *x;
+    void *y;
+    int64_t exec;
+    bool traced;
+};
+
+static bool open_bench(struct bench *b, bool no_trace)
+{
+    const struct lab_cuda_module *module;
+    struct lab_device_info info;
+    if (lab_cuda_load(&module)) {
+        print_message("skipped: %s\n", lab_error());
+        return false;
+    }
+    b->kept = kept_new();
+    struct lab_sink sink = kept_sink(b->kept);
+    struct lab_profiler_config config = {.sink = &sink,
+                                         .backend = "cuda",
+                                         .gpu = module->profiler,
+                                         .no_trace = no_trace};
+    assert_non_null(module->profiler);
+    assert_int_equal(lab_profiler_new(&b->profiler, &config), LAB_OK);
+    if (lab_backend_open(&b->be, "cuda", 0)) {
+        print_message("skipped: %s\n", lab_error());
+        return false;
+    }
+    lab_backend_info(b->be, &info);
+    lab_profiler_set_device(b->profiler, &info);
+    lab_profiler_observer(b->profiler, &b->observer);
+    b->traced = lab_profiler_time_source(b->profiler) == LAB_TIME_CUPTI;
+    if (!b->traced)
+        print_message("%s\n", lab_profiler_note(b->profiler));
+    b->relu =
+        lab_backend_variant(b->be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL);
+    assert_non_null(b->relu);
+    size_t bytes = COUNT * sizeof(float);
+    assert_int_equal(lab_backend_alloc(b->be, bytes, &b->x), LAB_OK);
+    assert_int_equal(lab_backend_alloc(b->be, bytes, &b->y), LAB_OK);
+    float *host = calloc(COUNT, sizeof(float));
+    assert_int_equal(lab_backend_upload(b->be, b->x, host, bytes), LAB_OK);
+    free(host);
+    b->observer.run_begin(b->observer.user, "test");
+    b->observer.iteration_begin(b->observer.user, 0);
+    return true;
+}
+
+static void close_bench(struct bench *b)
+{
+    if (b->be) {
+        b->observer.run_end(b->observer.user);
+        lab_backend_free(b->be, b->x);
+        lab_backend_free(b->be, b->y);
+    }
+    lab_profiler_free(b->profiler);
+    lab_backend_close(b->be);
+    if (b->kept)
+        kept_free(b->kept);
+}
+
+static void launch(struct bench *b)
+{
+    struct lab_view x = {b->x, LAB_F32, 1, {COUNT}, COUNT};
+    struct lab_view y = {b->y, LAB_F32, 1, {COUNT}, COUNT};
+    struct lab_call call = {.in = &x, .n_in = 1, .out = &y, .n_out = 1};
+    assert_int_equal(lab_backend_run(b->be, b->relu, &call), LAB_OK);
+}
+
+static void one_step(struct bench *b, bool events)
+{
+    struct lab_step_event e = {.exec = ++b->exec,
+                               .step = &step,
+                               .node = "relu1",
+                               .op = "relu",
+                               .variant = b->relu->name,
+                               .backend = "cuda",
+                               .device_ns = LAB_EVENT_NO_TIME};
+    b->observer.step_begin(b->observer.user, &e);
+    if (events)
+        assert_int_equal(lab_backend_time_begin(b->be), LAB_OK);
+    launch(b);
+    if (events)
+        assert_int_equal(lab_backend_time_end(b->be, &e.device_ns), LAB_OK);
+    b->observer.step_end(b->observer.user, &e);
+}
+
+static void sync_and_flush(struct bench *b)
+{
+    assert_int_equal(lab_backend_sync(b->be), LAB_OK);
+    assert_int_equal(lab_profiler_flush(b->profiler), LAB_OK);
+}
+
+static void check_kernel(const struct bench *b,
+                         const struct lab_kernel_record *k, int64_t since)
+{
+    assert_true(k->start_ns != LAB_UNKNOWN && k->end_ns > k->start_ns);
+    assert_true(k->start_ns > since - 100000000);
+    assert_true(k->end_ns < lab_clock_wall_ns() + 100000000);
+    assert_true(k->occupancy_pct > 0.0 && k->occupancy_pct <= 100.0);
+    assert_true(k->active_blocks_per_sm > 0);
+    assert_true(k->occupancy_limit != LAB_LIMIT_NONE);
+    assert_true(k->registers_per_thread > 0);
+    assert_true((int64_t)k->grid[0] * k->grid[1] * k->grid[2] > 0);
+    assert_int_equal(k->block[0] % 32, 0);
+    assert_non_null(strstr(b->kept->names[k->short_name], "relu"));
+    assert_null(strchr(b->kept->names[k->short_name], '('));
+}
+
+/* As the stepper does it: a kernel is there as soon as its step is flushed. */
+static void each_step_has_its_kernel_after_a_flush(void **state)
+{
+    struct bench b = {0};
+    (void)state;
+    bool open = open_bench(&b, false);
+    if (!open || !b.traced) {
+        close_bench(&b);
+        skip();
+    }
+    for (int i = 0; i < 50; i++) {
+        int64_t since = lab_clock_wall_ns();
+        one_step(&b, false);
+        sync_and_flush(&b);
+        assert_int_equal(kept_count(b.kept, LAB_RECORD_KERNEL), i + 1);
+        const struct lab_kernel_record *k =
+            &kept_get(b.kept, LAB_RECORD_KERNEL, i)->u.kernel;
+        assert_int_equal(k->exec, b.exec);
+        check_kernel(&b, k, since);
+    }
+    close_bench(&b);
+}
+
+static void many_launches_lose_nothing(void **state)
+{
+    enum { N = 20000 };
+    struct bench b = {0};
+    struct lab_profiler_stats stats;
+    (void)state;
+    bool open = open_bench(&b, false);
+    if (!open || !b.traced) {
+        close_bench(&b);
+        skip();
+    }
+    for (int i = 0; i < N; i++)
+        one_step(&b, false);
+    sync_and_flush(&b);
+    lab_profiler_get_stats(b.profiler, &stats);
+    assert_int_equal(stats.gpu.dropped, 0);
+    assert_int_equal(stats.gpu.invalid, 0);
+    assert_int_equal(stats.kernels, N);
+    assert_int_equal(stats.kernels_without_step, 0);
+    char *seen = calloc(N + 1, 1);
+    for (size_t i = 0; i < b.kept->n; i++) {
+        const struct lab_record *r = &b.kept->records[i];
+        if (r->kind == LAB_RECORD_KERNEL)
+            seen[r->u.kernel.exec]++;
+    }
+    for (int i = 1; i <= N; i++)
+        assert_int_equal(seen[i], 1);
+    free(seen);
+    close_bench(&b);
+}
+
+static void kernels_between_steps_are_not_the_runs(void **state)
+{
+    struct bench b = {0};
+    struct lab_profiler_stats stats;
+    (void)state;
+    bool open = open_bench(&b, false);
+    if (!open || !b.traced) {
+        close_bench(&b);
+        skip();
+    }
+    launch(&b);
+    one_step(&b, false);
+    launch(&b);
+    sync_and_flush(&b);
+    lab_profiler_get_stats(b.profiler, &stats);
+    assert_int_equal(stats.kernels, 1);
+    assert_int_equal(stats.kernels_outside, 2);
+    assert_int_equal(stats.kernels_without_step, 0);
+    close_bench(&b);
+}
+
+static void without_a_trace_events_give_the_time(void **state)
+{
+    struct bench b = {0};
+    (void)state;
+    if (!open_bench(&b, true)) {
+        close_bench(&b);
+        skip();
+    }
+    assert_false(b.traced);
+    for (int i = 0; i < 10; i++)
+        one_step(&b, true);
+    sync_and_flush(&b);
+    for (int i = 0; i < 10; i++) {
+        const struct lab_step_record *s =
+            &kept_get(b.kept, LAB_RECORD_STEP, i)->u.step;
+        assert_int_equal(s->time_source, LAB_TIME_CUDA_EVENTS);
+        assert_true(s->time_ns > 0 && s->time_ns < 1000000000);
+    }
+    assert_int_equal(kept_count(b.kept, LAB_RECORD_KERNEL), 0);
+    close_bench(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_step_has_its_kernel_after_a_flush),
+        cmocka_unit_test(many_launches_lose_nothing),
+        cmocka_unit_test(kernels_between_steps_are_not_the_runs),
+        cmocka_unit_test(without_a_trace_events_give_the_time),
+    };
+    setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "ui/canvas.h"
+#include "ui/glyph.h"
+
+static void assert_dump(const struct lab_canvas *c, const char *want)
+{
+    char *dump = lab_canvas_dump(c);
+    assert_non_null(dump);
+    assert_string_equal(dump, want);
+    lab_free(dump);
+}
+
+static void text_is_cut_and_counted(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, 2, 6, false), LAB_OK);
+    assert_int_equal(lab_canvas_text(&c, 0, 1, 3, LAB_ROLE_BAD, "abcdef"), 3);
+    assert_int_equal(lab_canvas_text(&c, 1, 4, -1, LAB_ROLE_BAD, "xyz"), 2);
+    lab_canvas_text(&c, 9, 0, -1, LAB_ROLE_BAD, "out");
+    lab_canvas_text(&c, -1, 0, -1, LAB_ROLE_BAD, "out");
+    lab_canvas_text(&c, 0, -2, 9, LAB_ROLE_BAD, "AB!");
+    assert_dump(&c, "!abc\n    xy\n");
+    assert_int_equal(c.cells[1].role, LAB_ROLE_BAD);
+    assert_int_equal(c.cells[4].role, LAB_ROLE_NORMAL);
+    lab_canvas_release(&c);
+}
+
+static void wide_characters_are_whole_or_not_there(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, 1, 5, false), LAB_OK);
+    assert_int_equal(lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "日本語"),
+                     4);
+    assert_dump(&c, "日本\n");
+    lab_canvas_text(&c, 0, 1, -1, LAB_ROLE_NORMAL, "x"); /* breaks the first */
+    assert_dump(&c, " x本\n");
+    lab_canvas_text(&c, 0, 2, -1, LAB_ROLE_NORMAL, "y");
+    assert_dump(&c, " xy\n");
+    lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "ab日");
+    lab_canvas_fill(&c, (struct lab_rect){0, 3, 1, 2}, ".", LAB_ROLE_NORMAL);
+    assert_dump(&c, "ab ..\n");
+    /* A clip through the middle shows neither half. */
+    lab_canvas_clear(&c);
+    struct lab_rect old = lab_canvas_clip(&c, (struct lab_rect){0, 0, 1, 2});
+    lab_canvas_text(&c, 0, 1, 4, LAB_ROLE_NORMAL, "日");
+    lab_canvas_unclip(&c, old);
+    assert_dump(&c, "\n");
+    lab_canvas_release(&c);
+}
+
+static void marks_combine_and_hidden_text_shows(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, 1, 12, false), LAB_OK);
+    assert_int_equal(
+        lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "x\xCC\x82y"), 2);
+    assert_dump(&c, "x\xCC\x82y\n");
+    lab_canvas_clear(&c);
+    lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL,
+                    "a\033b\x7F\xFF"
+                    "c\xE2\x80\xAE"
+                    "d\xC2\x9B");
+    assert_dump(&c, "a?b??c?d?\n");
+    lab_canvas_release(&c);
+}
+
+static void ascii_canvas_holds_only_ascii(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, 3, 40, true), LAB_OK);
+    lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "Σ a×b ≤ é … 日 → ∂ ₂ ▓ ⠿");
+    assert_int_equal(lab_canvas_columns(&c, "Σ≤"), 5);
+    assert_int_equal(lab_text_columns("Σ≤"), 2);
+    lab_canvas_box(&c, (struct lab_rect){1, 0, 2, 12}, "Tïtle", false);
+    assert_dump(&c, "sum axb <= e ... ? -> d _2 % :\n"
+                    "+- Title --+\n+----------+\n");
+    for (int i = 0; i < c.h * c.w; i++)
+        for (const char *p = c.cells[i].text; *p; p++)
+            assert_true((unsigned char)*p < 0x80);
+    lab_canvas_release(&c);
+}
+
+static void every_stand_in_is_ascii(void **state)
+{
+    (void)state;
+    int known = 0;
+    for (unsigned code = 0x80; code < 0x30000; code++) {
+        const char *ascii = lab_glyph_ascii(code);
+        for (const char *p = ascii; p && *p; p++)
+            assert_true(*p >= 0x20 && *p < 0x7F);
+        known += ascii != NULL;
+    }
+    assert_true(known > 500);
+    assert_string_equal(lab_glyph_ascii(0x2557), "+");
+    assert_string_equal(lab_glyph_ascii(0x0159), "r");
+    assert_null(lab_glyph_ascii(0x65E5));
+}
+
+static void clips_nest(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, 4, 8, false), LAB_OK);
+    struct lab_rect all = lab_canvas_clip(&c, (struct lab_rect){1, 2, 9, 4});
+    struct lab_rect one = lab_canvas_clip(&c, (struct lab_rect){0, 0, 2, 99});
+    lab_canvas_fill(&c, (struct lab_rect){-5, -5, 50, 50}, "#", LAB_ROLE_GOOD);
+    lab_canvas_unclip(&c, one);
+    lab_canvas_cursor(&c, 0, 0);
+    assert_int_equal(c.cursor_y, -1);
+    lab_canvas_cursor(&c, 3, 3);
+    assert_int_equal(c.cursor_y, 3);
+    lab_canvas_unclip(&c, all);
+    lab_canvas_paint(&c, (struct lab_rect){1, 0, 1, 3}, LAB_ROLE_MARK);
+    assert_int_equal(c.cells[8 + 2].role, LAB_ROLE_MARK);
+    assert_int_equal(c.cells[8 + 3].role, LAB_ROLE_GOOD);
+    assert_dump(&c, "\n  ####\n\n\n");
+    lab_canvas_release(&c);
+}
+
+static void paragraphs_wrap(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, 5, 10, false), LAB_OK);
+    struct lab_rect r = {0, 0, 5, 8};
+    assert_int_equal(lab_canvas_paragraph(&c, r, LAB_ROLE_NORMAL,
+                                          "one two three\nabcdefghij"),
+                     4);
+    assert_dump(&c, "one two\nthree\nabcdefgh\nij\n\n");
+    lab_canvas_clear(&c);
+    r.w = 0;
+    assert_int_equal(lab_canvas_paragraph(&c, r, LAB_ROLE_NORMAL, "x"), 0);
+    r.w = 1;
+    assert_int_equal(lab_canvas_paragraph(&c, r, LAB_ROLE_NORMAL, "日 ab"), 3);
+    lab_canvas_release(&c);
+}
+
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, -1, 5, false), LAB_E_ARG);
+    assert_int_equal(lab_canvas_init(&c, 0, 0, false), LAB_OK);
+    lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "x");
+    lab_canvas_box(&c, (struct lab_rect){0, 0, 3, 3}, "t", true);
+    lab_canvas_release(&c);
+    lab_mem_fail_from(1);
+    assert_int_equal(lab_canvas_init(&c, 3, 3, false), LAB_E_NOMEM);
+    lab_mem_fail_from(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_cut_and_counted),
+        cmocka_unit_test(wide_characters_are_whole_or_not_there),
+        cmocka_unit_test(marks_combine_and_hidden_text_shows),
+        cmocka_unit_test(ascii_canvas_holds_only_ascii),
+        cmocka_unit_test(every_stand_in_is_ascii),
+        cmocka_unit_test(clips_nest),
+        cmocka_unit_test(paragraphs_wrap),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ui/keymap.h"
+#include "ui/view_help.h"
+#include "ui/views.h"
+#include "ui_fixture.h"
+
+static const struct lab_screen_ops *const SCREENS[] = {
+    &lab_view_home, &lab_view_runs, &lab_view_run, &lab_view_source,
+    &lab_view_text, &lab_view_help, &fixture_busy};
+enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
+
+static void every_table_is_sound(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SCREEN_COUNT; i++)
+        if (lab_keymap_check(SCREENS[i]->bindings))
+            fail_msg("%s: %s", SCREENS[i]->name, lab_error());
+    for (int sideways = 0; sideways < 2; sideways++)
+        if (lab_keymap_check(lab_keymap_everywhere(sideways != 0)))
+            fail_msg("%s", lab_error());
+}
+
+static void a_bad_table_is_found(void **state)
+{
+    (void)state;
+    const struct lab_binding lonely[] = {
+        {{LAB_KEY_F1 + 1}, 100, "two", "has no letter", true},
+        {{0}, 0, NULL, NULL, false}};
+    const struct lab_binding twice[] = {{{'a', 'b'}, 100, "one", "x", true},
+                                        {{'b'}, 101, "two", "y", true},
+                                        {{0}, 0, NULL, NULL, false}};
+    const struct lab_binding silent[] = {{{'a'}, 100, "one", "", true},
+                                         {{0}, 0, NULL, NULL, false}};
+    const struct lab_binding none[] = {{{0}, 100, "one", "x", true},
+                                       {{0}, 0, NULL, NULL, false}};
+    assert_int_equal(lab_keymap_check(lonely), LAB_E_CHECK);
+    assert_non_null(strstr(lab_error(), "two"));
+    assert_int_equal(lab_keymap_check(twice), LAB_E_CHECK);
+    assert_int_equal(lab_keymap_check(silent), LAB_E_CHECK);
+    assert_int_equal(lab_keymap_check(none), LAB_E_CHECK);
+}
+
+/* The conventions: keys that must work on every screen. */
+static void what_everyone_expects_is_bound(void **state)
+{
+    (void)state;
+    static const struct {
+        int key;
+        int action;
+    } wanted[] = {{'?', LAB_ACT_HELP},
+                  {LAB_KEY_F1, LAB_ACT_HELP},
+                  {'q', LAB_ACT_BACK},
+                  {LAB_KEY_ESC, LAB_ACT_CANCEL},
+                  {LAB_KEY_UP, LAB_ACT_UP},
+                  {'k', LAB_ACT_UP},
+                  {LAB_KEY_DOWN, LAB_ACT_DOWN},
+                  {'j', LAB_ACT_DOWN},
+                  {LAB_KEY_LEFT, LAB_ACT_LEFT},
+                  {LAB_KEY_RIGHT, LAB_ACT_RIGHT},
+                  {'l', LAB_ACT_RIGHT},
+                  {'g', LAB_ACT_FIRST},
+                  {'G', LAB_ACT_LAST},
+                  {LAB_KEY_HOME, LAB_ACT_FIRST},
+                  {LAB_KEY_END, LAB_ACT_LAST},
+                  {LAB_KEY_PAGE_UP, LAB_ACT_PAGE_UP},
+                  {'/', LAB_ACT_SEARCH},
+                  {LAB_KEY_PAGE_DOWN, LAB_ACT_PAGE_DOWN},
+                  {'n', LAB_ACT_SEARCH_NEXT},
+                  {'N', LAB_ACT_SEARCH_PREV},
+                  {':', LAB_ACT_COMMAND},
+                  {LAB_KEY_CTRL_L, LAB_ACT_REDRAW},
+                  {LAB_KEY_TAB, LAB_ACT_NEXT_PANE},
+                  {LAB_KEY_BACKTAB, LAB_ACT_PREV_PANE}};
+    for (int sideways = 0; sideways < 2; sideways++) {
+        const struct lab_binding *t = lab_keymap_everywhere(sideways != 0);
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+            const struct lab_binding *b = lab_keymap_find(t, wanted[i].key);
+            assert_non_null(b);
+            assert_int_equal(b->action, wanted[i].action);
+        }
+        assert_int_equal(lab_keymap_find(t, 'h')->action,
+                         sideways ? LAB_ACT_LEFT : LAB_ACT_HELP);
+    }
+    assert_null(lab_keymap_find(NULL, 'x'));
+    assert_null(lab_keymap_find(lab_keymap_everywhere(true), 0));
+}
+
+static void names_and_keys_go_both_ways(void **state)
+{
+    (void)state;
+    const int keys[] = {'a',         'Z',         ' ',
+                        LAB_KEY_TAB, LAB_KEY_ESC, LAB_KEY_ENTER,
+                        1,           LAB_KEY_F1,  LAB_KEY_F12,
+                        0xE9,        0x65E5,      0x1F600,
+                        LAB_KEY_UP,  LAB_KEY_END, LAB_KEY_BACKTAB,
+                        '^'};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        char name[LAB_KEY_NAME_BYTES];
+        assert_int_equal(lab_key_parse(lab_key_name(keys[i], name)), keys[i]);
+    }
+    assert_int_equal(lab_key_parse(""), LAB_KEY_NONE);
+    assert_int_equal(lab_key_parse("F13"), LAB_KEY_NONE);
+    assert_int_equal(lab_key_parse("F1x"), LAB_KEY_NONE);
+    assert_int_equal(lab_key_parse("ab"), LAB_KEY_NONE);
+    assert_int_equal(lab_key_parse("\xFF"), LAB_KEY_NONE);
+}
+
+/* Each row of the tables is in the text, the screen's own first. */
+static void help_is_made_from_the_tables(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SCREEN_COUNT; i++) {
+        const struct lab_screen_ops *ops = SCREENS[i];
+        const struct lab_binding *all = lab_keymap_everywhere(ops->sideways);
+        struct lab_doc doc;
+        lab_doc_init(&doc);
+        lab_help_write(&doc, ops, ops->bindings);
+        assert_int_equal(lab_doc_check(&doc), LAB_OK);
+        const char *text = lab_str_text(&doc.text);
+        const char *everywhere = strstr(text, "Everywhere");
+        assert_non_null(everywhere);
+        for (const struct lab_binding *b = ops->bindings; b && b->action; b++) {
+            const char *at = strstr(text, b->help);
+            assert_non_null(at);
+            assert_true(at < everywhere);
+        }
+        for (const struct lab_binding *b = all; b->action; b++) {
+            bool own = lab_keymap_action(ops->bindings, b->action) != NULL;
+            if (!own)
+                assert_non_null(strstr(everywhere, b->help));
+        }
+        assert_int_equal(strstr(text, "explain TENSOR[I,J]") != NULL,
+                         ops->command != NULL);
+        lab_doc_release(&doc);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_table_is_sound),
+        cmocka_unit_test(a_bad_table_is_found),
+        cmocka_unit_test(what_everyone_expects_is_bound),
+        cmocka_unit_test(names_and_keys_go_both_ways),
+        cmocka_unit_test(help_is_made_from_the_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

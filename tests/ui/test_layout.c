@@ -1,0 +1,121 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "ui/layout.h"
+
+enum { MOST_H = 80, MOST_W = 250 };
+
+/* No two overlap, none leaves `all`, and none is left unused by mistake. */
+static void check_parts(const struct lab_rect *parts, int count,
+                        struct lab_rect all, bool whole)
+{
+    int cells = 0;
+    for (int i = 0; i < count; i++) {
+        if (!lab_rect_inside(parts[i], all))
+            fail_msg("part %d leaves %dx%d", i, all.w, all.h);
+        cells += parts[i].h * parts[i].w;
+        for (int k = 0; k < i; k++)
+            if (lab_rect_overlap(parts[i], parts[k]))
+                fail_msg("parts %d and %d overlap at %dx%d", i, k, all.w,
+                         all.h);
+    }
+    if (whole)
+        assert_int_equal(cells, all.h * all.w);
+}
+
+static void frames_never_overlap(void **state)
+{
+    (void)state;
+    for (int h = 0; h <= MOST_H; h++) {
+        for (int w = 0; w <= MOST_W; w++) {
+            struct lab_frame f = lab_frame_layout(h, w);
+            struct lab_rect parts[] = {f.title, f.body, f.status, f.bar};
+            check_parts(parts, 4, (struct lab_rect){0, 0, h, w}, true);
+            assert_int_equal(f.small,
+                             h < LAB_SCREEN_MIN_H || w < LAB_SCREEN_MIN_W);
+            if (!f.small)
+                assert_true(f.body.h >= 13 && f.bar.h == 1 && f.title.h == 1 &&
+                            f.status.h == 1);
+        }
+    }
+}
+
+static void homes_and_runs_never_overlap(void **state)
+{
+    (void)state;
+    for (int h = 0; h <= MOST_H; h++) {
+        for (int w = 0; w <= MOST_W; w++) {
+            struct lab_rect body = {3, 5, h, w};
+            struct lab_home_layout l = lab_home_layout(body);
+            struct lab_rect home[] = {l.badge, l.lessons, l.about, l.runs};
+            struct lab_run_layout m = lab_run_layout(body);
+            struct lab_rect run[] = {m.facts, m.steps, m.kernels};
+            check_parts(home, 4, body, h >= 14);
+            check_parts(run, 3, body, h >= 12);
+            if (h >= 13 && w >= LAB_SCREEN_MIN_W) /* the smallest screen */
+                assert_true(l.lessons.h >= 5 && l.runs.h >= 5 &&
+                            m.steps.h >= 5 && m.kernels.h >= 4);
+        }
+    }
+}
+
+static void shares_keep_their_promises(void **state)
+{
+    (void)state;
+    const struct lab_share parts[] = {
+        {5, 3, 0}, {4, 0, 2}, {3, 1, 1}, {2, 0, 2}};
+    for (int total = -3; total < 200; total++) {
+        int out[4];
+        int sum = 0;
+        lab_layout_share(total, parts, 4, out);
+        for (int i = 0; i < 4; i++) {
+            assert_true(out[i] >= 0);
+            sum += out[i];
+        }
+        assert_int_equal(sum, total < 0 ? 0 : total);
+        if (total >= 14) {
+            for (int i = 0; i < 4; i++)
+                assert_true(out[i] >= parts[i].least);
+            assert_int_equal(out[1], 4);
+        } else if (total >= 12) {
+            assert_int_equal(out[3], 0); /* the last of the worst goes first */
+            assert_true(out[1] >= 4);
+        } else if (total >= 8) {
+            assert_true(out[1] == 0 && out[2] >= 3);
+        }
+    }
+}
+
+static void strips_are_cut(void **state)
+{
+    (void)state;
+    struct lab_rect r = {2, 3, 10, 20};
+    struct lab_rect top = lab_rect_cut_top(&r, 4);
+    struct lab_rect bottom = lab_rect_cut_bottom(&r, 99);
+    assert_int_equal(top.y, 2);
+    assert_int_equal(top.h, 4);
+    assert_int_equal(bottom.y, 6);
+    assert_int_equal(bottom.h, 6);
+    assert_true(lab_rect_empty(r));
+    r = (struct lab_rect){0, 0, 2, 10};
+    struct lab_rect left = lab_rect_cut_left(&r, -1);
+    struct lab_rect right = lab_rect_cut_right(&r, 3);
+    assert_int_equal(left.w, 0);
+    assert_int_equal(right.x, 7);
+    assert_int_equal(r.w, 7);
+    assert_true(lab_rect_has(right, 1, 9) && !lab_rect_has(right, 1, 6));
+    assert_true(lab_rect_empty(lab_rect_inner((struct lab_rect){0, 0, 1, 9})));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_never_overlap),
+        cmocka_unit_test(homes_and_runs_never_overlap),
+        cmocka_unit_test(shares_keep_their_promises),
+        cmocka_unit_test(strips_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/* Whole screens: scripts of keys against golden text. LAB_GOLDEN_UPDATE=1
+ * writes the golden files anew, to be read before they are committed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "ui/ui.h"
+#include "ui/views.h"
+#include "ui_fixture.h"
+
+#define SCRIPTS LAB_SOURCE_DIR "/tests/ui/scripts/"
+#define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
+#define OUT LAB_BINARY_DIR "/tests/ui/screens"
+
+static enum lab_status play(const char *script, bool ascii)
+{
+    struct lab_ui *ui;
+    struct lab_ui_options options = {.script = script, .badge = "CPU"};
+    options.terminal.ascii = ascii;
+    enum lab_status st = lab_ui_new(&ui, &options);
+    if (st)
+        return st;
+    st = lab_ui_push(ui, &lab_view_home, fixture_home());
+    if (!st)
+        st = lab_ui_run(ui);
+    lab_ui_free(ui);
+    return st;
+}
+
+static char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return NULL;
+    char *text = test_malloc(1 << 20);
+    size_t n = fread(text, 1, (1 << 20) - 1, f);
+    text[n] = '\0';
+    fclose(f);
+    return text;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char *text = read_text(from);
+    FILE *f = fopen(to, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    test_free(text);
+}
+
+static void compare_screen(const char *name, bool ascii)
+{
+    char golden[1024];
+    char made[1024];
+    snprintf(golden, sizeof(golden), GOLDEN "%s", name);
+    snprintf(made, sizeof(made), OUT "/%s", name);
+    if (getenv("LAB_GOLDEN_UPDATE"))
+        copy_file(made, golden);
+    char *want = read_text(golden);
+    char *have = read_text(made);
+    if (!want || !have || strcmp(want, have) != 0)
+        fail_msg("%s differs; the screen now:\n%s", name, have ? have : "?");
+    for (const char *p = have; ascii && *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+    test_free(want);
+    test_free(have);
+}
+
+/* Plays a script in OUT and compares every screen that it writes. */
+static void check_script(const char *name, bool ascii)
+{
+    char path[1024];
+    char line[512];
+    int screens = 0;
+    snprintf(path, sizeof(path), SCRIPTS "%s", name);
+    mkdir(LAB_BINARY_DIR "/tests", 0777);
+    mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
+    mkdir(OUT, 0777);
+    assert_int_equal(chdir(OUT), 0);
+    if (play(path, ascii))
+        fail_msg("%s", lab_error());
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "screen ", 7) == 0) {
+            compare_screen(line + 7, ascii);
+            screens++;
+        }
+    }
+    fclose(f);
+    assert_true(screens > 0);
+}
+
+static void home_screens(void **state)
+{
+    (void)state;
+    check_script("home.keys", false);
+}
+
+static void runs_screens(void **state)
+{
+    (void)state;
+    check_script("runs.keys", false);
+}
+
+static void busy_screens(void **state)
+{
+    (void)state;
+    check_script("busy.keys", false);
+}
+
+static void ascii_screens(void **state)
+{
+    (void)state;
+    check_script("ascii.keys", true);
+}
+
+static const char *const OPENERS[] = {"",
+                                      "key Tab\nkey End\n",
+                                      "key r\n",
+                                      "key r\nkey Enter\n",
+                                      "key ?\n",
+                                      "key d\n",
+                                      "key Enter\n",
+                                      "key Enter\nkey o\n",
+                                      "text :abc\n",
+                                      "key Enter\nkey o\nkey w\n"};
+enum { OPENER_COUNT = sizeof(OPENERS) / sizeof(OPENERS[0]) };
+
+static void write_script(const char *path, const char *opener, int from)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "resize 80 24\n%s", opener);
+    for (int h = from; h <= 80; h += 7)
+        for (int w = from; w <= 250; w += h < 30 ? 9 : 41)
+            fprintf(f, "resize %d %d\n", w, h);
+    fprintf(f, "resize 0 0\nresize 1 1\nresize 80 24\nexpect CPU\n");
+    fclose(f);
+}
+
+static void every_screen_survives_every_size(void **state)
+{
+    (void)state;
+    const char *path = LAB_BINARY_DIR "/sizes.keys";
+    for (int i = 0; i < OPENER_COUNT; i++) {
+        write_script(path, OPENERS[i], 1 + i % 4);
+        if (play(path, i % 2 == 1))
+            fail_msg("opener %d: %s", i, lab_error());
+    }
+}
+
+/* Whatever fails, nothing crashes, and the sanitizer finds nothing lost. */
+static void survives_any_allocation_failing(void **state)
+{
+    (void)state;
+    const char *path = LAB_BINARY_DIR "/memory.keys";
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
+               "key Enter\nkey Down\nkey s\nkey q\nkey q\nkey Enter\nkey o\n"
+               "key w\nresize 90 30\nkey q\n");
+    fclose(f);
+    lab_mem_fail_from(0);
+    assert_int_equal(play(path, false), LAB_OK);
+    int64_t all = lab_mem_count();
+    assert_true(all > 100);
+    int refused = 0;
+    for (int64_t nth = 1; nth <= all; nth += nth < 120 ? 1 : 13) {
+        lab_mem_fail_from(nth);
+        enum lab_status st = play(path, false);
+        lab_mem_fail_from(0);
+        assert_true(st == LAB_OK || st == LAB_E_NOMEM);
+        refused += st == LAB_E_NOMEM;
+    }
+    assert_true(refused > 0);
+}
+
+static void a_script_says_where_it_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum lab_status status;
+        const char *message;
+    } cases[] = {
+        {"resize 80 24\nkey\n", LAB_E_PARSE, "bad.keys:2: \"key\""},
+        {"key Nokey\n", LAB_E_PARSE, "bad.keys:1"},
+        {"# a comment\n\nresize 80\n", LAB_E_PARSE, "bad.keys:3"},
+        {"resize 80 24 x\n", LAB_E_PARSE, "bad.keys:1"},
+        {"wait -5\n", LAB_E_PARSE, "bad.keys:1"},
+        {"quit now\n", LAB_E_PARSE, "bad.keys:1"},
+        {"expect no such text\n", LAB_E_CHECK, "bad.keys:1: not on the"},
+        {"absent Lessons\n", LAB_E_CHECK, "bad.keys:1: on the screen"},
+        {"await 30 never\n", LAB_E_CHECK, "bad.keys:1: did not come"},
+        {"screen /nowhere/at/all\n", LAB_E_IO, "/nowhere/at/all"},
+    };
+    const char *path = LAB_BINARY_DIR "/bad.keys";
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fputs(cases[i].text, f);
+        fclose(f);
+        assert_int_equal(play(path, false), cases[i].status);
+        if (!strstr(lab_error(), cases[i].message))
+            fail_msg("%s", lab_error());
+    }
+    assert_int_equal(play(LAB_BINARY_DIR "/no-such.keys", false), LAB_E_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(home_screens),
+        cmocka_unit_test(runs_screens),
+        cmocka_unit_test(busy_screens),
+        cmocka_unit_test(ascii_screens),
+        cmocka_unit_test(every_screen_survives_every_size),
+        cmocka_unit_test(survives_any_allocation_failing),
+        cmocka_unit_test(a_script_says_where_it_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

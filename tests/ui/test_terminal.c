@@ -1,0 +1,458 @@
+/* The program on a real pseudo-terminal: what it sends, how it ends, and in
+ * which state it leaves the terminal. No tmux, no curses on this side. */
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "pty_session.h"
+#include "ui/terminal.h"
+
+#define DEMO LAB_BINARY_DIR "/bin/ui_demo"
+
+static void quitting_leaves_a_sane_terminal(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+}
+
+static void signals_end_it_cleanly(void **state)
+{
+    (void)state;
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < 3; i++) {
+        struct pty_session s;
+        pty_start(&s, DEMO, NULL, NULL);
+        pty_await(&s, 0, "Last runs");
+        pty_type(&s, "\r"); /* a screen with a thread */
+        pty_await(&s, 0, "BEATS");
+        kill(s.pid, signals[i]);
+        assert_int_equal(pty_finish(&s), 128 + signals[i]);
+        pty_assert_sane(&s);
+        pty_leave(&s);
+    }
+}
+
+static void ctrl_c_ends_it_even_in_a_prompt(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "/abc");
+    pty_await(&s, 0, "abc");
+    pty_type(&s, "\003");
+    assert_int_equal(pty_finish(&s), 130);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+}
+
+static void a_loop_that_hangs_can_be_ended(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    struct timespec pause = {0, 100000000};
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
+    pty_type(&s, "Z");
+    for (int i = 0; i < 3; i++) {
+        nanosleep(&pause, NULL);
+        kill(s.pid, SIGTERM);
+    }
+    int64_t t0 = lab_clock_monotonic_ns();
+    assert_int_equal(pty_finish(&s), 143);
+    assert_true(lab_clock_monotonic_ns() - t0 < 5000000000LL);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+}
+
+static void a_lost_terminal_ends_it(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    int status = 0;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    close(s.master);
+    for (int i = 0; i < 200 && waitpid(s.pid, &status, WNOHANG) == 0; i++)
+        poll(NULL, 0, 50);
+    assert_true(WIFEXITED(status) || WIFSIGNALED(status));
+    assert_int_equal(
+        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), 129);
+    test_free(s.bytes);
+}
+
+static void a_crash_restores_and_dies_of_it(void **state)
+{
+    (void)state;
+    const char *const keys[] = {"X", "A"};
+    const int signals[] = {SIGSEGV, SIGABRT};
+    const char *const no_cores[] = {
+        "ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0", NULL};
+    for (int i = 0; i < 2; i++) {
+        struct pty_session s;
+        pty_start(&s, DEMO, no_cores, NULL);
+        pty_await(&s, 0, "Last runs");
+        pty_type(&s, "\r");
+        pty_await(&s, 0, "BEATS");
+        pty_type(&s, keys[i]);
+        assert_int_equal(pty_finish(&s), 128 + signals[i]);
+        pty_assert_sane(&s);
+        if (i == 1) /* what the library said comes through */
+            assert_non_null(strstr(s.bytes, "assertion of a library failed"));
+        pty_leave(&s);
+    }
+}
+
+static void stderr_of_libraries_waits_for_the_end(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
+    pty_type(&s, "E");
+    pty_await(&s, 0, "noise made");
+    assert_null(strstr(s.bytes, "a library says"));
+    pty_type(&s, "qq");
+    assert_int_equal(pty_finish(&s), 0);
+    const char *said = strstr(s.bytes, "a library says ^[[31mhello^[[0m");
+    assert_non_null(said);
+    assert_true(said > strstr(s.bytes, "\033[?1049l"));
+    pty_leave(&s);
+}
+
+/* Whether an SGR sequence in the bytes sets a colour. */
+static bool sends_colour(const char *bytes)
+{
+    for (const char *p = bytes; (p = strstr(p, "\033[")); p += 2) {
+        const char *q = p + 2;
+        bool sgr = q[strspn(q, "0123456789;:")] == 'm';
+        while (sgr && *q != 'm') {
+            int code = atoi(q);
+            if ((code >= 30 && code <= 38) || (code >= 40 && code <= 48) ||
+                (code >= 90 && code <= 107))
+                return true;
+            q += strcspn(q, ";m");
+            q += *q == ';';
+        }
+    }
+    return false;
+}
+
+static bool colour_with(const char *const *env, const char *option)
+{
+    struct pty_session s;
+    pty_start(&s, DEMO, env, option);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    bool colour = sends_colour(s.bytes);
+    pty_leave(&s);
+    return colour;
+}
+
+static void colour_is_sent_only_where_wanted(void **state)
+{
+    (void)state;
+    const char *const no_color[] = {"NO_COLOR=1", NULL};
+    const char *const empty[] = {"NO_COLOR=", NULL};
+    const char *const plain[] = {"TERM=xterm", NULL};
+    const char *const mono[] = {"TERM=xterm-mono", NULL};
+    assert_true(colour_with(NULL, NULL));
+    assert_true(colour_with(plain, NULL));
+    assert_true(colour_with(empty, NULL));
+    assert_true(colour_with(no_color, "--color=always"));
+    assert_false(colour_with(no_color, NULL));
+    assert_false(colour_with(NULL, "--color=never"));
+    assert_false(colour_with(mono, NULL));
+    assert_false(sends_colour("\033[1;7mx\033[0m\033[3;5Hy\033[31n"));
+    assert_true(sends_colour("\033[0;1;38;5;37mx"));
+}
+
+/* Terminals that few machines have an entry for, made here. */
+static bool make_terminfo(const char *dir)
+{
+    char command[1024];
+    snprintf(command, sizeof(command),
+             "mkdir -p '%s' && cat >'%s.src' <<'END' && tic -x -o '%s' "
+             "'%s.src' 2>/dev/null\n"
+             "lab-16|sixteen colours,\n\tcolors#16, pairs#256, "
+             "setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e9%%p1%%{8}%%-%%d%%;m, "
+             "use=xterm,\n"
+             "lab-direct|direct colour,\n\tRGB, colors#0x1000000, "
+             "pairs#0x10000, setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e38\\:2"
+             "\\:\\:%%p1%%{65536}%%/%%d\\:%%p1%%{256}%%/%%{255}%%&%%d\\:"
+             "%%p1%%{255}%%&%%d%%;m, use=xterm,\nEND\n",
+             dir, dir, dir, dir);
+    return system(command) == 0;
+}
+
+static void every_depth_of_colour_works(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *term;
+        const char *badge; /* how the badge is coloured */
+    } cases[] = {{"TERM=xterm", "\033[32m[CPU]"},
+                 {"TERM=lab-16", "\033[92m[CPU]"},
+                 {"TERM=xterm-256color", "\033[38;5;78m[CPU]"},
+                 {"TERM=lab-direct", "\033[38:2::95:215:135m[CPU]"}};
+    const char *const dir = LAB_BINARY_DIR "/terminfo";
+    if (!make_terminfo(dir))
+        skip();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char where[512];
+        snprintf(where, sizeof(where), "TERMINFO_DIRS=%s:", dir);
+        const char *const env[] = {cases[i].term, where, NULL};
+        struct pty_session s;
+        pty_start(&s, DEMO, env, NULL);
+        pty_await(&s, 0, "Last runs");
+        if (!strstr(s.bytes, cases[i].badge))
+            fail_msg("%s: no %s in %s", cases[i].term, cases[i].badge + 1,
+                     s.bytes);
+        assert_null(strstr(s.bytes, "\033[40m")); /* its own background */
+        pty_type(&s, "q");
+        assert_int_equal(pty_finish(&s), 0);
+        pty_leave(&s);
+    }
+}
+
+static void ascii_sends_no_high_byte(void **state)
+{
+    (void)state;
+    const char *const c_locale[] = {"LC_ALL=C", NULL};
+    for (int i = 0; i < 2; i++) {
+        struct pty_session s;
+        pty_start(&s, DEMO, i ? c_locale : NULL, i ? NULL : "--ascii");
+        pty_await(&s, 0, "Last runs");
+        pty_type(&s, "\xC3\xA9"); /* and takes one without harm */
+        pty_type(&s, "\r");
+        pty_await(&s, 0, "BEATS");
+        pty_type(&s, "o");
+        pty_await(&s, 0, "blockIdx");
+        pty_type(&s, "qqq");
+        assert_int_equal(pty_finish(&s), 0);
+        for (size_t k = 0; k < s.n; k++)
+            assert_true((unsigned char)s.bytes[k] < 0x80);
+        pty_leave(&s);
+    }
+}
+
+static void no_screen_is_said_in_one_line(void **state)
+{
+    (void)state;
+    const char *const terms[] = {"TERM=dumb", "TERM=no-such-terminal", "TERM="};
+    for (int i = 0; i < 3; i++) {
+        const char *const env[] = {terms[i], NULL};
+        struct pty_session s;
+        pty_start(&s, DEMO, env, NULL);
+        assert_int_equal(pty_finish(&s), 4);
+        assert_non_null(strstr(s.bytes, "--plain"));
+        assert_null(strchr(s.bytes, '\033'));
+        assert_ptr_equal(strchr(s.bytes, '\n') + 1, s.bytes + s.n);
+        pty_leave(&s);
+    }
+    FILE *f = popen(DEMO " 2>&1 </dev/null | cat", "r");
+    char line[512] = "";
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof(line), f));
+    assert_non_null(strstr(line, "--plain"));
+    assert_null(fgets(line, sizeof(line), f));
+    pclose(f);
+}
+
+static void resizing_loses_nothing(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_resize(&s, 60, 200);
+    pty_await(&s, s.n, "About");
+    pty_type(&s, "jj"); /* on the broken one */
+    pty_await(&s, 0, "untis");
+    size_t from = s.n;
+    pty_resize(&s, 1, 1);
+    poll(NULL, 0, 200);
+    pty_pump(&s, 100);
+    pty_resize(&s, 10, 50);
+    pty_await(&s, from, "Too small: 50x10");
+    from = s.n;
+    pty_resize(&s, 24, 80);
+    pty_await(&s, from, "untis"); /* the cursor is where it was */
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
+}
+
+static void typing_is_utf8_and_forgives(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
+    /* A stray byte, a cut character and an overlong one on the way. */
+    pty_type(&s, "p\025\xFF"
+                 "a\xE6\x97"
+                 "b\xC0\x80"
+                 "c\xE6\x97\xA5\xC3\xA9\r");
+    pty_await(&s, 0, "answer 1: abc日é");
+    pty_type(&s, "\033OP"); /* F1 */
+    pty_await(&s, 0, "Keys of this screen");
+    pty_type(&s, "qqq");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
+static void ctrl_l_sends_the_whole_screen_again(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    while (pty_pump(&s, 150))
+        continue;
+    size_t from = s.n;
+    pty_type(&s, "\014");
+    pty_await(&s, from, "Last runs");
+    pty_await(&s, from, "all runs");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* While a thread wakes the loop a thousand times a second. */
+static void a_key_shows_within_50_ms(void **state)
+{
+    (void)state;
+    enum { TRIES = 15 };
+    double ms[TRIES];
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
+    for (int i = 0; i < TRIES; i++) {
+        size_t from = s.n;
+        pty_type(&s, "p");
+        ms[i] = pty_await(&s, from, "name: ");
+        pty_type(&s, "\033");
+        while (pty_pump(&s, 150))
+            continue;
+    }
+    qsort(ms, TRIES, sizeof(ms[0]), compare_doubles);
+    if (ms[TRIES / 2] >= 50)
+        fail_msg("the median key took %.1f ms", ms[TRIES / 2]);
+    pty_type(&s, "qq");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
+/* Ticks of 10 ms that the process has used. */
+static long used_ticks(pid_t pid)
+{
+    char path[64];
+    char text[1024] = "";
+    long user = 0;
+    long kernel = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof(text), f));
+    fclose(f);
+    const char *p = strrchr(text, ')');
+    assert_non_null(p);
+    assert_int_equal(sscanf(p + 2,
+                            "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+                            "%ld %ld",
+                            &user, &kernel),
+                     2);
+    return user + kernel;
+}
+
+static void it_sleeps_when_nothing_happens(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    while (pty_pump(&s, 200))
+        continue;
+    long before = used_ticks(s.pid);
+    assert_false(pty_pump(&s, 3000)); /* and sends nothing */
+    long used = used_ticks(s.pid) - before;
+    if (used > 3 * sysconf(_SC_CLK_TCK) / 100)
+        fail_msg("%ld ticks in 3 s", used);
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
+static void colour_rules_are_pure(void **state)
+{
+    (void)state;
+    assert_true(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, "xterm"));
+    assert_true(lab_color_wanted(LAB_COLOR_AUTO, true, "", "xterm"));
+    assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, "0", "xterm"));
+    assert_false(lab_color_wanted(LAB_COLOR_AUTO, false, NULL, "xterm"));
+    assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, "dumb"));
+    assert_false(lab_color_wanted(LAB_COLOR_AUTO, true, NULL, NULL));
+    assert_true(lab_color_wanted(LAB_COLOR_ALWAYS, false, "1", "xterm"));
+    assert_false(lab_color_wanted(LAB_COLOR_NEVER, true, NULL, "xterm"));
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quitting_leaves_a_sane_terminal),
+        cmocka_unit_test(signals_end_it_cleanly),
+        cmocka_unit_test(ctrl_c_ends_it_even_in_a_prompt),
+        cmocka_unit_test(a_loop_that_hangs_can_be_ended),
+        cmocka_unit_test(a_lost_terminal_ends_it),
+        cmocka_unit_test(a_crash_restores_and_dies_of_it),
+        cmocka_unit_test(stderr_of_libraries_waits_for_the_end),
+        cmocka_unit_test(colour_is_sent_only_where_wanted),
+        cmocka_unit_test(every_depth_of_colour_works),
+        cmocka_unit_test(ctrl_l_sends_the_whole_screen_again),
+        cmocka_unit_test(ascii_sends_no_high_byte),
+        cmocka_unit_test(no_screen_is_said_in_one_line),
+        cmocka_unit_test(resizing_loses_nothing),
+        cmocka_unit_test(typing_is_utf8_and_forgives),
+        cmocka_unit_test(a_key_shows_within_50_ms),
+        cmocka_unit_test(it_sleeps_when_nothing_happens),
+        cmocka_unit_test(colour_rules_are_pure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

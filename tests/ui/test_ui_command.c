@@ -1,0 +1,204 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "kernel.h"
+#include "ui/command.h"
+
+static struct lab_ui_command parse(const char *line)
+{
+    struct lab_ui_command c = {.kind = LAB_COMMAND_KIND_COUNT};
+    if (lab_ui_command_parse(line, &c))
+        fail_msg("\"%s\": %s", line, lab_error());
+    return c;
+}
+
+static void refuse(const char *line, const char *message)
+{
+    struct lab_ui_command c = {.kind = LAB_COMMAND_KIND_COUNT, .n = 77};
+    if (lab_ui_command_parse(line, &c) != LAB_E_PARSE)
+        fail_msg("\"%s\" was taken", line);
+    if (!strstr(lab_error(), message))
+        fail_msg("\"%s\": %s", line, lab_error());
+    assert_int_equal(c.kind, LAB_COMMAND_KIND_COUNT);
+    assert_int_equal(c.n, 77);
+}
+
+static void words_and_abbreviations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum lab_ui_command_kind kind;
+    } cases[] = {
+        {"", LAB_COMMAND_NONE},
+        {"  \t ", LAB_COMMAND_NONE},
+        {"s", LAB_COMMAND_STEP},
+        {"step", LAB_COMMAND_STEP},
+        {"n", LAB_COMMAND_NEXT},
+        {"f", LAB_COMMAND_FINISH},
+        {"fin", LAB_COMMAND_FINISH},
+        {"c", LAB_COMMAND_CONTINUE},
+        {"cont", LAB_COMMAND_CONTINUE},
+        {"b", LAB_COMMAND_BREAK},
+        {"ba", LAB_COMMAND_BACK},
+        {"rs", LAB_COMMAND_BACK},
+        {"reverse-step", LAB_COMMAND_BACK},
+        {"res", LAB_COMMAND_RESTART},
+        {"seed 3", LAB_COMMAND_SEED},
+        {"d", LAB_COMMAND_DELETE},
+        {"w x", LAB_COMMAND_WATCH},
+        {"unw", LAB_COMMAND_UNWATCH},
+        {"p x", LAB_COMMAND_PRINT},
+        {"e x[0]", LAB_COMMAND_EXPLAIN},
+        {"v fc1 blas", LAB_COMMAND_VARIANT},
+        {"ch fc1.W", LAB_COMMAND_CHECK},
+        {"t", LAB_COMMAND_TRAIN},
+        {"sto", LAB_COMMAND_STOP},
+        {"l", LAB_COMMAND_LIST},
+        {"h", LAB_COMMAND_HELP},
+        {"q", LAB_COMMAND_QUIT},
+        {"until loss", LAB_COMMAND_RUN},
+        {"adv loss", LAB_COMMAND_RUN},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(parse(cases[i].line).kind, cases[i].kind);
+    refuse("r", "\"r\" may be");
+    refuse("se ", "seed: it takes one number");
+    refuse("stpe", "did you mean \"step\"?");
+    refuse("explian x", "did you mean \"explain\"?");
+    refuse("xyzzy", "\"help\" lists them");
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("s").n, 1);
+    assert_int_equal(parse("next 12").n, 12);
+    assert_true(parse("delete").n == LAB_COMMAND_ALL);
+    assert_int_equal(parse("train 500").n, 500);
+    assert_true(parse("train").n == LAB_COMMAND_ALL);
+    assert_int_equal(parse("seed 0").n, 0);
+    refuse("step 0", "out of range");
+    refuse("step -1", "out of range");
+    refuse("step two", "\"two\" is not a whole number");
+    refuse("step 1 2", "too many words");
+    refuse("back 99999999999999999999", "out of range");
+    refuse("seed", "it takes one number");
+    refuse("finish now", "too many words; usage: finish");
+}
+
+static void breakpoints(void **state)
+{
+    (void)state;
+    struct lab_ui_command c = parse("break fc2.matmul backward");
+    assert_int_equal(c.when, LAB_WHEN_STEP);
+    assert_string_equal(c.arg, "fc2.matmul");
+    assert_int_equal(c.phase, LAB_BACKWARD);
+    assert_int_equal(parse("b fc2.matmul").phase, -1);
+    assert_int_equal(parse("b fc2 b").phase, LAB_BACKWARD);
+    assert_int_equal(parse("b").when, LAB_WHEN_HERE);
+    assert_int_equal(parse("b nan").when, LAB_WHEN_NAN);
+    assert_int_equal(parse("b inf").when, LAB_WHEN_INF);
+    c = parse("b phase update");
+    assert_int_equal(c.when, LAB_WHEN_PHASE);
+    assert_int_equal(c.phase, LAB_UPDATE);
+    assert_int_equal(parse("b loss").when, LAB_WHEN_STEP); /* its step */
+    const char *const losses[] = {"b loss > 2.5", "b loss >2.5", "b loss>2.5",
+                                  "break loss> 2.5"};
+    for (int i = 0; i < 4; i++) {
+        c = parse(losses[i]);
+        assert_int_equal(c.when, LAB_WHEN_LOSS);
+        assert_true(c.value == 2.5);
+    }
+    refuse("b phase bakward", "did you mean \"backward\"?");
+    refuse("b phase", "which phase?");
+    refuse("b loss > x", "\"x\" is not a number");
+    refuse("b loss > inf", "is not a number");
+    refuse("b nan now", "too many words");
+    refuse("b a backward c", "too many words");
+    refuse("run", "which step?");
+}
+
+static void elements(void **state)
+{
+    (void)state;
+    struct lab_ui_command c = parse("print fc1.W.grad[3,5]");
+    assert_string_equal(c.arg, "fc1.W.grad");
+    assert_int_equal(c.index_count, 2);
+    assert_int_equal(c.index[0], 3);
+    assert_int_equal(c.index[1], 5);
+    c = parse("p x [ -1 , : ]");
+    assert_string_equal(c.arg, "x");
+    assert_int_equal(c.index[0], -1);
+    assert_true(c.index[1] == LAB_INDEX_ALL);
+    assert_int_equal(parse("explain loss").index_count, 0);
+    refuse("print", "which tensor?");
+    refuse("print [1]", "which tensor?");
+    refuse("print x[1", "no end");
+    refuse("print x[]", "empty");
+    refuse("print x[1,b]", "\"b\" is not a whole number");
+    refuse("print x y", "too many words");
+    refuse("print x[1,1,1,1,1,1,1,1,1]", "too many axes");
+    c = parse("variant fc1 tiled");
+    assert_string_equal(c.arg, "fc1");
+    assert_string_equal(c.arg2, "tiled");
+    refuse("variant fc1", "usage: variant NODE NAME");
+    refuse("watch", "a name is missing");
+}
+
+static void the_longest_and_the_worst(void **state)
+{
+    (void)state;
+    char line[600];
+    memset(line, 'a', sizeof(line));
+    line[sizeof(line) - 1] = '\0';
+    refuse(line, "longer than");
+    memcpy(line, "watch ", 6);
+    line[300] = '\0';
+    refuse(line, "too long");
+    refuse("a b c d e f g h i j k l m n o p q", "too many words after \"a\"");
+    /* Any bytes at all: an answer, and no crash. */
+    srand(1);
+    for (int i = 0; i < 20000; i++) {
+        struct lab_ui_command c;
+        int n = rand() % 40;
+        for (int k = 0; k < n; k++)
+            line[k] = "sbpnx[],:>. -1eloss\xFF\x1B"[rand() % 21];
+        line[n] = '\0';
+        lab_ui_command_parse(line, &c);
+    }
+}
+
+static void every_word_has_its_row(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    for (int k = 1; k < LAB_COMMAND_KIND_COUNT; k++) {
+        bool helped = false;
+        for (size_t i = 0; i < count; i++)
+            helped |= (int)words[i].kind == k && words[i].help;
+        assert_true(helped);
+        assert_true(lab_ui_command_name((enum lab_ui_command_kind)k)[0]);
+    }
+    assert_true(lab_ui_command_repeats(LAB_COMMAND_NEXT));
+    assert_false(lab_ui_command_repeats(LAB_COMMAND_RESTART));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_and_abbreviations),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(breakpoints),
+        cmocka_unit_test(elements),
+        cmocka_unit_test(the_longest_and_the_worst),
+        cmocka_unit_test(every_word_has_its_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,482 @@
+#include "ui_fixture.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "trace/record.h"
+#include "ui/chart.h"
+#include "ui/layout.h"
+#include "ui/ui.h"
+#include "ui/views.h"
+
+static const struct lab_home_lesson LESSONS[] = {
+    {.id = "softmax-digits",
+     .title = "Softmax regression on digits",
+     .summary = "One dense layer, one loss: the smallest network that learns.",
+     .minutes = 20,
+     .progress = LAB_LESSON_DONE,
+     .steps_seen = 9,
+     .steps_total = 9},
+    {.id = "mlp-digits",
+     .title = "An MLP on real digits",
+     .summary = "64 inputs, 16 hidden units, 10 classes: every step of one "
+                "training iteration, with the numbers of any element put into "
+                "its formula.",
+     .minutes = 30,
+     .progress = LAB_LESSON_STARTED,
+     .steps_seen = 7,
+     .steps_total = 24},
+    {.id = "activations",
+     .title = "Activations and their derivatives",
+     .summary = "relu, sigmoid, tanh, gelu ...",
+     .minutes = 25,
+     .steps_total = LAB_UNKNOWN},
+    {.id = "broken",
+     .title = "broken",
+     .problem = "lessons/09-broken.md:7:3: unknown key \"untis\"; did you "
+                "mean \"units\"?",
+     .progress = LAB_LESSON_BROKEN},
+    {.id = "hostile",
+     .title = "Escape \033[31mred\033[0m and 日本語 wide",
+     .summary = "Text from outside is shown, not sent.",
+     .minutes = 5,
+     .steps_total = LAB_UNKNOWN},
+    {.id = "gemm-lab",
+     .title = "Matrix products",
+     .summary = "Variants against sizes.",
+     .minutes = 45,
+     .is_lab = true,
+     .steps_total = LAB_UNKNOWN},
+};
+enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };
+
+static const struct lab_ui_run_row RUNS[] = {
+    {12, "mlp-digits", "cuda", "NVIDIA H200", "fp32", "2025-06-01 14:03", 7,
+     4320, 2.3103, 0.04127, 0.9806, 81234.5},
+    {11, "mlp-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-06-01 13:55", 7,
+     4320, 2.3103, 0.04131, 0.9806, 20511.0},
+    {9, "softmax-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-05-31 09:12", 7,
+     4320, 2.4417, 0.1182, 0.9667, 39876.0},
+    {4, "activations", "cpu", "AMD EPYC 9654", "fp32", "2025-05-30 18:40", 1,
+     LAB_UNKNOWN, NAN, NAN, NAN, NAN},
+};
+enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
+
+static const struct lab_ui_step_row STEPS[] = {
+    {0, "fc1.matmul", "dense", "forward", "tiled", "cuda", 4320, 4100, 4352,
+     210, 20480, 7296, 1},
+    {1, "fc1.bias", "dense", "forward", "naive", "cuda", 4320, 1900, 2016, 95,
+     160, 1344, 1},
+    {2, "relu1", "relu", "forward", "naive", "cuda", 4320, 1850, 1984, 90, 160,
+     1280, 1},
+    {3, "fc2.matmul", "dense", "forward", "cublas", "cuda", 4320, 5200, 5600,
+     300, 3200, 1680, 2},
+    {4, "loss", "softmax_cross_entropy", "loss", "naive", "cuda", 4320, 3000,
+     3104, 120, 500, 840, 1},
+    {5, "fc2.matmul", "dense", "backward", "cublas", "cuda", 4320, 9800, 10240,
+     800, 6400, 3360, 3},
+    {6, "input", "flatten", "forward", "naive", "cpu", 4320, NAN, NAN, NAN, NAN,
+     2560, LAB_UNKNOWN},
+};
+enum { STEP_COUNT = sizeof(STEPS) / sizeof(STEPS[0]) };
+
+static const struct lab_ui_kernel_row KERNELS[] = {
+    {"dense_matmul_fwd_tiled",
+     "fc1.matmul",
+     4320,
+     4352,
+     {1, 1, 1},
+     {16, 16, 1},
+     38,
+     2048,
+     1.0,
+     "grid"},
+    {"dense_bias_fwd",
+     "fc1.bias",
+     4320,
+     2016,
+     {1, 1, 1},
+     {256, 1, 1},
+     16,
+     0,
+     1.0,
+     "grid"},
+    {"void cutlass::Kernel2<cutlass_80_simt_sgemm_32x128_8x5_nn>(...)",
+     "fc2.matmul",
+     4320,
+     3900,
+     {1, 1, 1},
+     {128, 1, 1},
+     128,
+     20480,
+     0.25,
+     "registers"},
+    {"splitKreduce_kernel",
+     "fc2.matmul",
+     4320,
+     1700,
+     {5, 1, 1},
+     {512, 1, 1},
+     32,
+     0,
+     0.75,
+     "blocks"},
+};
+enum { KERNEL_COUNT = sizeof(KERNELS) / sizeof(KERNELS[0]) };
+
+static struct lab_ui_run_row runs[RUN_COUNT];
+static int64_t run_count;
+static struct lab_ui_kernel_row kernels[KERNEL_COUNT];
+
+static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
+                                 int64_t *count)
+{
+    (void)user;
+    *rows = runs;
+    *count = run_count;
+    return LAB_OK;
+}
+
+static enum lab_status load_steps(void *user, int64_t run,
+                                  const struct lab_ui_step_row **rows,
+                                  int64_t *count)
+{
+    (void)user;
+    if (run == 4)
+        return lab_fail(LAB_E_DB, "run 4: database disk image is malformed");
+    *rows = STEPS;
+    *count = STEP_COUNT;
+    return LAB_OK;
+}
+
+static enum lab_status load_kernels(void *user, int64_t run,
+                                    const struct lab_ui_step_row *step,
+                                    const struct lab_ui_kernel_row **rows,
+                                    int64_t *count)
+{
+    (void)user;
+    (void)run;
+    *count = 0;
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        if (!step || (strcmp(KERNELS[i].step, step->name) == 0 &&
+                      strcmp("forward", step->phase) == 0))
+            kernels[(*count)++] = KERNELS[i];
+    *rows = kernels;
+    return LAB_OK;
+}
+
+static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
+{
+    (void)user;
+    lab_doc_addf(out, LAB_ROLE_NORMAL,
+                 "Run %lld on NVIDIA H200 (sm_90, driver 580.65), fp32, "
+                 "seed 7, commit 1a2b3c4.\n",
+                 (long long)run);
+    lab_doc_add(out, LAB_ROLE_NORMAL,
+                "Times from CUPTI activity, 4320 repeats.");
+    return LAB_OK;
+}
+
+static enum lab_status delete_run(void *user, int64_t run)
+{
+    (void)user;
+    for (int64_t i = 0; i < run_count; i++) {
+        if (runs[i].run == run) {
+            memmove(&runs[i], &runs[i + 1],
+                    (size_t)(run_count - i - 1) * sizeof(runs[0]));
+            run_count--;
+            return LAB_OK;
+        }
+    }
+    return lab_fail(LAB_E_NOTFOUND, "there is no run %lld", (long long)run);
+}
+
+static enum lab_status open_lesson(void *user, struct lab_ui *ui,
+                                   const char *id)
+{
+    (void)user;
+    if (strcmp(id, "hostile") == 0)
+        return lab_fail(LAB_E_PARSE, "an error with \033[31mcolour\033[0m");
+    return lab_ui_push(ui, &fixture_busy, id);
+}
+
+static enum lab_status write_doctor(void *user, struct lab_doc *out)
+{
+    (void)user;
+    lab_doc_add(out, LAB_ROLE_HEADING, "Backends\n");
+    lab_doc_add(out, LAB_ROLE_GOOD, "  ok       cpu: naive, blas, onednn\n");
+    lab_doc_add(out, LAB_ROLE_WARN, "  missing  cuda: no NVIDIA driver\n");
+    lab_doc_para(out, 11, 11, true);
+    lab_doc_add(out, LAB_ROLE_NORMAL,
+                "Remedy: install the driver of the machine's GPU, then run "
+                "\"lapenna-lab doctor\" again. Until then everything runs on "
+                "the CPU.");
+    return LAB_OK;
+}
+
+static const struct lab_runs_model RUNS_MODEL = {
+    .load_runs = load_runs,
+    .load_steps = load_steps,
+    .load_kernels = load_kernels,
+    .write_facts = write_facts,
+    .delete_run = delete_run,
+};
+
+static enum lab_status refresh(void *user, struct lab_home_model *model)
+{
+    (void)user;
+    model->runs = runs;
+    model->run_count = run_count;
+    return LAB_OK;
+}
+
+struct lab_home_model *fixture_home(void)
+{
+    static struct lab_home_model model;
+    memcpy(runs, RUNS, sizeof(runs));
+    run_count = RUN_COUNT;
+    model = (struct lab_home_model){
+        .machine = "AMD EPYC 9654, 2 cores (naive, blas, onednn); no GPU: "
+                   "no NVIDIA driver",
+        .lessons = LESSONS,
+        .lesson_count = LESSON_COUNT,
+        .refresh = refresh,
+        .open_lesson = open_lesson,
+        .write_doctor = write_doctor,
+        .all_runs = &RUNS_MODEL,
+    };
+    return &model;
+}
+
+static const char SOURCE[] =
+    "/* kernels/scale.cu -- y = a * x. */\n"
+    "#include \"scale.h\"\n"
+    "#define BLOCK(n) \\\n"
+    "\t(((n) + 255) / 256)\n"
+    "\n"
+    "struct pair {\n"
+    "    float a, b;\n"
+    "};\n"
+    "\n"
+    "// One thread an element; the last block is not full.\n"
+    "__global__ void __launch_bounds__(256)\n"
+    "    scale_fwd_v1(float *y, const float *x, float a, long n)\n"
+    "{\n"
+    "    long i = blockIdx.x * 256L + threadIdx.x;\n"
+    "    if (i < n) /* \"}\" in a comment { */\n"
+    "        y[i] = a * x[i];\n"
+    "}\n"
+    "\n"
+    "extern \"C\" {\n"
+    "int lab_scale(float *y, const float *x, float a, long n);\n"
+    "\n"
+    "int lab_scale(float *y, const float *x, float a, long n)\n"
+    "{\n"
+    "    const char *brace = \"}\";\n"
+    "    scale_fwd_v1<<<BLOCK(n), 256>>>(y, x, a, n); // a very long line that "
+    "goes on past the eightieth column of the screen\n"
+    "    return brace[0] != '}';\n"
+    "}\n"
+    "}\n"
+    "static float last(const float *x, long n) { return x[n - 1]; }\n";
+
+static const struct lab_source_args fixture_source = {
+    "kernels/scale.cu", SOURCE, sizeof(SOURCE) - 1, "lab_scale"};
+
+const char *fixture_source_text(void)
+{
+    return SOURCE;
+}
+
+enum { POINTS = 400 };
+
+struct busy_state {
+    pthread_t thread;
+    atomic_int stop;
+    atomic_long beats;
+    long seen;
+    char said[400];
+    double loss[POINTS];
+    double right[POINTS];
+};
+
+struct busy_thread {
+    struct lab_screen *screen;
+    struct busy_state *state;
+    struct lab_ui *ui;
+};
+
+static void *beat(void *user)
+{
+    struct busy_thread t = *(struct busy_thread *)user;
+    struct timespec pause = {0, 1000000};
+    free(user);
+    while (!atomic_load(&t.state->stop)) {
+        atomic_fetch_add(&t.state->beats, 1);
+        lab_ui_wake(t.ui);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static enum lab_status busy_init(struct lab_screen *s, const void *args)
+{
+    struct busy_state *st = s->state;
+    struct busy_thread *t = malloc(sizeof(*t));
+    for (int i = 0; i < POINTS; i++) {
+        st->loss[i] =
+            2.3 * exp(-i / 80.0) + 0.05 * sin(i / 3.0) * exp(-i / 200.0);
+        st->right[i] = 1 - 0.9 * exp(-i / 60.0);
+    }
+    st->loss[120] = NAN;
+    snprintf(st->said, sizeof(st->said), "opened %s", (const char *)args);
+    *t = (struct busy_thread){s, st, s->ui};
+    if (pthread_create(&st->thread, NULL, beat, t)) {
+        free(t);
+        return lab_fail(LAB_E_NOMEM, "a thread");
+    }
+    return LAB_OK;
+}
+
+static void busy_release(struct lab_screen *s)
+{
+    struct busy_state *st = s->state;
+    atomic_store(&st->stop, 1);
+    pthread_join(st->thread, NULL);
+}
+
+static bool busy_tick(struct lab_screen *s, int64_t now_ns)
+{
+    struct busy_state *st = s->state;
+    (void)now_ns;
+    st->seen = atomic_load(&st->beats);
+    return true;
+}
+
+static void busy_draw(struct lab_screen *s, struct lab_canvas *c,
+                      struct lab_rect body)
+{
+    struct busy_state *st = s->state;
+    struct lab_series series[2] = {
+        {NULL, st->loss, POINTS, "loss", LAB_ROLE_SERIES_1},
+        {NULL, st->right, POINTS, "right", LAB_ROLE_SERIES_2}};
+    struct lab_chart chart = {"Training", "iteration", series, 2,
+                              0,          NAN,         false};
+    struct lab_rect top = lab_rect_cut_top(&body, 1);
+    lab_canvas_textf(c, top.y, top.x, top.w, LAB_ROLE_NORMAL, "%s; %s",
+                     st->said, st->seen > 20 ? "BEATS" : "still");
+    struct lab_rect gauge = lab_rect_cut_bottom(&body, 1);
+    lab_gauge_draw(c, gauge.y, gauge.x, gauge.w, 0.37, LAB_ROLE_GOOD,
+                   "37 of 100");
+    struct lab_rect bars = lab_rect_cut_bottom(&body, 4);
+    lab_histogram_draw(c, lab_rect_cut_left(&bars, 40), st->right, 40,
+                       LAB_ROLE_SERIES_3);
+    lab_spark_draw(c, bars.y, bars.x, bars.w, st->loss, POINTS,
+                   LAB_ROLE_SERIES_1);
+    lab_chart_draw(c, body, &chart);
+}
+
+enum {
+    ACT_CRASH = LAB_ACT_OWN,
+    ACT_ABORT,
+    ACT_NOISE,
+    ACT_ASK,
+    ACT_QUESTION,
+    ACT_SLOW,
+    ACT_SOURCE
+};
+
+static bool busy_action(struct lab_screen *s, int action)
+{
+    struct busy_state *st = s->state;
+    int *volatile nowhere = (int *)16; /* what UBSan lets through */
+    switch (action) {
+    case ACT_CRASH:
+        *nowhere = 1;
+        return true;
+    case ACT_ABORT:
+        fprintf(stderr, "assertion of a library failed\n");
+        abort();
+    case ACT_NOISE:
+        fprintf(stderr, "a library says \033[31mhello\033[0m\n");
+        snprintf(st->said, sizeof(st->said), "noise made");
+        return true;
+    case ACT_ASK:
+        lab_ui_prompt(s->ui, 1, "name: ", "abc");
+        return true;
+    case ACT_QUESTION:
+        lab_ui_ask(s->ui, 2, "Sure?");
+        return true;
+    case ACT_SLOW: {
+        struct timespec pause = {20, 0}; /* a loop that answers nothing */
+        while (nanosleep(&pause, &pause))
+            continue;
+        return true;
+    }
+    case ACT_SOURCE:
+        if (lab_ui_push(s->ui, &lab_view_source, &fixture_source))
+            lab_ui_error(s->ui);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void busy_answer(struct lab_screen *s, int id, const char *text)
+{
+    struct busy_state *st = s->state;
+    snprintf(st->said, sizeof(st->said), "answer %d: %s", id,
+             text ? text : "(none)");
+}
+
+static bool busy_command(struct lab_screen *s, const struct lab_ui_command *cmd)
+{
+    struct busy_state *st = s->state;
+    if (cmd->kind == LAB_COMMAND_HELP || cmd->kind == LAB_COMMAND_QUIT ||
+        cmd->kind == LAB_COMMAND_TRAIN)
+        return false;
+    snprintf(st->said, sizeof(st->said), "command %s %s %lld",
+             lab_ui_command_name(cmd->kind), cmd->arg, (long long)cmd->n);
+    return true;
+}
+
+static const char *busy_complete(struct lab_screen *s,
+                                 enum lab_ui_command_kind kind, int nth)
+{
+    static const char *const steps[] = {"fc1.matmul", "fc1.bias", "relu1",
+                                        "fc2.matmul"};
+    (void)s;
+    return kind == LAB_COMMAND_RUN && nth < 4 ? steps[nth] : NULL;
+}
+
+static const struct lab_binding BINDINGS[] = {
+    {{'p'}, ACT_ASK, "prompt", "asks for a name", true},
+    {{'y'}, ACT_QUESTION, "question", "asks for y or n", true},
+    {{'E'}, ACT_NOISE, "noise", "a line on stderr", true},
+    {{'X'}, ACT_CRASH, "crash", "writes to nowhere", true},
+    {{'A'}, ACT_ABORT, "abort", "calls abort()", true},
+    {{'o'}, ACT_SOURCE, "source", "a kernel's source", true},
+    {{'Z'}, ACT_SLOW, "sleep", "answers nothing for 20 seconds", false},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
+const struct lab_screen_ops fixture_busy = {
+    .name = "busy",
+    .title = "Busy",
+    .state_bytes = sizeof(struct busy_state),
+    .bindings = BINDINGS,
+    .sideways = true,
+    .init = busy_init,
+    .release = busy_release,
+    .draw = busy_draw,
+    .action = busy_action,
+    .tick = busy_tick,
+    .command = busy_command,
+    .answer = busy_answer,
+    .complete = busy_complete,
+};

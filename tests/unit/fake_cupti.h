@@ -1,0 +1,36 @@
+/* tests/unit/fake_cupti.h -- how a test plays libcupti.
+ *
+ * fake_cupti.c is a library with CUPTI's names; the module opens it through
+ * LAPENNA_LAB_CUPTI. Launches become records in the module's buffers, as CUPTI
+ * would write them. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+struct fake_cupti {
+    int subscribe_gives; /* CUptiResult */
+    const char *other_tool;
+    int enable_fails_for; /* CUpti_ActivityKind */
+    int flush_gives;
+    uint32_t version; /* 0: that of the headers */
+    size_t dropped;   /* told once */
+
+    int subscribed; /* seen */
+    int kinds_on;
+    int external_depth;
+    int forced_flushes;
+    int buffers_requested;
+    int buffers_out; /* not given back yet */
+    uint32_t correlation_id;
+    size_t lost; /* records that found no buffer */
+};
+
+struct fake_cupti *fake_cupti_state(void);
+/* One launch of a kernel: external (when pushed), runtime and kernel record. */
+void fake_cupti_launch(const char *name, int times_known);
+/* A record of every other kind, and one of a kind that nobody asked for. */
+void fake_cupti_others(void);
+/* A record that cannot be read ends the buffer. */
+void fake_cupti_spoil(void);
+/* Gives the open buffer back from a thread of its own, as CUPTI's worker. */
+void fake_cupti_hand_over(void);

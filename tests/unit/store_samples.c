@@ -1,0 +1,213 @@
+#include "store_samples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <dirent.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/intern.h"
+
+enum { PATHS = 16, PATH_BYTES = 512 };
+static char directory[256];
+static char paths[PATHS][PATH_BYTES];
+static int n_paths;
+
+const char *sample_dir(void)
+{
+    if (!directory[0]) {
+        const char *tmp = getenv("TMPDIR");
+        snprintf(directory, sizeof(directory), "%s/lab_store.XXXXXX",
+                 tmp && *tmp ? tmp : "/tmp");
+        assert_non_null(mkdtemp(directory));
+    }
+    return directory;
+}
+
+static void remove_tree(const char *path)
+{
+    char child[1024];
+    struct dirent *entry;
+    DIR *d;
+    chmod(path, 0700);
+    d = opendir(path);
+    while (d && (entry = readdir(d))) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        snprintf(child, sizeof(child), "%s/%s", path, entry->d_name);
+        if (unlink(child))
+            remove_tree(child);
+    }
+    if (d)
+        closedir(d);
+    rmdir(path);
+}
+
+void sample_dir_remove(void)
+{
+    if (directory[0])
+        remove_tree(directory);
+    directory[0] = '\0';
+    n_paths = 0;
+}
+
+const char *sample_path(const char *name)
+{
+    char wanted[PATH_BYTES];
+    int i = 0;
+    snprintf(wanted, sizeof(wanted), "%s/%s", sample_dir(), name);
+    while (i < n_paths && strcmp(paths[i], wanted) != 0)
+        i++;
+    assert_true(i < PATHS);
+    if (i == n_paths)
+        memcpy(paths[n_paths++], wanted, sizeof(wanted));
+    return paths[i];
+}
+
+struct lab_record sample_step(int64_t exec, int64_t iteration, int32_t index,
+                              enum lab_time_source source, int64_t time_ns)
+{
+    struct lab_record r = {.kind = LAB_RECORD_STEP};
+    char name[32];
+    snprintf(name, sizeof(name), "fc%d.matmul", index);
+    r.u.step = (struct lab_step_record){
+        .exec = exec,
+        .iteration = iteration,
+        .index = index,
+        .phase = index % 4,
+        .name = lab_intern(name),
+        .node = lab_intern("fc"),
+        .op = lab_intern("dense"),
+        .variant = lab_intern(index % 2 ? "tiled" : "naive"),
+        .backend = lab_intern("cuda"),
+        .time_source = source,
+        .start_ns = 1000000 + exec * 10000,
+        .end_ns = 1000000 + exec * 10000 + 9000,
+        .time_ns = time_ns,
+        .flop = 2000.0 * (index + 1),
+        .bytes = 400.0,
+    };
+    return r;
+}
+
+struct lab_record sample_kernel(int64_t exec, int64_t start_ns, int64_t time_ns)
+{
+    struct lab_record r = {.kind = LAB_RECORD_KERNEL};
+    r.u.kernel = (struct lab_kernel_record){
+        .exec = exec,
+        .start_ns = start_ns,
+        .end_ns = start_ns + time_ns,
+        .context_id = 1,
+        .stream_id = 7,
+        .correlation_id = (uint32_t)start_ns,
+        .demangled_name = lab_intern("void matmul<float>(float*)"),
+        .short_name = lab_intern("matmul"),
+        .mangled_name = lab_intern("_Z6matmulPf"),
+        .registers_per_thread = 40,
+        .grid = {3, 2, 1},
+        .block = {128, 1, 1},
+        .static_shared_bytes = 1024,
+        .dynamic_shared_bytes = 64,
+        .shared_executed_bytes = INT32_MIN, /* unknown */
+        .local_total_bytes = LAB_UNKNOWN,
+        .grid_id = 9,
+        .occupancy_pct = 62.5,
+        .occupancy_limit = LAB_LIMIT_REGISTERS | LAB_LIMIT_SHARED,
+        .active_blocks_per_sm = 5,
+    };
+    return r;
+}
+
+struct lab_record sample_loss(int64_t iteration, double loss, double accuracy)
+{
+    struct lab_record r = {.kind = LAB_RECORD_LOSS};
+    r.u.loss = (struct lab_loss_record){
+        .iteration = iteration,
+        .loss = loss,
+        .accuracy = accuracy,
+        .moment_ns = 5000 + iteration,
+    };
+    return r;
+}
+
+void sample_iteration(const struct lab_sink *sink, int64_t iteration,
+                      int32_t steps, int64_t *exec)
+{
+    struct lab_record r;
+    for (int32_t i = 0; i < steps; i++, (*exec)++) {
+        r = sample_step(*exec, iteration, i, LAB_TIME_CUPTI, LAB_UNKNOWN);
+        sink->push(sink->user, &r);
+        r = sample_kernel(*exec, *exec * 10000, 1000 + i);
+        sink->push(sink->user, &r);
+        r = sample_kernel(*exec, *exec * 10000 + 2000, 500);
+        sink->push(sink->user, &r);
+    }
+    r = sample_loss(iteration, 1.0 / (double)(1 + iteration), (double)NAN);
+    sink->push(sink->user, &r);
+}
+
+enum lab_status sample_run(const char *path, int64_t iterations, int32_t steps,
+                           int64_t *run)
+{
+    struct lab_writer *writer;
+    struct lab_run_info info;
+    struct lab_run_summary summary;
+    int64_t exec = 1;
+    lab_run_info_init(&info);
+    lab_run_summary_init(&summary);
+    info.lesson = "mlp-digits";
+    info.backend = "cuda";
+    info.seed = 7;
+    info.device.name = "NVIDIA H200";
+    enum lab_status st = lab_writer_new(&writer, path, &info, NULL);
+    if (st)
+        return st;
+    const struct lab_sink sink = lab_writer_sink(writer);
+    for (int64_t i = 0; i < iterations; i++)
+        sample_iteration(&sink, i, steps, &exec);
+    summary.iterations = iterations;
+    if (run)
+        *run = lab_writer_run(writer);
+    st = lab_writer_finish(writer, &summary);
+    lab_writer_free(writer);
+    return st;
+}
+
+static sqlite3 *connect_to(const char *path)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    return db;
+}
+
+int64_t sample_int(const char *path, const char *sql)
+{
+    sqlite3_stmt *stmt;
+    int64_t v = INT64_MIN;
+    sqlite3 *db = connect_to(path);
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    if (sqlite3_step(stmt) == SQLITE_ROW &&
+        sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+        v = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return v;
+}
+
+void sample_sql(const char *path, const char *sql)
+{
+    sqlite3 *db = connect_to(path);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_close(db);
+}

@@ -1,0 +1,30 @@
+/* store_samples.h -- records and databases for the tests of the store. */
+#pragma once
+#include <stdint.h>
+#include "store/writer.h"
+
+/* A new empty directory under the build's temporary place; the same one until
+ * sample_dir_remove(), which removes it with everything in it. */
+const char *sample_dir(void);
+void sample_dir_remove(void);
+/* `name` in that directory; valid until sample_dir_remove(). */
+const char *sample_path(const char *name);
+
+struct lab_record sample_step(int64_t exec, int64_t iteration, int32_t index,
+                              enum lab_time_source source, int64_t time_ns);
+struct lab_record sample_kernel(int64_t exec, int64_t start_ns,
+                                int64_t time_ns);
+struct lab_record sample_loss(int64_t iteration, double loss, double accuracy);
+
+/* A run of `iterations` times `steps` steps, each with two kernels of 1000 +
+ * its index and 500 ns, and a loss of 1 / (1 + iteration). */
+enum lab_status sample_run(const char *path, int64_t iterations, int32_t steps,
+                           int64_t *run);
+/* Pushes one such iteration; execs count on from *exec. */
+void sample_iteration(const struct lab_sink *sink, int64_t iteration,
+                      int32_t steps, int64_t *exec);
+
+/* By a connection of its own: the first number of `sql`; INT64_MIN: NULL;
+ * fails the test on an error. */
+int64_t sample_int(const char *path, const char *sql);
+void sample_sql(const char *path, const char *sql);

@@ -1,0 +1,112 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/intern.h"
+
+static int forget(void **state)
+{
+    (void)state;
+    lab_intern_release();
+    return 0;
+}
+
+static void same_text_same_id(void **state)
+{
+    char copy[] = "fc1.matmul";
+    (void)state;
+    uint32_t a = lab_intern("fc1.matmul");
+    uint32_t b = lab_intern("fc1.bias");
+    assert_true(a > 0 && b > 0 && a != b);
+    assert_int_equal(lab_intern(copy), a);
+    copy[0] = 'X'; /* the table has its own copy */
+    assert_string_equal(lab_intern_text(a), "fc1.matmul");
+    assert_string_equal(lab_intern_text(b), "fc1.bias");
+    assert_int_equal(lab_intern_count(), 3);
+}
+
+static void nothing_is_id_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(lab_intern(""), 0);
+    assert_int_equal(lab_intern(NULL), 0);
+    assert_string_equal(lab_intern_text(0), "");
+    assert_string_equal(lab_intern_text(12345), "");
+    assert_string_equal(lab_intern_text(UINT32_MAX), "");
+}
+
+static void texts_stay_where_they_are(void **state)
+{
+    (void)state;
+    const char *first = lab_intern_text(lab_intern("first"));
+    for (int i = 0; i < 20000; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "kernel_%d", i);
+        assert_int_equal(lab_intern(text), i + 2);
+    }
+    assert_ptr_equal(lab_intern_text(1), first);
+    assert_string_equal(lab_intern_text(20001), "kernel_19999");
+    assert_int_equal(lab_intern("kernel_777"), 779);
+}
+
+static void *intern_all(void *arg)
+{
+    uint32_t *ids = arg;
+    for (uint32_t i = 0; i < 5000; i++) {
+        char text[32];
+        snprintf(text, sizeof(text), "name %u", i);
+        ids[i] = lab_intern(text);
+        if (strcmp(lab_intern_text(ids[i]), text) != 0)
+            ids[i] = 0;
+    }
+    return NULL;
+}
+
+static void threads_agree(void **state)
+{
+    static uint32_t ids[4][5000];
+    pthread_t thread[4];
+    (void)state;
+    for (int t = 0; t < 4; t++)
+        pthread_create(&thread[t], NULL, intern_all, ids[t]);
+    for (int t = 0; t < 4; t++)
+        pthread_join(thread[t], NULL);
+    assert_int_equal(lab_intern_count(), 5001);
+    for (uint32_t i = 0; i < 5000; i++) {
+        assert_true(ids[0][i] > 0);
+        for (int t = 1; t < 4; t++)
+            assert_int_equal(ids[t][i], ids[0][i]);
+    }
+}
+
+static void short_memory_gives_zero(void **state)
+{
+    (void)state;
+    for (int64_t nth = 1; nth <= 3; nth++) {
+        lab_intern_release();
+        lab_mem_fail_from(nth);
+        assert_int_equal(lab_intern("text"), 0);
+        lab_mem_fail_from(0);
+        assert_int_equal(lab_intern("text"), 1); /* and recovers */
+        assert_string_equal(lab_intern_text(1), "text");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(same_text_same_id, forget),
+        cmocka_unit_test_teardown(nothing_is_id_zero, forget),
+        cmocka_unit_test_teardown(texts_stay_where_they_are, forget),
+        cmocka_unit_test_teardown(threads_agree, forget),
+        cmocka_unit_test_teardown(short_memory_gives_zero, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/query.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+enum { MOST = 64 };
+
+struct seen {
+    int n;
+    int stop_after; /* 0: never */
+    int64_t id[MOST];
+    int64_t a[MOST];
+    int64_t b[MOST];
+    double real[MOST];
+    char text[MOST][64];
+};
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+static struct lab_database *open_reader(const char *path)
+{
+    const struct lab_database_options o = {.read_only = true};
+    struct lab_database *db = NULL;
+    if (lab_database_open(&db, path, &o))
+        fail_msg("%s", lab_error());
+    return db;
+}
+
+static bool more(const struct seen *s)
+{
+    return s->n < MOST && (!s->stop_after || s->n < s->stop_after);
+}
+
+static bool see_run(void *user, const struct lab_run_row *r)
+{
+    struct seen *s = user;
+    s->id[s->n] = r->id;
+    s->a[s->n] = r->iterations;
+    s->real[s->n] = r->loss_last;
+    snprintf(s->text[s->n++], 64, "%s/%s/%s", r->lesson, r->status, r->device);
+    return more(s);
+}
+
+static bool see_step(void *user, const struct lab_step_row *r)
+{
+    struct seen *s = user;
+    s->id[s->n] = r->index;
+    s->a[s->n] = r->median_ns;
+    s->b[s->n] = r->count;
+    s->real[s->n] = r->gflop_per_s;
+    snprintf(s->text[s->n++], 64, "%s %s %s %s", r->name, r->phase, r->variant,
+             r->time_source);
+    return more(s);
+}
+
+static bool see_kernel(void *user, const struct lab_kernel_row *r)
+{
+    struct seen *s = user;
+    s->id[s->n] = r->step_index;
+    s->a[s->n] = r->time_ns;
+    s->b[s->n] = r->iteration;
+    s->real[s->n] = r->occupancy_pct;
+    snprintf(s->text[s->n++], 64, "%s|%s", r->step ? r->step : "-", r->name);
+    return more(s);
+}
+
+static bool see_loss(void *user, const struct lab_loss_row *r)
+{
+    struct seen *s = user;
+    s->id[s->n] = r->iteration;
+    s->real[s->n++] = r->loss;
+    return more(s);
+}
+
+static void runs_come_newest_first(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct seen s = {0};
+    int64_t last = 0;
+    (void)state;
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_int_equal(s.n, 3);
+    assert_int_equal(s.id[0], 3);
+    assert_int_equal(s.a[0], 3);
+    assert_int_equal(s.id[2], 1);
+    assert_string_equal(s.text[1], "mlp-digits/done/NVIDIA H200");
+    assert_true(isnan(s.real[0]));
+    assert_int_equal(lab_query_last_run(db, &last), LAB_OK);
+    assert_int_equal(last, 3);
+    s.n = 0;
+    assert_int_equal(lab_query_run(db, 2, see_run, &s), LAB_OK);
+    assert_int_equal(s.n, 1);
+    assert_int_equal(s.id[0], 2);
+    s = (struct seen){.stop_after = 1};
+    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_int_equal(s.n, 1);
+    lab_database_close(db);
+}
+
+static void missing_runs_are_not_found(void **state)
+{
+    const char *path = sample_path("runs.db");
+    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN};
+    struct lab_database *db;
+    struct lab_deleted deleted;
+    struct seen s = {0};
+    int64_t last;
+    (void)state;
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_int_equal(lab_query_last_run(db, &last), LAB_E_NOTFOUND);
+    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_int_equal(lab_query_run(db, 5, see_run, &s), LAB_E_NOTFOUND);
+    assert_int_equal(
+        lab_query_steps(db, 5, LAB_STEP_BY_INDEX, false, see_step, &s),
+        LAB_E_NOTFOUND);
+    assert_int_equal(lab_query_kernels(db, 5, &all, see_kernel, &s),
+                     LAB_E_NOTFOUND);
+    assert_int_equal(lab_query_losses(db, 5, see_loss, &s), LAB_E_NOTFOUND);
+    assert_int_equal(lab_run_delete(db, 5, &deleted), LAB_E_NOTFOUND);
+    assert_non_null(strstr(lab_error(), "there is no run 5"));
+    assert_int_equal(s.n, 0);
+    lab_database_close(db);
+}
+
+/* Times 5, 1, 9, 2 of step 0; of step 1 one of two executions has a time. */
+static void record_times(const char *path)
+{
+    static const int64_t times[] = {5000, 1000, 9000, 2000};
+    struct lab_writer *writer;
+    struct lab_run_info info;
+    struct lab_run_summary summary;
+    lab_run_info_init(&info);
+    lab_run_summary_init(&summary);
+    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    struct lab_sink sink = lab_writer_sink(writer);
+    for (int64_t i = 0; i < 4; i++) {
+        struct lab_record r =
+            sample_step(2 * i + 1, i, 0, LAB_TIME_CPU_CLOCK, times[i]);
+        sink.push(sink.user, &r);
+        r = sample_step(2 * i + 2, i, 1, LAB_TIME_CPU_CLOCK,
+                        i == 2 ? 40000 : LAB_UNKNOWN);
+        if (i < 2) /* the variant is switched on the way */
+            r.u.step.variant = lab_intern("blas");
+        sink.push(sink.user, &r);
+    }
+    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    lab_writer_free(writer);
+}
+
+static void steps_are_added_up(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct seen s = {0};
+    (void)state;
+    record_times(path);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(
+        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s), LAB_OK);
+    assert_int_equal(s.n, 3); /* step 1 with two variants */
+    assert_string_equal(s.text[0], "fc0.matmul forward naive cpu_clock");
+    assert_int_equal(s.a[0], 3500); /* between 2000 and 5000 */
+    assert_int_equal(s.b[0], 4);
+    assert_float_equal((float)s.real[0], 2000.0 / 3500.0, 1e-6);
+    for (int i = 1; i < 3; i++) {
+        bool blas = strstr(s.text[i], "blas") != NULL;
+        assert_int_equal(s.b[i], 2);
+        assert_int_equal(s.a[i], blas ? LAB_UNKNOWN : 40000);
+        assert_int_equal(isnan(s.real[i]) != 0, blas);
+    }
+    /* unknown times come last in both directions */
+    for (int descending = 0; descending < 2; descending++) {
+        s.n = 0;
+        assert_int_equal(lab_query_steps(db, 1, LAB_STEP_BY_MEDIAN, descending,
+                                         see_step, &s),
+                         LAB_OK);
+        assert_int_equal(s.a[0], descending ? 40000 : 3500);
+        assert_int_equal(s.a[1], descending ? 3500 : 40000);
+        assert_int_equal(s.a[2], LAB_UNKNOWN);
+    }
+    s.n = 0;
+    assert_int_equal(
+        lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s), LAB_OK);
+    assert_int_equal(s.id[0], 1);
+    assert_int_equal(s.id[2], 0);
+    lab_database_close(db);
+}
+
+static void every_sort_works(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    for (int sort = 0; sort < LAB_STEP_SORT_COUNT; sort++) {
+        struct seen s = {0};
+        assert_non_null(lab_step_sort_name((enum lab_step_sort)sort));
+        assert_int_equal(lab_query_steps(db, 1, (enum lab_step_sort)sort,
+                                         sort % 2, see_step, &s),
+                         LAB_OK);
+        assert_int_equal(s.n, 5);
+    }
+    for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
+        struct seen s = {0};
+        const struct lab_kernel_filter filter = {.step_index = LAB_UNKNOWN,
+                                                 .iteration = LAB_UNKNOWN,
+                                                 .sort =
+                                                     (enum lab_kernel_sort)sort,
+                                                 .descending = sort % 2};
+        assert_non_null(lab_kernel_sort_name((enum lab_kernel_sort)sort));
+        assert_int_equal(lab_query_kernels(db, 1, &filter, see_kernel, &s),
+                         LAB_OK);
+        assert_int_equal(s.n, 20);
+    }
+    assert_int_equal(
+        lab_query_steps(db, 1, LAB_STEP_SORT_COUNT, false, see_step, NULL),
+        LAB_E_ARG);
+    assert_null(lab_kernel_sort_name(LAB_KERNEL_SORT_COUNT));
+    lab_database_close(db);
+}
+
+static void kernels_are_filtered_and_sorted(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_kernel_filter f = {.step_index = 3,
+                                  .iteration = LAB_UNKNOWN,
+                                  .sort = LAB_KERNEL_BY_TIME,
+                                  .descending = true};
+    struct seen s = {0};
+    (void)state;
+    assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
+    assert_int_equal(s.n, 8);
+    assert_int_equal(s.a[0], 1003);
+    assert_int_equal(s.a[7], 500);
+    assert_string_equal(s.text[0], "fc3.matmul|void matmul<float>(float*)");
+    assert_float_equal((float)s.real[0], 62.5, 0);
+    s.n = 0;
+    f.iteration = 2;
+    assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.b[0], 2);
+    s.n = 0;
+    f = (struct lab_kernel_filter){.step_index = LAB_UNKNOWN,
+                                   .iteration = LAB_UNKNOWN,
+                                   .limit = 3,
+                                   .offset = 38};
+    assert_int_equal(lab_query_kernels(db, 1, &f, see_kernel, &s), LAB_OK);
+    assert_int_equal(s.n, 2); /* 40 of them */
+    s.n = 0;
+    f.offset = 0;
+    f.limit = 0;
+    assert_int_equal(lab_query_kernels(db, 2, &f, see_kernel, &s), LAB_OK);
+    assert_int_equal(s.n, 2); /* the other run's rows stay out */
+    lab_database_close(db);
+}
+
+static void running_run_can_be_read(void **state)
+{
+    const char *path = sample_path("runs.db");
+    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN};
+    struct lab_run_info info;
+    struct lab_writer *writer;
+    struct lab_deleted deleted;
+    struct lab_database *db;
+    struct seen s = {0};
+    int64_t exec = 1;
+    (void)state;
+    lab_run_info_init(&info);
+    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    const struct lab_sink sink = lab_writer_sink(writer);
+    sample_iteration(&sink, 0, 3, &exec);
+    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_int_equal(lab_query_kernels(db, 1, &all, see_kernel, &s), LAB_OK);
+    assert_int_equal(s.n, 6);
+    s.n = 0;
+    assert_int_equal(lab_query_run(db, 1, see_run, &s), LAB_OK);
+    assert_non_null(strstr(s.text[0], "/running/"));
+    /* its own process is alive, so it cannot be deleted */
+    assert_int_equal(lab_run_delete(db, 1, &deleted), LAB_E_STATE);
+    lab_database_close(db);
+    lab_writer_free(writer);
+}
+
+static void losses_come_in_order(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct seen s = {0};
+    (void)state;
+    assert_int_equal(sample_run(path, 5, 1, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_losses(db, 1, see_loss, &s), LAB_OK);
+    assert_int_equal(s.n, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(s.id[i], i);
+        assert_float_equal((float)s.real[i], 1.0 / (1 + i), 1e-7);
+    }
+    lab_database_close(db);
+}
+
+static void deleting_leaves_no_trace(void **state)
+{
+    static const char count_rows[] =
+        "SELECT (SELECT count(*) FROM step) + (SELECT count(*) FROM op_kernel) "
+        "+ (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL) + (SELECT "
+        "count(*) FROM loss) + (SELECT count(*) FROM run) + (SELECT count(*) "
+        "FROM TARGET_INFO_SESSION_START_TIME) + (SELECT count(*) FROM "
+        "META_DATA_CAPTURE)";
+    const char *path = sample_path("runs.db");
+    struct lab_database *db;
+    struct lab_deleted d;
+    (void)state;
+    assert_int_equal(sample_run(path, 2, 3, NULL), LAB_OK);
+    int64_t before = sample_int(path, count_rows);
+    int64_t names = sample_int(path, "SELECT count(*) FROM StringIds");
+    assert_int_equal(sample_run(path, 4, 6, NULL), LAB_OK);
+    assert_true(sample_int(path, "SELECT count(*) FROM StringIds") > names);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_int_equal(lab_run_delete(db, 2, &d), LAB_OK);
+    assert_int_equal(d.steps, 24);
+    assert_int_equal(d.kernels, 48);
+    assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1);
+    assert_int_equal(sample_int(path, count_rows), before);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM StringIds"), names);
+    assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),
+                     2 * (3 * 1500 + 3));
+    lab_database_close(db);
+    /* numbers of runs are not used again */
+    int64_t run = 0;
+    assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
+    assert_int_equal(run, 3);
+}
+
+static void other_peoples_processes_are_left_alone(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct seen s = {0};
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    sample_sql(path, "UPDATE run SET status = 'running', pid = 0x7ffffff0");
+    sample_sql(path, "UPDATE run SET hostname = 'elsewhere' WHERE id = 1");
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    assert_non_null(strstr(s.text[0], "/interrupted/"));
+    assert_non_null(strstr(s.text[1], "/running/"));
+    lab_database_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(runs_come_newest_first, cleanup),
+        cmocka_unit_test_teardown(missing_runs_are_not_found, cleanup),
+        cmocka_unit_test_teardown(steps_are_added_up, cleanup),
+        cmocka_unit_test_teardown(every_sort_works, cleanup),
+        cmocka_unit_test_teardown(kernels_are_filtered_and_sorted, cleanup),
+        cmocka_unit_test_teardown(running_run_can_be_read, cleanup),
+        cmocka_unit_test_teardown(losses_come_in_order, cleanup),
+        cmocka_unit_test_teardown(deleting_leaves_no_trace, cleanup),
+        cmocka_unit_test_teardown(other_peoples_processes_are_left_alone,
+                                  cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,464 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/database.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+static struct lab_writer *new_writer(const char *path)
+{
+    struct lab_writer *writer = NULL;
+    struct lab_run_info info;
+    lab_run_info_init(&info);
+    info.lesson = "mlp-digits";
+    info.backend = "cpu";
+    info.seed = UINT64_MAX;
+    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    return writer;
+}
+
+static void finish(struct lab_writer *writer)
+{
+    struct lab_run_summary summary;
+    lab_run_summary_init(&summary);
+    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    lab_writer_free(writer);
+}
+
+static void push(struct lab_writer *writer, struct lab_record record)
+{
+    struct lab_sink sink = lab_writer_sink(writer);
+    assert_true(sink.push(sink.user, &record));
+}
+
+static void stores_every_row(void **state)
+{
+    const char *path = sample_path("sub/dir/runs.db"); /* made on the way */
+    int64_t run = 0;
+    (void)state;
+    assert_int_equal(sample_run(path, 100, 7, &run), LAB_OK);
+    assert_int_equal(run, 1);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 700);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel"), 1400);
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+        1400);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM loss"), 100);
+    /* no kernel without a step, no step without a kernel */
+    assert_int_equal(sample_int(path,
+                                "SELECT count(*) FROM "
+                                "CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT JOIN "
+                                "op_kernel AS o USING (kernelRow) LEFT JOIN "
+                                "step AS s ON s.runId = o.runId AND s.exec = "
+                                "o.stepExec WHERE s.exec IS NULL"),
+                     0);
+    assert_int_equal(sample_int(path, "SELECT min(kernelCount) FROM step"), 2);
+    assert_int_equal(sample_int(path, "SELECT max(kernelCount) FROM step"), 2);
+    /* the steps' times are their kernels' */
+    assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),
+                     100 * (7 * 1500 + 21));
+    assert_int_equal(sample_int(path,
+                                "SELECT (SELECT sum(time_ns) FROM step) = "
+                                "(SELECT sum(end - start) FROM "
+                                "CUPTI_ACTIVITY_KIND_KERNEL)"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT kernelRowFirst = 1 AND "
+                                      "kernelRowLast = 1400 FROM run"),
+                     1);
+    assert_int_equal(
+        sample_int(path,
+                   "SELECT status = 'done' AND ended_ns >= started_ns "
+                   "AND ringDrops = 0 AND writeErrors = 0 AND seed = 7 "
+                   "AND started LIKE '2___-__-__T__:__:__.___Z' FROM run"),
+        1);
+}
+
+static void second_run_has_its_own_rows(void **state)
+{
+    const char *path = sample_path("runs.db");
+    int64_t run = 0;
+    (void)state;
+    assert_int_equal(sample_run(path, 3, 5, &run), LAB_OK);
+    assert_int_equal(sample_run(path, 2, 5, &run), LAB_OK);
+    assert_int_equal(run, 2);
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM step WHERE runId = 2"), 10);
+    assert_int_equal(sample_int(path, "SELECT kernelRowFirst FROM run WHERE "
+                                      "id = 2"),
+                     31);
+    /* names are kept once */
+    assert_int_equal(sample_int(path, "SELECT count(*) - count(DISTINCT value) "
+                                      "FROM StringIds"),
+                     0);
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL AS "
+                         "k JOIN StringIds AS s ON s.id = k.shortName WHERE "
+                         "s.value = 'matmul'"),
+        50);
+}
+
+static void unknown_is_null(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_record k = sample_kernel(LAB_UNKNOWN, 0, 0);
+    struct lab_record s = sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, LAB_UNKNOWN);
+    (void)state;
+    k.u.kernel.occupancy_pct = (double)NAN;
+    k.u.kernel.mangled_name = 0;
+    s.u.step.flop = (double)NAN;
+    push(writer, k);
+    push(writer, s);
+    push(writer, sample_loss(0, (double)NAN, (double)NAN));
+    push(writer, sample_loss(1, (double)INFINITY, (double)NAN));
+    finish(writer);
+    assert_int_equal(
+        sample_int(path, "SELECT start IS NULL AND end IS NULL AND "
+                         "sharedMemoryExecuted IS NULL AND localMemoryTotal "
+                         "IS NULL AND mangledName IS NULL AND graphNodeId IS "
+                         "NULL AND staticSharedMemory = 1024 AND "
+                         "greenContextId IS NULL AND launchType = 1 "
+                         "FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+        1);
+    assert_int_equal(sample_int(path, "SELECT stepExec IS NULL AND "
+                                      "occupancy_pct IS NULL AND "
+                                      "occupancyLimit IS NULL FROM op_kernel"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT time_ns IS NULL AND flop IS NULL "
+                                      "AND bytes = 400 FROM step"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT loss IS NULL FROM loss WHERE "
+                                      "iteration = 0"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT loss > 1e300 FROM loss WHERE "
+                                      "iteration = 1"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT batch IS NULL AND samples_per_s "
+                                      "IS NULL AND smCount IS NULL AND seed = "
+                                      "-1 FROM run"),
+                     1);
+}
+
+static void times_add_up_in_any_order(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    (void)state;
+    /* kernel first, step later, another kernel after a flush */
+    push(writer, sample_kernel(1, 1000, 70));
+    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel"), 1);
+    push(writer, sample_step(1, 0, 0, LAB_TIME_CUPTI, 999999));
+    push(writer, sample_step(2, 0, 1, LAB_TIME_CUPTI, LAB_UNKNOWN));
+    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    assert_int_equal(
+        sample_int(path, "SELECT time_ns FROM step WHERE exec = 1"), 70);
+    assert_int_equal(
+        sample_int(path, "SELECT time_ns FROM step WHERE exec = 2"), INT64_MIN);
+    push(writer, sample_kernel(1, 5000, 5));
+    push(writer, sample_kernel(2, 6000, 11));
+    push(writer, sample_kernel(3, 7000, 13)); /* its step never comes */
+    /* a step that the CPU clock timed keeps its time */
+    push(writer, sample_step(4, 0, 2, LAB_TIME_CPU_CLOCK, 123));
+    push(writer, sample_kernel(4, 8000, 17));
+    /* a kernel without a time makes the sum unknown, for good */
+    push(writer, sample_step(5, 0, 3, LAB_TIME_CUPTI, LAB_UNKNOWN));
+    push(writer, sample_kernel(5, 9000, 19));
+    push(writer, sample_kernel(5, 0, 0));
+    assert_int_equal(lab_writer_flush(writer), LAB_OK);
+    push(writer, sample_kernel(5, 9500, 23));
+    finish(writer);
+    assert_int_equal(
+        sample_int(path, "SELECT time_ns FROM step WHERE exec = 1"), 75);
+    assert_int_equal(
+        sample_int(path, "SELECT time_ns FROM step WHERE exec = 2"), 11);
+    assert_int_equal(
+        sample_int(path, "SELECT time_ns FROM step WHERE exec = 4"), 123);
+    assert_int_equal(sample_int(path, "SELECT time_ns IS NULL AND kernelCount "
+                                      "= 3 FROM step WHERE exec = 5"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT kernelCount = 2 AND "
+                                      "kernelRowFirst = 1 AND kernelRowLast = "
+                                      "2 FROM step WHERE exec = 1"),
+                     1);
+}
+
+static void copies_and_sets(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_record r = {.kind = LAB_RECORD_MEMCPY};
+    (void)state;
+    r.u.memcpy_ = (struct lab_memcpy_record){.exec = 1,
+                                             .start_ns = 5,
+                                             .end_ns = 9,
+                                             .bytes = 64,
+                                             .copy_kind = 1,
+                                             .src_kind = 1,
+                                             .dst_kind = 3};
+    push(writer, r);
+    r.kind = LAB_RECORD_MEMSET;
+    r.u.memcpy_.value = 255;
+    push(writer, r);
+    finish(writer);
+    assert_int_equal(
+        sample_int(path, "SELECT bytes = 64 AND k.label = 'Host-to-Device' AND "
+                         "s.label = 'Pageable' AND d.label = 'Device' FROM "
+                         "CUPTI_ACTIVITY_KIND_MEMCPY AS m JOIN "
+                         "ENUM_CUDA_MEMCPY_OPER AS k ON k.id = copyKind JOIN "
+                         "ENUM_CUDA_MEM_KIND AS s ON s.id = srcKind JOIN "
+                         "ENUM_CUDA_MEM_KIND AS d ON d.id = dstKind"),
+        1);
+    assert_int_equal(sample_int(path, "SELECT value = 255 AND bytes = 64 FROM "
+                                      "CUPTI_ACTIVITY_KIND_MEMSET"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT count(*) = 2 AND sum(memcpyRow) "
+                                      "= 1 AND sum(memsetRow) = 1 FROM "
+                                      "op_memory WHERE stepExec = 1"),
+                     1);
+}
+
+static void calls_and_waits(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_record r = {.kind = LAB_RECORD_API};
+    (void)state;
+    r.u.api =
+        (struct lab_api_record){.start_ns = 1,
+                                .end_ns = 3,
+                                .name = lab_intern("cudaLaunchKernel"),
+                                .correlation_id = 4000000000u,
+                                .global_tid = (INT64_C(4242) << 24) | 4243};
+    push(writer, r);
+    r.kind = LAB_RECORD_SYNC;
+    r.u.api.sync_type = 3;
+    push(writer, r);
+    finish(writer);
+    assert_int_equal(
+        sample_int(path,
+                   "SELECT correlationId = 4000000000 AND s.value = "
+                   "'cudaLaunchKernel' AND globalTid / 0x1000000 % 0x1000000 "
+                   "= 4242 FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS "
+                   "s ON s.id = nameId"),
+        1);
+    assert_int_equal(sample_int(path, "SELECT label = 'Stream sync' FROM "
+                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION "
+                                      "JOIN ENUM_CUPTI_SYNC_TYPE ON id = "
+                                      "syncType"),
+                     1);
+}
+
+static void ranges_overheads_and_metrics(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_record r = {.kind = LAB_RECORD_RANGE};
+    (void)state;
+    r.u.range = (struct lab_range_record){
+        .start_ns = 1, .end_ns = 8, .text = lab_intern("forward"), .level = 2};
+    push(writer, r);
+    push(writer, r);
+    r = (struct lab_record){.kind = LAB_RECORD_OVERHEAD};
+    r.u.overhead = (struct lab_overhead_record){
+        .start_ns = 1, .end_ns = 2, .name = lab_intern("buffer flush")};
+    push(writer, r);
+    r = (struct lab_record){.kind = LAB_RECORD_METRIC};
+    r.u.metric =
+        (struct lab_metric_record){.exec = 1,
+                                   .kernel_ordinal = LAB_UNKNOWN,
+                                   .metric = lab_intern("dram__bytes_read.sum"),
+                                   .passes = 2,
+                                   .value = 0.5};
+    push(writer, r);
+    finish(writer);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM NVTX_EVENTS WHERE "
+                                      "eventType = 59 AND domainId = 1"),
+                     2);
+    assert_int_equal(sample_int(path, "SELECT s.value = 'lapenna-lab' FROM "
+                                      "NVTX_EVENTS JOIN StringIds AS s ON s.id "
+                                      "= textId WHERE eventType = 75"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM PROFILER_OVERHEAD"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT value = 0.5 AND passes = 2 AND "
+                                      "kernelOrdinal IS NULL FROM "
+                                      "metric_value"),
+                     1);
+}
+
+static void later_records_add_to_earlier_ones(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    (void)state;
+    push(writer, sample_loss(3, 0.25, (double)NAN));
+    push(writer, sample_loss(3, 0.75, 0.97)); /* on held-back data */
+    push(writer, sample_loss(4, 0.5, 0.98));
+    push(writer, sample_loss(4, 0.125, (double)NAN));
+    push(writer, sample_step(1, 0, 0, LAB_TIME_CUDA_EVENTS, LAB_UNKNOWN));
+    push(writer, sample_step(1, 0, 0, LAB_TIME_CUDA_EVENTS, 44));
+    finish(writer);
+    assert_int_equal(sample_int(path, "SELECT loss = 0.25 AND accuracy = 0.97 "
+                                      "FROM loss WHERE iteration = 3"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT loss = 0.125 AND accuracy = 0.98 "
+                                      "FROM loss WHERE iteration = 4"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT time_ns FROM step"), 44);
+}
+
+static void flush_makes_rows_visible(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_writer_state now;
+    (void)state;
+    for (int64_t i = 1; i <= 37; i++) {
+        push(writer, sample_step(i, i, 0, LAB_TIME_CPU_CLOCK, i));
+        assert_int_equal(lab_writer_flush(writer), LAB_OK);
+        assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), i);
+    }
+    lab_writer_get_state(writer, &now);
+    assert_int_equal(now.stored, 37);
+    assert_int_equal(now.lost, 0);
+    assert_false(now.failed);
+    finish(writer);
+}
+
+static void idle_writer_commits(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    const struct timespec pause = {0, 20000000};
+    int64_t rows = 0;
+    (void)state;
+    push(writer, sample_step(1, 0, 0, LAB_TIME_CPU_CLOCK, 1));
+    for (int i = 0; i < 250 && rows == 0; i++) {
+        nanosleep(&pause, NULL);
+        rows = sample_int(path, "SELECT count(*) FROM step");
+    }
+    assert_int_equal(rows, 1);
+    finish(writer);
+}
+
+static void *flush_often(void *arg)
+{
+    struct lab_writer *writer = arg;
+    int64_t failures = 0;
+    for (int i = 0; i < 200; i++)
+        failures += lab_writer_flush(writer) != LAB_OK;
+    return (void *)(intptr_t)failures;
+}
+
+static void threads_may_flush_together(void **state)
+{
+    struct lab_writer *writer = new_writer(sample_path("runs.db"));
+    pthread_t thread[4];
+    void *failures;
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, flush_often, writer);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(thread[i], &failures);
+        assert_null(failures);
+    }
+    finish(writer);
+}
+
+static void ends_are_told_apart(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_run_summary summary;
+    struct lab_sink sink = lab_writer_sink(writer);
+    struct lab_record r = sample_loss(0, 1, 1);
+    (void)state;
+    lab_writer_free(writer); /* without an end */
+    writer = new_writer(path);
+    lab_run_summary_init(&summary);
+    summary.status = LAB_RUN_CANCELLED;
+    summary.accuracy = 0.5;
+    summary.counters = "refused";
+    summary.counters_reason = "no right to read them";
+    sink = lab_writer_sink(writer);
+    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    assert_int_equal(lab_writer_finish(writer, &summary), LAB_E_STATE);
+    assert_false(sink.push(sink.user, &r));
+    assert_int_equal(lab_writer_flush(writer), LAB_E_STATE);
+    lab_writer_free(writer);
+    assert_int_equal(sample_int(path, "SELECT status = 'interrupted' FROM run "
+                                      "WHERE id = 1"),
+                     1);
+    assert_int_equal(sample_int(path,
+                                "SELECT status = 'cancelled' AND accuracy "
+                                "= 0.5 AND counters = 'refused' FROM run "
+                                "WHERE id = 2"),
+                     1);
+}
+
+static void gpu_has_a_row(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer;
+    struct lab_run_info info;
+    (void)state;
+    lab_run_info_init(&info);
+    info.device.gpu = true;
+    info.device.name = "NVIDIA H200";
+    info.device.device_id = 0;
+    info.device.compute_major = 9;
+    info.device.compute_minor = 0;
+    info.device.sm_count = 132;
+    info.time_source = LAB_TIME_CUPTI;
+    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    finish(writer);
+    assert_int_equal(sample_int(path,
+                                "SELECT smCount = 132 AND computeMajor = 9 AND "
+                                "totalMemory IS NULL AND runId = 1 FROM "
+                                "TARGET_INFO_GPU"),
+                     1);
+    assert_int_equal(
+        sample_int(path, "SELECT computeCapability = '9.0' AND timeSource = "
+                         "'cupti' AND hostname IS NOT NULL FROM run"),
+        1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(stores_every_row, cleanup),
+        cmocka_unit_test_teardown(second_run_has_its_own_rows, cleanup),
+        cmocka_unit_test_teardown(unknown_is_null, cleanup),
+        cmocka_unit_test_teardown(times_add_up_in_any_order, cleanup),
+        cmocka_unit_test_teardown(copies_and_sets, cleanup),
+        cmocka_unit_test_teardown(calls_and_waits, cleanup),
+        cmocka_unit_test_teardown(ranges_overheads_and_metrics, cleanup),
+        cmocka_unit_test_teardown(later_records_add_to_earlier_ones, cleanup),
+        cmocka_unit_test_teardown(flush_makes_rows_visible, cleanup),
+        cmocka_unit_test_teardown(idle_writer_commits, cleanup),
+        cmocka_unit_test_teardown(threads_may_flush_together, cleanup),
+        cmocka_unit_test_teardown(ends_are_told_apart, cleanup),
+        cmocka_unit_test_teardown(gpu_has_a_row, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

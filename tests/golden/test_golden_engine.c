@@ -119,7 +119,7 @@ static bool open_run(struct run *r)
     for (int i = 0; i < spec->n_nodes; i++) {
         if (spec->nodes[i].op->forward)
             continue;
-        assert_int_equal(st, LAB_E_UNSUPPORTED);
+        assert_int_equal(st, LAB_E_NOT_BUILT);
         return false;
     }
     check(st, r);

@@ -83,12 +83,12 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
     struct walkthrough *t = user;
     int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
     if (!isnan(accuracy))
-        lab_say(stdout,
-                "  epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% "
-                "right\n",
-                (long long)(t->per_epoch > 0 ? (iteration + 1) / t->per_epoch
-                                             : 0),
-                t->last_loss, loss, 100 * accuracy);
+        lab_say(
+            stdout,
+            "  epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% "
+            "right\n",
+            (long long)(t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0),
+            t->last_loss, loss, 100 * accuracy);
     else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0)
         lab_say(stdout, "  iteration %lld  loss %.6g\n",
                 (long long)iteration + 1, loss);
@@ -137,15 +137,37 @@ static void say_database(const struct lab_options *o)
     lab_str_release(&path);
 }
 
-static enum lab_status conclude(struct walkthrough *t,
-                                const struct lab_training *r)
+static void advise(const char *command, const char *what)
+{
+    lab_say(stdout, "  %-34s  %s\n", command, what);
+}
+
+static void say_next(struct walkthrough *t, int64_t run)
 {
     const char *db = t->w.options->db;
     const char *id = t->w.lesson->id;
-    long long run = (long long)lab_recording_run(t->w.recording);
-    char with_db[64] = "";
-    if (db)
-        snprintf(with_db, sizeof(with_db), " --db FILE");
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_say(stdout, "\nWhat to type next:\n");
+    lab_str_addf(&text, "lapenna-lab profile show %lld%s%s", (long long)run,
+                 db ? " --db " : "", db ? db : "");
+    if (run > 0)
+        advise(lab_str_text(&text), "what each step took");
+    lab_str_clear(&text);
+    lab_str_addf(&text, "lapenna-lab %s", id);
+    advise(lab_str_text(&text), "the same in the stepper, on a terminal");
+    lab_str_clear(&text);
+    lab_str_addf(&text, "lapenna-lab --plain %s", id);
+    advise(lab_str_text(&text), "the stepper as lines of text");
+    advise("lapenna-lab lesson list", "all lessons");
+    advise("lapenna-lab doctor", "what this machine can do");
+    lab_str_release(&text);
+}
+
+static enum lab_status conclude(struct walkthrough *t,
+                                const struct lab_training *r)
+{
+    int64_t run = lab_recording_run(t->w.recording);
     lab_say(stdout, "\nloss %.6g -> %.6g in %lld iterations", r->loss_first,
             r->loss_last, (long long)r->iterations);
     if (!isnan(r->accuracy))
@@ -157,18 +179,7 @@ static enum lab_status conclude(struct walkthrough *t,
                 r->samples_per_s, r->step_ms_median);
     if (run > 0)
         say_database(t->w.options);
-    lab_say(stdout, "\nWhat to type next:\n");
-    if (run > 0)
-        lab_say(stdout,
-                "  lapenna-lab profile show %lld%s     what each step took\n",
-                run, with_db);
-    lab_say(stdout,
-            "  lapenna-lab %s              the same in the stepper, on a "
-            "terminal\n"
-            "  lapenna-lab --plain %s      the stepper as lines of text\n"
-            "  lapenna-lab lesson list             all lessons\n"
-            "  lapenna-lab doctor                  what this machine can do\n",
-            id, id);
+    say_next(t, run);
     return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -201,9 +212,9 @@ int lab_walkthrough(const struct lab_options *o)
     lab_work_warn(&t.w);
     lab_data_get_facts(lab_walk_data(t.w.walk), &facts);
     t.per_epoch = facts.batches_per_epoch;
-    t.target = lab_train_iterations(
-        &t.w.spec, &facts, o->epochs > 0 ? o->epochs : DEFAULT_EPOCHS,
-        o->iterations);
+    t.target = lab_train_iterations(&t.w.spec, &facts,
+                                    o->epochs > 0 ? o->epochs : DEFAULT_EPOCHS,
+                                    o->iterations);
     st = lab_reader_init(&t.reader, t.w.lesson);
     if (!st)
         st = all(&t, &r);

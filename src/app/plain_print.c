@@ -147,9 +147,12 @@ void lab_plain_print_move(struct lab_plain *p)
     char reason[LAB_SESSION_TEXT];
     snprintf(reason, sizeof(reason), "%s", s->stop_reason);
     lab_plain_forget_moves(p);
+    if (ran > 1)
+        lab_say(stdout, "\n");
     if (last >= 0)
         print_whole(p, last);
-    lab_say(stdout, "\n");
+    if (last >= 0)
+        lab_say(stdout, "\n");
     if (reason[0] && p->snap.position < p->snap.schedule->n_steps)
         lab_say(stdout, "Stopped: %s\n", reason);
     lab_plain_print_where(p);

@@ -244,7 +244,7 @@ static void print_term(struct lab_plain *p, const struct lab_term *t)
         const struct lab_tensor *from =
             &p->snap.plan->tensors[t->source[i].tensor];
         char at[LAB_SHAPE_TEXT];
-        lab_say(stdout, "%s %s[%s]", i ? "," : "  from", from->name,
+        lab_say(stdout, "%s %s[%s]", i ? "," : " ", from->name,
                 lab_explain_at(&from->shape, t->source[i].index, at));
     }
     lab_say(stdout, "\n");
@@ -261,7 +261,8 @@ static enum lab_status print_explanation(struct lab_plain *p)
     enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
     lab_str_release(&text);
     if (e->terms && e->n_terms > 0)
-        lab_say(stdout, "  The largest of %lld terms:\n",
+        lab_say(stdout, "  The largest of %lld terms, and where they come "
+                "from:\n",
                 (long long)e->n_terms_all);
     for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++)
         print_term(p, &e->terms[i]);

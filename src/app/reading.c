@@ -75,11 +75,13 @@ void lab_reader_release(struct lab_reader *r)
     r->shown = NULL;
 }
 
-static enum lab_status show(struct lab_reader *r, const struct lab_section *s)
+static enum lab_status show(struct lab_reader *r, const struct lab_section *s,
+                            bool *any)
 {
     if (!s || r->shown[s - r->lesson->sections] || s->doc.n_blocks == 0)
         return LAB_OK;
     r->shown[s - r->lesson->sections] = true;
+    *any = true;
     lab_say(stdout, "\n");
     return lab_read_doc(&s->doc, 0);
 }
@@ -87,9 +89,12 @@ static enum lab_status show(struct lab_reader *r, const struct lab_section *s)
 enum lab_status lab_read_step(struct lab_reader *r, const char *step,
                               const char *node, const char *phase)
 {
+    bool any = false;
     enum lab_status st =
-        show(r, lab_lesson_section(r->lesson, LAB_SECTION_PHASE, phase));
+        show(r, lab_lesson_section(r->lesson, LAB_SECTION_PHASE, phase), &any);
     if (!st)
-        st = show(r, lab_lesson_text_for(r->lesson, step, node, phase));
+        st = show(r, lab_lesson_text_for(r->lesson, step, node, phase), &any);
+    if (any)
+        lab_say(stdout, "\n");
     return st;
 }

@@ -20,7 +20,7 @@ enum lab_status lab_reader_init(struct lab_reader *r,
                                 const struct lab_lesson *lesson);
 void lab_reader_release(struct lab_reader *r);
 /* What the lesson says where a step comes: the phase's text when it has not
- * been shown, then the step's (else its node's), the same. Prints nothing when
- * there is nothing new. */
+ * been shown, then the step's (else its node's), the same, between blank lines.
+ * Prints nothing when there is nothing new. */
 enum lab_status lab_read_step(struct lab_reader *r, const char *step,
                               const char *node, const char *phase);

@@ -136,7 +136,7 @@ void lab_step_text_head(const struct lab_schedule_step *s, int index,
     char flop[LAB_FORMAT_BYTES];
     char bytes[LAB_FORMAT_BYTES];
     double ns = time_ns == LAB_UNKNOWN ? NAN : (double)time_ns;
-    lab_say(out, "\n%d. %s  (%s, %s)\n", index + 1, s->step->name,
+    lab_say(out, "%d. %s  (%s, %s)\n", index + 1, s->step->name,
             lab_phase_name(s->step->phase), s->variant->name);
     lab_say(out, "    %s\n", s->step->formula);
     lab_say(out, "    %s, %s, %s\n", lab_format_ns(ns, time, sizeof(time)),
@@ -152,6 +152,7 @@ enum lab_status lab_step_text(struct lab_work *w, int index, FILE *out)
     int64_t ns;
     enum lab_status st = LAB_OK;
     lab_walk_step_status(w->walk, index, &exec, &ns);
+    lab_say(out, "\n");
     lab_step_text_head(s, index, ns, out);
     lab_step_text_kernels(lab_recording_live(w->recording), exec, out);
     for (int i = 0; i < s->step->n_out && !st; i++) {

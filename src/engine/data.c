@@ -236,7 +236,7 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
     if (y && y->place.line)
         place = y->place;
     return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                            "label %lld is %g, but the network's output has "
+                            "y[%lld] is %g, but the network's output has "
                             "%lld classes: labels run from 0 to %lld",
                             (long long)row, label, (long long)classes,
                             (long long)classes - 1);

@@ -261,7 +261,8 @@ static enum lab_status print_explanation(struct lab_plain *p)
     enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
     lab_str_release(&text);
     if (e->terms && e->n_terms > 0)
-        lab_say(stdout, "  The largest of %lld terms, and where they come "
+        lab_say(stdout,
+                "  The largest of %lld terms, and where they come "
                 "from:\n",
                 (long long)e->n_terms_all);
     for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++)

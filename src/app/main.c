@@ -56,6 +56,14 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+const char *lab_command_nearest(const char *word)
+{
+    const char *names[N_COMMANDS];
+    for (int i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    return lab_nearest(word, names, N_COMMANDS);
+}
+
 static int dispatch(int argc, char **argv)
 {
     const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;

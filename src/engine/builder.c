@@ -230,10 +230,10 @@ int lab_build_slice(struct lab_builder *b, const char *name,
     return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
 }
 
-/* A tensor that a lesson may set, and how it starts otherwise. */
-static int settable(struct lab_builder *b, const char *name,
-                    const struct lab_shape *shape, enum lab_tensor_role role,
-                    enum lab_init init)
+/* A tensor that starts with a value; lessons may give it another. */
+static int init_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_tensor_role role,
+                       enum lab_init init)
 {
     struct lab_plan *plan = b->plan;
     int id = node_tensor(b, name, shape, plan->real, role);
@@ -258,7 +258,7 @@ static int settable(struct lab_builder *b, const char *name,
 int lab_build_param(struct lab_builder *b, const char *name,
                     const struct lab_shape *shape, enum lab_init init)
 {
-    int id = settable(b, name, shape, LAB_TENSOR_PARAM, init);
+    int id = init_tensor(b, name, shape, LAB_TENSOR_PARAM, init);
     if (id < 0)
         return id;
     b->plan->parameter_count += b->plan->tensors[id].count;
@@ -266,10 +266,10 @@ int lab_build_param(struct lab_builder *b, const char *name,
     return id;
 }
 
-int lab_build_initial(struct lab_builder *b, const char *name,
-                      const struct lab_shape *shape)
+int lab_build_node_state(struct lab_builder *b, const char *name,
+                         const struct lab_shape *shape, enum lab_init init)
 {
-    return settable(b, name, shape, LAB_TENSOR_STATE, LAB_INIT_ZERO);
+    return init_tensor(b, name, shape, LAB_TENSOR_STATE, init);
 }
 
 int lab_build_state(struct lab_builder *b, int param, const char *name)

@@ -321,12 +321,12 @@ static void forward(struct lab_builder *b)
         return;
     struct lab_shape step = lab_recurrent_step_shape(&r);
     lab_build_param(b, "W", &(struct lab_shape){2, {4 * r.h, r.d}},
-                    LAB_INIT_FAN_IN_LAST);
+                    LAB_INIT_FAN_IN_FIRST);
     lab_build_param(b, "U", &(struct lab_shape){2, {4 * r.h, r.h}},
-                    LAB_INIT_FAN_IN_LAST);
+                    LAB_INIT_FAN_IN_FIRST);
     lab_build_param(b, "b", &(struct lab_shape){1, {4 * r.h}}, LAB_INIT_ZERO);
-    lab_build_initial(b, "h0", &step);
-    lab_build_initial(b, "c0", &step);
+    lab_build_node_state(b, "h0", &step, LAB_INIT_ZERO);
+    lab_build_node_state(b, "c0", &step, LAB_INIT_ZERO);
     lab_recurrent_input(b, &r);
     int z = lab_build_part(b, "z", &(struct lab_shape){3, {r.t, r.n, 4 * r.h}},
                            lab_build_real(b));
@@ -465,6 +465,15 @@ static void backward(struct lab_builder *b)
     backward_weights(b, &r, dz);
 }
 
+/* Four odd sizes; then two steps of which the last alone returns. */
+static bool check(int turn, struct lab_op_check *out)
+{
+    out->x = (struct lab_shape){3, {5, turn ? 2 : 4, 7}};
+    out->attr[0].i = 3;
+    out->attr[1].choice = turn;
+    return turn < 2;
+}
+
 const struct lab_op_def lab_op_lstm = {.name = "lstm",
                                        .kind = LAB_KIND_LAYER,
                                        .keys = keys,
@@ -472,4 +481,5 @@ const struct lab_op_def lab_op_lstm = {.name = "lstm",
                                        .min_inputs = 1,
                                        .max_inputs = 1,
                                        .forward = forward,
-                                       .backward = backward};
+                                       .backward = backward,
+                                       .check = check};

@@ -191,7 +191,7 @@ static void forward(struct lab_builder *b)
                     LAB_INIT_FAN_IN);
     if (lab_build_attr(b, "bias")->b)
         lab_build_param(b, "b", &(struct lab_shape){1, {r.h}}, LAB_INIT_ZERO);
-    lab_build_initial(b, "h0", &step);
+    lab_build_node_state(b, "h0", &step, LAB_INIT_ZERO);
     lab_recurrent_input(b, &r);
     int z = lab_build_part(b, "z", &all, lab_build_real(b));
     int h = lab_build_part(b, "h", &all, lab_build_real(b));
@@ -304,6 +304,16 @@ static void backward(struct lab_builder *b)
     backward_weights(b, &r, dz);
 }
 
+/* Four odd sizes; then two steps of which the last alone returns, without bias. */
+static bool check(int turn, struct lab_op_check *out)
+{
+    out->x = (struct lab_shape){3, {5, turn ? 2 : 4, 7}};
+    out->attr[0].i = 3;
+    out->attr[1].b = turn == 0;
+    out->attr[2].choice = turn;
+    return turn < 2;
+}
+
 const struct lab_op_def lab_op_rnn = {.name = "rnn",
                                       .kind = LAB_KIND_LAYER,
                                       .keys = keys,
@@ -311,4 +321,5 @@ const struct lab_op_def lab_op_rnn = {.name = "rnn",
                                       .min_inputs = 1,
                                       .max_inputs = 1,
                                       .forward = forward,
-                                      .backward = backward};
+                                      .backward = backward,
+                                      .check = check};

@@ -27,7 +27,7 @@ static inline enum lab_status sequence_turn_naive(const struct lab_call *call)
     const struct lab_view *in = &call->in[0];
     int64_t A = in->rank == 3 ? in->dim[0] : 1;
     int64_t B = in->rank == 3 ? in->dim[1] : 1;
-    int64_t C = in->count / A / B;
+    int64_t C = in->rank == 3 ? in->dim[2] : in->count;
     sequence_turn<<<lab_blocks(in->count), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), A, B, C);
     return lab_launched("sequence_turn");

@@ -56,7 +56,7 @@ static enum lab_status multiply(const struct lab_call *call,
                         "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
     }
     if (p->m == 0 || p->n == 0 || p->k == 0)
-        return LAB_OK;
+        return LAB_OK; /* a plan has no empty tensors */
     if (count == 1)
         return judge(cublas,
                      cublas->sgemm(cublas->handle, op_b, op_a, (int)p->n,

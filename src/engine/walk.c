@@ -271,8 +271,8 @@ int64_t lab_walk_generation(const struct lab_walk *w, int tensor)
     return sum;
 }
 
-/* An element of a slice is one of the whole, and the other way round: the
- * explanation is told of the one that a step wrote. */
+/* An element of a slice is one of the whole, and the other way round: finds
+ * the one that a step wrote. */
 static void find_written(const struct lab_walk *w, int *tensor, int64_t *index)
 {
     const struct lab_plan *plan = w->plan;
@@ -475,9 +475,11 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
 {
     struct reader r = {.w = w};
     struct lab_explanation e;
+    int from = tensor;
+    int64_t at = index;
     if (tensor >= 0 && tensor < w->plan->n_tensors)
-        find_written(w, &tensor, &index);
-    int step = explaining_step(w, tensor);
+        find_written(w, &from, &at);
+    int step = explaining_step(w, from);
     enum lab_status st = lab_explain(
         &e, w->plan, step >= 0 ? w->schedule->steps[step].step : NULL, tensor,
         index, w->iteration, read_for_explain, &r);

@@ -24,8 +24,13 @@ struct product {
 
 static void multiply(const struct product *p)
 {
-    if (p->m == 0 || p->n == 0 || p->k == 0)
+    if (p->m == 0 || p->n == 0)
         return;
+    if (p->k == 0) { /* an empty sum; BLAS would not take rows of 0 */
+        for (int64_t r = 0; r < p->m && p->beta == 0; r++)
+            memset(p->c + r * p->ldc, 0, (size_t)p->n * sizeof(*p->c));
+        return;
+    }
     cblas_sgemm(CblasRowMajor, p->flip_a ? CblasTrans : CblasNoTrans,
                 p->flip_b ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n,
                 (int)p->k, 1.0f, p->a, (int)p->lda, p->b, (int)p->ldb, p->beta,

@@ -10,7 +10,7 @@
 #include "profile_print.h"
 #include "text_table.h"
 
-enum { EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_MACHINE = 4, MAX_RUNS = 256 };
+enum { MAX_RUNS = 256 };
 enum {
     KEY_DB = 256,
     KEY_JSON,
@@ -118,20 +118,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* A run that is still recorded is a matter of the database here. */
 static int exit_code(enum lab_status st)
 {
-    switch (st) {
-    case LAB_OK:
-        return EXIT_SUCCESS;
-    case LAB_E_USAGE:
-    case LAB_E_ARG:
-        return EXIT_USAGE;
-    case LAB_E_NOMEM:
-    case LAB_E_UNSUPPORTED:
-        return EXIT_MACHINE;
-    default:
-        return EXIT_INPUT;
-    }
+    return st == LAB_E_STATE ? LAB_EXIT_INPUT : lab_exit_code(st);
 }
 
 /* An older database is brought up to date, which needs the right to write. */
@@ -327,10 +317,10 @@ int lab_cmd_profile(int argc, char **argv)
     struct options o = {0};
     struct lab_str path;
     enum lab_status st;
-    argp_err_exit_status = EXIT_USAGE;
+    argp_err_exit_status = LAB_EXIT_USAGE;
     argv[0] = name;
     if (argp_parse(&argp, argc, argv, 0, NULL, &o))
-        return EXIT_USAGE;
+        return LAB_EXIT_USAGE;
     o.ascii |= !lab_table_locale_is_utf8();
     lab_str_init(&path);
     st = check_usage(&o);

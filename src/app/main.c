@@ -9,7 +9,6 @@
 #include "say.h"
 #include "trace/intern.h"
 #include "base/str.h"
-#include "version.h"
 
 struct command {
     const char *name;

@@ -7,11 +7,13 @@
 #include "say.h"
 #include "text_table.h"
 
-static enum lab_status put_table(struct lab_table *t)
+enum { MOST_VARIANTS = 32 };
+
+static enum lab_status put_table(struct lab_text_table *t)
 {
     struct lab_str text;
     lab_str_init(&text);
-    enum lab_status st = lab_table_format(t, &text);
+    enum lab_status st = lab_text_table_format(t, &text);
     if (!st) /* a line at a time: a table may be long */
         for (char *line = text.data; line && *line;) {
             char *end = strchr(line, '\n');
@@ -21,7 +23,7 @@ static enum lab_status put_table(struct lab_table *t)
             line = end ? end + 1 : NULL;
         }
     lab_str_release(&text);
-    lab_table_release(t);
+    lab_text_table_release(t);
     return st;
 }
 
@@ -30,19 +32,19 @@ static enum lab_status list_steps(struct lab_plain *p)
     static const char *const heads[] = {"",        ">step", "name", "phase",
                                         "variant", ">time", NULL};
     const struct lab_snapshot *s = &p->snap;
-    struct lab_table t;
-    lab_table_init(&t, heads);
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
     for (int i = 0; i < s->schedule->n_steps; i++) {
         const struct lab_schedule_step *step = &s->schedule->steps[i];
-        lab_table_add(&t, i == s->position ? ">" : "");
-        lab_table_add_int(&t, i + 1);
-        lab_table_add(&t, step->step->name);
-        lab_table_add(&t, lab_phase_name(step->step->phase));
-        lab_table_add(&t, step->variant->name);
+        lab_text_table_add(&t, i == s->position ? ">" : "");
+        lab_text_table_add_int(&t, i + 1);
+        lab_text_table_add(&t, step->step->name);
+        lab_text_table_add(&t, lab_phase_name(step->step->phase));
+        lab_text_table_add(&t, step->variant->name);
         if (s->steps[i].done && s->steps[i].exec > 0)
-            lab_table_add_ns(&t, s->steps[i].time_ns);
+            lab_text_table_add_ns(&t, s->steps[i].time_ns);
         else
-            lab_table_add(&t, "");
+            lab_text_table_add(&t, "");
     }
     return put_table(&t);
 }
@@ -85,15 +87,15 @@ static enum lab_status list_tensors(struct lab_plain *p)
                                         "activation", "gradient"};
     static const char *const types[] = {"f32", "f64", "i32"};
     const struct lab_plan *plan = p->snap.plan;
-    struct lab_table t;
-    lab_table_init(&t, heads);
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
     for (int i = 0; i < plan->n_tensors; i++) {
         const struct lab_tensor *tensor = &plan->tensors[i];
         char shape[LAB_SHAPE_TEXT];
-        lab_table_add(&t, tensor->name);
-        lab_table_add(&t, lab_shape_text(&tensor->shape, shape));
-        lab_table_add(&t, types[tensor->dtype]);
-        lab_table_add(&t, roles[tensor->role]);
+        lab_text_table_add(&t, tensor->name);
+        lab_text_table_add(&t, lab_shape_text(&tensor->shape, shape));
+        lab_text_table_add(&t, types[tensor->dtype]);
+        lab_text_table_add(&t, roles[tensor->role]);
     }
     return put_table(&t);
 }
@@ -114,23 +116,22 @@ static enum lab_status list_variants(struct lab_plain *p)
     static const char *const heads[] = {"node", "op", "runs as", "can run as",
                                         NULL};
     const struct lab_plan *plan = p->snap.plan;
-    struct lab_table t;
-    lab_table_init(&t, heads);
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
     for (int i = 0; i < plan->n_nodes; i++) {
-        const char *names[LAB_NODE_VARIANTS];
+        const char *names[MOST_VARIANTS];
         struct lab_str all;
-        int n =
-            lab_node_variants_get(&p->variants, i, names, LAB_NODE_VARIANTS);
+        int n = lab_session_variant_names(p->session, i, names, MOST_VARIANTS);
         if (n == 0 || !plan->nodes[i].op)
             continue;
         lab_str_init(&all);
-        for (int k = 0; k < n && k < LAB_NODE_VARIANTS; k++)
+        for (int k = 0; k < n && k < MOST_VARIANTS; k++)
             lab_str_addf(&all, "%s%s", k ? ", " : "", names[k]);
         const char *now = variant_of(p, i);
-        lab_table_add(&t, plan->nodes[i].id);
-        lab_table_add(&t, plan->nodes[i].op->name);
-        lab_table_add(&t, now ? now : "(inside another)");
-        lab_table_add(&t, lab_str_text(&all));
+        lab_text_table_add(&t, plan->nodes[i].id);
+        lab_text_table_add(&t, plan->nodes[i].op->name);
+        lab_text_table_add(&t, now ? now : "(inside another)");
+        lab_text_table_add(&t, lab_str_text(&all));
         lab_str_release(&all);
     }
     return put_table(&t);
@@ -197,24 +198,24 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
         "parameter", ">compared",  ">of",       ">max error", ">tolerance",
         "worst at",  ">numerical", ">gradient", "",           NULL};
     const struct lab_snapshot *s = &p->snap;
-    struct lab_table t;
+    struct lab_text_table t;
     bool walked = false;
-    lab_table_init(&t, heads);
+    lab_text_table_init(&t, heads);
     for (int i = 0; i < s->n_checks; i++) {
         const struct lab_check_result *c = &s->checks[i];
         int id = lab_plan_tensor(s->plan, c->parameter);
         char at[LAB_SHAPE_TEXT] = "";
         if (id >= 0)
             lab_explain_at(&s->plan->tensors[id].shape, c->worst, at);
-        lab_table_add(&t, c->parameter);
-        lab_table_add_int(&t, c->elements);
-        lab_table_add_int(&t, c->of);
-        lab_table_add_real(&t, c->max_error, 3);
-        lab_table_add_real(&t, c->tolerance, 3);
-        lab_table_addf(&t, "[%s]", at);
-        lab_table_add_real(&t, c->numeric, 7);
-        lab_table_add_real(&t, c->analytic, 7);
-        lab_table_add(&t, c->passed ? "ok" : "WRONG");
+        lab_text_table_add(&t, c->parameter);
+        lab_text_table_add_int(&t, c->elements);
+        lab_text_table_add_int(&t, c->of);
+        lab_text_table_add_real(&t, c->max_error, 3);
+        lab_text_table_add_real(&t, c->tolerance, 3);
+        lab_text_table_addf(&t, "[%s]", at);
+        lab_text_table_add_real(&t, c->numeric, 7);
+        lab_text_table_add_real(&t, c->analytic, 7);
+        lab_text_table_add(&t, c->passed ? "ok" : "WRONG");
         walked = walked || c->from_walk;
     }
     enum lab_status st = put_table(&t);

@@ -9,7 +9,7 @@
 
 /* What the callbacks of one query share. */
 struct printing {
-    struct lab_table table;
+    struct lab_text_table table;
     enum lab_status st;
     int64_t run;
 };
@@ -27,12 +27,12 @@ static enum lab_status print_text(struct lab_str *text, bool ascii)
     return st;
 }
 
-static enum lab_status print_table(struct lab_table *table, bool ascii)
+static enum lab_status print_table(struct lab_text_table *table, bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
-    enum lab_status st = lab_table_format(table, &text);
-    lab_table_release(table);
+    enum lab_status st = lab_text_table_format(table, &text);
+    lab_text_table_release(table);
     if (st) {
         lab_str_release(&text);
         return st;
@@ -44,7 +44,7 @@ static enum lab_status print_table(struct lab_table *table, bool ascii)
 static enum lab_status end_query(enum lab_status query, struct printing *p)
 {
     if (query || p->st) {
-        lab_table_release(&p->table);
+        lab_text_table_release(&p->table);
         return query ? query : p->st;
     }
     return LAB_OK;
@@ -101,25 +101,25 @@ static bool print_run_json(void *user, const struct lab_run_row *r)
 }
 
 /* 2026-01-31T09:30:00.123Z as 2026-01-31 09:30:00 */
-static void add_moment(struct lab_table *t, const char *iso)
+static void add_moment(struct lab_text_table *t, const char *iso)
 {
     if (iso && strlen(iso) >= 19 && iso[10] == 'T')
-        lab_table_addf(t, "%.10s %.8s", iso, iso + 11);
+        lab_text_table_addf(t, "%.10s %.8s", iso, iso + 11);
     else
-        lab_table_add(t, iso);
+        lab_text_table_add(t, iso);
 }
 
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct printing *p = user;
-    lab_table_add_int(&p->table, r->id);
+    lab_text_table_add_int(&p->table, r->id);
     add_moment(&p->table, r->started);
-    lab_table_add(&p->table, r->lesson);
-    lab_table_add(&p->table, r->backend);
-    lab_table_add(&p->table, r->status);
-    lab_table_add_int(&p->table, r->iterations);
-    lab_table_add_real(&p->table, r->loss_last, 4);
-    lab_table_add(&p->table, r->device);
+    lab_text_table_add(&p->table, r->lesson);
+    lab_text_table_add(&p->table, r->backend);
+    lab_text_table_add(&p->table, r->status);
+    lab_text_table_add_int(&p->table, r->iterations);
+    lab_text_table_add_real(&p->table, r->loss_last, 4);
+    lab_text_table_add(&p->table, r->device);
     return true;
 }
 
@@ -132,7 +132,7 @@ enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
     if (p->json)
         return end_query(lab_query_runs(p->db, print_run_json, &printing),
                          &printing);
-    lab_table_init(&printing.table, heads);
+    lab_text_table_init(&printing.table, heads);
     enum lab_status st =
         end_query(lab_query_runs(p->db, add_run_row, &printing), &printing);
     return st ? st : print_table(&printing.table, p->ascii);
@@ -140,15 +140,16 @@ enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
 
 /* ------------------------------------------------------------ one run */
 
-static void add_fact(struct lab_table *t, const char *name, const char *value)
+static void add_fact(struct lab_text_table *t, const char *name,
+                     const char *value)
 {
     if (!value)
         return;
-    lab_table_add(t, name);
-    lab_table_add(t, value);
+    lab_text_table_add(t, name);
+    lab_text_table_add(t, value);
 }
 
-static void add_machine(struct lab_table *t, const struct lab_run_row *r)
+static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
 {
     add_fact(t, "backend", r->backend);
     add_fact(t, "device", r->device);
@@ -156,79 +157,80 @@ static void add_machine(struct lab_table *t, const struct lab_run_row *r)
     add_fact(t, "capability", r->compute_capability);
     if (r->sm_count != LAB_UNKNOWN) {
         bool cpu = r->backend && strcmp(r->backend, "cpu") == 0;
-        lab_table_add(t, cpu ? "cores" : "SMs");
-        lab_table_add_int(t, r->sm_count);
+        lab_text_table_add(t, cpu ? "cores" : "SMs");
+        lab_text_table_add_int(t, r->sm_count);
     }
     add_fact(t, "driver", r->driver);
     add_fact(t, "runtime", r->runtime);
-    lab_table_add(t, "machine");
-    lab_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
-                   r->user ? r->user : "n/a");
+    lab_text_table_add(t, "machine");
+    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
+                        r->user ? r->user : "n/a");
     add_fact(t, "version", r->version);
     add_fact(t, "commit", r->commit);
 }
 
-static void add_training(struct lab_table *t, const struct lab_run_row *r)
+static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
 {
     add_fact(t, "precision", r->precision);
     add_fact(t, "variants", r->variants);
-    lab_table_add(t, "seed");
-    lab_table_addf(t, "%llu", (unsigned long long)r->seed);
-    lab_table_add(t, "batch");
-    lab_table_add_int(t, r->batch);
-    lab_table_add(t, "iterations");
-    lab_table_add_int(t, r->iterations);
-    lab_table_add(t, "iteration");
-    lab_table_add_ns(t, r->iteration_median_ns);
-    lab_table_add(t, "samples/s");
-    lab_table_add_real(t, r->samples_per_s, 6);
-    lab_table_add(t, "first loss");
-    lab_table_add_real(t, r->loss_first, 6);
-    lab_table_add(t, "last loss");
-    lab_table_add_real(t, r->loss_last, 6);
-    lab_table_add(t, "accuracy");
+    lab_text_table_add(t, "seed");
+    lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
+    lab_text_table_add(t, "batch");
+    lab_text_table_add_int(t, r->batch);
+    lab_text_table_add(t, "iterations");
+    lab_text_table_add_int(t, r->iterations);
+    lab_text_table_add(t, "iteration");
+    lab_text_table_add_ns(t, r->iteration_median_ns);
+    lab_text_table_add(t, "samples/s");
+    lab_text_table_add_real(t, r->samples_per_s, 6);
+    lab_text_table_add(t, "first loss");
+    lab_text_table_add_real(t, r->loss_first, 6);
+    lab_text_table_add(t, "last loss");
+    lab_text_table_add_real(t, r->loss_last, 6);
+    lab_text_table_add(t, "accuracy");
     if (isnan(r->accuracy))
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
     else
-        lab_table_addf(t, "%.2f %%", 100 * r->accuracy);
+        lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
 }
 
-static void add_recording(struct lab_table *t, const struct lab_run_row *r)
+static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
 {
     add_fact(t, "times from", r->time_source);
-    lab_table_add(t, "counters");
-    lab_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
-                   r->counters_reason ? ": " : "",
-                   r->counters_reason ? r->counters_reason : "");
-    lab_table_add(t, "records lost");
+    lab_text_table_add(t, "counters");
+    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
+                        r->counters_reason ? ": " : "",
+                        r->counters_reason ? r->counters_reason : "");
+    lab_text_table_add(t, "records lost");
     if (r->ring_drops == LAB_UNKNOWN)
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
     else
-        lab_table_addf(t, "%lld (ring full), %lld (database)",
-                       (long long)r->ring_drops, (long long)r->write_errors);
+        lab_text_table_addf(t, "%lld (ring full), %lld (database)",
+                            (long long)r->ring_drops,
+                            (long long)r->write_errors);
     if (r->ring_waits > 0) {
-        lab_table_add(t, "ring waits");
-        lab_table_addf(t, "%lld, %.3g ms in all", (long long)r->ring_waits,
-                       (double)r->ring_wait_ns * 1e-6);
+        lab_text_table_add(t, "ring waits");
+        lab_text_table_addf(t, "%lld, %.3g ms in all", (long long)r->ring_waits,
+                            (double)r->ring_wait_ns * 1e-6);
     }
     add_fact(t, "error", r->write_error);
 }
 
 static bool add_run_facts(void *user, const struct lab_run_row *r)
 {
-    struct lab_table *t = &((struct printing *)user)->table;
+    struct lab_text_table *t = &((struct printing *)user)->table;
     const char *heads[] = {"run", NULL, NULL};
     char number[32];
     snprintf(number, sizeof(number), "%lld", (long long)r->id);
     heads[1] = number;
-    lab_table_init(t, heads);
+    lab_text_table_init(t, heads);
     add_fact(t, "lesson", r->lesson);
     add_fact(t, "title", r->title);
     add_fact(t, "path", r->lesson_path);
     add_fact(t, "status", r->status);
-    lab_table_add(t, "started");
+    lab_text_table_add(t, "started");
     add_moment(t, r->started);
-    lab_table_add(t, "ended");
+    lab_text_table_add(t, "ended");
     add_moment(t, r->ended);
     add_machine(t, r);
     add_training(t, r);
@@ -238,18 +240,18 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
 
 static bool add_step_row(void *user, const struct lab_step_row *r)
 {
-    struct lab_table *t = &((struct printing *)user)->table;
-    lab_table_add_int(t, r->index);
-    lab_table_add(t, r->name);
-    lab_table_add(t, r->phase);
-    lab_table_add(t, r->variant);
-    lab_table_add_int(t, r->count);
-    lab_table_add_ns(t, r->median_ns);
-    lab_table_add_ns(t, r->min_ns);
-    lab_table_add_ns(t, r->total_ns);
-    lab_table_add_real(t, r->gflop_per_s, 3);
-    lab_table_add_real(t, r->gbyte_per_s, 3);
-    lab_table_add_int(t, r->kernels);
+    struct lab_text_table *t = &((struct printing *)user)->table;
+    lab_text_table_add_int(t, r->index);
+    lab_text_table_add(t, r->name);
+    lab_text_table_add(t, r->phase);
+    lab_text_table_add(t, r->variant);
+    lab_text_table_add_int(t, r->count);
+    lab_text_table_add_ns(t, r->median_ns);
+    lab_text_table_add_ns(t, r->min_ns);
+    lab_text_table_add_ns(t, r->total_ns);
+    lab_text_table_add_real(t, r->gflop_per_s, 3);
+    lab_text_table_add_real(t, r->gbyte_per_s, 3);
+    lab_text_table_add_int(t, r->kernels);
     return true;
 }
 
@@ -325,7 +327,7 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
         st = print_table(&facts.table, p->ascii);
     if (st)
         return st;
-    lab_table_init(&steps.table, heads);
+    lab_text_table_init(&steps.table, heads);
     st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
                                    add_step_row, &steps),
                    &steps);
@@ -396,41 +398,41 @@ static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
     return p->st == LAB_OK;
 }
 
-static void add_dim(struct lab_table *t, const int64_t *d)
+static void add_dim(struct lab_text_table *t, const int64_t *d)
 {
     if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
     else if (d[2] > 1)
-        lab_table_addf(t, "%lldx%lldx%lld", (long long)d[0], (long long)d[1],
-                       (long long)d[2]);
+        lab_text_table_addf(t, "%lldx%lldx%lld", (long long)d[0],
+                            (long long)d[1], (long long)d[2]);
     else if (d[1] > 1)
-        lab_table_addf(t, "%lldx%lld", (long long)d[0], (long long)d[1]);
+        lab_text_table_addf(t, "%lldx%lld", (long long)d[0], (long long)d[1]);
     else
-        lab_table_add_int(t, d[0]);
+        lab_text_table_add_int(t, d[0]);
 }
 
 static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 {
-    struct lab_table *t = &((struct printing *)user)->table;
+    struct lab_text_table *t = &((struct printing *)user)->table;
     char limit[64];
     bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
                         r->dynamic_shared_bytes != LAB_UNKNOWN;
-    lab_table_add_int(t, r->iteration);
-    lab_table_add(t, r->step);
-    lab_table_add(t, r->phase);
-    lab_table_add_ns(t, r->time_ns);
+    lab_text_table_add_int(t, r->iteration);
+    lab_text_table_add(t, r->step);
+    lab_text_table_add(t, r->phase);
+    lab_text_table_add_ns(t, r->time_ns);
     add_dim(t, r->grid);
     add_dim(t, r->block);
-    lab_table_add_int(t, r->registers_per_thread);
-    lab_table_add_int(t, shared_known
-                             ? r->static_shared_bytes + r->dynamic_shared_bytes
-                             : LAB_UNKNOWN);
+    lab_text_table_add_int(t, r->registers_per_thread);
+    lab_text_table_add_int(t, shared_known ? r->static_shared_bytes +
+                                                 r->dynamic_shared_bytes
+                                           : LAB_UNKNOWN);
     if (isnan(r->occupancy_pct))
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
     else
-        lab_table_addf(t, "%.0f %%", r->occupancy_pct);
-    lab_table_add(t, limit_text(r->occupancy_limit, limit, sizeof(limit)));
-    lab_table_add(t, r->short_name ? r->short_name : r->name);
+        lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
+    lab_text_table_add(t, limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    lab_text_table_add(t, r->short_name ? r->short_name : r->name);
     return !t->failed;
 }
 
@@ -447,7 +449,7 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
         return end_query(lab_query_kernels(p->db, run, &filter,
                                            print_kernel_json, &printing),
                          &printing);
-    lab_table_init(&printing.table, heads);
+    lab_text_table_init(&printing.table, heads);
     enum lab_status st = end_query(
         lab_query_kernels(p->db, run, &filter, add_kernel_row, &printing),
         &printing);

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "store/database.h"
 #include "trace/intern.h"
-#include "version.h"
 
 enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
 

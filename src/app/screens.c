@@ -1,10 +1,215 @@
 #include "screens.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
 #include "cmd.h"
+#include "lesson/catalog.h"
+#include "lesson_screen.h"
+#include "machine.h"
+#include "runs_model.h"
+#include "trace/record.h"
+#include "ui/progress.h"
+#include "ui/views.h"
+
+enum { LAST_RUNS = 8 };
+
+struct screens {
+    const struct lab_options *options;
+    struct lab_machine machine;
+    struct lab_catalog *catalog;
+    struct lab_home_lesson *lessons;
+    struct lab_home_model home;
+    struct lab_runs_source *runs;
+    struct lab_progress progress;
+    struct lab_lesson_screen *open; /* the lesson that is on the screen */
+    struct lab_ui *ui;
+    struct lab_str notes; /* for standard error, afterwards */
+};
+
+/* ---- progress ---- */
+
+static void seen(void *user, const char *lesson, int64_t steps_seen,
+                 int64_t steps_total, bool finished)
+{
+    struct screens *s = user;
+    time_t now = time(NULL);
+    struct tm utc;
+    struct lab_progress_entry entry = {.steps_seen = steps_seen,
+                                       .steps_total = steps_total,
+                                       .finished = finished};
+    snprintf(entry.id, sizeof(entry.id), "%s", lesson);
+    gmtime_r(&now, &utc);
+    strftime(entry.opened, sizeof(entry.opened), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    lab_progress_update(&s->progress, &entry);
+}
+
+static void load_progress(struct screens *s)
+{
+    char path[LAB_PROGRESS_PATH_BYTES];
+    if (lab_progress_path(path, sizeof(path)) ||
+        lab_progress_load(&s->progress, path))
+        lab_str_addf(&s->notes, "progress is not kept: %s\n", lab_error());
+}
+
+static void save_progress(struct screens *s)
+{
+    if (s->progress.path[0] && lab_progress_save(&s->progress))
+        lab_str_addf(&s->notes, "progress is not kept: %s\n", lab_error());
+}
+
+/* ---- home ---- */
+
+static void close_lesson(struct screens *s)
+{
+    if (!s->open)
+        return;
+    lab_lesson_screen_note(s->open, &s->notes);
+    lab_lesson_screen_close(s->open);
+    s->open = NULL;
+    save_progress(s);
+}
+
+static void fill_lesson(struct screens *s, size_t i)
+{
+    const struct lab_catalog_entry *from = &s->catalog->items[i];
+    struct lab_home_lesson *to = &s->lessons[i];
+    const struct lab_progress_entry *known =
+        lab_progress_find(&s->progress, from->id);
+    *to = (struct lab_home_lesson){.id = from->id,
+                                   .title = from->id,
+                                   .summary = "",
+                                   .steps_total = LAB_UNKNOWN};
+    if (!from->lesson) {
+        to->progress = LAB_LESSON_BROKEN;
+        to->problem = from->error;
+        return;
+    }
+    to->title = from->lesson->title;
+    to->summary = from->lesson->summary;
+    to->minutes = (int)from->lesson->minutes;
+    if (!known)
+        return;
+    to->steps_seen = known->steps_seen;
+    to->steps_total = known->steps_total;
+    to->progress = known->finished         ? LAB_LESSON_DONE
+                   : known->steps_seen > 0 ? LAB_LESSON_STARTED
+                                           : LAB_LESSON_NEW;
+}
+
+static enum lab_status refresh(void *user, struct lab_home_model *home)
+{
+    struct screens *s = user;
+    close_lesson(s);
+    lab_ui_badge(s->ui, s->machine.badge);
+    for (size_t i = 0; i < s->catalog->count; i++)
+        fill_lesson(s, i);
+    home->lessons = s->lessons;
+    home->lesson_count = (int64_t)s->catalog->count;
+    if (lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
+                             &home->run_count)) {
+        home->run_count = 0; /* the lessons work without the runs */
+        lab_ui_error(s->ui);
+    }
+    return LAB_OK;
+}
+
+static enum lab_status open_lesson(void *user, struct lab_ui *ui,
+                                   const char *id)
+{
+    struct screens *s = user;
+    close_lesson(s);
+    return lab_lesson_screen_open(&s->open, ui, s->options, id, seen, s);
+}
+
+static enum lab_status start_home(struct screens *s)
+{
+    enum lab_status st = lab_catalog_load(&s->catalog, NULL);
+    if (st)
+        return st;
+    s->lessons = lab_alloc_array(s->catalog->count + 1, sizeof(*s->lessons));
+    if (!s->lessons)
+        return lab_fail(LAB_E_NOMEM, "no memory for the lessons");
+    s->home =
+        (struct lab_home_model){.user = s,
+                                .machine = s->machine.line,
+                                .note = s->progress.note,
+                                .refresh = refresh,
+                                .open_lesson = open_lesson,
+                                .all_runs = lab_runs_source_model(s->runs)};
+    return lab_ui_push(s->ui, &lab_view_home, &s->home);
+}
+
+/* ---- all ---- */
+
+static enum lab_color_mode color_mode(const char *word)
+{
+    if (strcmp(word, "always") == 0)
+        return LAB_COLOR_ALWAYS;
+    return strcmp(word, "never") == 0 ? LAB_COLOR_NEVER : LAB_COLOR_AUTO;
+}
+
+static enum lab_status open_ui(struct screens *s)
+{
+    const struct lab_options *o = s->options;
+    struct lab_ui_options options = {.terminal = {.color = color_mode(o->color),
+                                                  .ascii = o->ascii,
+                                                  .mouse = !o->no_mouse},
+                                     .script = getenv("LAPENNA_LAB_SCRIPT"),
+                                     .badge = s->machine.badge};
+    return lab_ui_new(&s->ui, &options);
+}
+
+static enum lab_status start(struct screens *s)
+{
+    enum lab_status st = lab_runs_source_new(&s->runs, s->options->db);
+    if (!st)
+        st = open_ui(s);
+    if (!st && s->options->lesson)
+        st = lab_lesson_screen_open(&s->open, s->ui, s->options,
+                                    s->options->lesson, seen, s);
+    else if (!st)
+        st = start_home(s);
+    return st;
+}
+
+static void finish(struct screens *s)
+{
+    lab_ui_free(s->ui); /* the terminal is the shell's again */
+    s->ui = NULL;
+    close_lesson(s);
+    lab_runs_source_free(s->runs);
+    lab_catalog_free(s->catalog);
+    lab_free(s->lessons);
+    lab_progress_release(&s->progress);
+    if (s->notes.len)
+        lab_warn("%s", lab_str_text(&s->notes));
+    lab_str_release(&s->notes);
+}
 
 int lab_open_screens(const struct lab_options *o)
 {
-    (void)o;
-    lab_warn("the screens are being built: use --plain, or `lapenna-lab step`");
-    return LAB_EXIT_MACHINE;
+    struct screens s = {.options = o};
+    int signal = 0;
+    lab_str_init(&s.notes);
+    lab_machine_look(&s.machine, o->backend);
+    load_progress(&s);
+    enum lab_status st = start(&s);
+    if (!st) {
+        st = lab_ui_run(s.ui);
+        signal = lab_ui_signal(s.ui);
+    }
+    /* The error's text must outlive the clean-up. */
+    struct lab_str error;
+    lab_str_init(&error);
+    lab_str_add(&error, lab_error());
+    finish(&s);
+    if (st && !signal)
+        lab_fail(st, "%s", lab_str_text(&error));
+    lab_str_release(&error);
+    return signal ? LAB_EXIT_SIGNAL + signal : lab_exit_error(st);
 }

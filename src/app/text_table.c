@@ -9,7 +9,7 @@
 
 static const char unknown[] = "n/a";
 
-static void add_cell(struct lab_table *t, char *cell)
+static void add_cell(struct lab_text_table *t, char *cell)
 {
     if (cell && t->count == t->room) {
         size_t room = t->room ? t->room * 2 : 64;
@@ -27,7 +27,7 @@ static void add_cell(struct lab_table *t, char *cell)
     t->cells[t->count++] = cell;
 }
 
-void lab_table_add(struct lab_table *t, const char *text)
+void lab_text_table_add(struct lab_text_table *t, const char *text)
 {
     struct lab_str cell;
     const char *shown = text ? text : unknown;
@@ -36,69 +36,70 @@ void lab_table_add(struct lab_table *t, const char *text)
     add_cell(t, lab_str_detach(&cell));
 }
 
-void lab_table_init(struct lab_table *t, const char *const *heads)
+void lab_text_table_init(struct lab_text_table *t, const char *const *heads)
 {
-    *t = (struct lab_table){0};
-    for (; heads[t->columns] && t->columns < LAB_TABLE_COLUMNS; t->columns++) {
+    *t = (struct lab_text_table){0};
+    for (; heads[t->columns] && t->columns < LAB_TEXT_TABLE_COLUMNS;
+         t->columns++) {
         const char *head = heads[t->columns];
         t->right[t->columns] = head[0] == '>';
-        lab_table_add(t, head + (head[0] == '>'));
+        lab_text_table_add(t, head + (head[0] == '>'));
     }
 }
 
-void lab_table_release(struct lab_table *t)
+void lab_text_table_release(struct lab_text_table *t)
 {
     for (size_t i = 0; i < t->count; i++)
         lab_free(t->cells[i]);
     lab_free(t->cells);
-    *t = (struct lab_table){0};
+    *t = (struct lab_text_table){0};
 }
 
-void lab_table_addf(struct lab_table *t, const char *fmt, ...)
+void lab_text_table_addf(struct lab_text_table *t, const char *fmt, ...)
 {
     char text[256];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    lab_table_add(t, text);
+    lab_text_table_add(t, text);
 }
 
-void lab_table_add_int(struct lab_table *t, int64_t v)
+void lab_text_table_add_int(struct lab_text_table *t, int64_t v)
 {
     if (v == INT64_MIN)
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
     else
-        lab_table_addf(t, "%lld", (long long)v);
+        lab_text_table_addf(t, "%lld", (long long)v);
 }
 
-void lab_table_add_real(struct lab_table *t, double v, int digits)
+void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
 {
     if (isnan(v))
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
     else
-        lab_table_addf(t, "%.*g", digits, v);
+        lab_text_table_addf(t, "%.*g", digits, v);
 }
 
-void lab_table_add_ns(struct lab_table *t, int64_t ns)
+void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     double v = (double)ns;
     int u = 0;
     if (ns == INT64_MIN) {
-        lab_table_add(t, NULL);
+        lab_text_table_add(t, NULL);
         return;
     }
     for (; u < 3 && fabs(v) >= 999.5; u++)
         v /= 1000;
     if (u == 0)
-        lab_table_addf(t, "%.0f ns", v);
+        lab_text_table_addf(t, "%.0f ns", v);
     else
-        lab_table_addf(t, "%.*f %s",
-                       v < 9.995   ? 2
-                       : v < 99.95 ? 1
-                                   : 0,
-                       v, unit[u]);
+        lab_text_table_addf(t, "%.*f %s",
+                            v < 9.995   ? 2
+                            : v < 99.95 ? 1
+                                        : 0,
+                            v, unit[u]);
 }
 
 static size_t width(const char *text)
@@ -113,9 +114,10 @@ static size_t width(const char *text)
     return characters;
 }
 
-enum lab_status lab_table_format(const struct lab_table *t, struct lab_str *out)
+enum lab_status lab_text_table_format(const struct lab_text_table *t,
+                                      struct lab_str *out)
 {
-    size_t widest[LAB_TABLE_COLUMNS] = {0};
+    size_t widest[LAB_TEXT_TABLE_COLUMNS] = {0};
     size_t columns = (size_t)t->columns;
     for (size_t i = 0; i < t->count; i++) {
         size_t w = width(t->cells[i]);

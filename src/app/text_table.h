@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include "base/str.h"
 
-enum { LAB_TABLE_COLUMNS = 16 };
+enum { LAB_TEXT_TABLE_COLUMNS = 16 };
 
-struct lab_table {
+struct lab_text_table {
     int columns;
-    bool right[LAB_TABLE_COLUMNS]; /* numbers stand on the right */
-    char **cells;                  /* row by row; the first row is the head */
+    bool right[LAB_TEXT_TABLE_COLUMNS]; /* numbers stand on the right */
+    char **cells; /* row by row; the first row is the head */
     size_t count;
     size_t room;
     bool failed;
@@ -20,18 +20,20 @@ struct lab_table {
 
 /* `heads` ends with NULL; a head that begins with '>' is of a column of
  * numbers. */
-void lab_table_init(struct lab_table *t, const char *const *heads);
-void lab_table_release(struct lab_table *t);
-void lab_table_add(struct lab_table *t, const char *text); /* NULL: n/a */
-void lab_table_addf(struct lab_table *t, const char *fmt, ...) LAB_PRINTF(2, 3);
+void lab_text_table_init(struct lab_text_table *t, const char *const *heads);
+void lab_text_table_release(struct lab_text_table *t);
+void lab_text_table_add(struct lab_text_table *t,
+                        const char *text); /* NULL: n/a */
+void lab_text_table_addf(struct lab_text_table *t, const char *fmt, ...)
+    LAB_PRINTF(2, 3);
 /* Integers and reals; unknown is n/a. `digits` significant digits. */
-void lab_table_add_int(struct lab_table *t, int64_t v);
-void lab_table_add_real(struct lab_table *t, double v, int digits);
+void lab_text_table_add_int(struct lab_text_table *t, int64_t v);
+void lab_text_table_add_real(struct lab_text_table *t, double v, int digits);
 /* A duration in the unit that fits: "12.3 us". */
-void lab_table_add_ns(struct lab_table *t, int64_t ns);
+void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns);
 /* The whole table, a line a row. */
-enum lab_status lab_table_format(const struct lab_table *t,
-                                 struct lab_str *out);
+enum lab_status lab_text_table_format(const struct lab_text_table *t,
+                                      struct lab_str *out);
 /* One '?' for each character that is not ASCII. */
 void lab_table_make_ascii(struct lab_str *text);
 /* Whether this locale's terminals may be sent UTF-8. */

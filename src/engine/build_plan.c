@@ -1,5 +1,5 @@
 /* From a network to a plan: resolve names, build forward, loss, backward and
- * update, check what the lesson says of tensors and steps, place the memory. */
+ * update, place the memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +38,24 @@ static int data_tensor(struct lab_builder *b, const char *name,
     return lab_builder_tensor(b, name, shape, dtype, LAB_TENSOR_DATA, -1);
 }
 
+/* The place of a data tensor is known here, and not where it is made. */
+static bool data_fits(struct lab_builder *b, const struct lab_tensor_spec *t,
+                      const struct lab_shape *shape)
+{
+    int64_t count;
+    char detail[256];
+    if (lab_plan_tensor(b->plan, t->name) >= 0) {
+        b->status =
+            lab_network_fail(b->spec, t->place, LAB_E_PARSE,
+                             "two data tensors are named '%s'", t->name);
+    } else if (lab_shape_count(shape, &count)) {
+        snprintf(detail, sizeof(detail), "%s", lab_error());
+        b->status = lab_network_fail(b->spec, t->place, LAB_E_SHAPE,
+                                     "tensor '%s': %s", t->name, detail);
+    }
+    return !b->status;
+}
+
 static void build_inline_data(struct lab_builder *b, int64_t batch)
 {
     const struct lab_data_spec *d = &b->spec->data;
@@ -57,6 +75,8 @@ static void build_inline_data(struct lab_builder *b, int64_t batch)
         struct lab_shape shape = t->shape;
         if (batch > 0 && shape.rank > 0)
             shape.dim[0] = batch;
+        if (!data_fits(b, t, &shape))
+            return;
         int id = data_tensor(b, t->name, &shape, dtype);
         if (id >= 0)
             b->wants[id] = d->gradient && dtype != LAB_I32 && !is_y;
@@ -140,8 +160,15 @@ static void connect(struct lab_builder *b, struct lab_node *node,
         return;
     }
     node->n_in = n->n_from ? n->n_from : 1;
-    for (int k = 0; k < n->n_from && !b->status; k++)
+    for (int k = 0; k < n->n_from && !b->status; k++) {
         node->in[k] = resolve(b, n, n->from[k]);
+        if (!b->status && b->plan->tensors[node->in[k]].dtype == LAB_I32)
+            b->status = lab_network_fail(
+                b->spec, n->from_place, LAB_E_PARSE,
+                "node '%s' reads '%s', which holds class labels: %s takes "
+                "real numbers",
+                n->id, n->from[k], n->op->name);
+    }
     if (n->n_from == 0) {
         node->in[0] =
             b->node > 0 ? b->plan->nodes[b->node - 1].out : b->plan->x;
@@ -157,6 +184,17 @@ static void connect(struct lab_builder *b, struct lab_node *node,
 }
 
 /* ---- forward and loss ---- */
+
+static bool is_taken(const struct lab_builder *b, const char *id)
+{
+    static const char *const reserved[] = {"x", "y", "loss", "optimizer"};
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        if (strcmp(id, reserved[i]) == 0)
+            return true;
+    }
+    int t = lab_plan_tensor(b->plan, id);
+    return t >= 0 && b->plan->tensors[t].role == LAB_TENSOR_DATA;
+}
 
 static bool start_node(struct lab_builder *b, int index,
                        const struct lab_node_spec *n)
@@ -174,14 +212,18 @@ static bool start_node(struct lab_builder *b, int index,
     if (!node->id)
         lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
     else if (!n->op->forward)
-        lab_build_fail(b, LAB_E_NOTFOUND,
+        lab_build_fail(b, LAB_E_NOT_BUILT,
                        "this version does not run the op '%s' yet",
                        n->op->name);
-    else if (strchr(n->id, '.') || strcmp(n->id, "x") == 0 ||
-             strcmp(n->id, "y") == 0)
+    else if (strchr(n->id, '.'))
         lab_build_fail(b, LAB_E_PARSE,
-                       "'%s' cannot be a node's id: x and y are the data, and "
-                       "a dot parts a node from its tensors",
+                       "'%s' cannot be a node's id: a dot parts a node from "
+                       "its tensors",
+                       n->id);
+    else if (n != &b->spec->loss && is_taken(b, n->id))
+        lab_build_fail(b, LAB_E_PARSE,
+                       "'%s' cannot be a node's id: it names the data, the "
+                       "loss or the optimizer",
                        n->id);
     return !b->status;
 }
@@ -312,112 +354,6 @@ static void build_update(struct lab_builder *b, struct lab_node_spec *optimizer)
     b->node_spec = NULL; /* the optimizer's is the caller's local */
 }
 
-/* ---- what the lesson says of parameters, steps and tensors ---- */
-
-static struct lab_param_init *find_init(struct lab_plan *plan, int tensor)
-{
-    for (int i = 0; i < plan->n_inits; i++) {
-        if (plan->inits[i].tensor == tensor)
-            return &plan->inits[i];
-    }
-    return NULL;
-}
-
-static enum lab_status no_tensor(struct lab_builder *b, struct lab_place place,
-                                 const char *what, const char *name)
-{
-    const char *names[256];
-    size_t count = 0;
-    for (int i = 0; i < b->plan->n_tensors && count < 256; i++)
-        names[count++] = b->plan->tensors[i].name;
-    const char *near = lab_nearest(name, names, count);
-    b->status = lab_network_fail(b->spec, place, LAB_E_NOTFOUND,
-                                 "%s names '%s', and this network has no such "
-                                 "tensor%s%s%s",
-                                 what, name, near ? "; did you mean '" : "",
-                                 near ? near : "", near ? "'?" : "");
-    return b->status;
-}
-
-static void apply_parameter(struct lab_builder *b,
-                            const struct lab_tensor_spec *p)
-{
-    int id = lab_plan_tensor(b->plan, p->name);
-    struct lab_param_init *init = find_init(b->plan, id);
-    if (id < 0 || !init) {
-        no_tensor(b, p->place, "parameters:", p->name);
-        return;
-    }
-    const struct lab_tensor *t = &b->plan->tensors[id];
-    if (!lab_shape_equal(&t->shape, &p->shape)) {
-        char want[LAB_SHAPE_TEXT];
-        char got[LAB_SHAPE_TEXT];
-        b->status = lab_network_fail(
-            b->spec, p->place, LAB_E_SHAPE,
-            "parameter %s is %s in this network, the lesson gives %s", p->name,
-            lab_shape_text(&t->shape, want), lab_shape_text(&p->shape, got));
-        return;
-    }
-    if (!p->values) {
-        init->filled = true;
-        init->fill = p->fill;
-        return;
-    }
-    init->values = lab_alloc_array((size_t)t->count, sizeof(double));
-    if (!init->values) {
-        fail_at(b, p->place, LAB_E_NOMEM, "no memory for the parameter");
-        return;
-    }
-    memcpy(init->values, p->values, (size_t)t->count * sizeof(double));
-}
-
-static bool step_exists(const struct lab_plan *plan, const char *name)
-{
-    for (int i = 0; i < plan->n_steps; i++) {
-        if (strcmp(plan->steps[i].name, name) == 0)
-            return true;
-    }
-    return lab_plan_node(plan, name) >= 0;
-}
-
-static void check_step_name(struct lab_builder *b, struct lab_place place,
-                            const char *name)
-{
-    const char *names[256];
-    size_t count = 0;
-    if (step_exists(b->plan, name))
-        return;
-    for (int i = 0; i < b->plan->n_steps && count < 256; i++)
-        names[count++] = b->plan->steps[i].name;
-    const char *near = lab_nearest(name, names, count);
-    b->status = lab_network_fail(
-        b->spec, place, LAB_E_NOTFOUND,
-        "break: names the step '%s', and this network has none of that "
-        "name%s%s%s",
-        name, near ? "; did you mean '" : "", near ? near : "",
-        near ? "'?" : "");
-}
-
-static void check_names(struct lab_builder *b)
-{
-    const struct lab_network_spec *spec = b->spec;
-    for (int i = 0; i < spec->n_parameters && !b->status; i++)
-        apply_parameter(b, &spec->parameters[i]);
-    for (int i = 0; i < spec->n_watch && !b->status; i++) {
-        if (lab_plan_tensor(b->plan, spec->watch[i]) < 0)
-            no_tensor(b, no_place, "watch:", spec->watch[i]);
-    }
-    for (int i = 0; i < spec->n_breaks && !b->status; i++) {
-        if (spec->breaks[i].kind == LAB_BREAK_STEP)
-            check_step_name(b, spec->breaks[i].place, spec->breaks[i].step);
-    }
-    for (int i = 0; i < spec->n_printed && !b->status; i++) {
-        if (lab_plan_tensor(b->plan, spec->printed[i].tensor) < 0)
-            no_tensor(b, spec->printed[i].place,
-                      "printed:", spec->printed[i].tensor);
-    }
-}
-
 /* ---- memory ---- */
 
 static enum lab_status place_one(struct lab_builder *b, struct lab_tensor *t,
@@ -489,7 +425,7 @@ static void build_all(struct lab_builder *b,
     build_backward(b);
     close_data_grads(b, n_data);
     build_update(b, &optimizer);
-    check_names(b);
+    lab_builder_check_names(b);
     if (!b->status)
         place_memory(b);
 }

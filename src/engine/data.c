@@ -39,12 +39,14 @@ static enum lab_status check_finite(const struct lab_network_spec *spec)
 {
     for (int i = 0; i < spec->data.n_tensors; i++) {
         const struct lab_tensor_spec *t = &spec->data.tensors[i];
-        for (int64_t k = 0; k < (t->values ? t->count : 0); k++) {
-            if (!isfinite(t->values[k]))
+        for (int64_t k = 0; k < (t->values ? t->count : 1); k++) {
+            double v = t->values ? t->values[k] : t->fill;
+            if (!isfinite((float)v))
                 return lab_network_fail(
                     spec, t->place, LAB_E_RANGE,
-                    "%s holds %g: data must hold no NaN and no infinity",
-                    t->name, t->values[k]);
+                    "%s holds %g: data must hold no NaN and no infinity, in "
+                    "single precision",
+                    t->name, v);
         }
     }
     return LAB_OK;
@@ -110,7 +112,7 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     case LAB_DATA_SOURCE_COUNT:
         break;
     }
-    return lab_network_fail(spec, spec->data.place, LAB_E_NOTFOUND,
+    return lab_network_fail(spec, spec->data.place, LAB_E_NOT_BUILT,
                             "this version does not read data of source '%s' "
                             "yet",
                             lab_data_source_name(spec->data.source));
@@ -129,6 +131,11 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
                         (long long)rows);
     for (int64_t i = 0; i < rows; i++)
         d->order[i] = i;
+    if (share > 1)
+        return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
+                                "split %g: the share that trains is more than "
+                                "0 and at most 1",
+                                share);
     f->train_rows = d->table.held_from;
     if (f->train_rows == 0) {
         f->train_rows = (int64_t)((double)rows * share);

@@ -18,6 +18,7 @@ void lab_network_spec_init(struct lab_network_spec *spec)
     spec->data.label_column = -1;
     spec->data.scale = 1;
     spec->data.shuffle = true;
+    spec->seed = 1;
 }
 
 static void tensor_spec_release(struct lab_tensor_spec *t)

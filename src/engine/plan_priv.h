@@ -42,6 +42,10 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
+/* check_plan.c: gives parameters the lesson's values and checks what it watches,
+ * breaks at and prints. */
+void lab_builder_check_names(struct lab_builder *b);
+
 /* Fills a step from its definition: name, formula, parameters, bytes. The
  * step owns them (lab_step_release). `node_id` gives the name's first part. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,

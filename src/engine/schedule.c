@@ -29,8 +29,8 @@ static int closeness(const char *target, const struct lab_node *node,
     return strcmp(target, "*") == 0;
 }
 
-/* The variant for a step, or for a group (kernel NULL), by the closest choice
- * that fits; NULL when no choice fits. */
+/* The variant for a step, by the closest choice that fits; NULL when no choice
+ * fits. A choice that fits and is overruled has been used all the same. */
 static const struct lab_variant *
 chosen(struct maker *m, const struct lab_node *node,
        const struct lab_op_def *op, const char *kernel, enum lab_phase phase)
@@ -39,37 +39,62 @@ chosen(struct maker *m, const struct lab_node *node,
     int best_close = 0;
     for (int i = 0; i < m->n_choices; i++) {
         int close = closeness(m->choices[i].target, node, op);
-        if (close == 0 || close < best_close)
-            continue;
-        const struct lab_variant *v =
-            lab_backend_variant(m->be, m->plan->real, op->name, kernel, phase,
-                                m->choices[i].variant);
+        const struct lab_variant *v = NULL;
+        if (close > 0)
+            v = lab_backend_variant(m->be, m->plan->real, op->name, kernel,
+                                    phase, m->choices[i].variant);
         if (!v)
+            continue;
+        m->used[i] = true;
+        if (close < best_close)
             continue;
         best = v;
         best_close = close;
-        m->used[i] = true;
     }
     return best;
 }
 
-/* A later and closer choice of a variant that has no group takes the steps
+/* A closer or later choice of a variant that has no group takes the steps
  * apart again: the winning choice decides, not the first group that fits. */
 static const struct lab_variant *
 chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
 {
-    const char *winner = NULL;
+    const struct lab_variant *winner = NULL;
     int best_close = 0;
     if (!node->op->group)
         return NULL;
     for (int i = 0; i < m->n_choices; i++) {
         int close = closeness(m->choices[i].target, node, node->op);
-        if (close > 0 && close >= best_close) {
-            winner = m->choices[i].variant;
-            best_close = close;
-        }
+        if (close == 0)
+            continue;
+        const struct lab_variant *v =
+            lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
+                                phase, m->choices[i].variant);
+        m->used[i] = m->used[i] || v;
+        if (close < best_close)
+            continue;
+        winner = v;
+        best_close = close;
     }
-    return winner ? chosen(m, node, node->op, NULL, phase) : NULL;
+    return winner;
+}
+
+/* Is another variant than `group` asked for `node`, by its id or its op? */
+static bool has_own_choice(struct maker *m, const struct lab_node *node,
+                           const struct lab_variant *group)
+{
+    bool other = false;
+    int best_close = 2;
+    for (int i = 0; i < m->n_choices; i++) {
+        int close = closeness(m->choices[i].target, node, node->op);
+        bool same = strcmp(m->choices[i].variant, group->name) == 0;
+        if (close < best_close)
+            continue;
+        other = !same;
+        best_close = close;
+        m->used[i] = m->used[i] || same;
+    }
+    return other;
 }
 
 static const struct lab_node *absorbable(const struct maker *m,
@@ -92,6 +117,8 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     struct lab_step *step = &s->groups[s->n_groups];
     const struct lab_node *absorbed =
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
+    if (absorbed && has_own_choice(m, absorbed, v))
+        absorbed = NULL;
     struct lab_group_step g = {.def = {.name = node->op->name}};
     node->op->group(m->plan, node, v->phase, absorbed, &g);
     g.def.phase = v->phase;
@@ -142,30 +169,58 @@ static enum lab_status add_step(struct maker *m, int index)
     return LAB_OK;
 }
 
-static enum lab_status unused_choice(const struct maker *m,
-                                     const struct lab_variant_choice *c)
+/* Adds the variants of an op that are not in the list yet. */
+static int add_names(const struct maker *m, const struct lab_op_def *op,
+                     const char **list, int n, int max)
+{
+    const char *more[32];
+    int n_more =
+        lab_backend_variant_names(m->be, m->plan->real, op->name, more, 32);
+    for (int i = 0; i < n_more; i++) {
+        bool known = n == max;
+        for (int k = 0; k < n && !known; k++)
+            known = strcmp(list[k], more[i]) == 0;
+        if (!known)
+            list[n++] = more[i];
+    }
+    return n;
+}
+
+static enum lab_status no_such_target(const struct maker *m, const char *target)
 {
     struct lab_str names;
     lab_str_init(&names);
-    const struct lab_op_def *op = NULL;
-    for (int i = 0; i < m->plan->n_nodes; i++) {
-        const struct lab_node *n = &m->plan->nodes[i];
-        if (closeness(c->target, n, n->op) >= 2)
-            op = n->op;
-    }
-    if (!op) {
-        for (int i = 0; i < m->plan->n_nodes; i++)
-            lab_str_addf(&names, "%s%s", i ? ", " : "", m->plan->nodes[i].id);
-        enum lab_status st =
-            lab_fail(LAB_E_NOTFOUND,
-                     "--variant %s=%s: this network has no node or op '%s'; "
-                     "its nodes are %s",
-                     c->target, c->variant, c->target, lab_str_text(&names));
-        lab_str_release(&names);
-        return st;
-    }
+    for (int i = 0; i < m->plan->n_nodes; i++)
+        lab_str_addf(&names, "%s%s", i ? ", " : "", m->plan->nodes[i].id);
+    enum lab_status st =
+        lab_fail(LAB_E_NOTFOUND,
+                 "a variant for '%s': this network has no node or op of that "
+                 "name; its nodes are %s",
+                 target, lab_str_text(&names));
+    lab_str_release(&names);
+    return st;
+}
+
+static enum lab_status unused_choice(const struct maker *m,
+                                     const struct lab_variant_choice *c)
+{
     const char *list[32];
-    int n = lab_backend_variant_names(m->be, m->plan->real, op->name, list, 32);
+    int n = 0;
+    bool known = false;
+    for (int i = 0; i < m->plan->n_steps; i++) {
+        const struct lab_step *s = &m->plan->steps[i];
+        const struct lab_node *node = &m->plan->nodes[s->node];
+        bool by_id = strcmp(c->target, node->id) == 0;
+        if (closeness(c->target, node, s->op) == 0 ||
+            (by_id && s->op != node->op))
+            continue; /* a node's variants are its op's, not its optimizer's */
+        known = true;
+        n = add_names(m, s->op, list, n, 32);
+    }
+    if (!known)
+        return no_such_target(m, c->target);
+    struct lab_str names;
+    lab_str_init(&names);
     for (int i = 0; i < n; i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", list[i]);
     enum lab_status st = lab_fail(

@@ -470,6 +470,19 @@ enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns)
     return busy ? lab_fail(LAB_E_CANCELLED, "still busy") : LAB_OK;
 }
 
+int lab_session_variant_names(struct lab_session *s, int node,
+                              const char **names, int max)
+{
+    pthread_mutex_lock(&s->lock);
+    const struct lab_plan *plan = s->latest.plan;
+    pthread_mutex_unlock(&s->lock);
+    if (!plan || node < 0 || node >= plan->n_nodes)
+        return 0;
+    /* Tables and plan are fixed once the first snapshot has them. */
+    return lab_backend_variant_names(lab_walk_backend(s->walk), plan->real,
+                                     plan->nodes[node].op->name, names, max);
+}
+
 /* ---- life ---- */
 
 static void configure(struct lab_session *s, const struct lab_session_config *c)

@@ -1,25 +1,28 @@
 #include "engine/walk.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "walk_priv.h"
 
+/* have: what the device has, 0: it has no room left for an unknown reason. */
 static enum lab_status too_large(const struct lab_plan *plan, int64_t have)
 {
     const struct lab_tensor *large = &plan->tensors[0];
     char shape[LAB_SHAPE_TEXT];
+    char room[64] = "there is no room for them";
     for (int i = 1; i < plan->n_tensors; i++) {
         if (plan->tensors[i].count > large->count)
             large = &plan->tensors[i];
     }
-    return lab_fail(LAB_E_RANGE,
-                    "the lesson's tensors need %.1f MiB and the device has "
-                    "%.1f MiB; the largest is %s %s: make it or the batch "
-                    "smaller",
-                    (double)plan->arena_bytes / 1048576.0,
-                    (double)have / 1048576.0, large->name,
+    if (have > 0)
+        snprintf(room, sizeof(room), "the device has %.1f MiB",
+                 (double)have / 1048576.0);
+    return lab_fail(have > 0 ? LAB_E_RANGE : LAB_E_NOMEM,
+                    "the lesson's tensors need %.1f MiB and %s; the largest "
+                    "is %s %s: make it or the batch smaller",
+                    (double)plan->arena_bytes / 1048576.0, room, large->name,
                     lab_shape_text(&large->shape, shape));
 }
 
@@ -47,18 +50,25 @@ static enum lab_status alloc_tables(struct lab_walk *w)
     return LAB_OK;
 }
 
-static enum lab_status alloc_device(struct lab_walk *w)
+/* Before anything is taken: a machine that promises more memory than it has
+ * would fail later, and not so kindly. */
+static enum lab_status check_size(const struct lab_walk *w)
 {
     struct lab_device_info info;
-    const size_t copies_budget = (size_t)256 << 20;
     lab_backend_info(w->be, &info);
     if (info.memory_bytes > 0 &&
         w->plan->arena_bytes > (size_t)info.memory_bytes)
         return too_large(w->plan, info.memory_bytes);
+    return LAB_OK;
+}
+
+static enum lab_status alloc_device(struct lab_walk *w)
+{
+    const size_t copies_budget = (size_t)256 << 20;
     enum lab_status st =
         lab_backend_alloc(w->be, w->plan->arena_bytes, &w->arena);
     if (st == LAB_E_NOMEM)
-        return too_large(w->plan, info.memory_bytes);
+        return too_large(w->plan, 0);
     size_t each = w->plan->persistent_bytes ? w->plan->persistent_bytes : 1;
     size_t fit = copies_budget / each;
     w->n_copies = fit > LAB_WALK_COPIES ? LAB_WALK_COPIES : (int)fit;
@@ -78,7 +88,9 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     w->open_phase = w->open_node = -1;
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
-    enum lab_status st = alloc_tables(w);
+    enum lab_status st = check_size(w);
+    if (!st)
+        st = alloc_tables(w);
     if (!st)
         st = alloc_device(w);
     if (!st)
@@ -145,6 +157,14 @@ static int position_of(const struct lab_schedule *s, int at)
     return s->n_steps;
 }
 
+/* Plan step at which a position of a schedule stands. */
+static int plan_step_at(const struct lab_walk *w, const struct lab_schedule *s,
+                        int position)
+{
+    return position < s->n_steps ? s->steps[position].hides_from
+                                 : w->plan->n_steps;
+}
+
 enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
@@ -152,12 +172,19 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
     enum lab_status st = lab_schedule_make(&next, w->plan, w->be, choices, n);
     if (st)
         return st;
-    int at = w->plan->n_steps;
-    if (w->position < w->schedule->n_steps)
-        at = w->schedule->steps[w->position].hides_from;
+    int position = position_of(next, plan_step_at(w, w->schedule, w->position));
+    /* A group that has run in part: its steps have not run. */
+    int at = plan_step_at(w, next, position);
+    while (!st && w->position > 0 &&
+           w->schedule->steps[w->position - 1].hides_from >= at)
+        st = lab_walk_undo(w, --w->position);
+    if (st) {
+        lab_schedule_release(next);
+        return st;
+    }
     lab_schedule_release(w->schedule);
     w->schedule = next;
-    w->position = position_of(next, at);
+    w->position = position;
     return LAB_OK;
 }
 
@@ -292,25 +319,31 @@ enum lab_status lab_walk_sync(struct lab_walk *w)
     return st;
 }
 
-static const void *device_address(const struct lab_walk *w, int tensor,
-                                  bool old)
+static enum lab_status device_address(struct lab_walk *w, int tensor, bool old,
+                                      const void **out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     const char *base = w->arena;
     if (old && t->persistent) {
-        const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
-        if (copy)
-            base = copy->memory;
+        enum lab_status st = lab_walk_need_copy(w);
+        if (st)
+            return st;
+        base = lab_walk_copy_of(w, w->iteration)->memory;
     }
-    return base + t->offset;
+    *out = base + t->offset;
+    return LAB_OK;
 }
 
 enum lab_status lab_walk_read(struct lab_walk *w, int tensor, bool old,
                               void *out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
-    return lab_backend_download(w->be, out, device_address(w, tensor, old),
-                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+    const void *from;
+    enum lab_status st = device_address(w, tensor, old, &from);
+    return st ? st
+              : lab_backend_download(w->be, out, from,
+                                     (size_t)t->count *
+                                         lab_dtype_bytes(t->dtype));
 }
 
 enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in)
@@ -334,10 +367,8 @@ static enum lab_status read_for_explain(void *user, int tensor, bool old,
 {
     struct reader *r = user;
     const struct lab_tensor *t = &r->w->plan->tensors[tensor];
-    if (r->w->be->host_memory) {
-        *data = device_address(r->w, tensor, old);
-        return LAB_OK;
-    }
+    if (r->w->be->host_memory)
+        return device_address(r->w, tensor, old, data);
     void *copy = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
     if (!copy)
         return lab_fail(LAB_E_NOMEM, "no memory to read %s", t->name);
@@ -351,23 +382,62 @@ static enum lab_status read_for_explain(void *user, int tensor, bool old,
     return LAB_OK;
 }
 
+static bool has_read_inputs(const struct lab_walk *w, const struct lab_step *s)
+{
+    for (int i = 0; i < s->n_in; i++) {
+        if (s->in[i] >= 0 && !lab_walk_written(w, s->in[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The step that explains the tensor, as an index into the schedule; -1: none.
+ * After a switch of variants a tensor may have been written by a group that
+ * has been taken apart since, and its step's inputs never. */
+static int explaining_step(const struct lab_walk *w, int tensor)
+{
+    if (tensor < 0 || tensor >= w->plan->n_tensors ||
+        !lab_walk_written(w, tensor))
+        return -1;
+    int writer = lab_walk_writer(w, tensor);
+    if (writer < 0 || !has_read_inputs(w, w->schedule->steps[writer].step))
+        return -1;
+    return writer;
+}
+
+static enum lab_status say_grouped(struct lab_explanation *e)
+{
+    char *text = lab_strdup("computed in one with other steps, by the variant "
+                            "that was chosen then");
+    if (!text) {
+        lab_explanation_release(e);
+        return lab_fail(LAB_E_NOMEM, "no memory to explain");
+    }
+    lab_free(e->symbolic);
+    e->symbolic = text;
+    return LAB_OK;
+}
+
 enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
                                  struct lab_explanation *out)
 {
     struct reader r = {.w = w};
-    int writer = tensor >= 0 && tensor < w->plan->n_tensors
-                     ? lab_walk_writer(w, tensor)
-                     : -1;
-    const struct lab_step *step =
-        writer >= 0 ? w->schedule->steps[writer].step : NULL;
-    /* A tensor that a variant did not write has no numbers to explain. */
-    if (step && !lab_walk_written(w, tensor))
-        step = NULL;
-    enum lab_status st = lab_explain(out, w->plan, step, tensor, index,
-                                     w->iteration, read_for_explain, &r);
-    if (!st)
-        out->step = step ? writer : -1;
+    struct lab_explanation e;
+    int step = explaining_step(w, tensor);
+    enum lab_status st = lab_explain(
+        &e, w->plan, step >= 0 ? w->schedule->steps[step].step : NULL, tensor,
+        index, w->iteration, read_for_explain, &r);
     for (int i = 0; i < r.n; i++)
         lab_free(r.owned[i]);
+    if (st)
+        return st;
+    e.step = step;
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    bool computed =
+        t->role == LAB_TENSOR_ACTIVATION || t->role == LAB_TENSOR_GRADIENT;
+    if (step < 0 && computed && lab_walk_written(w, tensor))
+        st = say_grouped(&e);
+    if (!st)
+        *out = e;
     return st;
 }

@@ -34,6 +34,7 @@ void lab_canvas_clear(struct lab_canvas *c)
     c->clip = (struct lab_rect){0, 0, c->h, c->w};
     c->cursor_y = -1;
     c->cursor_x = -1;
+    c->cursor_shown = false;
     lab_canvas_fill(c, c->clip, " ", LAB_ROLE_NORMAL);
 }
 
@@ -262,6 +263,15 @@ int lab_canvas_columns(const struct lab_canvas *c, const char *utf8)
 void lab_canvas_cursor(struct lab_canvas *c, int y, int x)
 {
     if (!inside(c, y, x))
+        return;
+    c->cursor_y = y;
+    c->cursor_x = x;
+    c->cursor_shown = true;
+}
+
+void lab_canvas_focus(struct lab_canvas *c, int y, int x)
+{
+    if (c->cursor_shown || !inside(c, y, x))
         return;
     c->cursor_y = y;
     c->cursor_x = x;

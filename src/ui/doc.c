@@ -70,9 +70,9 @@ static void add_span(struct lab_doc *d, enum lab_role role)
     struct lab_doc_para *para = &d->paras[d->para_count - 1];
     struct lab_doc_span *last =
         d->span_count > para->first_span ? &d->spans[d->span_count - 1] : NULL;
-    para->end = d->text.len;
     if (last && last->role == role) {
         last->end = d->text.len;
+        para->end = d->text.len;
         return;
     }
     struct lab_doc_span *spans =
@@ -83,6 +83,7 @@ static void add_span(struct lab_doc *d, enum lab_role role)
     }
     d->spans = spans;
     spans[d->span_count++] = (struct lab_doc_span){d->text.len, role};
+    para->end = d->text.len;
 }
 
 static void add_tab(struct lab_doc *d)

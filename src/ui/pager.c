@@ -131,7 +131,6 @@ static void layout(struct lab_pager *p, int width, bool ascii)
             break;
         }
     }
-    p->top = p->top_byte > 0 ? row_of(p, p->top_byte) : 0;
 }
 
 static size_t last_top(const struct lab_pager *p)
@@ -227,7 +226,10 @@ void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
         return;
     p->view_h = r.h;
     layout(p, r.w, c->ascii);
-    set_top(p, p->top);
+    /* From the byte, which only the reader moves: a larger screen in between
+     * must not lose the place. */
+    size_t top = p->top_byte > 0 ? row_of(p, p->top_byte) : 0;
+    p->top = top < last_top(p) ? top : last_top(p);
     struct lab_rect old = lab_canvas_clip(c, r);
     for (int i = 0; i < r.h; i++) {
         size_t at = p->top + (size_t)i;

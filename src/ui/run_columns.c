@@ -57,7 +57,8 @@ static const struct lab_table_column RUN_TABLE[RUN_COLUMNS] = {
 static void run_cell(const void *user, int64_t row, int column, char *out,
                      size_t cap, enum lab_role *role)
 {
-    const struct lab_run_row *r = *(struct lab_run_row *const *)user + row;
+    const struct lab_ui_run_row *r =
+        *(struct lab_ui_run_row *const *)user + row;
     switch (column) {
     case RUN_ID:
         snprintf(out, cap, "%" PRId64, r->run);
@@ -93,9 +94,9 @@ static void run_cell(const void *user, int64_t row, int column, char *out,
 static int run_compare(const void *user, int64_t a, int64_t b, int column,
                        bool turned)
 {
-    const struct lab_run_row *rows = *(struct lab_run_row *const *)user;
-    const struct lab_run_row *p = rows + a;
-    const struct lab_run_row *q = rows + b;
+    const struct lab_ui_run_row *rows = *(struct lab_ui_run_row *const *)user;
+    const struct lab_ui_run_row *p = rows + a;
+    const struct lab_ui_run_row *q = rows + b;
     switch (column) {
     case RUN_ID:
         return lab_table_compare_int(p->run, q->run, turned);
@@ -153,7 +154,7 @@ static const struct lab_table_column STEP_TABLE[STEP_COLUMNS] = {
     [STEP_KERNELS] = {"kernels", 7, 0, 4, true, true},
 };
 
-static void step_number(const struct lab_step_row *r, int column, char *out,
+static void step_number(const struct lab_ui_step_row *r, int column, char *out,
                         size_t cap)
 {
     switch (column) {
@@ -186,7 +187,8 @@ static void step_number(const struct lab_step_row *r, int column, char *out,
 static void step_cell(const void *user, int64_t row, int column, char *out,
                       size_t cap, enum lab_role *role)
 {
-    const struct lab_step_row *r = *(struct lab_step_row *const *)user + row;
+    const struct lab_ui_step_row *r =
+        *(struct lab_ui_step_row *const *)user + row;
     switch (column) {
     case STEP_NAME:
         put_text(r->name, out, cap);
@@ -215,9 +217,9 @@ static double per_ns(double work, double ns)
 static int step_compare(const void *user, int64_t a, int64_t b, int column,
                         bool turned)
 {
-    const struct lab_step_row *rows = *(struct lab_step_row *const *)user;
-    const struct lab_step_row *p = rows + a;
-    const struct lab_step_row *q = rows + b;
+    const struct lab_ui_step_row *rows = *(struct lab_ui_step_row *const *)user;
+    const struct lab_ui_step_row *p = rows + a;
+    const struct lab_ui_step_row *q = rows + b;
     switch (column) {
     case STEP_INDEX:
         return lab_table_compare_int(p->index, q->index, turned);
@@ -294,8 +296,8 @@ static void put_dims(const int64_t d[3], char *out, size_t cap)
 static void kernel_cell(const void *user, int64_t row, int column, char *out,
                         size_t cap, enum lab_role *role)
 {
-    const struct lab_kernel_row *r =
-        *(struct lab_kernel_row *const *)user + row;
+    const struct lab_ui_kernel_row *r =
+        *(struct lab_ui_kernel_row *const *)user + row;
     switch (column) {
     case KERNEL_NAME:
         put_text(r->name, out, cap);
@@ -341,9 +343,10 @@ static int64_t volume(const int64_t d[3])
 static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
                           bool turned)
 {
-    const struct lab_kernel_row *rows = *(struct lab_kernel_row *const *)user;
-    const struct lab_kernel_row *p = rows + a;
-    const struct lab_kernel_row *q = rows + b;
+    const struct lab_ui_kernel_row *rows =
+        *(struct lab_ui_kernel_row *const *)user;
+    const struct lab_ui_kernel_row *p = rows + a;
+    const struct lab_ui_kernel_row *q = rows + b;
     switch (column) {
     case KERNEL_NAME:
         return compare_text(p->name, q->name);

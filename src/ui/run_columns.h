@@ -4,6 +4,6 @@
 #include "ui/models.h"
 #include "ui/table.h"
 
-extern const struct lab_table_ops lab_run_columns;    /* lab_run_row ** */
-extern const struct lab_table_ops lab_step_columns;   /* lab_step_row ** */
-extern const struct lab_table_ops lab_kernel_columns; /* lab_kernel_row ** */
+extern const struct lab_table_ops lab_run_columns;    /* lab_ui_run_row ** */
+extern const struct lab_table_ops lab_step_columns;   /* lab_ui_step_row ** */
+extern const struct lab_table_ops lab_kernel_columns; /* lab_ui_kernel_row ** */

@@ -148,13 +148,14 @@ static void add_step(struct making *m, const struct lab_plan *plan,
     }
     const char *name = step->name;
     const char *dot = strrchr(id, '.');
-    if (stands_alone(s, i) && !dot) {
+    bool same = strcmp(id, lab_phase_name(step->phase)) == 0;
+    if (same || (stands_alone(s, i) && !dot)) {
         close_to(m, 1, i);
         m->node = NULL;
     } else if (!m->node || strcmp(m->node, id) != 0) {
         open_node(m, id, i);
     }
-    if (m->node)
+    if (m->node || same) /* the header above says the node's name */
         name = leaf_name(step->name, id);
     struct lab_tree_item *item = add_item(m, name, strlen(name), i);
     if (!item)

@@ -296,8 +296,10 @@ static void draw_row(struct lab_table *t, struct lab_canvas *c, int y,
         }
         x += widths[i];
     }
-    if (here && focused)
+    if (here && focused) {
         lab_canvas_paint(c, line, LAB_ROLE_SELECTED);
+        lab_canvas_focus(c, y, t->view.x);
+    }
     if (here)
         lab_canvas_text(c, y, t->view.x, 1,
                         focused ? LAB_ROLE_SELECTED : LAB_ROLE_KEY, ">");

@@ -149,6 +149,30 @@ static void prepare_styles(struct lab_terminal *t)
     }
 }
 
+/* What other terminals send than the one that TERM names: people change
+ * terminals more often than TERM. */
+static void add_keys(void)
+{
+    static const struct {
+        const char *bytes;
+        int key;
+    } more[] = {
+        {"\033[H", KEY_HOME},   {"\033OH", KEY_HOME},   {"\033[1~", KEY_HOME},
+        {"\033[7~", KEY_HOME},  {"\033[F", KEY_END},    {"\033OF", KEY_END},
+        {"\033[4~", KEY_END},   {"\033[8~", KEY_END},   {"\033[A", KEY_UP},
+        {"\033OA", KEY_UP},     {"\033[B", KEY_DOWN},   {"\033OB", KEY_DOWN},
+        {"\033[C", KEY_RIGHT},  {"\033OC", KEY_RIGHT},  {"\033[D", KEY_LEFT},
+        {"\033OD", KEY_LEFT},   {"\033[Z", KEY_BTAB},   {"\033[5~", KEY_PPAGE},
+        {"\033[6~", KEY_NPAGE}, {"\033[3~", KEY_DC},    {"\033OP", KEY_F(1)},
+        {"\033[11~", KEY_F(1)}, {"\033[[A", KEY_F(1)},  {"\033OQ", KEY_F(2)},
+        {"\033[12~", KEY_F(2)}, {"\033OR", KEY_F(3)},   {"\033[13~", KEY_F(3)},
+        {"\033OS", KEY_F(4)},   {"\033[14~", KEY_F(4)},
+    };
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+        if (key_defined(more[i].bytes) == 0)
+            define_key(more[i].bytes, more[i].key);
+}
+
 static enum lab_status start_curses(struct lab_terminal *t,
                                     const struct lab_terminal_options *options)
 {
@@ -164,6 +188,7 @@ static enum lab_status start_curses(struct lab_terminal *t,
     nonl();
     intrflush(stdscr, FALSE);
     keypad(stdscr, TRUE);
+    add_keys();
     nodelay(stdscr, TRUE);
     curs_set(0);
     if (options->mouse) {
@@ -309,12 +334,10 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
     for (int y = 0; y < h && y < c->h; y++)
         show_row(t, &c->cells[(size_t)y * (size_t)c->w], y,
                  c->w < w ? c->w : w);
-    if (c->cursor_y >= 0 && c->cursor_y < h && c->cursor_x < w) {
+    bool placed = c->cursor_y >= 0 && c->cursor_y < h && c->cursor_x < w;
+    if (placed)
         move(c->cursor_y, c->cursor_x);
-        curs_set(1);
-    } else {
-        curs_set(0);
-    }
+    curs_set(placed && c->cursor_shown);
     refresh();
 }
 

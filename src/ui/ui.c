@@ -320,8 +320,9 @@ static void handle(struct lab_ui *ui, const struct lab_event *e)
         handle_wake(ui);
         break;
     case LAB_EVENT_SIGNAL:
+        /* The screens stay open: closing one may wait for its thread, and the
+         * terminal must be right before that. lab_ui_free() closes them. */
         ui->signal = e->signal;
-        end_with(ui, lab_fail(LAB_E_CANCELLED, "signal %d", e->signal));
         break;
     case LAB_EVENT_STOP:
         lab_terminal_suspend(ui->terminal);
@@ -387,27 +388,30 @@ static int timeout_ms(const struct lab_ui *ui)
     return ms > 60000 ? 60000 : (int)ms;
 }
 
+static bool running(const struct lab_ui *ui)
+{
+    return ui->depth > 0 && ui->signal == 0;
+}
+
 enum lab_status lab_ui_run(struct lab_ui *ui)
 {
     struct lab_event e;
     ui->dirty = true;
-    while (ui->depth > 0) {
+    while (running(ui)) {
         tick_if_due(ui);
         close_marked(ui);
-        if (ui->depth > 0 && ui->dirty) {
+        if (!running(ui))
+            break;
+        if (ui->dirty) {
             ui->dirty = false;
             lab_ui_draw(ui);
         }
-        if (ui->depth == 0)
-            break;
         wait_event(ui, timeout_ms(ui), &e);
         handle(ui, &e);
         close_marked(ui);
         /* A held-down key must not queue frames: take what is there first. A
          * script's tokens need each frame. */
-        for (int i = 0; !ui->script && i < EVENTS_A_FRAME; i++) {
-            if (ui->depth == 0)
-                break;
+        for (int i = 0; !ui->script && i < EVENTS_A_FRAME && running(ui); i++) {
             wait_event(ui, 0, &e);
             if (e.kind == LAB_EVENT_NONE)
                 break;
@@ -415,6 +419,8 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
             close_marked(ui);
         }
     }
+    if (ui->signal)
+        return lab_fail(LAB_E_CANCELLED, "ended by signal %d", ui->signal);
     return ui->result ? lab_fail(ui->result, "%s", ui->result_text) : LAB_OK;
 }
 

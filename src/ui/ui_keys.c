@@ -28,6 +28,9 @@ static void run_command(struct lab_ui *ui, const char *line)
         return;
     if (cmd.kind == LAB_COMMAND_HELP) {
         lab_ui_help(ui);
+        s = &lab_ui_top(ui)->screen; /* help itself, unless memory is short */
+        if (cmd.arg[0] && s->ops->answer)
+            s->ops->answer(s, LAB_PROMPT_SEARCH, cmd.arg);
     } else if (cmd.kind == LAB_COMMAND_QUIT) {
         if (may_close(s))
             lab_ui_quit(ui);

@@ -13,8 +13,8 @@ enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
     struct lab_run_args args;
-    const struct lab_step_row *step_rows;
-    const struct lab_kernel_row *kernel_rows;
+    const struct lab_ui_step_row *step_rows;
+    const struct lab_ui_kernel_row *kernel_rows;
     struct lab_table steps;
     struct lab_table kernels;
     struct lab_doc doc;
@@ -27,7 +27,7 @@ struct run_state {
 static enum lab_status load_kernels(struct run_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
-    const struct lab_kernel_row *rows = NULL;
+    const struct lab_ui_kernel_row *rows = NULL;
     int64_t count = 0;
     int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
     enum lab_status status =

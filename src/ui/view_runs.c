@@ -11,13 +11,13 @@ enum { ASK_DELETE = 1 };
 
 struct runs_state {
     const struct lab_runs_model *model;
-    const struct lab_run_row *rows;
+    const struct lab_ui_run_row *rows;
     struct lab_table table;
 };
 
 static enum lab_status reload(struct runs_state *st)
 {
-    const struct lab_run_row *rows = NULL;
+    const struct lab_ui_run_row *rows = NULL;
     int64_t count = 0;
     enum lab_status status =
         st->model->load_runs(st->model->user, &rows, &count);

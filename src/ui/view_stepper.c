@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "view_stepper_priv.h"
 
@@ -77,7 +78,9 @@ void lab_stepper_choose(struct lab_stepper *v, int step)
         return;
     v->pinned = false;
     v->top[LAB_PANE_KERNELS] = 0;
-    int first = v->n_in < v->n_tensors ? v->n_in : 0;
+    /* What a step made, or before it has run, what it will start from. */
+    bool ran = v->snap.steps[step].done && v->n_in < v->n_tensors;
+    int first = ran ? v->n_in : 0;
     lab_stepper_look_at(v, v->n_tensors ? v->tensors[first] : -1);
     lab_stepper_explain_cursor(v);
 }
@@ -178,12 +181,14 @@ static bool adopt_schedule(struct lab_stepper *v)
 static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
+    if (snap->state == LAB_SESSION_FAILED)
+        return; /* the screen says it */
     if (snap->error[0] && strcmp(snap->error, old->error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", snap->error);
     else if (snap->stop_reason[0] && old->version &&
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
               snap->position != old->position))
-        lab_ui_message(v->ui, LAB_ROLE_WARN, "stopped: %s", snap->stop_reason);
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", snap->stop_reason);
 }
 
 /* Where the lesson really runs. */
@@ -225,7 +230,7 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
         v->term = 0;
 }
 
-bool lab_stepper_refresh(struct lab_stepper *v)
+static bool refresh_once(struct lab_stepper *v)
 {
     if (v->snap.version && v->model.version(v->model.user) == v->snap.version) {
         int before = v->n_kernels;
@@ -248,7 +253,27 @@ bool lab_stepper_refresh(struct lab_stepper *v)
     return true;
 }
 
+/* Following a walk asks for another tensor; where the answer is there at once,
+ * it belongs to the same frame. */
+bool lab_stepper_refresh(struct lab_stepper *v)
+{
+    bool changed = refresh_once(v);
+    for (int i = 0; i < 2 && v->snap.version; i++)
+        if (v->model.version(v->model.user) != v->snap.version)
+            changed = refresh_once(v) || changed;
+    return changed;
+}
+
 /* ---- the screen ---- */
+
+/* For a moment after a step its tensor is on the way: the old frame is better
+ * than one with a hole in it. */
+static bool plane_is_coming(const struct lab_stepper *v)
+{
+    enum { PATIENCE_NS = 100 * 1000 * 1000 };
+    return v->tensor >= 0 && !lab_stepper_plane_ready(v) &&
+           lab_clock_monotonic_ns() - v->asked_ns < PATIENCE_NS;
+}
 
 static enum lab_status init(struct lab_screen *s, const void *args)
 {
@@ -256,7 +281,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
     v->focus = LAB_PANE_STEPS;
-    v->tab = LAB_PANE_EXPLAIN;
+    v->tab = LAB_PANE_TEXT;
     v->step = -1;
     v->item = -1;
     v->tensor = -1;
@@ -291,8 +316,11 @@ static void release(struct lab_screen *s)
 
 static bool tick(struct lab_screen *s, int64_t now_ns)
 {
+    struct lab_stepper *v = s->state;
     (void)now_ns;
-    return lab_stepper_refresh(s->state);
+    bool changed = lab_stepper_refresh(v) || v->held;
+    v->held = changed && plane_is_coming(v);
+    return changed && !v->held;
 }
 
 static void shown(struct lab_screen *s)
@@ -317,7 +345,7 @@ const struct lab_screen_ops lab_view_stepper = {
     .release = release,
     .draw = lab_stepper_draw,
     .action = lab_stepper_action,
-    .key = lab_stepper_key,
+    .mouse = lab_stepper_mouse,
     .tick = tick,
     .command = lab_stepper_command,
     .answer = lab_stepper_answer,

@@ -81,6 +81,8 @@ static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
     lab_stepper_goto_element(v, e);
     v->pinned = false;
     lab_stepper_explain_cursor(v);
+    if (v->tab == LAB_PANE_TEXT)
+        v->tab = LAB_PANE_EXPLAIN;
     lab_stepper_focus(v, cmd->kind == LAB_COMMAND_EXPLAIN ? LAB_PANE_EXPLAIN
                                                           : LAB_PANE_TENSOR);
 }

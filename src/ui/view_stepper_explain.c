@@ -80,8 +80,8 @@ static void add_printed(struct lab_stepper *v, int columns)
     snprintf(line, sizeof(line), "printed %.8g, difference %+.2g%s%s%s%s%s%s",
              printed, off,
              p->tolerance <= 0 ? ""
-             : fits            ? ", as close as it was printed"
-                               : ", MORE than printing explains",
+             : fits            ? ", within what was printed"
+                               : ", OUTSIDE what was printed",
              p->where ? " (" : "", p->where ? p->where : "",
              p->where ? ")" : "", p->note ? ": " : "", p->note ? p->note : "");
     lab_stepper_text_wrap(

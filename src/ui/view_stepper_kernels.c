@@ -8,14 +8,20 @@
 #include "ui/format.h"
 #include "view_stepper_priv.h"
 
-static void add_pair(struct lab_stepper_text *t, const char *name,
-                     const char *value)
+enum { NAME_W = 9 };
+
+struct sheet { /* what is written, and how wide */
+    struct lab_stepper_text *text;
+    int columns;
+};
+
+static void add_pair(const struct sheet *s, const char *name, const char *value)
 {
     char line[32];
-    snprintf(line, sizeof(line), "%-9s", name);
-    lab_stepper_text_line(t);
-    lab_stepper_text_add(t, LAB_ROLE_DIM, line);
-    lab_stepper_text_add(t, LAB_ROLE_NORMAL, value);
+    snprintf(line, sizeof(line), "%-*s", NAME_W, name);
+    lab_stepper_text_line(s->text);
+    lab_stepper_text_add(s->text, LAB_ROLE_DIM, line);
+    lab_stepper_text_flow(s->text, LAB_ROLE_NORMAL, value, s->columns, NAME_W);
 }
 
 /* ---- the step as a whole ---- */
@@ -35,7 +41,8 @@ static double step_ns(const struct lab_stepper *v)
     return s->exec > 0 && s->time_ns != LAB_UNKNOWN ? (double)s->time_ns : NAN;
 }
 
-static void add_time(struct lab_stepper *v, double ns)
+static void add_time(const struct lab_stepper *v, const struct sheet *o,
+                     double ns)
 {
     const struct lab_step_status *s = &v->snap.steps[v->step];
     char time[LAB_FORMAT_BYTES];
@@ -43,7 +50,7 @@ static void add_time(struct lab_stepper *v, double ns)
     char line[256];
     const char *note = v->model.time_note ? v->model.time_note : "";
     if (s->exec <= 0) {
-        add_pair(&v->lines, "time", "not run yet");
+        add_pair(o, "time", "not run yet");
         return;
     }
     lab_format_ns(ns, time, sizeof(time));
@@ -55,47 +62,50 @@ static void add_time(struct lab_stepper *v, double ns)
     else
         snprintf(line, sizeof(line), "%s%s%s%s", time, note[0] ? " (" : "",
                  note, note[0] ? ")" : "");
-    add_pair(&v->lines, "time", line);
+    add_pair(o, "time", line);
 }
 
+/* Shares of a peak are small for small tensors: two digits, however small. */
 static void add_share(char *line, size_t cap, double rate, double peak,
                       const char *what)
 {
-    char share[LAB_FORMAT_BYTES];
     size_t used = strlen(line);
-    if (peak > 0 && !isnan(rate)) {
-        lab_format_share(rate / peak, share, sizeof(share));
-        snprintf(line + used, cap - used, ", %s of %s", share, what);
-    } else if (!isnan(rate)) {
-        snprintf(line + used, cap - used, ", share of %s n/a: not known here",
+    if (isnan(rate))
+        return;
+    if (peak > 0)
+        snprintf(line + used, cap - used, ", %.2g %% of %s", rate / peak * 100,
                  what);
-    }
+    else
+        snprintf(line + used, cap - used, ", %s n/a here", what);
 }
 
-static void add_work(struct lab_stepper *v, const struct lab_step *step,
-                     double ns)
+static void add_work(const struct lab_stepper *v, const struct sheet *o,
+                     const struct lab_step *step, double ns)
 {
     const struct lab_device_info *d = &v->snap.device;
     char amount[LAB_FORMAT_BYTES];
     char rate[LAB_FORMAT_BYTES];
     char line[256];
+    const char *sep = isnan(ns) ? "" : ", ";
     lab_format_flop(step->flop, amount, sizeof(amount));
     lab_format_flops(step->flop > 0 ? step->flop : NAN, ns, rate, sizeof(rate));
-    snprintf(line, sizeof(line), "%s by the formula, %s", amount, rate);
+    snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
+             isnan(ns) ? "" : rate);
     add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
               d->peak_fp32_flops, "peak fp32");
-    add_pair(&v->lines, "work", line);
+    add_pair(o, "work", line);
     lab_format_bytes(step->bytes, amount, sizeof(amount));
     lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
                     sizeof(rate));
-    snprintf(line, sizeof(line), "%s at least, %s", amount, rate);
+    snprintf(line, sizeof(line), "%s at least%s%s", amount, sep,
+             isnan(ns) ? "" : rate);
     add_share(line, sizeof(line),
               step->bytes > 0 ? step->bytes / ns * 1e9 : NAN,
               d->peak_dram_bytes_s, "peak memory");
-    add_pair(&v->lines, "memory", line);
+    add_pair(o, "memory", line);
 }
 
-static void add_variant(struct lab_stepper *v,
+static void add_variant(const struct lab_stepper *v, const struct sheet *o,
                         const struct lab_schedule_step *s)
 {
     const char *names[LAB_STEPPER_VARIANTS];
@@ -106,20 +116,23 @@ static void add_variant(struct lab_stepper *v,
                                    LAB_STEPPER_VARIANTS);
     snprintf(line, sizeof(line), "%s on %s",
              s->variant ? s->variant->name : "?", v->snap.backend);
-    add_pair(&v->lines, "variant", line);
-    lab_stepper_text_add(&v->lines, LAB_ROLE_DIM, n > 1 ? "  v: " : "");
+    add_pair(o, "variant", line);
+    if (n > 1)
+        lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  v:", o->columns,
+                              NAME_W);
     for (int i = 0; i < n && n > 1; i++) {
-        lab_stepper_text_add(&v->lines, LAB_ROLE_KEY, names[i]);
-        lab_stepper_text_add(&v->lines, LAB_ROLE_NORMAL, " ");
+        snprintf(line, sizeof(line), " %s", names[i]);
+        lab_stepper_text_flow(o->text, LAB_ROLE_KEY, line, o->columns, NAME_W);
     }
     if (s->variant && s->variant->source) {
         snprintf(line, sizeof(line), "%s", s->variant->source);
-        add_pair(&v->lines, "source", line);
-        lab_stepper_text_add(&v->lines, LAB_ROLE_DIM, "  o opens it");
+        add_pair(o, "source", line);
+        lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  o opens it", o->columns,
+                              NAME_W);
     }
     if (s->step->group) {
         snprintf(line, sizeof(line), "one kernel for %d steps", s->hides_count);
-        add_pair(&v->lines, "fused", line);
+        add_pair(o, "fused", line);
     }
 }
 
@@ -155,10 +168,9 @@ static void size3(const int32_t n[3], char *out, size_t cap)
         snprintf(out, cap, "%d", n[0]);
 }
 
-static void add_kernel(struct lab_stepper *v,
-                       const struct lab_stepper_kernel *k, int columns)
+static void add_kernel(const struct sheet *o,
+                       const struct lab_stepper_kernel *k)
 {
-    struct lab_stepper_text *t = &v->lines;
     char a[64];
     char b[64];
     char line[512];
@@ -166,8 +178,8 @@ static void add_kernel(struct lab_stepper *v,
     lab_format_ns(k->time_ns == LAB_UNKNOWN ? NAN : (double)k->time_ns, a,
                   sizeof(a));
     snprintf(line, sizeof(line), "%10s  %s", a, k->name);
-    lab_stepper_text_line(t);
-    lab_stepper_text_add(t, LAB_ROLE_CODE, line);
+    lab_stepper_text_line(o->text);
+    lab_stepper_text_add(o->text, LAB_ROLE_CODE, line);
     size3(k->grid, a, sizeof(a));
     size3(k->block, b, sizeof(b));
     used = (size_t)snprintf(line, sizeof(line), "grid %s, block %s", a, b);
@@ -188,32 +200,31 @@ static void add_kernel(struct lab_stepper *v,
                  ", occupancy %.0f %% (limit: %s)", k->occupancy_pct,
                  a[0] ? a : "none");
     }
-    struct lab_stepper_text *lines = t;
-    lab_stepper_text_wrap(lines, LAB_ROLE_NORMAL, line, columns, 0);
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
 }
 
-static void add_kernels(struct lab_stepper *v, int columns)
+static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
 {
     char line[128];
     bool cpu = strcmp(v->snap.backend, "cuda") != 0;
     if (v->n_kernels > 0) {
         snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
                  v->n_kernels == 1 ? "" : "es");
-        add_pair(&v->lines, "kernels", line);
+        add_pair(o, "kernels", line);
         for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++)
-            add_kernel(v, &v->kernels[i], columns);
+            add_kernel(o, &v->kernels[i]);
         if (v->n_kernels > LAB_STEPPER_KERNELS)
-            add_pair(&v->lines, "", "... and more");
-        add_pair(&v->lines, "counters", "n/a (later)");
+            add_pair(o, "", "... and more");
+        add_pair(o, "counters", "n/a (later)");
         return;
     }
-    add_pair(&v->lines, "kernels",
+    add_pair(o, "kernels",
              cpu ? "none: a C function ran, no GPU"
              : v->snap.steps[v->step].exec <= 0 ? "not run yet"
              : v->n_kernels == 0                ? "no launch was recorded"
                                                 : "records not there yet");
     if (!cpu)
-        add_pair(&v->lines, "counters", "n/a (later)");
+        add_pair(o, "counters", "n/a (later)");
 }
 
 void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
@@ -223,16 +234,34 @@ void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
     if (!s)
         return;
     double ns = step_ns(v);
+    struct sheet o = {&v->lines, r.w - 2};
     lab_stepper_text_clear(&v->lines);
-    add_time(v, ns);
-    add_work(v, s->step, ns);
-    add_variant(v, s);
-    add_kernels(v, r.w - 2);
+    add_time(v, &o, ns);
+    add_work(v, &o, s->step, ns);
+    add_variant(v, &o, s);
+    add_kernels(v, &o);
     lab_stepper_draw_lines(c, r, &v->lines, &v->top[LAB_PANE_KERNELS], -1,
                            false);
 }
 
 /* ---- the list of variants ---- */
+
+/* What the node itself runs: an update step belongs to its optimizer. */
+static const char *runs_now(const struct lab_stepper *v, int node)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    const struct lab_schedule_step *chosen = lab_stepper_now(v);
+    const char *name = "";
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct lab_schedule_step *at = &s->steps[i];
+        if (at->depth_node != node || !at->variant ||
+            at->step->op != v->snap.plan->nodes[node].op)
+            continue;
+        if (!name[0] || at == chosen)
+            name = at->variant->name;
+    }
+    return name;
+}
 
 void lab_stepper_open_variants(struct lab_stepper *v)
 {
@@ -246,7 +275,7 @@ void lab_stepper_open_variants(struct lab_stepper *v)
         v->model.user, s->depth_node, v->variants.name, LAB_STEPPER_VARIANTS);
     v->variants.cursor = 0;
     for (int i = 0; i < v->variants.n; i++)
-        if (s->variant && strcmp(v->variants.name[i], s->variant->name) == 0)
+        if (strcmp(v->variants.name[i], runs_now(v, s->depth_node)) == 0)
             v->variants.cursor = i;
     v->variants.open = v->variants.n > 0;
     if (v->variants.n == 0)
@@ -292,7 +321,7 @@ bool lab_stepper_variants_action(struct lab_stepper *v, int action)
 void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                                struct lab_rect body)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const char *current = runs_now(v, v->variants.node);
     const struct lab_node *node = &v->snap.plan->nodes[v->variants.node];
     char title[96];
     int h = v->variants.n + 2 < body.h ? v->variants.n + 2 : body.h;
@@ -307,7 +336,7 @@ void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
     int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
     for (int y = 0; y < r.h && first + y < v->variants.n; y++) {
         const char *name = v->variants.name[first + y];
-        bool now = s && s->variant && strcmp(s->variant->name, name) == 0;
+        bool now = strcmp(current, name) == 0;
         bool chosen = first + y == v->variants.cursor;
         lab_canvas_textf(c, r.y + y, r.x, r.w, LAB_ROLE_NORMAL, "%s %-12s %s",
                          chosen ? ">" : " ", name, now ? "runs now" : "");

@@ -75,8 +75,7 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
         lab_canvas_textf(c, r.y, x + 3, -1, LAB_ROLE_DIM, "next: %s",
                          s->steps[snap->position].step->name);
     } else {
-        lab_canvas_text(c, r.y, x + 3, -1, LAB_ROLE_GOOD,
-                        "iteration done: s starts the next");
+        lab_canvas_text(c, r.y, x + 3, -1, LAB_ROLE_GOOD, "done: s goes on");
     }
 }
 
@@ -148,17 +147,20 @@ static bool all_done(const struct lab_snapshot *snap, int first, int end)
     return end > first;
 }
 
-static void row_time(const struct lab_stepper *v, struct lab_canvas *c,
-                     struct lab_rect row, const struct lab_tree_item *item)
+/* Returns the columns it took. */
+static int row_time(const struct lab_stepper *v, struct lab_canvas *c,
+                    struct lab_rect row, const struct lab_tree_item *item)
 {
     char text[LAB_FORMAT_BYTES];
     double ns = time_of(&v->snap, item->first, item->end);
     if (isnan(ns))
-        return;
+        return 0;
     lab_format_ns(ns, text, sizeof(text));
     int w = lab_canvas_columns(c, text);
-    if (w + 10 < row.w)
-        lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
+    if (w + 10 >= row.w)
+        return 0;
+    lab_canvas_text(c, row.y, row.x + row.w - w, w, LAB_ROLE_DIM, text);
+    return w + 1;
 }
 
 static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
@@ -170,7 +172,7 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
     bool in_sight = !header || item->folded; /* else a row below says it */
     bool next = snap->position >= item->first && snap->position < item->end;
     bool done = all_done(snap, item->first, item->end);
-    row_time(v, c, row, item);
+    int time_w = row_time(v, c, row, item);
     int x = row.x;
     lab_canvas_text(c, row.y, x, 1, LAB_ROLE_TITLE,
                     next && in_sight ? ">" : " ");
@@ -180,15 +182,12 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
         lab_canvas_text(c, row.y, x + 2, 1, LAB_ROLE_GOOD, "✓");
     x += 3 + item->depth;
     if (header)
-        x += lab_canvas_text(c, row.y, x, 1, LAB_ROLE_DIM,
-                             item->folded ? "+" : "-") +
-             1;
+        lab_canvas_text(c, row.y, x, 1, LAB_ROLE_DIM, item->folded ? "+" : "-");
+    x += 2;
     enum lab_role role = header                         ? LAB_ROLE_HEADING
                          : item->step == snap->position ? LAB_ROLE_TITLE
                                                         : LAB_ROLE_NORMAL;
-    int room = row.x + row.w - x - 9;
-    if (isnan(time_of(snap, item->first, item->end)))
-        room += 9;
+    int room = row.x + row.w - x - time_w;
     lab_canvas_text(c, row.y, x, room, role, item->name);
     if (index == v->item)
         lab_canvas_paint(c, row,
@@ -201,8 +200,12 @@ void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_step_tree *t = &v->tree;
     int chosen = lab_step_tree_row(t, v->item);
-    if (chosen < v->tree_top)
-        v->tree_top = chosen;
+    if (chosen < v->tree_top) {
+        v->tree_top = chosen; /* with the headers that it stands under */
+        while (v->tree_top > 0 && t->items[t->rows[v->tree_top]].parent ==
+                                      t->rows[v->tree_top - 1])
+            v->tree_top--;
+    }
     if (chosen >= v->tree_top + r.h)
         v->tree_top = chosen - r.h + 1;
     if (v->tree_top > t->n_rows - r.h)

@@ -26,10 +26,32 @@ static bool is_watched(const struct lab_stepper *v)
 
 /* ---- which tensors, and which part ---- */
 
+static int list_columns(const struct lab_stepper *v, const struct lab_canvas *c,
+                        int *at)
+{
+    int w = 10;
+    *at = -1;
+    for (int i = 0; i < v->n_tensors; i++) {
+        w += 2 +
+             lab_canvas_columns(c, v->snap.plan->tensors[v->tensors[i]].name);
+        if (v->tensors[i] == v->tensor)
+            *at = i;
+    }
+    return w;
+}
+
 static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
     int x = row.x;
+    int at;
+    if (list_columns(v, c, &at) > row.w && at >= 0) {
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s [%s]",
+                              at < v->n_in ? "in" : "out", tensor_of(v)->name);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                         "  %d of %d, x the next", at + 1, v->n_tensors);
+        return;
+    }
     for (int i = 0; i < v->n_tensors; i++) {
         const char *name = v->snap.plan->tensors[v->tensors[i]].name;
         bool shown = v->tensors[i] == v->tensor;
@@ -42,11 +64,9 @@ static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
                               shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
                               shown ? "[%s]" : " %s ", name);
     }
-    for (int i = 0; i < v->n_tensors; i++)
-        if (v->tensors[i] == v->tensor)
-            return;
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "  [%s]",
-                     tensor_of(v)->name);
+    if (at < 0) /* not of this step: a source, or asked for by name */
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "  [%s]",
+                         tensor_of(v)->name);
 }
 
 /* "fc1.xW[2,v,>]": v runs down, > runs across, numbers are fixed; what [ and ]
@@ -70,6 +90,17 @@ static void slice_text(const struct lab_stepper *v, char *out, size_t cap)
         snprintf(out + used, cap - used, "]");
 }
 
+/* Whether the plane is only a piece of what its two axes hold. */
+static bool is_cut(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_shape *s = &tensor_of(v)->shape;
+    if (!lab_stepper_plane_ready(v))
+        return false;
+    return (p->show.row_axis >= 0 && p->rows < s->dim[p->show.row_axis]) ||
+           (p->show.col_axis >= 0 && p->cols < s->dim[p->show.col_axis]);
+}
+
 static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
@@ -87,6 +118,11 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
         c, row.y, x, -1, LAB_ROLE_DIM, "  %s %s %s", roles[t->role],
         t->shape.rank ? lab_shape_text(&t->shape, shape) : "one number",
         lab_dtype_name(t->dtype));
+    if (is_cut(v))
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                              ", a part from [%lld,%lld] on",
+                              (long long)v->snap.plane.show.row_first,
+                              (long long)v->snap.plane.show.col_first);
     if (is_watched(v))
         lab_canvas_text(c, row.y, x, -1, LAB_ROLE_WARN, "  watched");
 }
@@ -95,11 +131,9 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
 
 static enum lab_heat_mark mark_of(const struct lab_stepper *v, int64_t index)
 {
-    const struct lab_tensor_look *look = lab_stepper_look(v);
-    int64_t cursor = look->row * v->snap.plane.cols + look->col;
     int64_t low = 0;
     int64_t high = v->n_marks - 1;
-    if (index == cursor)
+    if (index == v->cursor)
         return LAB_HEAT_CURSOR;
     while (low <= high) {
         int64_t mid = low + (high - low) / 2;
@@ -205,7 +239,8 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_plane *p = &v->snap.plane;
     const struct lab_tensor_look *look = lab_stepper_look(v);
-    int label = 1 + digits_of(p->rows > 1 ? p->rows - 1 : p->cols - 1);
+    int label = 1 + digits_of(p->rows > 1 ? look->show.row_first + p->rows - 1
+                                          : look->show.col_first + p->cols - 1);
     int64_t wide = (r.w - label) / NUMBER_W;
     wide = wide < 1 ? 1 : wide;
     struct lab_heat_grid g =
@@ -215,18 +250,20 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     int64_t col;
     v->page_rows = r.h;
     v->page_cols = wide;
-    lab_heat_place(&g, look->row * p->cols + look->col, &row, &col);
+    lab_heat_place(&g, v->cursor, &row, &col);
     into_sight(row, r.h, &v->num_top);
     into_sight(col, wide, &v->num_left);
     for (int64_t j = 0; j < wide && v->num_left + j < g.cols; j++)
         lab_canvas_textf(c, head.y, head.x + label + (int)j * NUMBER_W,
                          NUMBER_W, LAB_ROLE_DIM, "%*lld", NUMBER_W - 1,
-                         (long long)(v->num_left + j));
+                         (long long)(look->show.col_first + v->num_left + j));
     for (int64_t i = 0; i < r.h && v->num_top + i < g.rows; i++) {
         int y = r.y + (int)i;
         int64_t first = v->num_top + i;
         lab_canvas_textf(c, y, r.x, label, LAB_ROLE_DIM, "%*lld", label - 1,
-                         (long long)(g.folded ? first * g.cols : first));
+                         (long long)(g.folded
+                                         ? look->show.col_first + first * g.cols
+                                         : look->show.row_first + first));
         for (int64_t j = 0; j < wide; j++) {
             int64_t index = lab_heat_index(&g, v->num_top + i, v->num_left + j);
             if (index >= 0)
@@ -253,14 +290,14 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_tensor_look *look = lab_stepper_look(v);
     const struct lab_shape *shape = &tensor_of(v)->shape;
     const struct lab_printed_spec *printed;
-    int64_t index = look->row * p->cols + look->col;
+    int64_t index = v->cursor;
     int64_t flat = lab_stepper_flat(v, look->row, look->col);
     char text[LAB_FORMAT_BYTES];
     char at[LAB_SHAPE_TEXT];
     double value;
     if (index < 0 || index >= p->rows * p->cols)
         return;
-    lab_format_value(p->value[index], 12, text, sizeof(text));
+    lab_format_value(p->value[index], 10, text, sizeof(text));
     int x = row.x;
     x += lab_canvas_textf(
         c, row.y, x, -1, LAB_ROLE_TITLE, "%s%s = %s", tensor_of(v)->name,
@@ -274,44 +311,62 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
                                           (int)v->page_rows, (int)v->page_cols);
     if (v->numbers)
         return;
-    lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 8, text,
+    lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 6, text,
                      sizeof(text));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "   full shade %s",
-                          text);
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  █ is %s", text);
     if (g.block_rows * g.block_cols > 1)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", a cell %lldx%lld",
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", 1 cell is %lldx%lld",
                          (long long)g.block_rows, (long long)g.block_cols);
 }
 
-static int stat(struct lab_canvas *c, int y, int x, const char *name, double v)
+/* Writes what fits whole; returns the columns used. */
+static int whole(struct lab_canvas *c, struct lab_rect *row, enum lab_role role,
+                 const char *text)
+{
+    int w = lab_canvas_columns(c, text);
+    if (w > row->w)
+        return 0;
+    lab_canvas_text(c, row->y, row->x, w, role, text);
+    lab_rect_cut_left(row, w + 1);
+    return w;
+}
+
+static void stat(struct lab_canvas *c, struct lab_rect *row, int width,
+                 const char *name, double v)
 {
     char text[LAB_FORMAT_BYTES];
-    lab_format_value(v, 8, text, sizeof(text));
-    int used = lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "%s ", name);
-    used += lab_canvas_text(c, y, x + used, -1, LAB_ROLE_NORMAL,
-                            isnan(v) ? "n/a" : text);
-    return used + 2;
+    char both[64];
+    lab_format_value(v, width, text, sizeof(text));
+    snprintf(both, sizeof(both), "%s %s%s", name, isnan(v) ? "n/a" : text,
+             width > 6 ? " " : "");
+    whole(c, row, LAB_ROLE_NORMAL, both);
+}
+
+static void count(struct lab_canvas *c, struct lab_rect *row, const char *name,
+                  int64_t n, enum lab_role role)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%s %lld ", name, (long long)n);
+    whole(c, row, role, text);
 }
 
 static void draw_stats(const struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_stats *s = &v->snap.plane.stats;
-    int x = row.x;
-    x += stat(c, row.y, x, "min", s->min);
-    x += stat(c, row.y, x, "max", s->max);
-    x += stat(c, row.y, x, "mean", s->mean);
-    x += stat(c, row.y, x, "std", s->std);
-    x += lab_canvas_textf(c, row.y, x, -1,
-                          s->nan_count ? LAB_ROLE_BAD : LAB_ROLE_DIM,
-                          "NaN %lld", (long long)s->nan_count) +
-         2;
+    int width = row.w < 80 ? 6 : 9;
+    /* What is wrong comes first: there may be no room for all. */
+    if (s->nan_count)
+        count(c, &row, "NaN", s->nan_count, LAB_ROLE_BAD);
     if (s->inf_count)
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD, "Inf %lld",
-                              (long long)s->inf_count) +
-             2;
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "zeros %lld",
-                     (long long)s->zero_count);
+        count(c, &row, "Inf", s->inf_count, LAB_ROLE_BAD);
+    stat(c, &row, width, "min", s->min);
+    stat(c, &row, width, "max", s->max);
+    stat(c, &row, width, "mean", s->mean);
+    stat(c, &row, width, "std", s->std);
+    if (!s->nan_count)
+        count(c, &row, "NaN", 0, LAB_ROLE_DIM);
+    count(c, &row, "zeros", s->zero_count, LAB_ROLE_DIM);
 }
 
 static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,
@@ -352,6 +407,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                         "s runs the next step.");
         return;
     }
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    v->cursor = lab_stepper_in_plane(v, look->row, look->col);
     struct lab_rect histogram = lab_rect_cut_bottom(&r, r.h >= 20  ? 4
                                                         : r.h >= 6 ? 1
                                                                    : 0);

@@ -147,10 +147,7 @@ static void draw_facts(const struct train *v, struct lab_canvas *c,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
     lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                     isnan(s->accuracy) ? ""
-                                        : "   right %s of what was held "
-                                          "back",
-                     text);
+                     isnan(s->accuracy) ? "" : "   held-back right %s", text);
 }
 
 /* "16 s left", or nothing where it is not known. */
@@ -200,28 +197,25 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
                               "%lld iterations an epoch   ",
                               (long long)s->iterations_per_epoch);
     if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "stopped: %s",
-                         s->stop_reason);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
 static void draw_curves(const struct train *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    struct lab_series loss = {v->loss.x, v->loss.y, v->loss.n, "loss",
+    struct lab_series loss = {v->loss.x, v->loss.y, v->loss.n,
+                              v->log_scale ? "loss (log scale)" : "loss",
                               LAB_ROLE_SERIES_1};
     struct lab_series right = {v->accuracy.x, v->accuracy.y, v->accuracy.n,
-                               "right", LAB_ROLE_SERIES_2};
-    struct lab_chart loss_chart = {.title = v->log_scale ? "loss (logarithmic)"
-                                                         : "loss",
-                                   .x_name = "iteration",
+                               "share right, of what was held back",
+                               LAB_ROLE_SERIES_2};
+    struct lab_chart loss_chart = {.x_name = "iteration",
                                    .series = &loss,
                                    .count = 1,
                                    .y_min = v->log_scale ? NAN : 0,
                                    .y_max = NAN,
                                    .log_y = v->log_scale};
-    struct lab_chart right_chart = {.title =
-                                        "share right, of what was held back",
-                                    .x_name = "iteration",
+    struct lab_chart right_chart = {.x_name = "iteration",
                                     .series = &right,
                                     .count = 1,
                                     .y_min = NAN,

@@ -190,7 +190,7 @@ static void wrong_usage_is_two_bad_input_three(void **state)
         {"show @", 2, "needs a run"},
         {"show 1 1 @", 2, "takes one run"},
         {"show one @", 2, "'one' is not a run"},
-        {"show -- -1 @", 2, "not a run"},
+        {"show @ -- -1", 2, "not a run"},
         {"show 1 --sort medain @", 2, "did you mean 'median'"},
         {"kernels 1 --limit x @", 2, "--limit"},
         {"list --frobnicate @", 2, "frobnicate"},

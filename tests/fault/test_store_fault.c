@@ -351,124 +351,6 @@ static void full_disk_stops_recording_only(void **state)
                      1);
 }
 
-/* ----------------------------------------------------------- migrations */
-
-static struct lab_database *open_raw(const char *path)
-{
-    struct lab_database *db = lab_alloc(sizeof(*db));
-    db->path = lab_strdup(path);
-    assert_int_equal(sqlite3_open(path, &db->sql), SQLITE_OK);
-    return db;
-}
-
-static void version_zero_is_an_empty_file(void **state)
-{
-    const char *path = sample_path("runs.db");
-    struct lab_database *db;
-    (void)state;
-    write_file(path, "", 0);
-    refuses(path, &reader, LAB_E_STATE, "older program (schema 0", "record");
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"),
-                     lab_database_schema_version());
-    assert_int_equal(sample_int(path, "PRAGMA application_id"),
-                     LAB_APPLICATION_ID);
-    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
-    lab_database_close(db);
-}
-
-static void failed_step_changes_nothing(void **state)
-{
-    const char *path = sample_path("runs.db");
-    const struct lab_migration steps[] = {
-        {lab_sql_schema},
-        {"ALTER TABLE run ADD COLUMN mood TEXT"},
-        {"CREATE TABLE half (x); INSERT INTO nowhere VALUES (1)"},
-    };
-    (void)state;
-    struct lab_database *db = open_raw(path);
-    assert_int_equal(lab_database_migrate(db, steps, 3), LAB_E_DB);
-    assert_non_null(strstr(lab_error(), "nowhere"));
-    lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master"), 0);
-    /* and the right steps still work */
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
-}
-
-static void later_step_keeps_the_runs(void **state)
-{
-    const char *path = sample_path("runs.db");
-    const struct lab_migration steps[] = {
-        {"CREATE TABLE never_run_again (x)"},
-        {"ALTER TABLE run ADD COLUMN mood TEXT;"
-         "UPDATE run SET mood = 'good'"},
-    };
-    struct lab_database *db;
-    (void)state;
-    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_database_migrate(db, steps, 2), LAB_OK);
-    assert_int_equal(lab_database_migrate(db, steps, 2), LAB_OK);
-    lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 2);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE mood = "
-                                      "'good'"),
-                     1);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM step"), 4);
-    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
-                                      "WHERE name = 'never_run_again'"),
-                     0);
-}
-
-static void kill_in_a_migration_changes_nothing(void **state)
-{
-    const char *path = sample_path("runs.db");
-    static const struct lab_migration steps[] = {
-        {lab_sql_schema},
-        {"CREATE TABLE big AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
-         "SELECT i + 1 FROM n LIMIT 2000000000) SELECT i, randomblob(100) FROM "
-         "n"},
-    };
-    struct lab_database *db;
-    (void)state;
-    pid_t pid = fork();
-    if (pid == 0) {
-        db = open_raw(path);
-        lab_database_migrate(db, steps, 2);
-        _exit(1);
-    }
-    struct timespec pause = {0, 250000000};
-    nanosleep(&pause, NULL);
-    kill(pid, SIGKILL);
-    int status;
-    waitpid(pid, &status, 0);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
-    assert_int_equal(sample_run(path, 1, 2, NULL), LAB_OK);
-    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
-    assert_int_equal(lab_database_check(db), LAB_OK);
-    lab_database_close(db);
-}
-
-static void new_and_migrated_are_the_same(void **state)
-{
-    const char *path = sample_path("runs.db");
-    int count;
-    (void)state;
-    const struct lab_migration *steps = lab_database_migrations(&count);
-    assert_int_equal(count, lab_database_schema_version());
-    /* version by version, as a database that has seen every release */
-    struct lab_database *db = open_raw(path);
-    for (int v = 1; v <= count; v++) {
-        assert_int_equal(lab_database_migrate(db, steps, v), LAB_OK);
-        assert_int_equal(sample_int(path, "PRAGMA user_version"), v);
-    }
-    lab_database_close(db);
-    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
-}
-
 static void default_place_follows_the_environment(void **state)
 {
     struct lab_str path;
@@ -507,110 +389,8 @@ static void odd_names_are_only_names(void **state)
     assert_true(info.st_size > 0);
 }
 
-/* ------------------------------------------------------- short of memory */
-
-/* SQLite's memory from base/mem.h too, so that it fails with the rest. */
-static void *take(int n)
-{
-    int64_t *p = lab_alloc((size_t)n + 16);
-    if (!p)
-        return NULL;
-    p[0] = n;
-    return p + 2;
-}
-
-static void give(void *p)
-{
-    if (p)
-        lab_free((int64_t *)p - 2);
-}
-
-static void *grow(void *p, int n)
-{
-    int64_t *q = lab_realloc_array((int64_t *)p - 2, (size_t)n + 16, 1);
-    if (!q)
-        return NULL;
-    q[0] = n;
-    return q + 2;
-}
-
-static int size_of(void *p)
-{
-    return p ? (int)((int64_t *)p)[-2] : 0;
-}
-
-static int round_up(int n)
-{
-    return (n + 7) & ~7;
-}
-
-static int memory_begin(void *user)
-{
-    (void)user;
-    return SQLITE_OK;
-}
-
-static void memory_end(void *user)
-{
-    (void)user;
-}
-
-static enum lab_status record_and_read(const char *path)
-{
-    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN,
-                                          .sort = LAB_KERNEL_BY_TIME};
-    struct lab_database *db = NULL;
-    struct lab_deleted deleted;
-    int64_t run = 0;
-    int n = 0;
-    enum lab_status st = sample_run(path, 4, 6, &run);
-    if (st == LAB_OK)
-        st = lab_database_open(&db, path, NULL);
-    if (st == LAB_OK)
-        st = lab_query_steps(db, run, LAB_STEP_BY_MEDIAN, true, any_step, &n);
-    if (st == LAB_OK)
-        st = lab_query_kernels(db, run, &all, any_kernel, &n);
-    if (st == LAB_OK && n != 6 + 48)
-        st = LAB_E_INTERNAL;
-    if (st == LAB_OK)
-        st = lab_run_delete(db, run, &deleted);
-    lab_database_close(db);
-    return st;
-}
-
-static void short_memory_loses_no_data(void **state)
-{
-    const char *path = sample_path("runs.db");
-    struct lab_database *db;
-    bool succeeded = false;
-    int failures = 0;
-    (void)state;
-    assert_int_equal(sample_run(path, 3, 3, NULL), LAB_OK);
-    for (int64_t nth = 1; !succeeded && nth < 1000000; nth += 1 + nth / 24) {
-        lab_intern_release();
-        lab_mem_fail_from(nth);
-        enum lab_status st = record_and_read(path);
-        lab_mem_fail_from(0);
-        if (st != LAB_OK && st != LAB_E_NOMEM && st != LAB_E_DB)
-            fail_msg("allocation %lld: status %d, %s", (long long)nth, (int)st,
-                     lab_error());
-        succeeded = st == LAB_OK;
-        failures += !succeeded;
-        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-        assert_int_equal(lab_database_check(db), LAB_OK);
-        lab_database_close(db);
-        assert_int_equal(
-            sample_int(path, "SELECT count(*) FROM step WHERE runId = 1"), 9);
-    }
-    assert_true(succeeded);
-    assert_true(failures > 50);
-}
-
 int main(void)
 {
-    static const sqlite3_mem_methods memory = {
-        take, give, grow, size_of, round_up, memory_begin, memory_end, NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(garbage_is_not_a_database, cleanup),
         cmocka_unit_test_teardown(truncated_file_is_refused, cleanup),
@@ -623,16 +403,9 @@ int main(void)
         cmocka_unit_test_teardown(locked_database_is_explained, cleanup),
         cmocka_unit_test_teardown(lock_in_a_run_stops_recording_only, cleanup),
         cmocka_unit_test_teardown(full_disk_stops_recording_only, cleanup),
-        cmocka_unit_test_teardown(version_zero_is_an_empty_file, cleanup),
-        cmocka_unit_test_teardown(failed_step_changes_nothing, cleanup),
-        cmocka_unit_test_teardown(later_step_keeps_the_runs, cleanup),
-        cmocka_unit_test_teardown(kill_in_a_migration_changes_nothing, cleanup),
-        cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
         cmocka_unit_test_teardown(default_place_follows_the_environment,
                                   cleanup),
         cmocka_unit_test_teardown(odd_names_are_only_names, cleanup),
-        cmocka_unit_test_teardown(short_memory_loses_no_data, cleanup),
     };
-    sqlite3_config(SQLITE_CONFIG_MALLOC, &memory);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

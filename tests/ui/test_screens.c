@@ -58,8 +58,8 @@ static void copy_file(const char *from, const char *to)
 
 static void compare_screen(const char *name, bool ascii)
 {
-    char golden[512];
-    char made[512];
+    char golden[1024];
+    char made[1024];
     snprintf(golden, sizeof(golden), GOLDEN "%s", name);
     snprintf(made, sizeof(made), OUT "/%s", name);
     if (getenv("LAB_GOLDEN_UPDATE"))
@@ -77,7 +77,7 @@ static void compare_screen(const char *name, bool ascii)
 /* Plays a script in OUT and compares every screen that it writes. */
 static void check_script(const char *name, bool ascii)
 {
-    char path[512];
+    char path[1024];
     char line[512];
     int screens = 0;
     snprintf(path, sizeof(path), SCRIPTS "%s", name);

@@ -1,8 +1,6 @@
 /* The program on a real pseudo-terminal: what it sends, how it ends, and in
  * which state it leaves the terminal. No tmux, no curses on this side. */
-#include <errno.h>
 #include <poll.h>
-#include <pty.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,151 +10,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "pty_session.h"
 #include "ui/terminal.h"
 
 #define DEMO LAB_BINARY_DIR "/bin/ui_demo"
-enum { BYTES = 4 << 20, PATIENCE_MS = 20000 };
-
-struct session {
-    int master;
-    pid_t pid;
-    struct termios before;
-    char *bytes; /* all that came from the program */
-    size_t n;
-};
-
-/* `env` holds NAME=VALUE up to NULL, over a clean environment. */
-static void start(struct session *s, const char *const *env, const char *option)
-{
-    struct winsize size = {.ws_row = 24, .ws_col = 80};
-    s->bytes = test_malloc(BYTES);
-    s->n = 0;
-    s->pid = forkpty(&s->master, NULL, NULL, &size);
-    assert_true(s->pid >= 0);
-    if (s->pid == 0) {
-        setenv("TERM", "xterm-256color", 1);
-        setenv("LC_ALL", "C.UTF-8", 1);
-        unsetenv("NO_COLOR");
-        unsetenv("LAPENNA_LAB_SCRIPT");
-        unsetenv("LINES");
-        unsetenv("COLUMNS");
-        for (; env && *env; env++)
-            putenv((char *)(uintptr_t)*env);
-        execl(DEMO, DEMO, option, (char *)NULL);
-        _exit(127);
-    }
-    assert_int_equal(tcgetattr(s->master, &s->before), 0);
-}
-
-static bool pump(struct session *s, int ms)
-{
-    struct pollfd fd = {.fd = s->master, .events = POLLIN};
-    if (poll(&fd, 1, ms) <= 0)
-        return false;
-    ssize_t n = read(s->master, s->bytes + s->n, BYTES - 1 - s->n);
-    if (n <= 0)
-        return false;
-    for (ssize_t i = 0; i < n; i++) /* so that strstr() sees all */
-        if (s->bytes[s->n + (size_t)i] == '\0')
-            s->bytes[s->n + (size_t)i] = ' ';
-    s->n += (size_t)n;
-    s->bytes[s->n] = '\0';
-    return true;
-}
-
-/* Waits for `text` after byte `from`; the time that it took, in ms. */
-static double await(struct session *s, size_t from, const char *text)
-{
-    int64_t t0 = lab_clock_monotonic_ns();
-    for (;;) {
-        double ms = (double)(lab_clock_monotonic_ns() - t0) / 1e6;
-        s->bytes[s->n] = '\0';
-        if (strstr(s->bytes + from, text))
-            return ms;
-        if (ms > PATIENCE_MS)
-            fail_msg("no \"%s\" in:\n%s", text, s->bytes + from);
-        pump(s, 50);
-    }
-}
-
-static void type(struct session *s, const char *keys)
-{
-    assert_int_equal(write(s->master, keys, strlen(keys)),
-                     (ssize_t)strlen(keys));
-}
-
-/* The exit status as a shell tells it; reads on until the program ends. */
-static int finish(struct session *s)
-{
-    int status = 0;
-    int64_t t0 = lab_clock_monotonic_ns();
-    for (;;) {
-        pid_t done = waitpid(s->pid, &status, WNOHANG);
-        if (done == s->pid)
-            break;
-        if (lab_clock_monotonic_ns() - t0 > PATIENCE_MS * 1000000LL) {
-            kill(s->pid, SIGKILL);
-            waitpid(s->pid, &status, 0);
-            fail_msg("it did not end");
-        }
-        pump(s, 20);
-    }
-    while (pump(s, 50))
-        continue;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static void leave(struct session *s)
-{
-    close(s->master);
-    test_free(s->bytes);
-}
-
-/* The last word on each of these must be the sane one. */
-static void assert_sane(struct session *s)
-{
-    struct termios after;
-    assert_int_equal(tcgetattr(s->master, &after), 0);
-    assert_int_equal(after.c_lflag, s->before.c_lflag);
-    assert_int_equal(after.c_iflag, s->before.c_iflag);
-    assert_int_equal(after.c_oflag, s->before.c_oflag);
-    const char *shown = NULL;
-    const char *hidden = NULL;
-    const char *main_screen = NULL;
-    const char *other_screen = NULL;
-    for (const char *p = s->bytes; (p = strchr(p, '\033')); p++) {
-        if (strncmp(p, "\033[?25h", 6) == 0 ||
-            strncmp(p, "\033[?12l\033[?25h", 12) == 0)
-            shown = p;
-        if (strncmp(p, "\033[?25l", 6) == 0)
-            hidden = p;
-        if (strncmp(p, "\033[?1049l", 8) == 0)
-            main_screen = p;
-        if (strncmp(p, "\033[?1049h", 8) == 0)
-            other_screen = p;
-    }
-    assert_true(other_screen && main_screen > other_screen);
-    assert_true(!hidden || shown > hidden);
-}
 
 static void quitting_leaves_a_sane_terminal(void **state)
 {
     (void)state;
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    type(&s, "q");
-    assert_int_equal(finish(&s), 0);
-    assert_sane(&s);
-    leave(&s);
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
 }
 
 static void signals_end_it_cleanly(void **state)
@@ -164,60 +38,60 @@ static void signals_end_it_cleanly(void **state)
     (void)state;
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int i = 0; i < 3; i++) {
-        struct session s;
-        start(&s, NULL, NULL);
-        await(&s, 0, "Last runs");
-        type(&s, "\r"); /* a screen with a thread */
-        await(&s, 0, "BEATS");
+        struct pty_session s;
+        pty_start(&s, DEMO, NULL, NULL);
+        pty_await(&s, 0, "Last runs");
+        pty_type(&s, "\r"); /* a screen with a thread */
+        pty_await(&s, 0, "BEATS");
         kill(s.pid, signals[i]);
-        assert_int_equal(finish(&s), 128 + signals[i]);
-        assert_sane(&s);
-        leave(&s);
+        assert_int_equal(pty_finish(&s), 128 + signals[i]);
+        pty_assert_sane(&s);
+        pty_leave(&s);
     }
 }
 
 static void ctrl_c_ends_it_even_in_a_prompt(void **state)
 {
     (void)state;
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    type(&s, "/abc");
-    await(&s, 0, "abc");
-    type(&s, "\003");
-    assert_int_equal(finish(&s), 130);
-    assert_sane(&s);
-    leave(&s);
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "/abc");
+    pty_await(&s, 0, "abc");
+    pty_type(&s, "\003");
+    assert_int_equal(pty_finish(&s), 130);
+    pty_assert_sane(&s);
+    pty_leave(&s);
 }
 
 static void a_loop_that_hangs_can_be_ended(void **state)
 {
     (void)state;
-    struct session s;
+    struct pty_session s;
     struct timespec pause = {0, 100000000};
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    type(&s, "\r");
-    await(&s, 0, "BEATS");
-    type(&s, "Z");
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
+    pty_type(&s, "Z");
     for (int i = 0; i < 3; i++) {
         nanosleep(&pause, NULL);
         kill(s.pid, SIGTERM);
     }
     int64_t t0 = lab_clock_monotonic_ns();
-    assert_int_equal(finish(&s), 143);
+    assert_int_equal(pty_finish(&s), 143);
     assert_true(lab_clock_monotonic_ns() - t0 < 5000000000LL);
-    assert_sane(&s);
-    leave(&s);
+    pty_assert_sane(&s);
+    pty_leave(&s);
 }
 
 static void a_lost_terminal_ends_it(void **state)
 {
     (void)state;
-    struct session s;
+    struct pty_session s;
     int status = 0;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
     close(s.master);
     for (int i = 0; i < 200 && waitpid(s.pid, &status, WNOHANG) == 0; i++)
         poll(NULL, 0, 50);
@@ -235,37 +109,37 @@ static void a_crash_restores_and_dies_of_it(void **state)
     const char *const no_cores[] = {
         "ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0", NULL};
     for (int i = 0; i < 2; i++) {
-        struct session s;
-        start(&s, no_cores, NULL);
-        await(&s, 0, "Last runs");
-        type(&s, "\r");
-        await(&s, 0, "BEATS");
-        type(&s, keys[i]);
-        assert_int_equal(finish(&s), 128 + signals[i]);
-        assert_sane(&s);
+        struct pty_session s;
+        pty_start(&s, DEMO, no_cores, NULL);
+        pty_await(&s, 0, "Last runs");
+        pty_type(&s, "\r");
+        pty_await(&s, 0, "BEATS");
+        pty_type(&s, keys[i]);
+        assert_int_equal(pty_finish(&s), 128 + signals[i]);
+        pty_assert_sane(&s);
         if (i == 1) /* what the library said comes through */
             assert_non_null(strstr(s.bytes, "assertion of a library failed"));
-        leave(&s);
+        pty_leave(&s);
     }
 }
 
 static void stderr_of_libraries_waits_for_the_end(void **state)
 {
     (void)state;
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    type(&s, "\r");
-    await(&s, 0, "BEATS");
-    type(&s, "E");
-    await(&s, 0, "noise made");
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
+    pty_type(&s, "E");
+    pty_await(&s, 0, "noise made");
     assert_null(strstr(s.bytes, "a library says"));
-    type(&s, "qq");
-    assert_int_equal(finish(&s), 0);
+    pty_type(&s, "qq");
+    assert_int_equal(pty_finish(&s), 0);
     const char *said = strstr(s.bytes, "a library says ^[[31mhello^[[0m");
     assert_non_null(said);
     assert_true(said > strstr(s.bytes, "\033[?1049l"));
-    leave(&s);
+    pty_leave(&s);
 }
 
 /* Whether an SGR sequence in the bytes sets a colour. */
@@ -288,13 +162,13 @@ static bool sends_colour(const char *bytes)
 
 static bool colour_with(const char *const *env, const char *option)
 {
-    struct session s;
-    start(&s, env, option);
-    await(&s, 0, "Last runs");
-    type(&s, "q");
-    assert_int_equal(finish(&s), 0);
+    struct pty_session s;
+    pty_start(&s, DEMO, env, option);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
     bool colour = sends_colour(s.bytes);
-    leave(&s);
+    pty_leave(&s);
     return colour;
 }
 
@@ -316,24 +190,72 @@ static void colour_is_sent_only_where_wanted(void **state)
     assert_true(sends_colour("\033[0;1;38;5;37mx"));
 }
 
+/* Terminals that few machines have an entry for, made here. */
+static bool make_terminfo(const char *dir)
+{
+    char command[1024];
+    snprintf(command, sizeof(command),
+             "mkdir -p '%s' && cat >'%s.src' <<'END' && tic -x -o '%s' "
+             "'%s.src' 2>/dev/null\n"
+             "lab-16|sixteen colours,\n\tcolors#16, pairs#256, "
+             "setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e9%%p1%%{8}%%-%%d%%;m, "
+             "use=xterm,\n"
+             "lab-direct|direct colour,\n\tRGB, colors#0x1000000, "
+             "pairs#0x10000, setaf=\\E[%%?%%p1%%{8}%%<%%t3%%p1%%d%%e38\\:2"
+             "\\:\\:%%p1%%{65536}%%/%%d\\:%%p1%%{256}%%/%%{255}%%&%%d\\:"
+             "%%p1%%{255}%%&%%d%%;m, use=xterm,\nEND\n",
+             dir, dir, dir, dir);
+    return system(command) == 0;
+}
+
+static void every_depth_of_colour_works(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *term;
+        const char *badge; /* how the badge is coloured */
+    } cases[] = {{"TERM=xterm", "\033[32m[CPU]"},
+                 {"TERM=lab-16", "\033[92m[CPU]"},
+                 {"TERM=xterm-256color", "\033[38;5;78m[CPU]"},
+                 {"TERM=lab-direct", "\033[38:2::95:215:135m[CPU]"}};
+    const char *const dir = LAB_BINARY_DIR "/terminfo";
+    if (!make_terminfo(dir))
+        skip();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char where[512];
+        snprintf(where, sizeof(where), "TERMINFO_DIRS=%s:", dir);
+        const char *const env[] = {cases[i].term, where, NULL};
+        struct pty_session s;
+        pty_start(&s, DEMO, env, NULL);
+        pty_await(&s, 0, "Last runs");
+        if (!strstr(s.bytes, cases[i].badge))
+            fail_msg("%s: no %s in %s", cases[i].term, cases[i].badge + 1,
+                     s.bytes);
+        assert_null(strstr(s.bytes, "\033[40m")); /* its own background */
+        pty_type(&s, "q");
+        assert_int_equal(pty_finish(&s), 0);
+        pty_leave(&s);
+    }
+}
+
 static void ascii_sends_no_high_byte(void **state)
 {
     (void)state;
     const char *const c_locale[] = {"LC_ALL=C", NULL};
     for (int i = 0; i < 2; i++) {
-        struct session s;
-        start(&s, i ? c_locale : NULL, i ? NULL : "--ascii");
-        await(&s, 0, "Last runs");
-        type(&s, "\xC3\xA9"); /* and takes one without harm */
-        type(&s, "\r");
-        await(&s, 0, "BEATS");
-        type(&s, "o");
-        await(&s, 0, "blockIdx");
-        type(&s, "qqq");
-        assert_int_equal(finish(&s), 0);
+        struct pty_session s;
+        pty_start(&s, DEMO, i ? c_locale : NULL, i ? NULL : "--ascii");
+        pty_await(&s, 0, "Last runs");
+        pty_type(&s, "\xC3\xA9"); /* and takes one without harm */
+        pty_type(&s, "\r");
+        pty_await(&s, 0, "BEATS");
+        pty_type(&s, "o");
+        pty_await(&s, 0, "blockIdx");
+        pty_type(&s, "qqq");
+        assert_int_equal(pty_finish(&s), 0);
         for (size_t k = 0; k < s.n; k++)
             assert_true((unsigned char)s.bytes[k] < 0x80);
-        leave(&s);
+        pty_leave(&s);
     }
 }
 
@@ -343,13 +265,13 @@ static void no_screen_is_said_in_one_line(void **state)
     const char *const terms[] = {"TERM=dumb", "TERM=no-such-terminal", "TERM="};
     for (int i = 0; i < 3; i++) {
         const char *const env[] = {terms[i], NULL};
-        struct session s;
-        start(&s, env, NULL);
-        assert_int_equal(finish(&s), 4);
+        struct pty_session s;
+        pty_start(&s, DEMO, env, NULL);
+        assert_int_equal(pty_finish(&s), 4);
         assert_non_null(strstr(s.bytes, "--plain"));
         assert_null(strchr(s.bytes, '\033'));
         assert_ptr_equal(strchr(s.bytes, '\n') + 1, s.bytes + s.n);
-        leave(&s);
+        pty_leave(&s);
     }
     FILE *f = popen(DEMO " 2>&1 </dev/null | cat", "r");
     char line[512] = "";
@@ -360,57 +282,67 @@ static void no_screen_is_said_in_one_line(void **state)
     pclose(f);
 }
 
-static void resize_to(struct session *s, int h, int w)
-{
-    struct winsize size = {.ws_row = (unsigned short)h,
-                           .ws_col = (unsigned short)w};
-    assert_int_equal(ioctl(s->master, TIOCSWINSZ, &size), 0);
-}
-
 static void resizing_loses_nothing(void **state)
 {
     (void)state;
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    resize_to(&s, 60, 200);
-    await(&s, s.n, "About");
-    type(&s, "jj"); /* on the broken one */
-    await(&s, 0, "untis");
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_resize(&s, 60, 200);
+    pty_await(&s, s.n, "About");
+    pty_type(&s, "jj"); /* on the broken one */
+    pty_await(&s, 0, "untis");
     size_t from = s.n;
-    resize_to(&s, 1, 1);
+    pty_resize(&s, 1, 1);
     poll(NULL, 0, 200);
-    pump(&s, 100);
-    resize_to(&s, 10, 50);
-    await(&s, from, "Too small: 50x10");
+    pty_pump(&s, 100);
+    pty_resize(&s, 10, 50);
+    pty_await(&s, from, "Too small: 50x10");
     from = s.n;
-    resize_to(&s, 24, 80);
-    await(&s, from, "untis"); /* the cursor is where it was */
-    type(&s, "q");
-    assert_int_equal(finish(&s), 0);
-    assert_sane(&s);
-    leave(&s);
+    pty_resize(&s, 24, 80);
+    pty_await(&s, from, "untis"); /* the cursor is where it was */
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_assert_sane(&s);
+    pty_leave(&s);
 }
 
 static void typing_is_utf8_and_forgives(void **state)
 {
     (void)state;
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    type(&s, "\r");
-    await(&s, 0, "BEATS");
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
     /* A stray byte, a cut character and an overlong one on the way. */
-    type(&s, "p\025\xFF"
-             "a\xE6\x97"
-             "b\xC0\x80"
-             "c\xE6\x97\xA5\xC3\xA9\r");
-    await(&s, 0, "answer 1: abc日é");
-    type(&s, "\033OP"); /* F1 */
-    await(&s, 0, "Keys of this screen");
-    type(&s, "qqq");
-    assert_int_equal(finish(&s), 0);
-    leave(&s);
+    pty_type(&s, "p\025\xFF"
+                 "a\xE6\x97"
+                 "b\xC0\x80"
+                 "c\xE6\x97\xA5\xC3\xA9\r");
+    pty_await(&s, 0, "answer 1: abc日é");
+    pty_type(&s, "\033OP"); /* F1 */
+    pty_await(&s, 0, "Keys of this screen");
+    pty_type(&s, "qqq");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
+static void ctrl_l_sends_the_whole_screen_again(void **state)
+{
+    (void)state;
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    while (pty_pump(&s, 150))
+        continue;
+    size_t from = s.n;
+    pty_type(&s, "\014");
+    pty_await(&s, from, "Last runs");
+    pty_await(&s, from, "all runs");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -426,25 +358,25 @@ static void a_key_shows_within_50_ms(void **state)
     (void)state;
     enum { TRIES = 15 };
     double ms[TRIES];
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    type(&s, "\r");
-    await(&s, 0, "BEATS");
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    pty_type(&s, "\r");
+    pty_await(&s, 0, "BEATS");
     for (int i = 0; i < TRIES; i++) {
         size_t from = s.n;
-        type(&s, "p");
-        ms[i] = await(&s, from, "name: ");
-        type(&s, "\033");
-        while (pump(&s, 150))
+        pty_type(&s, "p");
+        ms[i] = pty_await(&s, from, "name: ");
+        pty_type(&s, "\033");
+        while (pty_pump(&s, 150))
             continue;
     }
     qsort(ms, TRIES, sizeof(ms[0]), compare_doubles);
     if (ms[TRIES / 2] >= 50)
         fail_msg("the median key took %.1f ms", ms[TRIES / 2]);
-    type(&s, "qq");
-    assert_int_equal(finish(&s), 0);
-    leave(&s);
+    pty_type(&s, "qq");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
 }
 
 /* Ticks of 10 ms that the process has used. */
@@ -472,19 +404,19 @@ static long used_ticks(pid_t pid)
 static void it_sleeps_when_nothing_happens(void **state)
 {
     (void)state;
-    struct session s;
-    start(&s, NULL, NULL);
-    await(&s, 0, "Last runs");
-    while (pump(&s, 200))
+    struct pty_session s;
+    pty_start(&s, DEMO, NULL, NULL);
+    pty_await(&s, 0, "Last runs");
+    while (pty_pump(&s, 200))
         continue;
     long before = used_ticks(s.pid);
-    assert_false(pump(&s, 3000)); /* and sends nothing */
+    assert_false(pty_pump(&s, 3000)); /* and sends nothing */
     long used = used_ticks(s.pid) - before;
     if (used > 3 * sysconf(_SC_CLK_TCK) / 100)
         fail_msg("%ld ticks in 3 s", used);
-    type(&s, "q");
-    assert_int_equal(finish(&s), 0);
-    leave(&s);
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
 }
 
 static void colour_rules_are_pure(void **state)
@@ -512,6 +444,8 @@ int main(void)
         cmocka_unit_test(a_crash_restores_and_dies_of_it),
         cmocka_unit_test(stderr_of_libraries_waits_for_the_end),
         cmocka_unit_test(colour_is_sent_only_where_wanted),
+        cmocka_unit_test(every_depth_of_colour_works),
+        cmocka_unit_test(ctrl_l_sends_the_whole_screen_again),
         cmocka_unit_test(ascii_sends_no_high_byte),
         cmocka_unit_test(no_screen_is_said_in_one_line),
         cmocka_unit_test(resizing_loses_nothing),

@@ -56,7 +56,7 @@ static const struct lab_home_lesson LESSONS[] = {
 };
 enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };
 
-static const struct lab_run_row RUNS[] = {
+static const struct lab_ui_run_row RUNS[] = {
     {12, "mlp-digits", "cuda", "NVIDIA H200", "fp32", "2025-06-01 14:03", 7,
      4320, 2.3103, 0.04127, 0.9806, 81234.5},
     {11, "mlp-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-06-01 13:55", 7,
@@ -68,7 +68,7 @@ static const struct lab_run_row RUNS[] = {
 };
 enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
 
-static const struct lab_step_row STEPS[] = {
+static const struct lab_ui_step_row STEPS[] = {
     {0, "fc1.matmul", "dense", "forward", "tiled", "cuda", 4320, 4100, 4352,
      210, 20480, 7296, 1},
     {1, "fc1.bias", "dense", "forward", "naive", "cuda", 4320, 1900, 2016, 95,
@@ -86,7 +86,7 @@ static const struct lab_step_row STEPS[] = {
 };
 enum { STEP_COUNT = sizeof(STEPS) / sizeof(STEPS[0]) };
 
-static const struct lab_kernel_row KERNELS[] = {
+static const struct lab_ui_kernel_row KERNELS[] = {
     {"dense_matmul_fwd_tiled",
      "fc1.matmul",
      4320,
@@ -130,11 +130,11 @@ static const struct lab_kernel_row KERNELS[] = {
 };
 enum { KERNEL_COUNT = sizeof(KERNELS) / sizeof(KERNELS[0]) };
 
-static struct lab_run_row runs[RUN_COUNT];
+static struct lab_ui_run_row runs[RUN_COUNT];
 static int64_t run_count;
-static struct lab_kernel_row kernels[KERNEL_COUNT];
+static struct lab_ui_kernel_row kernels[KERNEL_COUNT];
 
-static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
+static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count)
 {
     (void)user;
@@ -144,7 +144,7 @@ static enum lab_status load_runs(void *user, const struct lab_run_row **rows,
 }
 
 static enum lab_status load_steps(void *user, int64_t run,
-                                  const struct lab_step_row **rows,
+                                  const struct lab_ui_step_row **rows,
                                   int64_t *count)
 {
     (void)user;
@@ -156,8 +156,8 @@ static enum lab_status load_steps(void *user, int64_t run,
 }
 
 static enum lab_status load_kernels(void *user, int64_t run,
-                                    const struct lab_step_row *step,
-                                    const struct lab_kernel_row **rows,
+                                    const struct lab_ui_step_row *step,
+                                    const struct lab_ui_kernel_row **rows,
                                     int64_t *count)
 {
     (void)user;

@@ -1,5 +1,7 @@
-/* tests/unit/profiler_sink.h -- a sink that keeps what it is given. */
+/* tests/unit/profiler_sink.h -- a sink that keeps what it is given. Records may
+ * come from any thread; reading waits for nobody. */
 #pragma once
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "trace/record.h"
@@ -12,28 +14,31 @@ struct kept {
     size_t room; /* records beyond are refused */
     char *names[KEPT_NAMES];
     uint32_t n_names;
+    pthread_mutex_t lock;
 };
 
 static inline int kept_push(void *user, const struct lab_record *record)
 {
     struct kept *k = user;
-    if (k->n == k->room)
-        return 0;
-    k->records[k->n++] = *record;
-    return 1;
+    pthread_mutex_lock(&k->lock);
+    int room = k->n < k->room;
+    if (room)
+        k->records[k->n++] = *record;
+    pthread_mutex_unlock(&k->lock);
+    return room;
 }
 
 static inline uint32_t kept_intern(void *user, const char *text)
 {
     struct kept *k = user;
-    for (uint32_t i = 1; i < k->n_names; i++) {
-        if (strcmp(k->names[i], text) == 0)
-            return i;
-    }
-    if (k->n_names == KEPT_NAMES)
-        return 0;
-    k->names[k->n_names] = strdup(text);
-    return k->n_names++;
+    uint32_t id = 1;
+    pthread_mutex_lock(&k->lock);
+    while (id < k->n_names && strcmp(k->names[id], text) != 0)
+        id++;
+    if (id == k->n_names && id < KEPT_NAMES)
+        k->names[k->n_names++] = strdup(text);
+    pthread_mutex_unlock(&k->lock);
+    return id < KEPT_NAMES ? id : 0;
 }
 
 static inline struct lab_sink kept_sink(struct kept *k)
@@ -49,6 +54,7 @@ static inline struct kept *kept_new(void)
     k->room = KEPT_RECORDS;
     k->names[0] = strdup("");
     k->n_names = 1;
+    pthread_mutex_init(&k->lock, NULL);
     return k;
 }
 
@@ -57,6 +63,7 @@ static inline void kept_free(struct kept *k)
     for (uint32_t i = 0; i < k->n_names; i++)
         free(k->names[i]);
     free(k->records);
+    pthread_mutex_destroy(&k->lock);
     free(k);
 }
 

@@ -16,7 +16,10 @@
 
 #include "trace/intern.h"
 
+enum { PATHS = 16, PATH_BYTES = 512 };
 static char directory[256];
+static char paths[PATHS][PATH_BYTES];
+static int n_paths;
 
 const char *sample_dir(void)
 {
@@ -53,15 +56,20 @@ void sample_dir_remove(void)
     if (directory[0])
         remove_tree(directory);
     directory[0] = '\0';
+    n_paths = 0;
 }
 
 const char *sample_path(const char *name)
 {
-    static char path[4][512];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof(path[next]), "%s/%s", sample_dir(), name);
-    return path[next];
+    char wanted[PATH_BYTES];
+    int i = 0;
+    snprintf(wanted, sizeof(wanted), "%s/%s", sample_dir(), name);
+    while (i < n_paths && strcmp(paths[i], wanted) != 0)
+        i++;
+    assert_true(i < PATHS);
+    if (i == n_paths)
+        memcpy(paths[n_paths++], wanted, sizeof(wanted));
+    return paths[i];
 }
 
 struct lab_record sample_step(int64_t exec, int64_t iteration, int32_t index,

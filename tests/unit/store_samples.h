@@ -7,7 +7,7 @@
  * sample_dir_remove(), which removes it with everything in it. */
 const char *sample_dir(void);
 void sample_dir_remove(void);
-/* `name` in that directory; static memory, four at a time. */
+/* `name` in that directory; valid until sample_dir_remove(). */
 const char *sample_path(const char *name);
 
 struct lab_record sample_step(int64_t exec, int64_t iteration, int32_t index,

@@ -7,10 +7,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -204,7 +202,7 @@ static void times_add_up_in_any_order(void **state)
                      1);
 }
 
-static void copies_calls_ranges_and_metrics(void **state)
+static void copies_and_sets(void **state)
 {
     const char *path = sample_path("runs.db");
     struct lab_writer *writer = new_writer(path);
@@ -220,35 +218,6 @@ static void copies_calls_ranges_and_metrics(void **state)
     push(writer, r);
     r.kind = LAB_RECORD_MEMSET;
     r.u.memcpy_.value = 255;
-    push(writer, r);
-    r = (struct lab_record){.kind = LAB_RECORD_API};
-    r.u.api =
-        (struct lab_api_record){.start_ns = 1,
-                                .end_ns = 3,
-                                .name = lab_intern("cudaLaunchKernel"),
-                                .correlation_id = 4000000000u,
-                                .event_class = 0,
-                                .global_tid = (INT64_C(4242) << 24) | 4243};
-    push(writer, r);
-    r.kind = LAB_RECORD_SYNC;
-    r.u.api.sync_type = 3;
-    push(writer, r);
-    r = (struct lab_record){.kind = LAB_RECORD_RANGE};
-    r.u.range = (struct lab_range_record){
-        .start_ns = 1, .end_ns = 8, .text = lab_intern("forward"), .level = 2};
-    push(writer, r);
-    push(writer, r);
-    r = (struct lab_record){.kind = LAB_RECORD_OVERHEAD};
-    r.u.overhead = (struct lab_overhead_record){
-        .start_ns = 1, .end_ns = 2, .name = lab_intern("buffer flush")};
-    push(writer, r);
-    r = (struct lab_record){.kind = LAB_RECORD_METRIC};
-    r.u.metric =
-        (struct lab_metric_record){.exec = 1,
-                                   .kernel_ordinal = LAB_UNKNOWN,
-                                   .metric = lab_intern("dram__bytes_read.sum"),
-                                   .passes = 2,
-                                   .value = 0.5};
     push(writer, r);
     finish(writer);
     assert_int_equal(
@@ -266,6 +235,25 @@ static void copies_calls_ranges_and_metrics(void **state)
                                       "= 1 AND sum(memsetRow) = 1 FROM "
                                       "op_memory WHERE stepExec = 1"),
                      1);
+}
+
+static void calls_and_waits(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_record r = {.kind = LAB_RECORD_API};
+    (void)state;
+    r.u.api =
+        (struct lab_api_record){.start_ns = 1,
+                                .end_ns = 3,
+                                .name = lab_intern("cudaLaunchKernel"),
+                                .correlation_id = 4000000000u,
+                                .global_tid = (INT64_C(4242) << 24) | 4243};
+    push(writer, r);
+    r.kind = LAB_RECORD_SYNC;
+    r.u.api.sync_type = 3;
+    push(writer, r);
+    finish(writer);
     assert_int_equal(
         sample_int(path,
                    "SELECT correlationId = 4000000000 AND s.value = "
@@ -278,6 +266,31 @@ static void copies_calls_ranges_and_metrics(void **state)
                                       "JOIN ENUM_CUPTI_SYNC_TYPE ON id = "
                                       "syncType"),
                      1);
+}
+
+static void ranges_overheads_and_metrics(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    struct lab_record r = {.kind = LAB_RECORD_RANGE};
+    (void)state;
+    r.u.range = (struct lab_range_record){
+        .start_ns = 1, .end_ns = 8, .text = lab_intern("forward"), .level = 2};
+    push(writer, r);
+    push(writer, r);
+    r = (struct lab_record){.kind = LAB_RECORD_OVERHEAD};
+    r.u.overhead = (struct lab_overhead_record){
+        .start_ns = 1, .end_ns = 2, .name = lab_intern("buffer flush")};
+    push(writer, r);
+    r = (struct lab_record){.kind = LAB_RECORD_METRIC};
+    r.u.metric =
+        (struct lab_metric_record){.exec = 1,
+                                   .kernel_ordinal = LAB_UNKNOWN,
+                                   .metric = lab_intern("dram__bytes_read.sum"),
+                                   .passes = 2,
+                                   .value = 0.5};
+    push(writer, r);
+    finish(writer);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM NVTX_EVENTS WHERE "
                                       "eventType = 59 AND domainId = 1"),
                      2);
@@ -430,71 +443,6 @@ static void gpu_has_a_row(void **state)
         1);
 }
 
-/* A child records and says after each flush how far it is; it is killed at a
- * moment of no one's choosing. */
-static void child_records(const char *path, int out)
-{
-    struct lab_run_info info;
-    struct lab_writer *writer;
-    int64_t exec = 1;
-    lab_run_info_init(&info);
-    if (lab_writer_new(&writer, path, &info, NULL))
-        _exit(1);
-    const struct lab_sink sink = lab_writer_sink(writer);
-    for (int64_t i = 0;; i++) {
-        sample_iteration(&sink, i, 5, &exec);
-        if (lab_writer_flush(writer) || write(out, &i, sizeof(i)) < 0)
-            _exit(1);
-    }
-}
-
-static void kill_loses_one_iteration_at_most(void **state)
-{
-    const char *path = sample_path("runs.db");
-    unsigned random = 12345;
-    (void)state;
-    for (int round = 0; round < 12; round++) {
-        struct lab_database *db;
-        int64_t acknowledged = -1;
-        int64_t i;
-        char sql[256];
-        int pipe_ends[2];
-        assert_int_equal(pipe(pipe_ends), 0);
-        pid_t child = fork();
-        if (child == 0)
-            child_records(path, pipe_ends[1]);
-        close(pipe_ends[1]);
-        random = random * 1103515245 + 12345;
-        /* not before the run is there */
-        assert_int_equal(read(pipe_ends[0], &acknowledged, 8), 8);
-        struct timespec pause = {0, (long)(random % 40000) * 1000};
-        nanosleep(&pause, NULL);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        while (read(pipe_ends[0], &i, 8) == 8)
-            acknowledged = i;
-        close(pipe_ends[0]);
-        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-        assert_int_equal(lab_database_check(db), LAB_OK);
-        lab_database_close(db);
-        snprintf(sql, sizeof(sql),
-                 "SELECT min(n = 5 AND t = 5 * 1500 + 10) FROM (SELECT "
-                 "count(*) AS n, sum(time_ns) AS t FROM step WHERE runId = %d "
-                 "AND iteration <= %lld GROUP BY iteration)",
-                 round + 1, (long long)acknowledged);
-        assert_int_equal(sample_int(path, sql), 1);
-        snprintf(sql, sizeof(sql),
-                 "SELECT count(*) FROM loss WHERE runId = %d AND iteration <= "
-                 "%lld",
-                 round + 1, (long long)acknowledged);
-        assert_int_equal(sample_int(path, sql), acknowledged + 1);
-        snprintf(sql, sizeof(sql),
-                 "SELECT status = 'interrupted' FROM run WHERE id = %d",
-                 round + 1);
-        assert_int_equal(sample_int(path, sql), 1);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,14 +450,15 @@ int main(void)
         cmocka_unit_test_teardown(second_run_has_its_own_rows, cleanup),
         cmocka_unit_test_teardown(unknown_is_null, cleanup),
         cmocka_unit_test_teardown(times_add_up_in_any_order, cleanup),
-        cmocka_unit_test_teardown(copies_calls_ranges_and_metrics, cleanup),
+        cmocka_unit_test_teardown(copies_and_sets, cleanup),
+        cmocka_unit_test_teardown(calls_and_waits, cleanup),
+        cmocka_unit_test_teardown(ranges_overheads_and_metrics, cleanup),
         cmocka_unit_test_teardown(later_records_add_to_earlier_ones, cleanup),
         cmocka_unit_test_teardown(flush_makes_rows_visible, cleanup),
         cmocka_unit_test_teardown(idle_writer_commits, cleanup),
         cmocka_unit_test_teardown(threads_may_flush_together, cleanup),
         cmocka_unit_test_teardown(ends_are_told_apart, cleanup),
         cmocka_unit_test_teardown(gpu_has_a_row, cleanup),
-        cmocka_unit_test_teardown(kill_loses_one_iteration_at_most, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

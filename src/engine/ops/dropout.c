@@ -57,6 +57,13 @@ static void forward(struct lab_builder *b)
     int x = lab_build_input(b, 0);
     struct lab_shape shape = lab_build_shape(b, x);
     struct lab_dropout_params p = {lab_build_attr(b, "p")->f};
+    if (!(p.p >= 0 && p.p < 1)) {
+        lab_build_fail(b, LAB_E_RANGE,
+                       "p is %g; it is the share that is dropped, from 0 to "
+                       "below 1",
+                       p.p);
+        return;
+    }
     int mask = lab_build_part(b, "mask", &shape, lab_build_real(b));
     int y = lab_build_out(b, &shape);
     int64_t n = 0;

@@ -107,7 +107,7 @@ struct lab_printed_spec { /* a value that course material prints */
 struct lab_network_spec {
     char *file; /* for messages */
     char *title;
-    uint64_t seed;
+    uint64_t seed; /* 1 when the lesson gives none */
     enum lab_layout layout;
     enum lab_precision precision;
     struct lab_data_spec data;

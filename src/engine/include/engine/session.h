@@ -196,6 +196,10 @@ void lab_snapshot_release(struct lab_snapshot *snap);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);
+/* Names of the variants that a node of the plan can take here, the default
+ * first; they outlive the session. 0 while it starts. Any thread. */
+int lab_session_variant_names(struct lab_session *s, int node,
+                              const char **names, int max);
 /* How many iterations the lesson asks for; `epochs` or `iterations` above 0
  * go before the lesson's own. `facts` of its data. */
 int64_t lab_train_iterations(const struct lab_network_spec *spec,

@@ -22,7 +22,8 @@ struct lab_walk;
 
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
- * the walk. LAB_E_NOMEM names the largest tensor when memory is short. */
+ * the walk. LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
+ * it has no room for them now. Both name the largest. */
 enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
                              struct lab_backend *be, struct lab_data *data);
 void lab_walk_free(struct lab_walk *w); /* NULL allowed */

@@ -22,8 +22,9 @@ enum lab_status lab_database_default_path(struct lab_str *out);
 
 /* Opens `path` for writing: makes its directories and the file, brings an
  * older schema up to date in one transaction, and marks runs whose process is
- * gone as interrupted. With read_only nothing is written, not even beside the
- * file, and a missing file is LAB_E_NOTFOUND. `options` NULL: all defaults.
+ * gone as interrupted. With read_only the file is not changed (SQLite may put
+ * its -shm file beside it, where it has the right to), and a missing file is
+ * LAB_E_NOTFOUND. `options` NULL: all defaults.
  *
  * Refused: a directory or file without the right to write, a file that is no
  * database or another program's, a damaged one, one that is locked longer

@@ -56,8 +56,9 @@ struct lab_canvas {
     struct lab_rect clip;
     bool ascii;   /* only bytes below 0x80: charts and borders fall back */
     bool blocks;  /* charts in blocks: the console has no braille */
-    int cursor_y; /* where the terminal's cursor stands; -1: hidden */
+    int cursor_y; /* where the terminal's cursor stands; -1: nowhere */
     int cursor_x;
+    bool cursor_shown;
 };
 
 LAB_C_BEGIN
@@ -97,9 +98,12 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
 int lab_text_columns(const char *utf8);
 /* The same on this canvas: an ascii one may write "sum" for one character. */
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8);
-/* Shows the terminal's cursor at (y, x): where typing goes, and where screen
- * readers look. Hidden again by the next lab_canvas_clear(). */
+/* Shows the terminal's cursor at (y, x): where typing goes. Hidden again by
+ * the next lab_canvas_clear(). */
 void lab_canvas_cursor(struct lab_canvas *c, int y, int x);
+/* Puts it there without showing it, unless it is shown elsewhere: on the chosen
+ * row, where screen readers and magnifiers look. */
+void lab_canvas_focus(struct lab_canvas *c, int y, int x);
 
 /* The canvas as lines of text without styles, trailing blanks cut: golden
  * screens. NULL when memory is short; free with lab_free(). */

@@ -33,7 +33,7 @@ struct lab_home_lesson {
     int64_t steps_total; /* LAB_UNKNOWN until it has been opened */
 };
 
-struct lab_run_row {
+struct lab_ui_run_row {
     int64_t run;
     const char *lesson;
     const char *backend;
@@ -48,7 +48,7 @@ struct lab_run_row {
     double samples_per_s;
 };
 
-struct lab_step_row {
+struct lab_ui_step_row {
     int64_t index; /* place in the iteration */
     const char *name;
     const char *op;
@@ -64,7 +64,7 @@ struct lab_step_row {
     int64_t kernels; /* launches each time */
 };
 
-struct lab_kernel_row {
+struct lab_ui_kernel_row {
     const char *name;
     const char *step;
     int64_t count;
@@ -79,16 +79,16 @@ struct lab_kernel_row {
 
 struct lab_runs_model {
     void *user;
-    enum lab_status (*load_runs)(void *user, const struct lab_run_row **rows,
+    enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count);
     enum lab_status (*load_steps)(void *user, int64_t run,
-                                  const struct lab_step_row **rows,
+                                  const struct lab_ui_step_row **rows,
                                   int64_t *count);
     /* Of one step (its name and phase: a name is the same in every phase), or
      * with NULL those of the whole run. */
     enum lab_status (*load_kernels)(void *user, int64_t run,
-                                    const struct lab_step_row *step,
-                                    const struct lab_kernel_row **rows,
+                                    const struct lab_ui_step_row *step,
+                                    const struct lab_ui_kernel_row **rows,
                                     int64_t *count);
     /* Machine, commit, precision, how times were taken ...: a few lines. */
     enum lab_status (*write_facts)(void *user, int64_t run,
@@ -102,7 +102,7 @@ struct lab_home_model {
     const char *note;    /* a warning in the status line at the start */
     const struct lab_home_lesson *lessons;
     int64_t lesson_count;
-    const struct lab_run_row *runs; /* newest first, the last few */
+    const struct lab_ui_run_row *runs; /* newest first, the last few */
     int64_t run_count;
     /* Brings the fields above up to date: at the start, and whenever the home
      * screen comes back. May be NULL. */
@@ -116,7 +116,7 @@ struct lab_home_model {
 
 struct lab_run_args {
     const struct lab_runs_model *model;
-    struct lab_run_row run; /* its strings must outlive the screen */
+    struct lab_ui_run_row run; /* its strings must outlive the screen */
 };
 
 struct lab_source_args {

@@ -71,6 +71,8 @@ struct lab_stepper_model {
     /* Opens the source of a kernel on top of the stepper. */
     enum lab_status (*open_source)(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol);
+    /* Opens the whole text of the lesson on top of the stepper. */
+    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui);
     /* The learner has walked `position` of `n_steps` steps of `iteration`. */
     void (*progress)(void *user, int64_t iteration, int position, int n_steps);
 
@@ -98,6 +100,9 @@ void lab_stepper_text_line(struct lab_stepper_text *t); /* starts a line */
 /* Adds to the last line; control characters are made visible. */
 void lab_stepper_text_add(struct lab_stepper_text *t, enum lab_role role,
                           const char *text);
+/* Goes on in the last line, and wraps like the next one. */
+void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
+                           const char *text, int columns, int hang);
 /* Words of `text` over as many lines of `columns` as it takes; `hang` blanks
  * before the second and later ones. */
 void lab_stepper_text_wrap(struct lab_stepper_text *t, enum lab_role role,

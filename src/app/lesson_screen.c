@@ -1,0 +1,334 @@
+#include "lesson_screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/datadir.h"
+#include "base/mem.h"
+#include "engine/session.h"
+#include "lesson/catalog.h"
+#include "recording.h"
+#include "trace/intern.h"
+#include "ui/stepper.h"
+#include "ui/views.h"
+
+enum { SOURCE_BYTES = 4 << 20 };
+
+struct lab_lesson_screen {
+    struct lab_lesson *lesson;
+    struct lab_network_spec spec;
+    struct lab_recording *recording;
+    struct lab_session *session;
+    struct lab_stepper_model model;
+    char time_note[96];
+    lab_lesson_seen_fn *seen;
+    void *seen_user;
+    int64_t best; /* most steps walked so far */
+    double loss_first;
+};
+
+/* ---- the session behind the stepper ---- */
+
+static enum lab_status post(void *user, const struct lab_command *command)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_post(s->session, command);
+}
+
+static int64_t version(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_version(s->session);
+}
+
+static enum lab_status snapshot(void *user, struct lab_snapshot *out)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_snapshot(s->session, out);
+}
+
+static void snapshot_release(void *user, struct lab_snapshot *snap)
+{
+    (void)user;
+    lab_snapshot_release(snap);
+}
+
+/* ---- kernels ---- */
+
+static void convert_kernel(const struct lab_kernel_record *k,
+                           struct lab_stepper_kernel *row)
+{
+    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
+    *row = (struct lab_stepper_kernel){
+        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
+        .registers_per_thread = k->registers_per_thread,
+        .shared_bytes =
+            (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes,
+        .occupancy_pct = k->occupancy_pct,
+        .occupancy_limit = k->occupancy_limit};
+    snprintf(row->name, sizeof(row->name), "%s",
+             lab_intern_text(k->short_name));
+    for (int i = 0; i < 3; i++) {
+        row->grid[i] = k->grid[i];
+        row->block[i] = k->block[i];
+    }
+}
+
+static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
+                   int max)
+{
+    enum { MOST = 64 };
+    struct lab_kernel_record found[MOST];
+    struct lab_lesson_screen *s = user;
+    struct lab_live *live = lab_recording_live(s->recording);
+    size_t n = lab_live_kernels(live, exec, found, MOST);
+    for (size_t i = 0; i < n && i < MOST && (int)i < max; i++)
+        convert_kernel(&found[i], &rows[i]);
+    return (int)n;
+}
+
+/* ---- variants ---- */
+
+static int variant_names(void *user, int node, const char **names, int max)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_variant_names(s->session, node, names, max);
+}
+
+/* ---- text ---- */
+
+static enum lab_role role_of(unsigned style)
+{
+    if (style & LAB_SPAN_HEADING)
+        return LAB_ROLE_HEADING;
+    if (style & LAB_SPAN_MATH)
+        return LAB_ROLE_FORMULA;
+    if (style & LAB_SPAN_CODE)
+        return LAB_ROLE_CODE;
+    if (style & LAB_SPAN_STRONG)
+        return LAB_ROLE_TITLE;
+    if (style & LAB_SPAN_FRAME)
+        return LAB_ROLE_DIM;
+    return LAB_ROLE_NORMAL;
+}
+
+static void add_doc(const struct lab_md *doc, int columns,
+                    struct lab_stepper_text *out)
+{
+    struct lab_md_lines lines;
+    if (lab_md_wrap(doc, columns, &lines))
+        return;
+    for (size_t i = 0; i < lines.count; i++) {
+        const struct lab_md_line *line = &lines.lines[i];
+        lab_stepper_text_line(out);
+        for (size_t k = 0; k < line->n_spans; k++)
+            lab_stepper_text_add(out, role_of(line->spans[k].style),
+                                 line->spans[k].text);
+    }
+    lab_md_lines_release(&lines);
+}
+
+static void text_for(void *user, const char *step, const char *node,
+                     const char *phase, int columns,
+                     struct lab_stepper_text *out)
+{
+    struct lab_lesson_screen *s = user;
+    const struct lab_section *section =
+        lab_lesson_text_for(s->lesson, step, node, phase);
+    if (!section && s->lesson->n_sections > 0)
+        section = &s->lesson->sections[0];
+    if (section)
+        add_doc(&section->doc, columns, out);
+}
+
+/* ---- source ---- */
+
+static enum lab_status read_file(const char *path, struct lab_str *out)
+{
+    char chunk[4096];
+    size_t n;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return lab_fail(LAB_E_IO, "%s: cannot be read", path);
+    while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0 &&
+           out->len < SOURCE_BYTES)
+        lab_str_add_bytes(out, chunk, n);
+    fclose(f);
+    return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for %s", path)
+                       : LAB_OK;
+}
+
+static enum lab_status open_source(void *user, struct lab_ui *ui,
+                                   const char *file, const char *symbol)
+{
+    struct lab_str path;
+    struct lab_str text;
+    (void)user;
+    lab_str_init(&path);
+    lab_str_init(&text);
+    enum lab_status st = lab_data_path(file, &path);
+    if (!st)
+        st = read_file(lab_str_text(&path), &text);
+    if (!st) {
+        struct lab_source_args args = {.path = file,
+                                       .text = lab_str_text(&text),
+                                       .bytes = text.len,
+                                       .symbol = symbol};
+        st = lab_ui_push(ui, &lab_view_source, &args);
+    }
+    lab_str_release(&path);
+    lab_str_release(&text);
+    return st;
+}
+
+/* ---- progress ---- */
+
+static void progress(void *user, int64_t iteration, int position, int n_steps)
+{
+    struct lab_lesson_screen *s = user;
+    int64_t seen = iteration > 0 ? n_steps : position;
+    if (seen <= s->best)
+        return;
+    s->best = seen;
+    if (s->seen)
+        s->seen(s->seen_user, s->lesson->id, seen, n_steps, seen == n_steps);
+}
+
+/* ---- life ---- */
+
+static enum lab_status read_lesson(struct lab_lesson_screen *s,
+                                   const struct lab_options *o,
+                                   const char *name)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_lesson_find(name, &path);
+    if (!st)
+        st = lab_lesson_load(&s->lesson, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    s->spec = s->lesson->spec; /* a view: the lesson owns what it names */
+    if (o->precision)
+        s->spec.precision = lab_precision_find(o->precision);
+    struct lab_recording_options options = {
+        .lesson = s->lesson,
+        .db = o->db,
+        .seed = o->seed_given ? o->seed : s->spec.seed,
+        .counters = o->counters};
+    return lab_recording_new(&s->recording, &options);
+}
+
+static enum lab_status start_session(struct lab_lesson_screen *s,
+                                     struct lab_ui *ui,
+                                     const struct lab_options *o)
+{
+    struct lab_session_config config = {
+        .spec = &s->spec,
+        .backend = o->backend,
+        .device = o->device,
+        .batch = o->batch,
+        .data = o->data,
+        .seed_given = o->seed_given,
+        .seed = o->seed,
+        .choices = o->choices,
+        .n_choices = o->n_choices,
+        .hooks = {.user = s->recording,
+                  .prepare = lab_recording_prepare,
+                  .opened = lab_recording_opened,
+                  .closing = lab_recording_closing},
+        .wake = lab_ui_wake,
+        .wake_user = ui};
+    return lab_session_new(&s->session, &config);
+}
+
+static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
+{
+    snprintf(s->time_note, sizeof(s->time_note),
+             "CPU: monotonic clock; GPU: CUPTI kernel records, else CUDA "
+             "events");
+    s->model = (struct lab_stepper_model){.user = s,
+                                          .title = s->lesson->title,
+                                          .time_note = s->time_note,
+                                          .post = post,
+                                          .version = version,
+                                          .snapshot = snapshot,
+                                          .snapshot_release = snapshot_release,
+                                          .kernels = kernels,
+                                          .variant_names = variant_names,
+                                          .text_for = text_for,
+                                          .open_source = open_source,
+                                          .progress = progress,
+                                          .printed = s->spec.printed,
+                                          .n_printed = s->spec.n_printed,
+                                          .train_iterations = o->iterations};
+}
+
+enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
+                                       struct lab_ui *ui,
+                                       const struct lab_options *options,
+                                       const char *lesson,
+                                       lab_lesson_seen_fn *seen, void *user)
+{
+    struct lab_lesson_screen *s = lab_alloc(sizeof(*s));
+    if (!s)
+        return lab_fail(LAB_E_NOMEM, "no memory for the lesson");
+    s->seen = seen;
+    s->seen_user = user;
+    enum lab_status st = read_lesson(s, options, lesson);
+    if (!st)
+        st = start_session(s, ui, options);
+    if (!st) {
+        fill_model(s, options);
+        st = lab_ui_push(ui, &lab_view_stepper, &s->model);
+    }
+    if (st) {
+        lab_lesson_screen_close(s);
+        return st;
+    }
+    *out = s;
+    return LAB_OK;
+}
+
+static void summarize(struct lab_lesson_screen *s,
+                      struct lab_run_summary *summary)
+{
+    struct lab_snapshot snap;
+    lab_run_summary_init(summary);
+    summary->status = LAB_RUN_DONE;
+    if (lab_session_snapshot(s->session, &snap))
+        return;
+    summary->iterations = snap.iteration + (snap.position > 0);
+    summary->accuracy = snap.accuracy;
+    summary->loss_last = snap.loss;
+    if (snap.losses.n > 0) {
+        summary->loss_first = snap.losses.value[0];
+        if (isnan(snap.loss))
+            summary->loss_last = snap.losses.value[snap.losses.n - 1];
+    }
+    if (!isnan(snap.step_ms_median))
+        summary->iteration_median_ns = (int64_t)(snap.step_ms_median * 1e6);
+    lab_snapshot_release(&snap);
+}
+
+void lab_lesson_screen_close(struct lab_lesson_screen *s)
+{
+    struct lab_run_summary summary;
+    if (!s)
+        return;
+    lab_run_summary_init(&summary);
+    if (s->session)
+        summarize(s, &summary);
+    lab_session_free(s->session); /* hands out its last records */
+    if (s->recording)
+        lab_recording_finish(s->recording, &summary);
+    lab_recording_free(s->recording);
+    lab_lesson_free(s->lesson);
+    lab_free(s);
+}
+
+void lab_lesson_screen_note(struct lab_lesson_screen *s, struct lab_str *out)
+{
+    lab_recording_note(s->recording, out);
+}

@@ -1,0 +1,415 @@
+#include "runs_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/query.h"
+#include "ui/format.h"
+
+/* Rows of one kind, with the texts that they point to. */
+struct rows {
+    void *items;
+    int64_t n;
+    int64_t room;
+    char **texts;
+    int64_t n_texts;
+    int64_t text_room;
+    bool failed;
+};
+
+struct lab_runs_source {
+    struct lab_runs_model model;
+    char *path;
+    struct rows runs;
+    struct rows last;
+    struct rows steps;
+    struct rows kernels;
+    int most;                           /* for the query that runs now */
+    const struct lab_ui_step_row *step; /* likewise: only its kernels */
+};
+
+static void rows_clear(struct rows *r)
+{
+    for (int64_t i = 0; i < r->n_texts; i++)
+        lab_free(r->texts[i]);
+    lab_free(r->texts);
+    lab_free(r->items);
+    *r = (struct rows){0};
+}
+
+static bool grow(struct rows *r, void **list, int64_t n, int64_t *room,
+                 size_t each)
+{
+    if (n < *room)
+        return true;
+    int64_t next = *room ? *room * 2 : 64;
+    void *p = lab_realloc_array(*list, (size_t)next, each);
+    if (!p) {
+        r->failed = true;
+        return false;
+    }
+    *list = p;
+    *room = next;
+    return true;
+}
+
+static void *add_row(struct rows *r, size_t each)
+{
+    if (!grow(r, &r->items, r->n, &r->room, each))
+        return NULL;
+    char *row = (char *)r->items + (size_t)r->n * each;
+    memset(row, 0, each);
+    r->n++;
+    return row;
+}
+
+/* Texts of a database come from anywhere: made safe for the terminal. */
+static const char *keep(struct rows *r, const char *text)
+{
+    struct lab_str s;
+    if (!text)
+        return "";
+    lab_str_init(&s);
+    lab_str_add_visible(&s, text, strlen(text), false);
+    char *copy = lab_str_detach(&s);
+    if (!copy || !grow(r, (void **)&r->texts, r->n_texts, &r->text_room,
+                       sizeof(*r->texts))) {
+        lab_free(copy);
+        r->failed = true;
+        return "";
+    }
+    r->texts[r->n_texts++] = copy;
+    return copy;
+}
+
+static enum lab_status check(const struct rows *r)
+{
+    return r->failed ? lab_fail(LAB_E_NOMEM, "no memory for the list") : LAB_OK;
+}
+
+static enum lab_status open_database(struct lab_runs_source *s, bool write,
+                                     struct lab_database **db)
+{
+    struct lab_database_options options = {.read_only = !write,
+                                           .busy_timeout_ms = 500};
+    *db = NULL;
+    if (access(s->path, F_OK))
+        return LAB_OK; /* nothing has been recorded yet */
+    return lab_database_open(db, s->path, &options);
+}
+
+/* ---- runs ---- */
+
+static void convert_run(struct rows *r, const struct lab_run_row *row,
+                        struct lab_ui_run_row *out)
+{
+    char started[20] = "";
+    if (row->started) /* "2025-06-01T14:03:00Z" without the T and the seconds */
+        snprintf(started, sizeof(started), "%.10s %.5s", row->started,
+                 strlen(row->started) > 11 ? row->started + 11 : "");
+    *out = (struct lab_ui_run_row){.run = row->id,
+                                   .seed = (int64_t)row->seed,
+                                   .iterations = row->iterations,
+                                   .loss_first = row->loss_first,
+                                   .loss_last = row->loss_last,
+                                   .accuracy = row->accuracy,
+                                   .samples_per_s = row->samples_per_s};
+    out->lesson = keep(r, row->lesson);
+    out->backend = keep(r, row->backend);
+    out->device = keep(r, row->device);
+    out->precision = keep(r, row->precision);
+    out->started = keep(r, started);
+}
+
+static bool take_run(struct rows *r, const struct lab_run_row *row)
+{
+    struct lab_ui_run_row *out = add_row(r, sizeof(*out));
+    if (out)
+        convert_run(r, row, out);
+    return !r->failed;
+}
+
+static bool each_run(void *user, const struct lab_run_row *row)
+{
+    struct lab_runs_source *s = user;
+    return take_run(&s->runs, row);
+}
+
+static bool each_last(void *user, const struct lab_run_row *row)
+{
+    struct lab_runs_source *s = user;
+    return take_run(&s->last, row) && s->last.n < s->most;
+}
+
+static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
+                                 int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    rows_clear(&s->runs);
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_query_runs(db, each_run, s);
+    lab_database_close(db);
+    *rows = s->runs.items;
+    *count = s->runs.n;
+    return st ? st : check(&s->runs);
+}
+
+enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
+                                     const struct lab_ui_run_row **rows,
+                                     int64_t *count)
+{
+    struct lab_database *db;
+    rows_clear(&s->last);
+    s->most = most;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_query_runs(db, each_last, s);
+    lab_database_close(db);
+    *rows = s->last.items;
+    *count = s->last.n;
+    return st ? st : check(&s->last);
+}
+
+/* ---- steps and kernels ---- */
+
+static double known(int64_t v)
+{
+    return v == LAB_UNKNOWN ? NAN : (double)v;
+}
+
+static bool each_step(void *user, const struct lab_step_row *row)
+{
+    struct lab_runs_source *s = user;
+    struct rows *r = &s->steps;
+    struct lab_ui_step_row *out = add_row(r, sizeof(*out));
+    if (!out)
+        return false;
+    *out = (struct lab_ui_step_row){.index = row->index,
+                                    .count = row->count,
+                                    .min_ns = known(row->min_ns),
+                                    .median_ns = known(row->median_ns),
+                                    .spread_ns = NAN,
+                                    .flop = row->flop,
+                                    .bytes = row->bytes,
+                                    .kernels = row->kernels};
+    if (row->max_ns != LAB_UNKNOWN && row->min_ns != LAB_UNKNOWN)
+        out->spread_ns = known(row->max_ns) - known(row->min_ns);
+    out->name = keep(r, row->name);
+    out->op = keep(r, row->op);
+    out->phase = keep(r, row->phase);
+    out->variant = keep(r, row->variant);
+    out->backend = keep(r, row->backend);
+    return !r->failed;
+}
+
+static enum lab_status load_steps(void *user, int64_t run,
+                                  const struct lab_ui_step_row **rows,
+                                  int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    rows_clear(&s->steps);
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, each_step, s);
+    lab_database_close(db);
+    *rows = s->steps.items;
+    *count = s->steps.n;
+    return st ? st : check(&s->steps);
+}
+
+static void limit_text(int64_t bits, char *out, size_t size)
+{
+    static const struct {
+        int bit;
+        const char *name;
+    } limits[] = {
+        {LAB_LIMIT_WARPS, "warps"},         {LAB_LIMIT_BLOCKS, "blocks"},
+        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared"},
+        {LAB_LIMIT_BARRIERS, "barriers"},   {LAB_LIMIT_GRID, "grid"}};
+    size_t used = 0;
+    out[0] = '\0';
+    if (bits == LAB_UNKNOWN)
+        return;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (bits & limits[i].bit)
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                     used ? ", " : "", limits[i].name);
+    }
+}
+
+static bool of_step(const struct lab_kernel_row *row,
+                    const struct lab_ui_step_row *step)
+{
+    return row->step && row->phase && strcmp(row->step, step->name) == 0 &&
+           strcmp(row->phase, step->phase) == 0;
+}
+
+static bool each_kernel(void *user, const struct lab_kernel_row *row)
+{
+    struct lab_runs_source *s = user;
+    struct rows *r = &s->kernels;
+    char limit[64];
+    if (s->step && !of_step(row, s->step))
+        return true;
+    struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
+    if (!out)
+        return false;
+    limit_text(row->occupancy_limit, limit, sizeof(limit));
+    *out = (struct lab_ui_kernel_row){
+        .count = 1,
+        .median_ns = known(row->time_ns),
+        .registers = row->registers_per_thread,
+        .shared_bytes =
+            row->static_shared_bytes == LAB_UNKNOWN ||
+                    row->dynamic_shared_bytes == LAB_UNKNOWN
+                ? LAB_UNKNOWN
+                : row->static_shared_bytes + row->dynamic_shared_bytes,
+        .occupancy = row->occupancy_pct / 100};
+    memcpy(out->grid, row->grid, sizeof(out->grid));
+    memcpy(out->block, row->block, sizeof(out->block));
+    out->name = keep(r, row->short_name);
+    out->step = keep(r, row->step);
+    out->limit = keep(r, limit);
+    return !r->failed;
+}
+
+static enum lab_status load_kernels(void *user, int64_t run,
+                                    const struct lab_ui_step_row *step,
+                                    const struct lab_ui_kernel_row **rows,
+                                    int64_t *count)
+{
+    enum { MOST = 20000 };
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    struct lab_kernel_filter filter = {.step_index = LAB_UNKNOWN,
+                                       .iteration = LAB_UNKNOWN,
+                                       .sort = LAB_KERNEL_BY_ROW,
+                                       .limit = MOST};
+    rows_clear(&s->kernels);
+    s->step = step;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_query_kernels(db, run, &filter, each_kernel, s);
+    lab_database_close(db);
+    *rows = s->kernels.items;
+    *count = s->kernels.n;
+    return st ? st : check(&s->kernels);
+}
+
+/* ---- facts, delete ---- */
+
+static void fact(struct lab_doc *doc, const char *name, const char *value)
+{
+    if (!value || !value[0])
+        return;
+    lab_doc_para(doc, 0, 14, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+    lab_doc_add(doc, LAB_ROLE_NORMAL, value);
+}
+
+static bool each_fact(void *user, const struct lab_run_row *row)
+{
+    struct lab_doc *doc = user;
+    char text[160];
+    char count[LAB_FORMAT_BYTES];
+    fact(doc, "lesson", row->title ? row->title : row->lesson);
+    snprintf(text, sizeof(text), "%s on %s", row->backend ? row->backend : "?",
+             row->device ? row->device : "an unknown device");
+    fact(doc, "machine", text);
+    fact(doc, "driver", row->driver);
+    fact(doc, "host", row->hostname);
+    snprintf(text, sizeof(text), "%s to %s (%s)",
+             row->started ? row->started : "?", row->ended ? row->ended : "?",
+             row->status ? row->status : "?");
+    fact(doc, "time", text);
+    snprintf(text, sizeof(text), "seed %llu, batch %lld, %s iterations, %s",
+             (unsigned long long)row->seed, (long long)row->batch,
+             lab_format_int(row->iterations, count, sizeof(count)),
+             row->precision ? row->precision : "");
+    fact(doc, "run", text);
+    fact(doc, "variants", row->variants);
+    fact(doc, "times from", row->time_source);
+    fact(doc, "counters",
+         row->counters_reason ? row->counters_reason : row->counters);
+    fact(doc, "program", row->version);
+    fact(doc, "trouble", row->write_error);
+    return true;
+}
+
+static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_query_run(db, run, each_fact, out);
+    lab_database_close(db);
+    return st ? st : lab_doc_check(out);
+}
+
+static enum lab_status delete_run(void *user, int64_t run)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    struct lab_deleted deleted;
+    enum lab_status st = open_database(s, true, &db);
+    if (!st && db)
+        st = lab_run_delete(db, run, &deleted);
+    lab_database_close(db);
+    return st;
+}
+
+/* ---- life ---- */
+
+enum lab_status lab_runs_source_new(struct lab_runs_source **out,
+                                    const char *path)
+{
+    struct lab_runs_source *s = lab_alloc(sizeof(*s));
+    struct lab_str text;
+    enum lab_status st = LAB_OK;
+    if (!s)
+        return lab_fail(LAB_E_NOMEM, "no memory for the list of runs");
+    lab_str_init(&text);
+    if (path)
+        lab_str_add(&text, path);
+    else
+        st = lab_database_default_path(&text);
+    s->path = lab_str_detach(&text);
+    if (!st && !s->path)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the list of runs");
+    if (st) {
+        lab_runs_source_free(s);
+        return st;
+    }
+    s->model = (struct lab_runs_model){.user = s,
+                                       .load_runs = load_runs,
+                                       .load_steps = load_steps,
+                                       .load_kernels = load_kernels,
+                                       .write_facts = write_facts,
+                                       .delete_run = delete_run};
+    *out = s;
+    return LAB_OK;
+}
+
+void lab_runs_source_free(struct lab_runs_source *s)
+{
+    if (!s)
+        return;
+    rows_clear(&s->runs);
+    rows_clear(&s->last);
+    rows_clear(&s->steps);
+    rows_clear(&s->kernels);
+    lab_free(s->path);
+    lab_free(s);
+}
+
+const struct lab_runs_model *lab_runs_source_model(struct lab_runs_source *s)
+{
+    return &s->model;
+}

@@ -1,0 +1,96 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/database.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+/* A child records and says after each flush how far it is; it is killed at a
+ * moment of no one's choosing. */
+static void child_records(const char *path, int out)
+{
+    struct lab_run_info info;
+    struct lab_writer *writer;
+    int64_t exec = 1;
+    lab_run_info_init(&info);
+    if (lab_writer_new(&writer, path, &info, NULL))
+        _exit(1);
+    const struct lab_sink sink = lab_writer_sink(writer);
+    for (int64_t i = 0;; i++) {
+        sample_iteration(&sink, i, 5, &exec);
+        if (lab_writer_flush(writer) || write(out, &i, sizeof(i)) < 0)
+            _exit(1);
+    }
+}
+
+static void kill_loses_one_iteration_at_most(void **state)
+{
+    const char *path = sample_path("runs.db");
+    unsigned random = 12345;
+    (void)state;
+    for (int round = 0; round < 12; round++) {
+        struct lab_database *db;
+        int64_t acknowledged = -1;
+        int64_t i;
+        char sql[256];
+        int pipe_ends[2];
+        assert_int_equal(pipe(pipe_ends), 0);
+        pid_t child = fork();
+        if (child == 0)
+            child_records(path, pipe_ends[1]);
+        close(pipe_ends[1]);
+        random = random * 1103515245 + 12345;
+        /* not before the run is there */
+        assert_int_equal(read(pipe_ends[0], &acknowledged, 8), 8);
+        struct timespec pause = {0, (long)(random % 40000) * 1000};
+        nanosleep(&pause, NULL);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        while (read(pipe_ends[0], &i, 8) == 8)
+            acknowledged = i;
+        close(pipe_ends[0]);
+        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+        assert_int_equal(lab_database_check(db), LAB_OK);
+        lab_database_close(db);
+        snprintf(sql, sizeof(sql),
+                 "SELECT min(n = 5 AND t = 5 * 1500 + 10) FROM (SELECT "
+                 "count(*) AS n, sum(time_ns) AS t FROM step WHERE runId = %d "
+                 "AND iteration <= %lld GROUP BY iteration)",
+                 round + 1, (long long)acknowledged);
+        assert_int_equal(sample_int(path, sql), 1);
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*) FROM loss WHERE runId = %d AND iteration <= "
+                 "%lld",
+                 round + 1, (long long)acknowledged);
+        assert_int_equal(sample_int(path, sql), acknowledged + 1);
+        snprintf(sql, sizeof(sql),
+                 "SELECT status = 'interrupted' FROM run WHERE id = %d",
+                 round + 1);
+        assert_int_equal(sample_int(path, sql), 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(kill_loses_one_iteration_at_most, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

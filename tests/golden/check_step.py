@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Compares `lapenna-lab step --json` with the golden vectors, by map.txt.
+
+    check_step.py PROGRAM [--backend cpu|cuda] [--variants a,b,...] [--lessons DIR]
+
+Every lesson is walked with the defaults and with each variant that is named
+(where the lesson's network has it). The tolerance is 1e-5 * (1 + max|ref|).
+Prints what differs, then 'N passed, N failed'; exit 1 when something failed.
+Only the standard library is needed.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILT = {"dense", "relu", "leaky_relu", "sigmoid", "tanh", "gelu", "softplus",
+         "swish", "softmax", "flatten", "dropout", "layer_norm"}
+
+
+def read_golden(path):
+    words = open(path).read().split()
+    found, i = {}, 0
+    while i < len(words):
+        if words[i] == "scalar":
+            found[words[i + 1]] = [float(words[i + 2])]
+            i += 3
+        elif words[i] == "tensor":
+            rank = int(words[i + 4])
+            count = int(words[i + 5 + rank])
+            at = i + 6 + rank
+            found[words[i + 1]] = [float(w) for w in words[at:at + count]]
+            i = at + count
+        else:
+            i += 1
+    return found
+
+
+def read_map():
+    cases = []
+    for line in open(os.path.join(HERE, "map.txt")):
+        word = line.split()
+        if not word or word[0].startswith("#"):
+            continue
+        if word[0] == "lesson":
+            cases.append((word[1], word[2], int(word[3]),
+                          set(word[4].split(",")), []))
+        elif word[0] in ("tensor", "scalar"):
+            cases[-1][4].append((word[1], word[2], float(word[3]),
+                                 int(word[4])))
+    return cases
+
+
+def number(v):
+    return float(v)  # "nan", "inf" and "-inf" are words in JSON
+
+
+def walk(program, lesson, iterations, backend, variant, db):
+    command = [program, "step", lesson, "--json", "--backend", backend,
+               "--iterations", str(iterations), "--db", db]
+    if variant:
+        command += ["--variant", "*=" + variant]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 2 and variant:
+        return None, done.stderr  # this network has no such variant
+    if done.returncode:
+        raise SystemExit(" ".join(command) + "\n" + done.stderr)
+    tensors, seen = {}, set()
+    for line in done.stdout.splitlines():
+        record = json.loads(line)
+        if record["type"] != "step":
+            continue
+        seen.add(record["variant"])
+        for out in record["outputs"]:
+            key = (out["name"], record["iteration"] + 1)
+            tensors[key] = [number(v) for v in out["data"]]
+    return tensors, seen
+
+
+def compare(golden, rows, tensors):
+    """Yields (name, error in units of the tolerance) for what was compared."""
+    for theirs, ours, scale, iteration in rows:
+        want = golden[theirs]
+        got = tensors.get((ours, iteration))
+        if got is None:
+            continue  # data and initial values are inputs, not outputs
+        if len(got) != len(want):
+            yield ours, math.inf
+            continue
+        unit = 1e-5 * (1 + max(abs(v) for v in want))
+        worst = 0.0
+        for a, b in zip(want, got):
+            off = abs(a - scale * b)
+            worst = math.inf if math.isnan(off) else max(worst, off / unit)
+        yield ours, worst
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--variants", default="")
+    options = parser.parse_args()
+    variants = [None] + [v for v in options.variants.split(",") if v]
+    passed = failed = compared = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        db = os.path.join(scratch, "golden.db")
+        for lesson, case, iterations, ops, rows in read_map():
+            if not ops <= BUILT:
+                continue
+            golden = read_golden(os.path.join(HERE, case + ".txt"))
+            path = os.path.join(HERE, "lessons", lesson)
+            for variant in variants:
+                tensors, seen = walk(options.program, path, iterations,
+                                     options.backend, variant, db)
+                if tensors is None:
+                    continue
+                results = list(compare(golden, rows, tensors))
+                compared += len(results)
+                bad = [(n, w) for n, w in results if not w <= 1]
+                if bad or not results:
+                    failed += 1
+                    print(f"{lesson} variant {variant}: {bad or 'nothing compared'}")
+                else:
+                    passed += 1
+    print(f"{compared} tensors compared")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())

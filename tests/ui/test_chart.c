@@ -1,0 +1,213 @@
+/* Charts, bars, heat cells, and numbers as people read them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "trace/record.h"
+#include "ui/chart.h"
+#include "ui/format.h"
+
+static char *chart(const struct lab_chart *what, int h, int w, int style)
+{
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, h, w, style == 2), LAB_OK);
+    c.blocks = style == 1;
+    lab_chart_draw(&c, (struct lab_rect){0, 0, h, w}, what);
+    char *dump = lab_canvas_dump(&c);
+    lab_canvas_release(&c);
+    return dump;
+}
+
+static void assert_chart(const struct lab_chart *what, int style,
+                         const char *want)
+{
+    char *dump = chart(what, 6, 22, style);
+    assert_string_equal(dump, want);
+    lab_free(dump);
+}
+
+static void a_line_in_three_sets_of_glyphs(void **state)
+{
+    (void)state;
+    const double y[] = {0, 1, 2, 3};
+    struct lab_series s = {NULL, y, 4, "up", LAB_ROLE_SERIES_1};
+    struct lab_chart c = {NULL, NULL, &s, 1, NAN, NAN, false};
+    assert_chart(&c, 0,
+                 "up 3\n"
+                 "        │          ⡠⠔⠊\n"
+                 "       2┤      ⢀⡠⠔⠉\n"
+                 "        │   ⣀⠔⠊⠁\n"
+                 "       0┤⡠⠔⠉\n"
+                 "        └─ 0 ────── 3\n");
+    assert_chart(&c, 1,
+                 "up 3\n"
+                 "        │         ▄▄▀▀\n"
+                 "       2┤      ▄▄▀\n"
+                 "        │   ▄▄▀\n"
+                 "       0┤▄▀▀\n"
+                 "        └─ 0 ────── 3\n");
+    assert_chart(&c, 2,
+                 "up 3\n"
+                 "        |         ..''\n"
+                 "       2+      ..'\n"
+                 "        |   ..'\n"
+                 "       0+.''\n"
+                 "        +- 0 ------ 3\n");
+}
+
+static void charts_of_anything(void **state)
+{
+    (void)state;
+    static double y[5000];
+    double x[3] = {0, 1, 1};
+    struct lab_series s[2] = {{NULL, y, 0, "a", LAB_ROLE_SERIES_1},
+                              {x, y, 3, "b", LAB_ROLE_SERIES_2}};
+    struct lab_chart c = {"T", "x", s, 2, NAN, NAN, false};
+    const double specials[] = {0,         -0.0, 1e308,  -1e308, INFINITY,
+                               -INFINITY, NAN,  1e-300, 5,      -3};
+    srand(5);
+    for (int round = 0; round < 60; round++) {
+        s[0].n = round * round;
+        for (int i = 0; i < s[0].n; i++)
+            y[i] = round % 3 ? rand() % 100 : specials[rand() % 10];
+        c.log_y = round % 2 == 1;
+        char *dump = chart(&c, round % 13, round * 3 % 70, round % 3);
+        for (const char *p = dump; round % 3 == 2 && *p; p++)
+            assert_true((unsigned char)*p < 0x80);
+        lab_free(dump);
+    }
+}
+
+static void what_is_not_finite_is_counted(void **state)
+{
+    (void)state;
+    const double y[] = {1, NAN, INFINITY, 2};
+    const double none[] = {NAN, NAN};
+    struct lab_series s[2] = {{NULL, y, 4, "loss", LAB_ROLE_SERIES_1},
+                              {NULL, none, 2, "right", LAB_ROLE_SERIES_2}};
+    struct lab_chart c = {"Run", NULL, s, 2, NAN, NAN, false};
+    char *dump = chart(&c, 8, 80, 0);
+    assert_non_null(strstr(dump, "1 loss 2 (2 not finite)"));
+    assert_non_null(strstr(dump, "2 right nan (2 not finite)"));
+    lab_free(dump);
+    c.series = &s[1];
+    c.count = 1;
+    dump = chart(&c, 8, 80, 0);
+    assert_non_null(strstr(dump, "no values yet"));
+    lab_free(dump);
+    lab_mem_fail_from(2);
+    c.series = s;
+    struct lab_canvas canvas;
+    assert_int_equal(lab_canvas_init(&canvas, 8, 40, false), LAB_OK);
+    lab_chart_draw(&canvas, (struct lab_rect){0, 0, 8, 40}, &c);
+    lab_mem_fail_from(0);
+    dump = lab_canvas_dump(&canvas);
+    assert_non_null(strstr(dump, "out of memory"));
+    lab_free(dump);
+    lab_canvas_release(&canvas);
+}
+
+static void bars_are_in_proportion(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    const double v[] = {0, 1, 8, 16};
+    const double w[] = {1, NAN, 2};
+    assert_int_equal(lab_canvas_init(&c, 4, 12, false), LAB_OK);
+    lab_histogram_draw(&c, (struct lab_rect){0, 0, 2, 4}, v, 4,
+                       LAB_ROLE_NORMAL);
+    lab_spark_draw(&c, 2, 0, 12, w, 3, LAB_ROLE_NORMAL);
+    lab_gauge_draw(&c, 3, 0, 12, 0.5, LAB_ROLE_NORMAL, "");
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "   █\n ▁██\n▁!█\n██████░░░░░░\n");
+    lab_free(dump);
+    lab_gauge_draw(&c, 3, 0, 12, NAN, LAB_ROLE_NORMAL, "n/a");
+    lab_gauge_draw(&c, 3, 0, 0, 1, LAB_ROLE_NORMAL, "x");
+    lab_histogram_draw(&c, (struct lab_rect){0, 0, 2, 2}, v, 4,
+                       LAB_ROLE_NORMAL); /* pairs are summed: 1 and 24 */
+    dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, " █ █\n▁███\n▁!█\n░░░ n/a ░░░░\n");
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
+static void heat_cells_differ_without_colour(void **state)
+{
+    (void)state;
+    char a[8];
+    char b[8];
+    assert_int_equal(lab_heat_cell(1, 1, a), LAB_ROLE_POSITIVE);
+    assert_int_equal(lab_heat_cell(-1, 1, b), LAB_ROLE_NEGATIVE);
+    assert_string_equal(a, "██");
+    assert_string_equal(b, "-█");
+    assert_int_equal(lab_heat_cell(0, 1, a), LAB_ROLE_DIM);
+    assert_int_equal(lab_heat_cell(NAN, 1, a), LAB_ROLE_BAD);
+    assert_string_equal(a, "NN");
+    lab_heat_cell(-INFINITY, 1, a);
+    assert_string_equal(a, "-I");
+    for (int i = -20; i <= 20; i++) {
+        lab_heat_cell(i / 7.0, i % 3, a);
+        assert_int_equal(lab_text_columns(a), 2);
+    }
+}
+
+static void numbers_read_well(void **state)
+{
+    (void)state;
+    char s[LAB_FORMAT_BYTES * 4];
+    const int64_t shape[] = {10, 16};
+#define SAYS(call, want) assert_string_equal(call, want)
+    SAYS(lab_format_ns(4352, s, sizeof(s)), "4.35 us");
+    SAYS(lab_format_ns(999.96, s, sizeof(s)), "1.00 us");
+    SAYS(lab_format_ns(12, s, sizeof(s)), "12 ns");
+    SAYS(lab_format_ns(NAN, s, sizeof(s)), "n/a");
+    SAYS(lab_format_ns(3.5e12, s, sizeof(s)), "3500 s");
+    SAYS(lab_format_bytes(2048, s, sizeof(s)), "2.00 KiB");
+    SAYS(lab_format_flop(20480, s, sizeof(s)), "20.5 kFLOP");
+    SAYS(lab_format_flops(20480, 4352, s, sizeof(s)), "4.71 GFLOP/s");
+    SAYS(lab_format_flops(20480, 0, s, sizeof(s)), "n/a");
+    SAYS(lab_format_rate(NAN, 5, s, sizeof(s)), "n/a");
+    SAYS(lab_format_rate(7296, 4352, s, sizeof(s)), "1.68 GB/s");
+    SAYS(lab_format_share(0.981, s, sizeof(s)), "98.1 %");
+    SAYS(lab_format_share(1, s, sizeof(s)), "100 %");
+    SAYS(lab_format_int(1234567, s, sizeof(s)), "1,234,567");
+    SAYS(lab_format_int(-1234, s, sizeof(s)), "-1,234");
+    SAYS(lab_format_int(-123, s, sizeof(s)), "-123");
+    SAYS(lab_format_int(LAB_UNKNOWN, s, sizeof(s)), "n/a");
+    SAYS(lab_format_int(INT64_MAX, s, sizeof(s)), "9,223,372,036,854,775,807");
+    SAYS(lab_format_shape(shape, 2, s, sizeof(s)), "[10,16]");
+    SAYS(lab_format_shape(shape, 0, s, sizeof(s)), "[]");
+    SAYS(lab_format_shape(shape, 2, s, 5), "[10,");
+    SAYS(lab_format_span(200LL * 1000000000, s, sizeof(s)), "3 min 20 s");
+    SAYS(lab_format_span(-1, s, sizeof(s)), "n/a");
+    SAYS(lab_format_progress(120, 500, 5000000000, "it", s, sizeof(s)),
+         "120/500, 24 it/s, 16 s left");
+    SAYS(lab_format_progress(0, 500, 0, "it", s, sizeof(s)), "0/500");
+    SAYS(lab_format_progress(10, 0, 1000000000, "it", s, sizeof(s)),
+         "10, 10 it/s");
+    SAYS(lab_format_value(0.1, 8, s, sizeof(s)), "0.1");
+    SAYS(lab_format_value(-1.0 / 3, 8, s, sizeof(s)), "-0.33333");
+    SAYS(lab_format_value(NAN, 8, s, sizeof(s)), "nan");
+    SAYS(lab_format_value(-INFINITY, 8, s, sizeof(s)), "-inf");
+    for (double v = 1e-300; v < 1e300; v *= 77.7)
+        assert_true(strlen(lab_format_value(-v, 8, s, sizeof(s))) <= 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_in_three_sets_of_glyphs),
+        cmocka_unit_test(charts_of_anything),
+        cmocka_unit_test(what_is_not_finite_is_counted),
+        cmocka_unit_test(bars_are_in_proportion),
+        cmocka_unit_test(heat_cells_differ_without_colour),
+        cmocka_unit_test(numbers_read_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

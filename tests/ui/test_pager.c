@@ -1,0 +1,244 @@
+/* Doc, pager, prompt, and the functions of a source file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "ui/pager.h"
+#include "ui/prompt.h"
+#include "ui/view_source.h"
+#include "ui_fixture.h"
+
+static void draw(struct lab_pager *p, int h, int w, const char *want)
+{
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, h, w, false), LAB_OK);
+    lab_pager_draw(p, &c, (struct lab_rect){0, 0, h, w});
+    char *dump = lab_canvas_dump(&c);
+    if (want)
+        assert_string_equal(dump, want);
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
+static void fill(struct lab_doc *d)
+{
+    lab_doc_init(d);
+    lab_doc_para(d, 2, 4, true);
+    lab_doc_add(d, LAB_ROLE_TITLE, "The quick ");
+    lab_doc_add(d, LAB_ROLE_NORMAL, "brown fox jumps\nover");
+    lab_doc_blank(d);
+    lab_doc_para(d, 0, 0, false);
+    lab_doc_add(d, LAB_ROLE_CODE, "a\tb = 1; // 日本 a long line of code");
+    lab_doc_para(d, 0, 0, true);
+    lab_doc_add(d, LAB_ROLE_NORMAL, "esc \033 and incomprehensibilities");
+}
+
+static void text_wraps_with_its_indent(void **state)
+{
+    (void)state;
+    struct lab_doc d;
+    struct lab_pager p;
+    fill(&d);
+    assert_int_equal(lab_doc_check(&d), LAB_OK);
+    lab_pager_init(&p, &d);
+    draw(&p, 10, 16,
+         "  The quick\n    brown fox\n    jumps\n  over\n\n"
+         "a       b = 1; >\nesc ^[ and\nincomprehensibil\nities\n\n");
+    /* Any width: every byte of the text is in exactly one row. */
+    for (int w = 1; w < 90; w++) {
+        size_t bytes = 0;
+        draw(&p, 50, w, NULL);
+        for (size_t i = 0; i < p.row_count; i++)
+            bytes += p.rows[i].end - p.rows[i].start;
+        assert_int_equal(bytes + d.para_count - 1, d.text.len);
+    }
+    lab_pager_release(&p);
+    lab_doc_release(&d);
+}
+
+static void moving_stays_inside(void **state)
+{
+    (void)state;
+    struct lab_doc d;
+    struct lab_pager p;
+    char place[64];
+    fill(&d);
+    lab_pager_init(&p, &d);
+    draw(&p, 3, 16, NULL);
+    assert_string_equal(lab_pager_place(&p, place, sizeof(place)), "1-3 of 9");
+    lab_pager_action(&p, LAB_ACT_UP);
+    assert_int_equal(p.top, 0);
+    lab_pager_action(&p, LAB_ACT_PAGE_DOWN);
+    assert_int_equal(p.top, 2);
+    lab_pager_action(&p, LAB_ACT_LAST);
+    draw(&p, 3, 16, "esc ^[ and\nincomprehensibil\nities\n");
+    lab_pager_action(&p, LAB_ACT_DOWN);
+    assert_int_equal(p.top, 6);
+    /* The place in the text is kept when the width changes. */
+    draw(&p, 3, 60, NULL);
+    draw(&p, 1, 16, "esc ^[ and\n");
+    lab_pager_goto(&p, 3);
+    lab_pager_action(&p, LAB_ACT_RIGHT);
+    draw(&p, 1, 16, "b = 1; // 日本 >\n");
+    lab_pager_action(&p, LAB_ACT_FIRST);
+    draw(&p, 1, 16, "  The quick\n");
+    assert_false(lab_pager_action(&p, LAB_ACT_OPEN));
+    draw(&p, 20, 60, NULL);
+    assert_string_equal(lab_pager_place(&p, place, sizeof(place)), "all");
+    lab_pager_release(&p);
+    lab_doc_release(&d);
+}
+
+static void searching_finds_over_row_ends_only(void **state)
+{
+    (void)state;
+    struct lab_doc d;
+    struct lab_pager p;
+    fill(&d);
+    lab_pager_init(&p, &d);
+    draw(&p, 2, 16, NULL);
+    assert_true(lab_pager_search(&p, "QUICK BROWN", 1, false));
+    assert_int_equal(p.match, 4); /* over a row's end ... */
+    assert_false(lab_pager_search(&p, "jumpsover", 1, false)); /* no para's */
+    assert_true(lab_pager_search(&p, "o", 1, false));
+    size_t first = p.match;
+    int count = 0;
+    do {
+        assert_true(lab_pager_search(&p, "", 1, true));
+        count++;
+    } while (p.match != first);
+    assert_int_equal(count, 7); /* brown fox over long of code incom... */
+    assert_true(lab_pager_search(&p, "", -1, true));
+    assert_true(p.match > first);
+    lab_pager_release(&p);
+    lab_doc_release(&d);
+}
+
+static void memory_may_be_short(void **state)
+{
+    (void)state;
+    for (int64_t nth = 1; nth < 12; nth++) {
+        struct lab_doc d;
+        struct lab_pager p;
+        lab_mem_fail_from(nth);
+        fill(&d);
+        lab_mem_fail_from(0);
+        lab_pager_init(&p, &d);
+        draw(&p, 5, 10, NULL);
+        if (nth < 3)
+            assert_int_equal(lab_doc_check(&d), LAB_E_NOMEM);
+        lab_pager_release(&p);
+        lab_doc_release(&d);
+    }
+}
+
+static void type(struct lab_prompt *p, const char *keys)
+{
+    for (; *keys; keys++)
+        assert_int_equal(lab_prompt_key(p, *keys), LAB_PROMPT_MORE);
+}
+
+static void prompts_edit(void **state)
+{
+    (void)state;
+    static struct lab_history h;
+    struct lab_prompt p;
+    lab_prompt_start(&p, ":", NULL, &h);
+    type(&p, "one two");
+    lab_prompt_key(&p, LAB_KEY_LEFT);
+    lab_prompt_key(&p, 0x65E5);
+    assert_string_equal(p.text, "one tw日o");
+    lab_prompt_key(&p, LAB_KEY_BACKSPACE);
+    lab_prompt_key(&p, LAB_KEY_DELETE);
+    assert_string_equal(p.text, "one tw");
+    lab_prompt_complete(&p, "twelve");
+    assert_string_equal(p.text, "one twelve");
+    lab_prompt_key(&p, 23);
+    assert_string_equal(p.text, "one ");
+    lab_prompt_key(&p, 1);
+    type(&p, "x");
+    lab_prompt_key(&p, 11);
+    assert_string_equal(p.text, "x");
+    assert_int_equal(lab_prompt_key(&p, LAB_KEY_ENTER), LAB_PROMPT_DONE);
+    lab_prompt_start(&p, ":", "y", &h);
+    lab_prompt_key(&p, LAB_KEY_UP);
+    assert_string_equal(p.text, "x");
+    lab_prompt_key(&p, LAB_KEY_UP);
+    assert_string_equal(p.text, "x");
+    lab_prompt_key(&p, LAB_KEY_DOWN);
+    assert_string_equal(p.text, "y");
+    lab_prompt_key(&p, 21);
+    assert_int_equal(lab_prompt_key(&p, LAB_KEY_BACKSPACE),
+                     LAB_PROMPT_CANCELLED);
+    assert_int_equal(lab_prompt_key(&p, LAB_KEY_ESC), LAB_PROMPT_CANCELLED);
+    for (int i = 0; i < 1000; i++)
+        lab_prompt_key(&p, i % 3 ? 'a' : 0x1F600);
+    assert_true(strlen(p.text) < LAB_PROMPT_BYTES);
+    for (int i = 0; i < 100; i++) {
+        char line[16];
+        snprintf(line, sizeof(line), "%d", i / 2);
+        lab_history_add(&h, line);
+    }
+    assert_int_equal(h.count, LAB_HISTORY_LINES);
+    assert_string_equal(h.line[LAB_HISTORY_LINES - 1], "49");
+    assert_string_equal(h.line[0], "0");
+}
+
+static void a_long_line_scrolls_to_its_cursor(void **state)
+{
+    (void)state;
+    struct lab_canvas c;
+    struct lab_prompt p;
+    assert_int_equal(lab_canvas_init(&c, 1, 8, false), LAB_OK);
+    lab_prompt_start(&p, "/", "abcdefghijkl", NULL);
+    lab_prompt_draw(&p, &c, (struct lab_rect){0, 0, 1, 8});
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "/ghijkl\n");
+    assert_int_equal(c.cursor_x, 7);
+    lab_free(dump);
+    lab_canvas_release(&c);
+}
+
+static void functions_are_found(void **state)
+{
+    (void)state;
+    struct lab_source_symbol s[8];
+    const char *text = fixture_source_text();
+    assert_int_equal(lab_source_symbols(text, strlen(text), s, 8), 3);
+    assert_string_equal(s[0].name, "scale_fwd_v1");
+    assert_int_equal(s[0].line, 12);
+    assert_string_equal(s[1].name, "lab_scale");
+    assert_int_equal(s[1].line, 22);
+    assert_string_equal(s[2].name, "last");
+    assert_int_equal(s[2].line, 29);
+    assert_int_equal(lab_source_symbols(text, strlen(text), s, 1), 3);
+    /* Cut anywhere, it ends and finds no more than there is. */
+    for (size_t n = 0; n <= strlen(text); n++)
+        assert_true(lab_source_symbols(text, n, s, 8) <= 3);
+    const char *plain = "int a;\nint f(void)\n{\n    return '\"';\n}\n"
+                        "int g(int x);\n#define H(x) int x(void) {\n"
+                        "LAB_C_BEGIN\nvoid k(void) {}\n";
+    assert_int_equal(lab_source_symbols(plain, strlen(plain), s, 8), 2);
+    assert_string_equal(s[0].name, "f");
+    assert_string_equal(s[1].name, "k");
+    assert_int_equal(s[1].line, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_wraps_with_its_indent),
+        cmocka_unit_test(moving_stays_inside),
+        cmocka_unit_test(searching_finds_over_row_ends_only),
+        cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(prompts_edit),
+        cmocka_unit_test(a_long_line_scrolls_to_its_cursor),
+        cmocka_unit_test(functions_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

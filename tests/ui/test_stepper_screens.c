@@ -1,0 +1,198 @@
+/* The stepper's screens as golden text, at 80x24 and 200x60. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "stepper_play.h"
+
+static int setup(void **state)
+{
+    *state = stepper_fixture_new(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stepper_fixture_free(*state);
+    return 0;
+}
+
+static void before_the_first_step(void **state)
+{
+    check_screen(*state, 80, 24, "", "stepper_start_80x24.txt", false);
+}
+
+static void after_one_step(void **state)
+{
+    check_screen(*state, 80, 24, "key s", "stepper_step_80x24.txt", false);
+}
+
+static void after_one_step_wide(void **state)
+{
+    check_screen(*state, 200, 60, "key s", "stepper_step_200x60.txt", false);
+}
+
+static void numbers_and_a_term(void **state)
+{
+    check_screen(*state, 80, 24,
+                 "key s\nkey d\nkey 2\nkey Down\nkey Right\nkey Right\nkey e\n"
+                 "key Down\nkey Right",
+                 "stepper_numbers_80x24.txt", false);
+}
+
+static void a_source_is_marked(void **state)
+{
+    check_screen(*state, 80, 24, "key s\nkey e\nkey Enter",
+                 "stepper_source_80x24.txt", false);
+}
+
+static void the_digit_as_a_picture(void **state)
+{
+    check_screen(*state, 200, 60, "key s\nkey x\nkey i\nkey 2",
+                 "stepper_picture_200x60.txt", false);
+}
+
+static void nan_and_inf_are_seen(void **state)
+{
+    check_screen(*state, 80, 24,
+                 "key c\ntext :print fc2.W.grad[2,1]\nkey Enter",
+                 "stepper_nan_80x24.txt", false);
+}
+
+static void nan_and_inf_as_numbers(void **state)
+{
+    check_screen(*state, 80, 24,
+                 "key c\ntext :print fc2.W.grad[2,1]\nkey Enter\nkey d",
+                 "stepper_nan_numbers_80x24.txt", false);
+}
+
+static void four_axes(void **state)
+{
+    check_screen(*state, 200, 60,
+                 "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter\n"
+                 "key d\nkey }\nkey [",
+                 "stepper_axes_200x60.txt", false);
+}
+
+static void kernels_on_a_gpu(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->cuda = true;
+    check_screen(f, 80, 24, "key s\nkey 4", "stepper_kernels_80x24.txt", false);
+}
+
+static void kernels_zoomed(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->cuda = true;
+    check_screen(f, 80, 24, "key s\nkey 4\nkey z",
+                 "stepper_kernels_zoom_80x24.txt", false);
+}
+
+static void the_lesson_speaks(void **state)
+{
+    check_screen(*state, 80, 24, "key s\nkey 5", "stepper_lesson_80x24.txt",
+                 false);
+}
+
+static void variants_to_choose_from(void **state)
+{
+    check_screen(*state, 80, 24, "key s\nkey v\nkey Down",
+                 "stepper_variants_80x24.txt", false);
+}
+
+static void a_breakpoint_stops(void **state)
+{
+    check_screen(*state, 80, 24,
+                 "text :break fc2.matmul backward\nkey Enter\nkey c\nkey -",
+                 "stepper_break_80x24.txt", false);
+}
+
+static void printed_beside_computed(void **state)
+{
+    check_screen(*state, 80, 24,
+                 "key s\ntext :explain fc1.xW[0,1]\nkey Enter\nkey z",
+                 "stepper_printed_80x24.txt", false);
+}
+
+static void ascii_only(void **state)
+{
+    check_screen(*state, 80, 24, "key s", "ascii_stepper_80x24.txt", true);
+}
+
+static void ascii_only_wide(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->cuda = true;
+    check_screen(f, 200, 60, "key f\nkey d", "ascii_stepper_200x60.txt", true);
+}
+
+static void a_lesson_that_cannot_start(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_FAILED;
+    snprintf(f->error, sizeof(f->error),
+             "lessons/20-mlp.md:14:5: fc2 takes [10,16], but fc1 gives "
+             "[10,12]");
+    check_screen(f, 80, 24, "", "stepper_failed_80x24.txt", false);
+}
+
+static void train_curves(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 60;
+    check_screen(f, 80, 24, "key t", "train_80x24.txt", false);
+}
+
+static void train_curves_wide_with_nan(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 200;
+    f->curve_breaks = true;
+    check_screen(f, 200, 60, "key t\nkey l", "train_200x60.txt", false);
+}
+
+static void train_curves_ascii(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 60;
+    f->curve_breaks = true;
+    check_screen(f, 80, 24, "key t", "ascii_train_80x24.txt", true);
+}
+
+int main(void)
+{
+    if (chdir(LAB_BINARY_DIR) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(before_the_first_step, setup, teardown),
+        cmocka_unit_test_setup_teardown(after_one_step, setup, teardown),
+        cmocka_unit_test_setup_teardown(after_one_step_wide, setup, teardown),
+        cmocka_unit_test_setup_teardown(numbers_and_a_term, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_source_is_marked, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_digit_as_a_picture, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(nan_and_inf_are_seen, setup, teardown),
+        cmocka_unit_test_setup_teardown(nan_and_inf_as_numbers, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(four_axes, setup, teardown),
+        cmocka_unit_test_setup_teardown(kernels_on_a_gpu, setup, teardown),
+        cmocka_unit_test_setup_teardown(kernels_zoomed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_lesson_speaks, setup, teardown),
+        cmocka_unit_test_setup_teardown(variants_to_choose_from, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_breakpoint_stops, setup, teardown),
+        cmocka_unit_test_setup_teardown(printed_beside_computed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(ascii_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(ascii_only_wide, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_lesson_that_cannot_start, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(train_curves, setup, teardown),
+        cmocka_unit_test_setup_teardown(train_curves_wide_with_nan, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(train_curves_ascii, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

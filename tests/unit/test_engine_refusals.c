@@ -1,0 +1,393 @@
+/* Networks that cannot be built: the message has the file, the line, the nodes
+ * and the shapes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+static void begin(struct net *n)
+{
+    net_init(n);
+    net_tensor(n, "x 5,4", NULL);
+    net_labels(n, "y 5", 3);
+}
+
+static void end(struct net *n)
+{
+    if (!n->spec.loss.op)
+        net_loss(n, "softmax_cross_entropy");
+}
+
+/* Builds, expects `want`, and every one of the parts in the message. */
+static void refused(struct net *n, enum lab_status want,
+                    const char *const *part)
+{
+    end(n);
+    enum lab_status st = net_build(n);
+    if (st != want)
+        fail_msg("status %d (%s), not %d", st, st ? lab_error() : "built",
+                 want);
+    for (; *part; part++)
+        net_said(*part);
+    assert_null(n->plan && st == LAB_OK ? n->plan : NULL);
+    net_free(n);
+}
+
+#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void a_parameter_of_another_shape(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_param(&n, "fc1.b 3", NULL);
+    net_param(&n, "fc1.W 3,4", NULL);
+    refused(&n, LAB_E_SHAPE, PARTS("net.md:51:3: ", "fc1.W", "[4,3]", "[3,4]"));
+}
+
+static void a_parameter_that_is_none(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_param(&n, "fc1.w 4,3", NULL);
+    refused(&n, LAB_E_NOTFOUND,
+            PARTS("net.md:50:3: ", "'fc1.w'", "did you mean 'fc1.W'"));
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_param(&n, "fc1.out 5,3", NULL); /* a tensor, but no parameter */
+    refused(&n, LAB_E_NOTFOUND,
+            PARTS("net.md:50:3: ", "'fc1.out'", "no such parameter"));
+}
+
+static void a_y_of_another_shape(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 5,4", NULL);
+    net_labels(&n, "y 4", 3);
+    net_node(&n, "fc1 dense units=3");
+    refused(&n, LAB_E_SHAPE,
+            PARTS("net.md:11:3: ", "loss", "[5,3]", "[5]", "[4]"));
+    net_init(&n);
+    net_tensor(&n, "x 5,4", NULL);
+    net_tensor(&n, "y 5,2", NULL);
+    net_node(&n, "fc1 dense units=3");
+    net_loss(&n, "mse");
+    refused(&n, LAB_E_SHAPE, PARTS("net.md:11:3: ", "[5,3]", "[5,2]"));
+}
+
+static void labels_with_fractions_or_out_of_range(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    n.spec.data.tensors[1].integers = false;
+    refused(&n, LAB_E_PARSE, PARTS("net.md:11:3: ", "y holds fractions"));
+    const double bad[] = {3, -1, 1e300, NAN, 2.5};
+    for (int i = 0; i < 5; i++) {
+        begin(&n);
+        net_node(&n, "fc1 dense units=3");
+        n.spec.data.tensors[1].values[4] = bad[i];
+        end(&n);
+        assert_int_equal(net_build(&n), LAB_E_RANGE);
+        net_said("net.md:11:3: ");
+        net_free(&n);
+    }
+}
+
+static void a_node_that_is_not_there(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "hidden dense units=6");
+    net_node(&n, "act relu from=hiden");
+    refused(
+        &n, LAB_E_PARSE,
+        PARTS("net.md:101:30: ", "'act'", "'hiden'", "did you mean 'hidden'"));
+    begin(&n);
+    net_node(&n, "act relu from=fc9");
+    net_node(&n, "fc9 dense units=3");
+    refused(&n, LAB_E_PARSE,
+            PARTS("net.md:100:30: ", "'act'", "'fc9'", "comes after it"));
+    begin(&n);
+    net_node(&n, "act relu from=act");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:100:30: ", "'act'"));
+}
+
+static void too_many_inputs(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "a dense units=3");
+    net_node(&n, "b relu from=a,x");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:101:5: ", "b (relu)", "1 input"));
+    begin(&n);
+    net_node(&n, "b relu "
+                 "from=x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:100:30: ", "at most"));
+}
+
+static void class_labels_are_no_input(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3 from=y");
+    refused(&n, LAB_E_PARSE,
+            PARTS("net.md:100:30: ", "fc1", "y", "class labels"));
+}
+
+static void ids_that_mean_something_else(void **state)
+{
+    static const char *const id[] = {"x", "y", "a.b", "loss", "q"};
+    struct net n;
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        char node[64];
+        begin(&n);
+        net_tensor(&n, "q 2", NULL);
+        snprintf(node, sizeof(node), "%s dense units=3", id[i]);
+        net_node(&n, node);
+        refused(&n, LAB_E_PARSE, PARTS("net.md:100:5: ", id[i]));
+    }
+}
+
+static void two_of_one_name(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_node(&n, "fc1 dense units=3");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:101:5: ", "fc1", "named"));
+    begin(&n);
+    net_tensor(&n, "x 5,4", NULL);
+    net_node(&n, "fc1 dense units=3");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:12:3: ", "'x'"));
+}
+
+static void shapes_that_overflow(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 1000000000,1000000000", NULL);
+    net_labels(&n, "y 5", 3);
+    net_node(&n, "fc1 dense units=3");
+    refused(&n, LAB_E_SHAPE,
+            PARTS("net.md:10:3: ", "x", "[1000000000,1000000000]"));
+    begin(&n);
+    net_node(&n, "a dense units=1073741824");
+    net_node(&n, "b dense units=1073741824");
+    refused(
+        &n, LAB_E_SHAPE,
+        PARTS("net.md:101:5: ", "b (dense)", "b.W", "[1073741824,1073741824]"));
+}
+
+static void a_network_larger_than_memory(void **state)
+{
+    struct net n;
+    struct lab_backend *be;
+    (void)state;
+    begin(&n);
+    net_node(&n, "wide dense units=1073741824"); /* W: 16 GiB */
+    net_node(&n, "wider dense units=4096");      /* W: 16 TiB */
+    net_node(&n, "fc dense units=3");
+    net_loss(&n, "softmax_cross_entropy");
+    assert_int_equal(net_build(&n), LAB_OK);
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_int_equal(lab_walk_new(&n.walk, n.plan, be, n.data), LAB_E_RANGE);
+    assert_null(n.walk);
+    net_said("wider.W");
+    net_said("[1073741824,4096]");
+    net_said("MiB");
+    lab_backend_close(be); /* still the caller's */
+    net_free(&n);
+}
+
+static void dropout_and_nesterov(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_optimizer(&n, "sgd lr=0.1 nesterov=true");
+    refused(&n, LAB_E_PARSE,
+            PARTS("net.md:201:5: ", "optimizer (sgd)", "momentum"));
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_node(&n, "drop dropout p=1");
+    refused(&n, LAB_E_RANGE, PARTS("net.md:101:5: ", "drop (dropout)", "p"));
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    net_node(&n, "drop dropout p=-0.5");
+    refused(&n, LAB_E_RANGE, PARTS("net.md:101:5: ", "drop (dropout)", "p"));
+}
+
+static void ops_and_precisions_to_come(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "c conv2d filters=3");
+    refused(&n, LAB_E_NOT_BUILT, PARTS("net.md:100:5: ", "'conv2d'"));
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    n.spec.precision = LAB_BF16;
+    refused(&n, LAB_E_UNSUPPORTED, PARTS("net.md: ", "bf16"));
+}
+
+static void scalars_have_no_features(void **state)
+{
+    static const char *const node[] = {"a dense units=3", "a layer_norm",
+                                       "a softmax", "a flatten"};
+    struct net n;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        net_init(&n);
+        net_tensor(&n, "x", NULL);
+        net_labels(&n, "y 5", 3);
+        net_node(&n, node[i]);
+        refused(&n, LAB_E_SHAPE, PARTS("net.md:100:5: ", "scalar"));
+    }
+}
+
+static void no_x_no_y_no_network(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "q 5,4", NULL);
+    net_labels(&n, "y 5", 3);
+    net_node(&n, "fc1 dense units=3");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:100:5: ", "no x"));
+    net_init(&n);
+    net_tensor(&n, "x 5,4", NULL);
+    net_node(&n, "fc1 dense units=3");
+    refused(&n, LAB_E_PARSE, PARTS("net.md:200:5: ", "y"));
+    begin(&n);
+    refused(&n, LAB_E_PARSE, PARTS("net.md: ", "network"));
+}
+
+static void watches_breaks_and_printed_values(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    n.spec.watch = lab_alloc(sizeof(char *));
+    n.spec.watch[0] = lab_strdup("fc1.ou");
+    n.spec.n_watch = 1;
+    refused(&n, LAB_E_NOTFOUND,
+            PARTS("net.md: ", "watch", "'fc1.ou'", "'fc1.out'"));
+    begin(&n);
+    net_node(&n, "fc1 dense units=3");
+    n.spec.breaks = lab_alloc(sizeof(*n.spec.breaks));
+    n.spec.n_breaks = 1;
+    n.spec.breaks[0] =
+        (struct lab_break_spec){.kind = LAB_BREAK_STEP,
+                                .step = lab_strdup("fc1.matmull"),
+                                .place = {70, 3}};
+    refused(&n, LAB_E_NOTFOUND,
+            PARTS("net.md:70:3: ", "'fc1.matmull'", "'fc1.matmul'"));
+}
+
+/* One printed value beside fc1.out [5,3]. */
+static void print_value(struct net *n, const char *tensor, struct lab_shape at,
+                        int values)
+{
+    begin(n);
+    net_node(n, "fc1 dense units=3");
+    n->spec.printed = lab_alloc(sizeof(*n->spec.printed));
+    n->spec.n_printed = 1;
+    n->spec.printed[0] = (struct lab_printed_spec){
+        .tensor = lab_strdup(tensor),
+        .at = at,
+        .values = lab_alloc_array((size_t)values, sizeof(double)),
+        .n_values = values,
+        .place = {80, 3}};
+}
+
+static void printed_values_lie_in_their_tensor(void **state)
+{
+    struct net n;
+    (void)state;
+    print_value(&n, "fc1.oot", (struct lab_shape){0}, 1);
+    refused(&n, LAB_E_NOTFOUND,
+            PARTS("net.md:80:3: ", "'fc1.oot'", "'fc1.out'"));
+    print_value(&n, "fc1.out", (struct lab_shape){2, {5, 0}}, 1);
+    refused(&n, LAB_E_SHAPE, PARTS("net.md:80:3: ", "fc1.out", "[5,3]"));
+    print_value(&n, "fc1.out", (struct lab_shape){1, {0}}, 1);
+    refused(&n, LAB_E_SHAPE, PARTS("net.md:80:3: ", "fc1.out", "[5,3]"));
+    print_value(&n, "fc1.out", (struct lab_shape){2, {4, 1}}, 3);
+    refused(&n, LAB_E_SHAPE, PARTS("net.md:80:3: ", "fc1.out", "[5,3]"));
+    print_value(&n, "fc1.out", (struct lab_shape){2, {4, 1}}, 2);
+    end(&n);
+    if (net_build(&n))
+        fail_msg("%s", lab_error());
+    net_free(&n);
+    print_value(&n, "loss", (struct lab_shape){0}, 1);
+    end(&n);
+    if (net_build(&n))
+        fail_msg("%s", lab_error());
+    net_free(&n);
+}
+
+static void nan_and_infinity_are_no_data(void **state)
+{
+    struct net n;
+    const double bad[] = {NAN, INFINITY, -INFINITY, 1e300};
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        begin(&n);
+        net_node(&n, "fc1 dense units=3");
+        if (i % 2) {
+            lab_free(n.spec.data.tensors[0].values);
+            n.spec.data.tensors[0].values = NULL;
+            n.spec.data.tensors[0].fill = bad[i / 2];
+        } else {
+            n.spec.data.tensors[0].values[7] = bad[i / 2];
+        }
+        refused(&n, LAB_E_RANGE, PARTS("net.md:10:3: ", "x holds"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_parameter_of_another_shape),
+        cmocka_unit_test(a_parameter_that_is_none),
+        cmocka_unit_test(a_y_of_another_shape),
+        cmocka_unit_test(labels_with_fractions_or_out_of_range),
+        cmocka_unit_test(a_node_that_is_not_there),
+        cmocka_unit_test(too_many_inputs),
+        cmocka_unit_test(class_labels_are_no_input),
+        cmocka_unit_test(ids_that_mean_something_else),
+        cmocka_unit_test(two_of_one_name),
+        cmocka_unit_test(shapes_that_overflow),
+        cmocka_unit_test(a_network_larger_than_memory),
+        cmocka_unit_test(dropout_and_nesterov),
+        cmocka_unit_test(ops_and_precisions_to_come),
+        cmocka_unit_test(scalars_have_no_features),
+        cmocka_unit_test(no_x_no_y_no_network),
+        cmocka_unit_test(watches_breaks_and_printed_values),
+        cmocka_unit_test(printed_values_lie_in_their_tensor),
+        cmocka_unit_test(nan_and_infinity_are_no_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+/* Which variant runs a step: who wins, what a group hides, what a choice that
+ * fits nothing is told. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+#include "variant_check.h"
+
+static void mlp(struct net *n)
+{
+    net_init(n);
+    net_tensor(n, "x 5,4", NULL);
+    net_labels(n, "y 5", 3);
+    net_node(n, "fc1 dense units=6");
+    net_node(n, "relu1 relu");
+    net_node(n, "fc2 dense units=3");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "sgd lr=0.1");
+    net_walk(n, "cpu");
+}
+
+static bool have_onednn(struct net *n)
+{
+    const char *names[16];
+    int count = lab_backend_variant_names(lab_walk_backend(n->walk), LAB_F32,
+                                          "dense", names, 16);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], "onednn") == 0)
+            return true;
+    }
+    return false;
+}
+
+#define CHOICES(...)                                                           \
+    ((const struct lab_variant_choice[]){__VA_ARGS__}),                        \
+        (int)(sizeof((const struct lab_variant_choice[]){__VA_ARGS__}) /       \
+              sizeof(struct lab_variant_choice))
+
+static void choose(struct net *n, const struct lab_variant_choice *c, int count)
+{
+    if (lab_walk_choose(n->walk, c, count))
+        fail_msg("%s", lab_error());
+}
+
+static const struct lab_schedule_step *find(struct net *n, const char *step,
+                                            enum lab_phase phase)
+{
+    struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int i = lab_schedule_find(s, n->plan, step, (int)phase, 0);
+    if (i < 0)
+        fail_msg("no step %s", step);
+    return &s->steps[i];
+}
+
+static void runs(struct net *n, const char *step, enum lab_phase phase,
+                 const char *variant)
+{
+    assert_string_equal(find(n, step, phase)->variant->name, variant);
+}
+
+static void the_reference_is_the_default(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    struct lab_schedule *s = lab_walk_schedule(n.walk);
+    assert_int_equal(s->n_steps, n.plan->n_steps);
+    assert_int_equal(s->n_groups, 0);
+    for (int i = 0; i < s->n_steps; i++) {
+        assert_ptr_equal(s->steps[i].step, &n.plan->steps[i]);
+        assert_string_equal(s->steps[i].variant->name, "naive");
+        assert_int_equal(s->steps[i].hides_from, i);
+        assert_int_equal(s->steps[i].hides_count, 1);
+    }
+    assert_int_equal(s->phase_first[LAB_FORWARD], 0);
+    assert_int_equal(s->phase_first[LAB_LOSS], 5);
+    assert_int_equal(s->phase_first[LAB_BACKWARD], 8);
+    assert_int_equal(s->phase_first[LAB_UPDATE], 14);
+    assert_int_equal(s->phase_first[LAB_PHASE_COUNT], 18);
+    net_free(&n);
+}
+
+static void an_op_chooses_where_it_can(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    choose(&n, CHOICES({"dense", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc2.matmul", LAB_BACKWARD, "blas");
+    runs(&n, "fc1.bias", LAB_FORWARD, "naive"); /* blas has none */
+    runs(&n, "relu1.relu", LAB_FORWARD, "naive");
+    runs(&n, "fc1.W", LAB_UPDATE, "naive");
+    choose(&n, CHOICES({"*", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    net_free(&n);
+}
+
+static void the_closest_choice_wins_in_any_order(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    choose(&n, CHOICES({"fc2", "naive"}, {"dense", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "naive");
+    choose(&n, CHOICES({"dense", "blas"}, {"fc2", "naive"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "naive");
+    choose(&n, CHOICES({"dense", "naive"}, {"*", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    /* Of two alike the later: the command line after the lesson. */
+    choose(&n, CHOICES({"fc1", "naive"}, {"fc1", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    choose(&n, CHOICES({"fc1", "blas"}, {"fc1", "naive"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    /* Overruled everywhere, and still no mistake. */
+    choose(&n, CHOICES({"fc1", "naive"}, {"fc2", "naive"}, {"dense", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "naive");
+    net_free(&n);
+}
+
+static void refused(struct net *n, const struct lab_variant_choice *c,
+                    int count, const char *const *part)
+{
+    struct lab_schedule *before = lab_walk_schedule(n->walk);
+    assert_int_equal(lab_walk_choose(n->walk, c, count), LAB_E_NOTFOUND);
+    assert_ptr_equal(lab_walk_schedule(n->walk), before);
+    for (; *part; part++)
+        net_said(*part);
+}
+
+#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void a_choice_that_fits_nothing_is_told_what_would(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    refused(&n, CHOICES({"dense", "tiled"}),
+            PARTS("dense", "'tiled'", "cpu", "naive, blas"));
+    refused(&n, CHOICES({"fc1", "tiled"}),
+            PARTS("fc1", "'tiled'", "cpu", "naive, blas"));
+    refused(&n, CHOICES({"relu1", "blas"}),
+            PARTS("relu1", "'blas'", "it has naive"));
+    refused(&n, CHOICES({"fc3", "naive"}),
+            PARTS("'fc3'", "fc1, relu1, fc2, loss"));
+    refused(&n, CHOICES({"sgd", "fused"}), PARTS("sgd", "'fused'", "naive"));
+    refused(&n, CHOICES({"*", "tiled"}), PARTS("'tiled'", "naive, blas"));
+    refused(&n, CHOICES({"dense", "blas"}, {"fc1", "nope"}),
+            PARTS("fc1", "'nope'"));
+    choose(&n, CHOICES({"sgd", "naive"}, {"loss", "naive"}));
+    net_free(&n);
+}
+
+static void a_withdrawn_variant_is_not_offered(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    choose(&n, CHOICES({"dense", "blas"}));
+    const struct lab_variant *forward =
+        find(&n, "fc1.matmul", LAB_FORWARD)->variant;
+    lab_variant_withdraw(forward);
+    choose(&n, CHOICES({"dense", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    runs(&n, "fc1.matmul", LAB_BACKWARD, "blas");
+    lab_variant_withdraw(find(&n, "fc1.matmul", LAB_BACKWARD)->variant);
+    refused(&n, CHOICES({"dense", "blas"}), PARTS("no variant 'blas'"));
+    lab_variant_withdraw(NULL);
+    choose(&n, CHOICES({"dense", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    net_free(&n);
+}
+
+/* ---- groups ---- */
+
+static void a_group_takes_in_the_activation(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    if (!have_onednn(&n)) {
+        net_free(&n);
+        skip();
+    }
+    choose(&n, CHOICES({"dense", "onednn"}));
+    const struct lab_schedule *s = lab_walk_schedule(n.walk);
+    const struct lab_schedule_step *g = &s->steps[0];
+    assert_string_equal(g->step->name, "fc1.dense");
+    assert_true(g->step->group);
+    assert_int_equal(g->hides_from, 0);
+    assert_int_equal(g->hides_count, 3);
+    assert_int_equal(g->step->out[0], net_id(&n, "fc1.out"));
+    assert_int_equal(g->step->out[1], net_id(&n, "relu1.out"));
+    assert_true(g->step->flop == 2 * 5 * 4 * 6 + 30 + 30);
+    assert_true(g->step->bytes == 4 * (20 + 24 + 6 + 30 + 30));
+    assert_null(strchr(g->step->formula, '$'));
+    /* No activation follows fc2. */
+    assert_string_equal(s->steps[1].step->name, "fc2.dense");
+    assert_int_equal(s->steps[1].hides_from, 3);
+    assert_int_equal(s->steps[1].hides_count, 2);
+    assert_int_equal(s->steps[1].step->out[1], LAB_NO_TENSOR);
+    assert_int_equal(s->n_steps, n.plan->n_steps - 3);
+    assert_int_equal(s->phase_first[LAB_LOSS], 2);
+    /* Every step of the plan is run or hidden, once and in order. */
+    int at = 0;
+    for (int i = 0; i < s->n_steps; i++) {
+        assert_int_equal(s->steps[i].hides_from, at);
+        at += s->steps[i].hides_count;
+    }
+    assert_int_equal(at, n.plan->n_steps);
+    /* A hidden step is found as its group. */
+    assert_int_equal(lab_schedule_find(s, n.plan, "fc1.bias", LAB_FORWARD, 0),
+                     0);
+    assert_int_equal(lab_schedule_find(s, n.plan, "relu1.relu", LAB_FORWARD, 0),
+                     0);
+    assert_int_equal(lab_schedule_find(s, n.plan, "fc2", -1, 0), 1);
+    assert_int_equal(lab_schedule_find(s, n.plan, "fc3", -1, 0), -1);
+    net_free(&n);
+}
+
+static void a_closer_choice_takes_the_group_apart(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    if (!have_onednn(&n)) {
+        net_free(&n);
+        skip();
+    }
+    choose(&n, CHOICES({"dense", "onednn"}, {"fc1", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc1.bias", LAB_FORWARD, "naive");
+    assert_true(find(&n, "fc2.matmul", LAB_FORWARD)->step->group);
+    choose(&n, CHOICES({"*", "onednn"}, {"dense", "naive"}));
+    assert_int_equal(lab_walk_schedule(n.walk)->n_groups, 0);
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    runs(&n, "relu1.relu", LAB_BACKWARD, "onednn");
+    /* An activation that was chosen for itself is not taken in. */
+    choose(&n, CHOICES({"dense", "onednn"}, {"relu1", "naive"}));
+    assert_int_equal(find(&n, "fc1.matmul", LAB_FORWARD)->hides_count, 2);
+    runs(&n, "relu1.relu", LAB_FORWARD, "naive");
+    choose(&n, CHOICES({"dense", "onednn"}, {"relu", "onednn"}));
+    assert_int_equal(find(&n, "fc1.matmul", LAB_FORWARD)->hides_count, 3);
+    net_free(&n);
+}
+
+static void relu_has_onednn_only_backward(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    if (!have_onednn(&n)) {
+        net_free(&n);
+        skip();
+    }
+    choose(&n, CHOICES({"relu", "onednn"}));
+    runs(&n, "relu1.relu", LAB_FORWARD, "naive");
+    runs(&n, "relu1.relu", LAB_BACKWARD, "onednn");
+    net_free(&n);
+}
+
+static void a_group_computes_what_its_steps_do(void **state)
+{
+    static const char *const activation[] = {
+        "relu", "leaky_relu slope=0.2", "sigmoid",  "tanh",
+        "gelu", "gelu approximate=erf", "softplus", "swish"};
+    (void)state;
+    for (int k = 0; k < 8; k++) {
+        struct net n;
+        char node[64];
+        net_init(&n);
+        net_tensor(&n, "x 5,7", NULL);
+        net_labels(&n, "y 5", 3);
+        net_node(&n, "fc1 dense units=11");
+        snprintf(node, sizeof(node), "act %s", activation[k]);
+        net_node(&n, node);
+        net_node(&n, "fc2 dense units=3 bias=false");
+        net_loss(&n, "softmax_cross_entropy");
+        net_walk(&n, "cpu");
+        if (!have_onednn(&n)) {
+            net_free(&n);
+            skip();
+        }
+        net_steps(&n, 4);
+        double *out = net_read(&n, "fc1.out");
+        double *act = net_read(&n, "act.out");
+        double *fc2 = net_read(&n, "fc2.out");
+        assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+        net_choose(&n, "dense", "onednn");
+        assert_int_equal(find(&n, "fc1", LAB_FORWARD)->hides_count, 3);
+        net_steps(&n, 2);
+        for (int i = 0; i < 55; i++) {
+            double a = net_get(&n, "fc1.out", i);
+            double b = net_get(&n, "act.out", i);
+            if (fabs(a - out[i]) > 1e-5 * (1 + fabs(out[i])) ||
+                fabs(b - act[i]) > 1e-5 * (1 + fabs(act[i])))
+                fail_msg("%s: %d: %g %g, not %g %g", activation[k], i, a, b,
+                         out[i], act[i]);
+        }
+        for (int i = 0; i < 15; i++)
+            assert_true(fabs(net_get(&n, "fc2.out", i) - fc2[i]) < 1e-4);
+        lab_free(out);
+        lab_free(act);
+        lab_free(fc2);
+        net_free(&n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reference_is_the_default),
+        cmocka_unit_test(an_op_chooses_where_it_can),
+        cmocka_unit_test(the_closest_choice_wins_in_any_order),
+        cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),
+        cmocka_unit_test(a_withdrawn_variant_is_not_offered),
+        cmocka_unit_test(a_group_takes_in_the_activation),
+        cmocka_unit_test(a_closer_choice_takes_the_group_apart),
+        cmocka_unit_test(relu_has_onednn_only_backward),
+        cmocka_unit_test(a_group_computes_what_its_steps_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

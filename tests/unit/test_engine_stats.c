@@ -1,0 +1,130 @@
+/* What is said of a tensor at a glance, against numbers worked out by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/stats.h"
+
+static void near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-12 * (1 + fabs(want))))
+        fail_msg("%.17g, not %.17g", got, want);
+}
+
+static int64_t in_bins(const struct lab_stats *s)
+{
+    int64_t n = 0;
+    for (int i = 0; i < LAB_HISTOGRAM_BINS; i++)
+        n += s->bin[i];
+    return n;
+}
+
+static void by_hand(void **state)
+{
+    const float v[] = {2, 4, 4, 4, 5, 5, 7, 9}; /* mean 5, deviation 2 */
+    struct lab_stats s;
+    (void)state;
+    lab_stats_compute(&s, v, LAB_F32, 8);
+    assert_int_equal(s.count, 8);
+    assert_int_equal(s.zero_count, 0);
+    near(s.min, 2);
+    near(s.max, 9);
+    near(s.mean, 5);
+    near(s.std, 2);
+    assert_int_equal(in_bins(&s), 8);
+    assert_int_equal(s.bin[0], 1);                      /* 2 */
+    assert_int_equal(s.bin[LAB_HISTOGRAM_BINS - 1], 1); /* 9, the last too */
+    /* 4: (4-2)/7 of 32 bins = 9.14; 5: 13.7; 7: 22.9 */
+    assert_int_equal(s.bin[9], 3);
+    assert_int_equal(s.bin[13], 2);
+    assert_int_equal(s.bin[22], 1);
+}
+
+static void what_is_not_finite_is_counted_apart(void **state)
+{
+    const float v[] = {NAN, 1, INFINITY, 0, -INFINITY, -0.0f, 3, NAN};
+    struct lab_stats s;
+    (void)state;
+    lab_stats_compute(&s, v, LAB_F32, 8);
+    assert_int_equal(s.count, 8);
+    assert_int_equal(s.nan_count, 2);
+    assert_int_equal(s.inf_count, 2);
+    assert_int_equal(s.zero_count, 2);
+    near(s.min, 0);
+    near(s.max, 3);
+    near(s.mean, 1);
+    near(s.std, sqrt(1.5)); /* (0 + 1 + 1 + 4) / 4 */
+    assert_int_equal(in_bins(&s), 4);
+}
+
+static void nothing_finite_is_nan_not_zero(void **state)
+{
+    const float v[] = {NAN, INFINITY};
+    struct lab_stats s;
+    (void)state;
+    lab_stats_compute(&s, v, LAB_F32, 2);
+    assert_true(isnan(s.min) && isnan(s.max) && isnan(s.mean) && isnan(s.std));
+    assert_int_equal(in_bins(&s), 0);
+    lab_stats_compute(&s, v, LAB_F32, 0);
+    assert_int_equal(s.count, 0);
+    assert_true(isnan(s.mean));
+}
+
+static void equal_values_have_no_spread(void **state)
+{
+    float v[7];
+    struct lab_stats s;
+    (void)state;
+    for (int i = 0; i < 7; i++)
+        v[i] = 0.1f;
+    lab_stats_compute(&s, v, LAB_F32, 7);
+    near(s.mean, 0.1f);
+    near(s.std, 0);
+    assert_int_equal(s.bin[0], 7);
+}
+
+/* A spread of 1 around 10^9: the naive sum of squares has no digit left. */
+static void no_cancellation_far_from_zero(void **state)
+{
+    double v[1000];
+    struct lab_stats s;
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        v[i] = 1e9 + (i % 2 ? 1 : -1);
+    lab_stats_compute(&s, v, LAB_F64, 1000);
+    near(s.mean, 1e9);
+    if (fabs(s.std - 1) > 1e-6)
+        fail_msg("std %.17g", s.std);
+}
+
+static void every_type_is_read(void **state)
+{
+    const int32_t labels[] = {-3, 0, 5};
+    struct lab_stats s;
+    (void)state;
+    lab_stats_compute(&s, labels, LAB_I32, 3);
+    near(s.min, -3);
+    near(s.max, 5);
+    near(lab_element_value(labels, LAB_I32, 2), 5);
+    near(lab_element_value((double[]){1, 2.5}, LAB_F64, 1), 2.5);
+    near(lab_element_value((float[]){1, 0.5f}, LAB_F32, 1), 0.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(what_is_not_finite_is_counted_apart),
+        cmocka_unit_test(nothing_finite_is_nan_not_zero),
+        cmocka_unit_test(equal_values_have_no_spread),
+        cmocka_unit_test(no_cancellation_far_from_zero),
+        cmocka_unit_test(every_type_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

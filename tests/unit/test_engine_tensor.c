@@ -1,0 +1,119 @@
+/* Shapes: how many elements, what they look like in words, where an element
+ * stands. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/tensor.h"
+
+static void counts_multiply_the_dimensions(void **state)
+{
+    int64_t n = -1;
+    (void)state;
+    struct lab_shape scalar = {0};
+    assert_int_equal(lab_shape_count(&scalar, &n), LAB_OK);
+    assert_int_equal(n, 1);
+    struct lab_shape s = lab_shape_make(3, (int64_t[]){7, 1, 13});
+    assert_int_equal(lab_shape_count(&s, &n), LAB_OK);
+    assert_int_equal(n, 91);
+}
+
+static void a_bad_shape_leaves_the_count_alone(void **state)
+{
+    const struct lab_shape bad[] = {
+        {1, {0}},
+        {2, {3, -1}},
+        {1, {INT64_MAX}},
+        {2, {1000000000, 1000000000}}, /* 10^18 */
+        {2, {(int64_t)1 << 32, (int64_t)1 << 32}},
+        {3, {INT64_MAX, INT64_MAX, INT64_MAX}},
+        {6, {1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        int64_t n = 42;
+        char text[LAB_SHAPE_TEXT];
+        assert_int_equal(lab_shape_count(&bad[i], &n), LAB_E_SHAPE);
+        assert_int_equal(n, 42);
+        lab_shape_text(&bad[i], text);
+        if (!strstr(lab_error(), text))
+            fail_msg("%s is not named in: %s", text, lab_error());
+    }
+}
+
+static void text_has_room_for_the_largest(void **state)
+{
+    char text[LAB_SHAPE_TEXT];
+    struct lab_shape s = {LAB_MAX_RANK, {0}};
+    (void)state;
+    for (int i = 0; i < LAB_MAX_RANK; i++)
+        s.dim[i] = INT64_MAX - i;
+    lab_shape_text(&s, text);
+    assert_int_equal(text[strlen(text) - 1], ']');
+    assert_non_null(strstr(text, "9223372036854775802"));
+    s = (struct lab_shape){2, {10, 16}};
+    assert_string_equal(lab_shape_text(&s, text), "[10,16]");
+    s.rank = 0;
+    assert_string_equal(lab_shape_text(&s, text), "[]");
+}
+
+static void shapes_are_equal_in_rank_and_dimensions(void **state)
+{
+    struct lab_shape a = {2, {3, 4, 99}};
+    struct lab_shape b = {2, {3, 4, 11}};
+    struct lab_shape c = {3, {3, 4, 99}};
+    struct lab_shape d = {2, {4, 3}};
+    (void)state;
+    assert_true(lab_shape_equal(&a, &b));
+    assert_false(lab_shape_equal(&a, &c));
+    assert_false(lab_shape_equal(&a, &d));
+}
+
+static void unravel_and_ravel_undo_each_other(void **state)
+{
+    const struct lab_shape s = {4, {2, 3, 1, 5}};
+    int64_t before[LAB_MAX_RANK] = {-1};
+    (void)state;
+    for (int64_t i = 0; i < 30; i++) {
+        int64_t at[LAB_MAX_RANK];
+        lab_shape_unravel(&s, i, at);
+        assert_int_equal(lab_shape_ravel(&s, at, 4), i);
+        /* Row-major: the last axis runs first. */
+        if (i % 5 != 0)
+            assert_int_equal(at[3], before[3] + 1);
+        memcpy(before, at, sizeof(before));
+    }
+}
+
+static void ravel_refuses_what_is_outside(void **state)
+{
+    const struct lab_shape s = {2, {2, 3}};
+    const struct lab_shape scalar = {0};
+    (void)state;
+    assert_int_equal(lab_shape_ravel(&s, (int64_t[]){1, 2}, 2), 5);
+    assert_int_equal(lab_shape_ravel(&s, (int64_t[]){2, 0}, 2), -1);
+    assert_int_equal(lab_shape_ravel(&s, (int64_t[]){0, 3}, 2), -1);
+    assert_int_equal(lab_shape_ravel(&s, (int64_t[]){-1, 0}, 2), -1);
+    assert_int_equal(lab_shape_ravel(&s, (int64_t[]){1}, 1), -1);
+    assert_int_equal(lab_shape_ravel(&s, (int64_t[]){0, 0, 0}, 3), -1);
+    assert_int_equal(lab_shape_ravel(&scalar, (int64_t[]){0}, 0), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_multiply_the_dimensions),
+        cmocka_unit_test(a_bad_shape_leaves_the_count_alone),
+        cmocka_unit_test(text_has_room_for_the_largest),
+        cmocka_unit_test(shapes_are_equal_in_rank_and_dimensions),
+        cmocka_unit_test(unravel_and_ravel_undo_each_other),
+        cmocka_unit_test(ravel_refuses_what_is_outside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

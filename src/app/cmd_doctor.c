@@ -62,8 +62,8 @@ void lab_doctor_say_error(struct lab_doctor *d, const char *name,
 static void check_program(struct lab_doctor *d)
 {
     char text[128];
-    snprintf(text, sizeof(text), "lapenna-lab %s%s%s", LAB_VERSION,
-             LAB_COMMIT[0] ? " " : "", LAB_COMMIT);
+    snprintf(text, sizeof(text), "lapenna-lab %s%s%s", lab_version(),
+             lab_commit()[0] ? " " : "", lab_commit());
     lab_doctor_say(d, "program", LAB_DOCTOR_OK, text, NULL);
 }
 

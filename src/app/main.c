@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "version.h"
 #include "cmd.h"
 #include "say.h"
 #include "trace/intern.h"
@@ -74,8 +75,8 @@ static int dispatch(int argc, char **argv)
     }
     if (argc > 1 &&
         (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
-        printf("lapenna-lab %s%s%s\n", LAB_VERSION, LAB_COMMIT[0] ? " " : "",
-               LAB_COMMIT);
+        printf("lapenna-lab %s%s%s\n", lab_version(),
+               lab_commit()[0] ? " " : "", lab_commit());
         return LAB_EXIT_DONE;
     }
     return c ? c->run(argc - 1, argv + 1) : lab_cmd_open(argc, argv);

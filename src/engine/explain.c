@@ -238,6 +238,8 @@ void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index)
         return;
     if (e->n_terms_all == 0) { /* a formula without terms: one silent term */
         lab_explain_term(ex, 0, "%s", "");
+        if (ex->status)
+            return;
         e->n_terms_all = 0;
         ex->loose.n_sources = -1;
         ex->out->n_terms = 1;

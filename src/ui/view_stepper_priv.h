@@ -36,7 +36,8 @@ struct lab_stepper_scroll {
 struct lab_stepper {
     struct lab_ui *ui;
     struct lab_stepper_model model;
-    struct lab_snapshot snap; /* version 0: none yet */
+    struct lab_snapshot snap; /* only when `taken` */
+    bool taken;
     enum lab_stepper_pane focus;
     enum lab_stepper_pane tab; /* of the shared place */
     bool zoom;

@@ -147,14 +147,14 @@ static void a_line_longer_than_any_buffer(void **state)
     (void)state;
     lab_str_init(&s);
     for (int row = 0; row < 2; row++) {
-        for (int i = 0; i < 100000; i++)
+        for (int i = 0; i < 12000; i++)
             lab_str_add(&s, "0.125,");
         lab_str_add(&s, row ? "1\n" : "0\n");
     }
     csv_is(s.data, s.len, LAB_OK, "", "mse");
-    /* The second row lacks one cell, the 100001st. */
+    /* The second row lacks one cell, the 12001st. */
     s.len -= 3;
-    csv_is(s.data, s.len, LAB_E_PARSE, "bad.csv:2: has 100000 columns", "mse");
+    csv_is(s.data, s.len, LAB_E_PARSE, "bad.csv:2: has 12000 columns", "mse");
     lab_str_release(&s);
 }
 

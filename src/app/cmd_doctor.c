@@ -7,6 +7,7 @@
 #include "json_line.h"
 #include "options.h"
 #include "say.h"
+#include "version.h"
 
 static const char doc[] =
     "What this machine can do, a line for each part, with the remedy for what "

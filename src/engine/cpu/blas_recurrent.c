@@ -3,7 +3,7 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "cpu/blas.h"
+#include "cpu/blas_priv.h"
 
 /* C (m, n) = op(A) op(B) + beta C, row-major; lengths of a row as it lies in
  * memory: lda, ldb, ldc. */

@@ -1,6 +1,6 @@
 /* The products of a dense layer by OpenBLAS, and the table of all the rows.
- * BLAS speaks of columns first, but its C interface takes row-major matrices as they are; a transposed factor is
- * a flag, not a copy. */
+ * BLAS speaks of columns first, but its C interface takes row-major matrices as
+ * they are; a transposed factor is a flag, not a copy. */
 #include <cblas.h>
 #include <limits.h>
 #include <pthread.h>

@@ -9,8 +9,8 @@
 static enum lab_status sequence_turn(const struct lab_call *call)
 {
     const struct lab_view *from = &call->in[0];
-    const real *in = from->data;
-    real *out = call->out[0].data;
+    const real *in = (const real *)from->data;
+    real *out = (real *)call->out[0].data;
     if (from->rank != 3) {
         memcpy(out, in, (size_t)from->count * sizeof(real));
         return LAB_OK;

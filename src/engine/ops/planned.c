@@ -25,7 +25,6 @@ const struct lab_op_def lab_op_positional_embedding = {
     .min_inputs = 1,
     .max_inputs = 1};
 
-
 static const struct lab_key_def sdpa_keys[] = {
     {"causal", LAB_KEY_BOOL, false, 0},
 };

@@ -259,11 +259,11 @@ struct setup {
     int n_in;
     int n_out;
     struct place in[CASE_TENSORS];
-    struct place out[4];
+    struct place out[CASE_OUT];
     struct lab_view in_dev[CASE_TENSORS];
-    struct lab_view out_dev[4];
+    struct lab_view out_dev[CASE_OUT];
     struct lab_view in_ref[CASE_TENSORS];
-    struct lab_view out_ref[4];
+    struct lab_view out_ref[CASE_OUT];
     struct lab_call call;
 };
 
@@ -279,7 +279,7 @@ static void setup_open(struct setup *s, const struct gpu_case *c)
 {
     s->c = c;
     s->n_in = count_tensors(c->in, CASE_TENSORS);
-    s->n_out = count_tensors(c->out, 4);
+    s->n_out = count_tensors(c->out, CASE_OUT);
     for (int i = 0; i < s->n_in; i++) {
         place_open(&s->in[i], &c->in[i], GUARD_IN);
         s->in_dev[i] = s->in[i].dev;

@@ -8,7 +8,7 @@
 #include "cuda_exec.h"
 #include "kernel.h"
 
-enum { CASE_TENSORS = 17 };
+enum { CASE_TENSORS = 17, CASE_OUT = 6 };
 
 enum fill {
     FILL_NULL,      /* the plan does not want it */
@@ -33,7 +33,7 @@ struct gpu_case {
     const char *step; /* NULL: the group */
     enum lab_phase phase;
     struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
-    struct tensor out[4];
+    struct tensor out[CASE_OUT];
     bool inout;
     const void *params;
     bool evaluation; /* call->training is false */

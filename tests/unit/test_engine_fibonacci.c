@@ -21,7 +21,7 @@ static void describe(struct net *n, int64_t context, int64_t batch)
     net_node(n, "r1 rnn hidden=8 return=last");
     net_node(n, "fc1 dense units=1");
     net_loss(n, "mse");
-    net_optimizer(n, "adam lr=0.002");
+    net_optimizer(n, "adam lr=0.001");
 }
 
 static void terms_follow_the_rule(void **state)
@@ -115,7 +115,7 @@ static void an_rnn_learns_the_rule(void **state)
     describe(&n, 8, 64);
     n.spec.data.shuffle = true;
     net_walk(&n, "cpu");
-    for (int i = 0; i < 18000; i++)
+    for (int i = 0; i < 24000; i++)
         assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
     net_steps(&n, 1); /* into the next iteration: nothing more is learnt */
     double worst = worst_held(&n);

@@ -74,6 +74,8 @@ static void check_sequence(const char *op, const struct sizes *s)
 static void sequences_are_turned(void **state)
 {
     (void)state;
+    if (!gpu_exec())
+        skip();
     for (int i = 0; i < SIZES; i++) {
         check_sequence("rnn", &all_sizes[i]);
         check_sequence("lstm", &all_sizes[i]);
@@ -124,6 +126,8 @@ static void check_rnn(const struct sizes *s, bool bias)
 static void rnn_agrees(void **state)
 {
     (void)state;
+    if (!gpu_exec())
+        skip();
     for (int i = 0; i < SIZES; i++) {
         check_rnn(&all_sizes[i], true);
         check_rnn(&all_sizes[i], false);
@@ -187,6 +191,8 @@ static void check_lstm(const struct sizes *s)
 static void lstm_agrees(void **state)
 {
     (void)state;
+    if (!gpu_exec())
+        skip();
     for (int i = 0; i < SIZES; i++)
         check_lstm(&all_sizes[i]);
 }
@@ -197,6 +203,8 @@ static void hard_cells(void **state)
 {
     static const enum fill fills[] = {FILL_WIDE, FILL_SPECIAL};
     (void)state;
+    if (!gpu_exec())
+        skip();
     for (int k = 0; k < 2; k++) {
         struct tensor z = matrix(9, 4 * 33);
         struct tensor row = matrix(9, 33);
@@ -212,6 +220,8 @@ static void hard_cells(void **state)
 static int close_gpu(void **state)
 {
     (void)state;
+    if (!gpu_exec())
+        skip();
     gpu_exec_close();
     return 0;
 }

@@ -322,6 +322,8 @@ static enum lab_status open_walk(struct lab_session *s)
         keep_choices(s, &ignored);
         lab_str_release(&ignored);
         st = lab_session_apply_choices(s);
+        if (st == LAB_E_NOTFOUND) /* as setup has it */
+            st = lab_fail(LAB_E_USAGE, "%s", lab_error());
     }
     snprintf(s->notice, sizeof(s->notice), "%s", lab_str_text(&notice));
     lab_str_release(&notice);

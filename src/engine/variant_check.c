@@ -58,6 +58,16 @@ static bool first_time(const struct lab_backend_ops *ops)
     return first;
 }
 
+static void forget(const struct lab_backend_ops *ops)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n_checked; i++) {
+        if (checked[i] == ops)
+            checked[i] = checked[--n_checked];
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- the network ---- */
 
 enum { ROWS = 5, COLUMNS = 7, UNITS = 3, MAX_NODES = 64 };
@@ -307,8 +317,9 @@ static void judge(struct check *c, const struct lab_step *s,
                      worst);
 }
 
+/* activation: the group is called with one, which some cannot take in. */
 static void judge_all(struct check *c, const struct lab_step *s,
-                      const char *kernel)
+                      const char *kernel, bool activation)
 {
     int n = 0;
     const struct lab_kernel_set *const *sets =
@@ -320,7 +331,8 @@ static void judge_all(struct check *c, const struct lab_step *s,
             const struct lab_variant *v = &sets[i]->variants[k];
             bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
                                           : kernel == v->step;
-            if (v->phase == s->phase && same)
+            if (v->phase == s->phase && same &&
+                (v->absorbs_activation || !activation))
                 judge(c, s, v);
         }
     }
@@ -328,31 +340,36 @@ static void judge_all(struct check *c, const struct lab_step *s,
 
 /* ---- groups: judged when the steps that they hide have run ---- */
 
-static void judge_group(struct check *c, const struct lab_node *node,
-                        enum lab_phase phase, const struct lab_node *absorbed)
+static enum lab_status judge_group(struct check *c, const struct lab_node *node,
+                                   enum lab_phase phase,
+                                   const struct lab_node *absorbed)
 {
     struct lab_group_step g = {.def = {.name = node->op->name}};
     struct lab_step s = {
         .op = node->op, .node = (int)(node - c->plan->nodes), .group = true};
     node->op->group(c->plan, node, phase, absorbed, &g);
     g.def.phase = phase;
-    if (lab_step_fill(&s, c->plan, &g.def, node->id))
-        return;
-    judge_all(c, &s, NULL);
+    enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id);
+    if (st)
+        return st;
+    judge_all(c, &s, NULL, absorbed != NULL);
     lab_step_release(&s);
+    return LAB_OK;
 }
 
-static void judge_groups(struct check *c)
+static enum lab_status judge_groups(struct check *c)
 {
-    for (int i = 0; i < c->plan->loss_node; i++) {
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < c->plan->loss_node && !st; i++) {
         const struct lab_node *node = &c->plan->nodes[i];
         const struct lab_node *next = node + 1;
         if (!node->op->group)
             continue;
-        judge_group(c, node, LAB_FORWARD, NULL);
-        if (next->op->activation && next->in[0] == node->out)
-            judge_group(c, node, LAB_FORWARD, next);
+        st = judge_group(c, node, LAB_FORWARD, NULL);
+        if (!st && next->op->activation && next->in[0] == node->out)
+            st = judge_group(c, node, LAB_FORWARD, next);
     }
+    return st;
 }
 
 static enum lab_status walk_truth(struct check *c)
@@ -362,13 +379,13 @@ static enum lab_status walk_truth(struct check *c)
         const struct lab_step *s = &c->plan->steps[i];
         st = run_truth(c, i);
         if (!st)
-            judge_all(c, s, s->kernel);
+            judge_all(c, s, s->kernel, false);
         /* Before the update changes parameters. */
         bool forward_done = i + 1 < c->plan->n_steps &&
                             s->phase == LAB_FORWARD &&
                             c->plan->steps[i + 1].phase != LAB_FORWARD;
         if (!st && forward_done)
-            judge_groups(c);
+            st = judge_groups(c);
     }
     return st;
 }
@@ -409,5 +426,7 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
         st = check_one(be, lab_op_find(turns[i][0], LAB_KIND_LOSS),
                        lab_op_find(turns[i][1], LAB_KIND_OPTIMIZER), said);
+    if (st)
+        forget(be->ops); /* it was not finished: the next call tries again */
     return st;
 }

@@ -73,7 +73,7 @@ static enum lab_status open_input(struct lab_terminal *t)
 
 /* curses ends the program, or draws nonsense, on a terminal that it does not
  * know or that cannot place its cursor: look before it starts. */
-static enum lab_status check_terminfo(void)
+static enum lab_status check_terminfo(int *colors)
 {
     int problem = 0;
     const char *term = getenv("TERM");
@@ -89,6 +89,7 @@ static enum lab_status check_terminfo(void)
                         term);
     const char *place = tigetstr("cup");
     bool usable = place && place != (char *)-1;
+    *colors = tigetflag("RGB") > 0 ? 1 << 24 : tigetnum("colors");
     del_curterm(cur_term);
     if (!usable)
         return lab_fail(LAB_E_UNSUPPORTED,
@@ -199,10 +200,25 @@ static enum lab_status start_curses(struct lab_terminal *t,
     return LAB_OK;
 }
 
+enum lab_status lab_terminal_probe(int *colors)
+{
+    struct lab_terminal t = {0};
+    int found = 0;
+    enum lab_status st = open_input(&t);
+    if (!st)
+        st = check_terminfo(&found);
+    if (t.in)
+        fclose(t.in);
+    if (!st)
+        *colors = found > 0 ? found : 0;
+    return st;
+}
+
 enum lab_status lab_terminal_open(struct lab_terminal **out,
                                   const struct lab_terminal_options *options)
 {
     struct lab_terminal *t = lab_alloc(sizeof(*t));
+    int ignored;
     if (!t)
         return lab_fail(LAB_E_NOMEM, "the terminal");
     setlocale(LC_CTYPE, "");
@@ -213,7 +229,7 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     t->blocks = term && strncmp(term, "linux", 5) == 0;
     enum lab_status st = open_input(t);
     if (!st)
-        st = check_terminfo();
+        st = check_terminfo(&ignored);
     if (st)
         goto out_input;
     st = lab_guard_open(t->in_fd);

@@ -46,6 +46,7 @@ void lab_doctor_terminal(struct lab_doctor *d)
 {
     struct winsize size = {0};
     int colors = 0;
+    char place[32];
     char text[TEXT];
     const char *charset = nl_langinfo(CODESET);
     bool utf8 = strcmp(charset, "UTF-8") == 0;
@@ -56,9 +57,16 @@ void lab_doctor_terminal(struct lab_doctor *d)
         return;
     }
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    snprintf(text, sizeof(text), "%s, %dx%d, %d colours, %s", term,
-             (int)size.ws_col, (int)size.ws_row, colors, charset);
-    bool small = size.ws_col < LEAST_COLUMNS || size.ws_row < LEAST_LINES;
+    bool known = size.ws_col > 0 && size.ws_row > 0;
+    bool small =
+        known && (size.ws_col < LEAST_COLUMNS || size.ws_row < LEAST_LINES);
+    if (known)
+        snprintf(place, sizeof(place), "%dx%d", (int)size.ws_col,
+                 (int)size.ws_row);
+    else
+        snprintf(place, sizeof(place), "of unknown size");
+    snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place, colors,
+             charset);
     lab_doctor_say(d, "terminal",
                    small || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
                    small   ? "the screens need at least 60x16"

@@ -59,25 +59,6 @@ enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
                : LAB_OK;
 }
 
-static void opened(void *user, struct lab_walk *walk)
-{
-    struct lab_plain *p = user;
-    lab_recording_opened(p->recording, walk);
-    lab_node_variants_collect(&p->variants, walk); /* else none are listed */
-}
-
-static void prepare(void *user, const char *backend)
-{
-    struct lab_plain *p = user;
-    lab_recording_prepare(p->recording, backend);
-}
-
-static void closing(void *user, struct lab_walk *walk)
-{
-    struct lab_plain *p = user;
-    lab_recording_closing(p->recording, walk);
-}
-
 /* ---- opening ---- */
 
 static enum lab_status open_lesson(struct lab_plain *p, const char *name)
@@ -108,14 +89,16 @@ static enum lab_status open_session(struct lab_plain *p)
     enum lab_status st = lab_recording_new(&p->recording, &recording);
     if (st)
         return st;
-    struct lab_session_config config = {.spec = &p->spec,
-                                        .backend = o->backend,
-                                        .device = o->device,
-                                        .batch = o->batch,
-                                        .data = o->data,
-                                        .choices = o->choices,
-                                        .n_choices = o->n_choices,
-                                        .hooks = {p, prepare, opened, closing}};
+    struct lab_session_config config = {
+        .spec = &p->spec,
+        .backend = o->backend,
+        .device = o->device,
+        .batch = o->batch,
+        .data = o->data,
+        .choices = o->choices,
+        .n_choices = o->n_choices,
+        .hooks = {p->recording, lab_recording_prepare, lab_recording_opened,
+                  lab_recording_closing}};
     lab_signals_hold(); /* they are for the thread that waits for input */
     st = lab_session_new(&p->session, &config);
     lab_signals_release();
@@ -173,7 +156,6 @@ static enum lab_status close_all(struct lab_plain *p)
         say_notes(p);
     }
     lab_snapshot_release(&p->snap);
-    lab_node_variants_release(&p->variants);
     lab_recording_free(p->recording);
     lab_reader_release(&p->reader);
     lab_lesson_free(p->lesson);

@@ -7,6 +7,8 @@
 #include "say.h"
 #include "text_table.h"
 
+enum { MOST_VARIANTS = 32 };
+
 static enum lab_status put_table(struct lab_text_table *t)
 {
     struct lab_str text;
@@ -117,14 +119,13 @@ static enum lab_status list_variants(struct lab_plain *p)
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
     for (int i = 0; i < plan->n_nodes; i++) {
-        const char *names[LAB_NODE_VARIANTS];
+        const char *names[MOST_VARIANTS];
         struct lab_str all;
-        int n =
-            lab_node_variants_get(&p->variants, i, names, LAB_NODE_VARIANTS);
+        int n = lab_session_variant_names(p->session, i, names, MOST_VARIANTS);
         if (n == 0 || !plan->nodes[i].op)
             continue;
         lab_str_init(&all);
-        for (int k = 0; k < n && k < LAB_NODE_VARIANTS; k++)
+        for (int k = 0; k < n && k < MOST_VARIANTS; k++)
             lab_str_addf(&all, "%s%s", k ? ", " : "", names[k]);
         const char *now = variant_of(p, i);
         lab_text_table_add(&t, plan->nodes[i].id);

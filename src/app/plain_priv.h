@@ -2,7 +2,6 @@
  * plain_list.c share. One thread: the one that reads the commands. */
 #pragma once
 #include "engine/session.h"
-#include "node_variants.h"
 #include "options.h"
 #include "reading.h"
 #include "recording.h"
@@ -14,8 +13,7 @@ struct lab_plain {
     struct lab_network_spec spec;
     struct lab_recording *recording;
     struct lab_session *session;
-    struct lab_node_variants variants; /* written before the session is idle */
-    struct lab_snapshot snap;          /* after the last command */
+    struct lab_snapshot snap; /* after the last command */
     struct lab_reader reader;
     struct lab_ui_command last; /* what an empty line repeats */
     bool interactive;           /* standard input is a terminal */

@@ -67,6 +67,16 @@ const struct lab_attr *lab_build_attr(const struct lab_builder *b,
     return k < 0 ? &none : &b->node_spec->attr[k];
 }
 
+const struct lab_op_def *lab_build_op(const struct lab_builder *b)
+{
+    return b->node_spec->op;
+}
+
+const struct lab_attr *lab_build_attrs(const struct lab_builder *b)
+{
+    return b->node_spec->attr;
+}
+
 const char *lab_build_node_id(const struct lab_builder *b)
 {
     return b->node_spec->id;

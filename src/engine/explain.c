@@ -100,6 +100,16 @@ const char *lab_explain_out_name(const struct lab_explainer *ex, int slot)
     return id < 0 ? "?" : ex->plan->tensors[id].name;
 }
 
+const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex)
+{
+    return ex->step->op;
+}
+
+const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex)
+{
+    return ex->plan->nodes[ex->step->node].attr;
+}
+
 const void *lab_explain_params(const struct lab_explainer *ex)
 {
     return ex->step->params;

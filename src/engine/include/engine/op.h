@@ -18,6 +18,7 @@ struct lab_group_step;
 struct lab_node;
 struct lab_node_spec;
 struct lab_plan;
+struct lab_unary;
 
 enum {
     LAB_MAX_KEYS = 8,
@@ -79,6 +80,8 @@ struct lab_op_def {
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
+    /* Elementwise ops: what they are at one element (ops/unary.h). */
+    const struct lab_unary *(*unary)(const struct lab_attr *attr);
     /* Elementwise activations that a group kernel may take in: the kind, as
      * kernels/dense.h numbers them. */
     int (*activation)(const struct lab_attr *attr, double *slope);
@@ -137,6 +140,9 @@ int lab_op_key(const struct lab_op_def *op, const char *name);
 /* ---- for ops/<op>.c, inside forward(), backward() and update() ---- */
 const struct lab_attr *lab_build_attr(const struct lab_builder *b,
                                       const char *key);
+/* All of them, in the order of the op's keys. */
+const struct lab_attr *lab_build_attrs(const struct lab_builder *b);
+const struct lab_op_def *lab_build_op(const struct lab_builder *b);
 const char *lab_build_node_id(const struct lab_builder *b);
 int lab_build_n_inputs(const struct lab_builder *b);
 int lab_build_input(const struct lab_builder *b, int k); /* tensor id */

@@ -430,7 +430,6 @@ static enum lab_status do_quick(struct lab_session *s,
 static void do_slow(struct lab_session *s, const struct lab_command *c)
 {
     s->stop_reason[0] = '\0';
-    atomic_store(&s->cancel, false);
     switch (c->kind) {
     case LAB_DO_STEP:
         repeat(s, c->n, false);

@@ -1,4 +1,5 @@
-/* The session: commands that meet each other on two threads. */
+/* The session: commands that meet each other on two threads, and where the
+ * debugger's words stop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,6 +45,16 @@ static void post_and_settle(struct fixture *f, enum lab_command_kind kind,
 {
     post(f, kind, n);
     settle(f);
+}
+
+static void break_at(struct fixture *f, const char *step, int phase)
+{
+    struct lab_command c = {
+        .kind = LAB_DO_BREAK, .break_kind = LAB_BREAK_STEP, .phase = phase};
+    snprintf(c.text, sizeof(c.text), "%s", step);
+    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    settle(f);
+    assert_string_equal(f->snap.error, "");
 }
 
 static int start(void **state)
@@ -99,6 +110,22 @@ static void what_comes_after_a_stop_runs(void **state)
     assert_int_equal(f->snap.position, 2);
 }
 
+static void a_stopped_step_is_not_taken(void **state)
+{
+    static const enum lab_command_kind moves[] = {
+        LAB_DO_STEP, LAB_DO_NEXT, LAB_DO_FINISH, LAB_DO_CONTINUE,
+        LAB_DO_RUN_TO};
+    struct fixture *f = *state;
+    post(f, LAB_DO_TRAIN, INT64_C(50000000)); /* so that the others wait */
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+        post(f, moves[i], 3);
+    post(f, LAB_DO_STOP, 0);
+    settle(f);
+    assert_string_equal(f->snap.stop_reason, "stopped");
+    assert_true(f->snap.position == 0 ||
+                f->snap.position == f->snap.schedule->n_steps);
+}
+
 static void an_idle_stop_stops_nothing_later(void **state)
 {
     struct fixture *f = *state;
@@ -123,6 +150,55 @@ static void the_end_waits_for_no_training(void **state)
     }
 }
 
+static void run_to_the_first_step_is_the_next_iteration(void **state)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_STEP, 4);
+    post_and_settle(f, LAB_DO_RUN_TO, 0);
+    assert_int_equal(f->snap.iteration, 1);
+    assert_int_equal(f->snap.position, 0);
+    post_and_settle(f, LAB_DO_RUN_TO, 2);
+    assert_int_equal(f->snap.iteration, 1);
+    assert_int_equal(f->snap.position, 2);
+    post_and_settle(f, LAB_DO_RUN_TO, 2);
+    assert_int_equal(f->snap.iteration, 2);
+    assert_int_equal(f->snap.position, 2);
+    post_and_settle(f, LAB_DO_RUN_TO, f->snap.schedule->n_steps);
+    assert_int_equal(f->snap.iteration, 2);
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+}
+
+static void a_break_at_the_first_step_stops(void **state)
+{
+    struct fixture *f = *state;
+    break_at(f, "fc1.matmul", LAB_FORWARD);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, 0);
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, 1);
+    assert_int_equal(f->snap.position, 0);
+    assert_string_equal(f->snap.stop_reason, "breakpoint 1: fc1.matmul");
+    assert_int_equal(f->snap.breaks[0].hits, 1);
+    post_and_settle(f, LAB_DO_CONTINUE, 0); /* and not for ever */
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+}
+
+static void many_steps_stop_at_a_break(void **state)
+{
+    struct fixture *f = *state;
+    break_at(f, "act", LAB_FORWARD);
+    post_and_settle(f, LAB_DO_STEP, 5);
+    assert_int_equal(f->snap.position, 2);
+    assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
+    post_and_settle(f, LAB_DO_STEP, 2); /* it does not stop where it stands */
+    assert_int_equal(f->snap.position, 4);
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    post_and_settle(f, LAB_DO_NEXT, 3);
+    assert_int_equal(f->snap.position, 2);
+    assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
+}
+
 #define IN_A_SESSION(test) cmocka_unit_test_setup_teardown(test, start, end)
 
 int main(void)
@@ -130,8 +206,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_SESSION(a_stop_is_never_lost),
         IN_A_SESSION(what_comes_after_a_stop_runs),
+        IN_A_SESSION(a_stopped_step_is_not_taken),
         IN_A_SESSION(an_idle_stop_stops_nothing_later),
         IN_A_SESSION(the_end_waits_for_no_training),
+        IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
+        IN_A_SESSION(a_break_at_the_first_step_stops),
+        IN_A_SESSION(many_steps_stop_at_a_break),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

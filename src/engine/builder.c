@@ -182,9 +182,9 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
     return id;
 }
 
-static int node_tensor(struct lab_builder *b, const char *name,
-                       const struct lab_shape *shape, enum lab_dtype dtype,
-                       enum lab_tensor_role role)
+int lab_builder_node_tensor(struct lab_builder *b, const char *name,
+                            const struct lab_shape *shape, enum lab_dtype dtype,
+                            enum lab_tensor_role role)
 {
     char full[256];
     if (b->status)
@@ -199,7 +199,8 @@ static int node_tensor(struct lab_builder *b, const char *name,
 int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
 {
     const char *name = b->node_spec->op->kind == LAB_KIND_LOSS ? "loss" : "out";
-    int id = node_tensor(b, name, shape, b->plan->real, LAB_TENSOR_ACTIVATION);
+    int id = lab_builder_node_tensor(b, name, shape, b->plan->real,
+                                     LAB_TENSOR_ACTIVATION);
     b->plan->nodes[b->node].out = id;
     return id;
 }
@@ -207,37 +208,8 @@ int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
 int lab_build_part(struct lab_builder *b, const char *name,
                    const struct lab_shape *shape, enum lab_dtype dtype)
 {
-    return node_tensor(b, name, shape, dtype, LAB_TENSOR_ACTIVATION);
-}
-
-/* Part of the memory of `of`; false: it has no such part. */
-static bool cut(struct lab_builder *b, int id, int of, int64_t first)
-{
-    if (id < 0 || of < 0)
-        return false;
-    struct lab_tensor *t = &b->plan->tensors[id];
-    const struct lab_tensor *owner = &b->plan->tensors[of];
-    if (first < 0 || first > owner->count - t->count || owner->persistent ||
-        owner->alias_of >= 0 || owner->dtype != t->dtype) {
-        lab_build_fail(b, LAB_E_INTERNAL, "'%s' is no part of '%s'", t->name,
-                       owner->name);
-        return false;
-    }
-    t->alias_of = of;
-    t->slice = true;
-    t->first = first;
-    b->plan->tensors[of].sliced = true;
-    return true;
-}
-
-int lab_build_slice(struct lab_builder *b, const char *name,
-                    const struct lab_shape *shape, int of, int64_t first)
-{
-    if (b->status || of < 0)
-        return LAB_NO_TENSOR;
-    const struct lab_tensor *owner = &b->plan->tensors[of];
-    int id = node_tensor(b, name, shape, owner->dtype, owner->role);
-    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
+    return lab_builder_node_tensor(b, name, shape, dtype,
+                                   LAB_TENSOR_ACTIVATION);
 }
 
 /* A tensor that starts with a value; lessons may give it another. */
@@ -246,7 +218,7 @@ static int init_tensor(struct lab_builder *b, const char *name,
                        enum lab_init init)
 {
     struct lab_plan *plan = b->plan;
-    int id = node_tensor(b, name, shape, plan->real, role);
+    int id = lab_builder_node_tensor(b, name, shape, plan->real, role);
     if (id < 0)
         return id;
     if (plan->n_inits == b->init_room) {
@@ -300,7 +272,7 @@ int lab_build_find(const struct lab_builder *b, const char *name)
     return lab_plan_tensor(b->plan, full);
 }
 
-static int grad_tensor(struct lab_builder *b, int of, const char *suffix)
+int lab_builder_grad(struct lab_builder *b, int of, const char *suffix)
 {
     char full[320];
     if (b->status || of < 0)
@@ -334,7 +306,7 @@ int lab_build_input_grad(struct lab_builder *b, int k)
         snprintf(suffix, sizeof(suffix), again ? ".%s.%d" : ".%s",
                  b->node_spec->id, k);
     }
-    int id = grad_tensor(b, of, suffix);
+    int id = lab_builder_grad(b, of, suffix);
     paths = &b->paths[of]; /* the table may have moved */
     if (id >= 0)
         paths->id[paths->n++] = id;
@@ -343,7 +315,7 @@ int lab_build_input_grad(struct lab_builder *b, int k)
 
 int lab_build_grad(struct lab_builder *b, int tensor)
 {
-    int id = grad_tensor(b, tensor, "");
+    int id = lab_builder_grad(b, tensor, "");
     if (id >= 0)
         b->grad[tensor] = id;
     return id;
@@ -355,21 +327,6 @@ int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as)
     if (id >= 0)
         b->plan->tensors[id].alias_of = same_as;
     return id;
-}
-
-int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path)
-{
-    char suffix[160];
-    snprintf(suffix, sizeof(suffix), ".%s", path);
-    return grad_tensor(b, tensor, suffix);
-}
-
-int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
-                         int of, int64_t first)
-{
-    int id =
-        path ? lab_build_grad_path(b, tensor, path) : lab_build_grad(b, tensor);
-    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
 }
 
 /* "$o0" and "$i1" become tensor names. */

@@ -55,6 +55,11 @@ int lab_names_find(const struct lab_names *n, enum lab_name_kind kind,
 int lab_builder_tensor(struct lab_builder *b, const char *name,
                        const struct lab_shape *shape, enum lab_dtype dtype,
                        enum lab_tensor_role role, int node);
+/* "<node>.<name>" of the node being built; "<of>.grad<suffix>". */
+int lab_builder_node_tensor(struct lab_builder *b, const char *name,
+                            const struct lab_shape *shape, enum lab_dtype dtype,
+                            enum lab_tensor_role role);
+int lab_builder_grad(struct lab_builder *b, int of, const char *suffix);
 /* Emits "<of>.sum" when several gradients came back for `tensor`; afterwards
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);

@@ -57,3 +57,7 @@ void lab_walk_keep_copy(struct lab_walk *w);
 const struct lab_walk_copy *lab_walk_copy_of(const struct lab_walk *w,
                                              int64_t iteration);
 enum lab_status lab_walk_init_parameters(struct lab_walk *w);
+/* walk_slices.c: an element of a slice is one of the whole, and the other way
+ * round; finds the one that a step wrote. */
+void lab_walk_find_written(const struct lab_walk *w, int *tensor,
+                           int64_t *index);

@@ -71,9 +71,9 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
  * iterations, and of every iteration's start, end and loss. Leaves the walk at
  * the end of the iteration. */
 enum lab_status lab_walk_iterate(struct lab_walk *w);
-/* Which iterations of a training run are observed step by step: the first 16,
- * then ever fewer, about 32 each time their number doubles, so that the record
- * of a long run stays small. Walked iterations always are. */
+/* Which iterations of a training run are observed step by step: the first 32,
+ * then ever fewer, 16 each time their number doubles, so that the record of a
+ * long run stays small. Walked iterations always are. */
 bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes.

@@ -75,6 +75,8 @@ static void describe_device(const struct lab_recording *r,
     d->clock_hz = known(info->clock_hz);
 }
 
+static const char no_counters[] = "this version takes no hardware counters";
+
 static enum lab_status open_writer(struct lab_recording *r)
 {
     struct lab_run_info info;
@@ -90,7 +92,7 @@ static enum lab_status open_writer(struct lab_recording *r)
     info.counters = r->counters;
     if (strcmp(r->counters, "off") != 0) {
         info.counters = "refused";
-        info.counters_reason = "this version takes no hardware counters";
+        info.counters_reason = no_counters;
     }
     info.seed = r->seed;
     info.batch = r->batch;
@@ -293,6 +295,8 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     struct lab_writer_state state;
     if (r->trace_note[0])
         lab_str_addf(out, "%s\n", r->trace_note);
+    if (strcmp(r->counters, "off") != 0)
+        lab_str_addf(out, "--counters %s: %s\n", r->counters, no_counters);
     if (r->note[0])
         lab_str_addf(out, "%s\n", r->note);
     if (!w)

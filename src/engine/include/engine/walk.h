@@ -18,6 +18,10 @@
 
 enum { LAB_MAX_OBSERVERS = 4 };
 
+/* In place of an execution's number: the step has run and no observer heard of
+ * it, as in a replay or at speed. */
+enum { LAB_EXEC_UNTOLD = -1 };
+
 struct lab_walk;
 
 LAB_C_BEGIN
@@ -45,7 +49,8 @@ struct lab_schedule *lab_walk_schedule(const struct lab_walk *w);
 int lab_walk_position(const struct lab_walk *w);
 int64_t lab_walk_iteration(const struct lab_walk *w);
 double lab_walk_loss(const struct lab_walk *w); /* NaN before it is known */
-/* Execution of schedule step i in this iteration; exec 0: not yet. */
+/* Execution of schedule step i in this iteration; exec 0: not yet, or
+ * LAB_EXEC_UNTOLD. */
 void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
                           int64_t *time_ns);
 /* Has a step written it in this iteration (data, parameters: always true)? */

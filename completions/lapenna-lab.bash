@@ -12,11 +12,12 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --counters --db --format --output --json
-        --plain --ascii --color --help --version'
+        --iterations --epochs --seed --data --counters --db --sort --limit
+        --reverse --json --plain --ascii --color --no-mouse --help --usage
+        --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
-    takes+='|--iterations|--epochs|--seed|--counters|--db|--format|--output'
-    takes+='|--color)'
+    takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
+    takes+='|--limit|--color)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -30,13 +31,18 @@ _lapenna_lab() {
     --precision) words='fp32 tf32 bf16 fp16' ;;
     --counters) words='off basic full' ;;
     --color) words='auto always never' ;;
-    --format) words='nsys' ;;
-    --db | --output)
+    --sort)
+        words='index name phase variant count median min max total flop bytes
+            gflop_per_s gbyte_per_s kernels row start time step grid block
+            registers shared occupancy'
+        ;;
+    --data | --db)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --device | --variant | --batch | --iterations | --epochs | --seed)
+    --device | --variant | --batch | --iterations | --epochs | --seed | \
+        --limit)
         return
         ;;
     esac
@@ -64,20 +70,17 @@ _lapenna_lab() {
     local files=yes
     case $command:$sub in
     :)
-        words="lesson step run lab profile doctor
+        words="lesson step run profile doctor
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:)
-        words='list show kernels compare export import merge delete' files=''
-        ;;
-    step: | run: | lab: | lesson:show)
+    profile:) words='list show kernels delete' files='' ;;
+    step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
-    lesson:lint | profile:import | profile:merge) ;;
-    profile:show | profile:kernels | profile:compare | profile:export | \
-        profile:delete)
-        words=$(_lapenna_lab_values run "$program" profile list) files=''
+    lesson:lint) ;;
+    profile:show | profile:kernels | profile:delete)
+        words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;
     esac

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "base/clock.h"
 #include "engine/session.h"
 #include "json_line.h"
 #include "say.h"
@@ -18,23 +19,58 @@ static const char doc[] =
     "iterations and then ever fewer are recorded step by step, the loss of "
     "all of them.";
 
+/* What was computed and not yet told. */
+struct news {
+    int64_t iteration;
+    double loss;
+    double accuracy; /* of an evaluation; NaN: an iteration */
+};
+
+enum { MOST_NEWS = 256 };
+
 struct teller {
     struct lab_work *w;
     int64_t target;
     int64_t per_epoch;
     double last_loss;
+    struct news news[MOST_NEWS];
+    int n_news;
+    int64_t told_ns; /* when the last of them were told */
 };
 
+/* What is told is stored: a program that reads these lines and kills this one
+ * finds them in the database. A database that refuses does not stop the
+ * training; the summary says so. */
+static enum lab_status tell_stored(struct teller *t)
+{
+    enum lab_status st = LAB_OK;
+    lab_recording_flush(t->w->recording);
+    for (int i = 0; i < t->n_news && !st; i++) {
+        const struct news *n = &t->news[i];
+        bool evaluation = !isnan(n->accuracy);
+        json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
+        lab_json_int(line, "iteration", n->iteration);
+        lab_json_real(line, "loss", n->loss);
+        if (evaluation)
+            lab_json_real(line, "accuracy", n->accuracy);
+        st = lab_json_print(line);
+    }
+    t->n_news = 0;
+    t->told_ns = lab_clock_monotonic_ns();
+    return st;
+}
+
+/* Storing costs about as much as many small iterations: they share it. */
 static enum lab_status tell_json(void *user, int64_t iteration, double loss,
                                  double accuracy)
 {
-    (void)user;
-    json_t *line = lab_json_new(isnan(accuracy) ? "iteration" : "evaluation");
-    lab_json_int(line, "iteration", iteration);
-    lab_json_real(line, "loss", loss);
-    if (!isnan(accuracy))
-        lab_json_real(line, "accuracy", accuracy);
-    return lab_json_print(line);
+    const int64_t patience_ns = 20000000;
+    struct teller *t = user;
+    t->news[t->n_news++] = (struct news){iteration, loss, accuracy};
+    if (t->n_news < MOST_NEWS &&
+        lab_clock_monotonic_ns() - t->told_ns < patience_ns)
+        return LAB_OK;
+    return tell_stored(t);
 }
 
 /* Text: a line at every evaluation, or ten over the whole run. */
@@ -44,6 +80,7 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
     struct teller *t = user;
     int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
     if (!isnan(accuracy)) {
+        lab_recording_flush(t->w->recording);
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
         lab_say(stdout,
                 "epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% right\n",
@@ -112,6 +149,8 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     st = lab_training_run(&w, teller.target, o->json ? tell_json : tell_text,
                           &teller, &t);
     lab_walk_run_end(w.walk);
+    if (!st && o->json)
+        st = tell_stored(&teller);
     int code = lab_exit_error(st);
     if (!st && o->json)
         code = lab_exit_error(summary_json(&w, &t));

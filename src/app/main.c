@@ -32,7 +32,8 @@ static void print_help(void)
     puts("Usage: lapenna-lab [OPTION...]            the home screen\n"
          "  or:  lapenna-lab [OPTION...] LESSON     that lesson, in the "
          "stepper\n"
-         "  or:  lapenna-lab COMMAND [ARG...]\n\n"
+         "  or:  lapenna-lab COMMAND [ARG...]\n"
+         "  or:  lapenna-lab --help | --version\n\n"
          "A debugger for neural networks on a GPU, in a terminal.\n\n"
          "Commands (each has its own --help):");
     for (int i = 0; i < N_COMMANDS; i++)

@@ -123,6 +123,10 @@ static bool take(struct lab_session *s, bool quick_only,
     if (s->last == q)
         s->last = before;
     *out = q->command;
+    /* Here, under the lock: a stop or the session's end that comes from now on
+     * is meant for this command and must not be wiped away by its start. */
+    if (!quick_only)
+        atomic_store(&s->cancel, q->stopped);
     lab_free(q);
     return true;
 }
@@ -175,11 +179,21 @@ static void *engine_main(void *user)
     return NULL;
 }
 
+/* What runs looks at the flag; what waits is told when it is taken. */
+static void stop(struct lab_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (struct lab_queued *q = s->first; q; q = q->next)
+        q->stopped = true;
+    atomic_store(&s->cancel, true);
+    pthread_mutex_unlock(&s->lock);
+}
+
 enum lab_status lab_session_post(struct lab_session *s,
                                  const struct lab_command *command)
 {
-    if (command->kind == LAB_DO_STOP) { /* what runs looks at the flag */
-        atomic_store(&s->cancel, true);
+    if (command->kind == LAB_DO_STOP) {
+        stop(s);
         return LAB_OK;
     }
     struct lab_queued *q = lab_alloc(sizeof(*q));
@@ -296,9 +310,9 @@ void lab_session_free(struct lab_session *s)
 {
     if (!s)
         return;
-    atomic_store(&s->cancel, true);
     pthread_mutex_lock(&s->lock);
     s->quit = true;
+    atomic_store(&s->cancel, true);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);

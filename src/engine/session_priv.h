@@ -9,6 +9,7 @@
 
 struct lab_queued {
     struct lab_command command;
+    bool stopped; /* a stop was asked for after it */
     struct lab_queued *next;
 };
 

@@ -211,23 +211,45 @@ static bool beyond(const struct lab_session *s, const struct lab_step *first,
            (bound == BOUND_NODE && next->node != first->node);
 }
 
+static bool is_cancelled(struct lab_session *s)
+{
+    bool cancelled = atomic_load(&s->cancel);
+    if (cancelled)
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "stopped");
+    return cancelled;
+}
+
+/* Does something stop the walk between two steps: a cancel, a breakpoint? At an
+ * iteration's end that is before the first step of the next one. */
+static bool stops_between(struct lab_session *s)
+{
+    if (is_cancelled(s))
+        return true;
+    enum lab_status st = lab_walk_begin(s->walk);
+    if (st) {
+        lab_session_say_error(s, st);
+        return true;
+    }
+    if (stops_before(s))
+        return true;
+    if (lab_clock_monotonic_ns() - s->last_publish_ns > 50000000)
+        lab_session_publish(s);
+    return false;
+}
+
 /* Runs until the next step lies beyond the bound, a stop, or a cancel. */
 static void run_to_bound(struct lab_session *s, enum bound bound)
 {
     const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
     int at = lab_walk_position(s->walk);
-    const struct lab_step *first =
-        schedule->steps[at >= schedule->n_steps ? 0 : at].step;
+    bool fresh = at >= schedule->n_steps;
+    const struct lab_step *first = schedule->steps[fresh ? 0 : at].step;
     s->state = LAB_SESSION_WALKING;
+    if (fresh ? stops_between(s) : is_cancelled(s))
+        return;
     while (one_step(s) && !beyond(s, first, bound)) {
-        if (atomic_load(&s->cancel)) {
-            snprintf(s->stop_reason, sizeof(s->stop_reason), "stopped");
+        if (stops_between(s))
             return;
-        }
-        if (stops_before(s))
-            return;
-        if (lab_clock_monotonic_ns() - s->last_publish_ns > 50000000)
-            lab_session_publish(s);
     }
     if (!s->stop_reason[0] && lab_walk_at_end(s->walk))
         snprintf(s->stop_reason, sizeof(s->stop_reason),
@@ -241,33 +263,32 @@ static void run_to_index(struct lab_session *s, int64_t index)
         lab_session_say_error(s, lab_fail(LAB_E_RANGE, "no such step"));
         return;
     }
+    int64_t goal = lab_walk_iteration(s->walk);
+    goal += lab_walk_position(s->walk) >= index;
     s->state = LAB_SESSION_WALKING;
-    bool go = true;
-    if (lab_walk_position(s->walk) >= index) /* in the next iteration */
-        while (go && !lab_walk_at_end(s->walk) && !atomic_load(&s->cancel))
-            go = one_step(s) && (lab_walk_at_end(s->walk) || !stops_before(s));
-    while (go && !atomic_load(&s->cancel)) {
+    for (;;) {
         bool fresh = lab_walk_at_end(s->walk);
-        if (!fresh && lab_walk_position(s->walk) == index)
-            break;
-        go = one_step(s);
-        if (go && lab_walk_position(s->walk) != index)
-            go = lab_walk_at_end(s->walk) || !stops_before(s);
-        if (lab_walk_position(s->walk) == index)
-            break;
+        if (fresh ? stops_between(s) : is_cancelled(s) || !one_step(s))
+            return;
+        if (lab_walk_iteration(s->walk) == goal &&
+            lab_walk_position(s->walk) == index)
+            return;
+        if (!lab_walk_at_end(s->walk) && !fresh && stops_between(s))
+            return;
     }
 }
 
 static void repeat(struct lab_session *s, int64_t n, bool over_node)
 {
+    s->state = LAB_SESSION_WALKING;
     for (int64_t i = 0; i < (n > 0 ? n : 1); i++) {
-        if (atomic_load(&s->cancel) || s->error_code)
+        if (i > 0 ? stops_between(s) : is_cancelled(s))
             return;
         if (over_node)
             run_to_bound(s, BOUND_NODE);
         else
             one_step(s);
-        if (s->stop_reason[0])
+        if (s->stop_reason[0] || s->error_code)
             return;
     }
 }
@@ -430,7 +451,6 @@ static enum lab_status do_quick(struct lab_session *s,
 static void do_slow(struct lab_session *s, const struct lab_command *c)
 {
     s->stop_reason[0] = '\0';
-    atomic_store(&s->cancel, false);
     switch (c->kind) {
     case LAB_DO_STEP:
         repeat(s, c->n, false);

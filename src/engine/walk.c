@@ -266,15 +266,19 @@ bool lab_walk_at_end(const struct lab_walk *w)
     return w->position >= w->schedule->n_steps;
 }
 
+enum lab_status lab_walk_begin(struct lab_walk *w)
+{
+    if (!lab_walk_at_end(w))
+        return LAB_OK;
+    w->iteration++;
+    return lab_walk_load_iteration(w, true);
+}
+
 enum lab_status lab_walk_step(struct lab_walk *w)
 {
-    enum lab_status st;
-    if (lab_walk_at_end(w)) {
-        w->iteration++;
-        st = lab_walk_load_iteration(w, true);
-        if (st)
-            return st;
-    }
+    enum lab_status st = lab_walk_begin(w);
+    if (st)
+        return st;
     st = lab_walk_run_at(w, w->position, true);
     if (st)
         return st;

@@ -58,7 +58,7 @@ enum lab_command_kind {
     LAB_DO_SHOW,     /* look at a tensor: show */
     LAB_DO_EXPLAIN,  /* element: tensor and index */
     LAB_DO_CHECK,    /* gradient check of the parameter text, "" = all */
-    LAB_DO_STOP      /* cancel what runs; handled at once */
+    LAB_DO_STOP      /* cancel what runs, and moves that wait: at once */
 };
 
 struct lab_command {

@@ -58,6 +58,9 @@ int lab_walk_writer(const struct lab_walk *w, int tensor);
  * next one starts first. */
 enum lab_status lab_walk_step(struct lab_walk *w);
 bool lab_walk_at_end(const struct lab_walk *w);
+/* At an iteration's end: to the start of the next one, before its first step.
+ * Elsewhere it does nothing. */
+enum lab_status lab_walk_begin(struct lab_walk *w);
 /* n steps back; stops at the first step of iteration 0. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Iteration 0, position 0, initial parameters. */

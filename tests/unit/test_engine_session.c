@@ -1,0 +1,217 @@
+/* The session: commands that meet each other on two threads, and where the
+ * debugger's words stop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "engine/session.h"
+#include "unit/net.h"
+
+static const int64_t PATIENCE_NS = INT64_C(20000000000);
+
+struct fixture {
+    struct net net; /* the spec's owner */
+    struct lab_session *session;
+    struct lab_snapshot snap;
+};
+
+static void look(struct fixture *f)
+{
+    lab_snapshot_release(&f->snap);
+    assert_int_equal(lab_session_snapshot(f->session, &f->snap), LAB_OK);
+}
+
+static void settle(struct fixture *f)
+{
+    if (lab_session_wait(f->session, PATIENCE_NS))
+        fail_msg("the session does not come to rest");
+    look(f);
+}
+
+static void post(struct fixture *f, enum lab_command_kind kind, int64_t n)
+{
+    struct lab_command c = {.kind = kind, .n = n, .phase = -1};
+    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+}
+
+static void post_and_settle(struct fixture *f, enum lab_command_kind kind,
+                            int64_t n)
+{
+    post(f, kind, n);
+    settle(f);
+}
+
+static void break_at(struct fixture *f, const char *step, int phase)
+{
+    struct lab_command c = {
+        .kind = LAB_DO_BREAK, .break_kind = LAB_BREAK_STEP, .phase = phase};
+    snprintf(c.text, sizeof(c.text), "%s", step);
+    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+}
+
+static int start(void **state)
+{
+    static struct fixture f;
+    memset(&f, 0, sizeof(f));
+    net_init(&f.net);
+    f.net.spec.data.source = LAB_DATA_DIGITS;
+    f.net.spec.data.batch = 16;
+    net_node(&f.net, "fc1 dense units=8");
+    net_node(&f.net, "act relu");
+    net_node(&f.net, "fc2 dense units=10");
+    net_loss(&f.net, "softmax_cross_entropy");
+    net_optimizer(&f.net, "sgd lr=0.1");
+    struct lab_session_config config = {.spec = &f.net.spec, .backend = "cpu"};
+    assert_int_equal(lab_session_new(&f.session, &config), LAB_OK);
+    f.snap.plane.tensor = f.snap.explanation.tensor = -1;
+    settle(&f);
+    assert_int_equal(f.snap.state, LAB_SESSION_IDLE);
+    *state = &f;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct fixture *f = *state;
+    lab_snapshot_release(&f->snap);
+    lab_session_free(f->session);
+    net_free(&f->net);
+    return 0;
+}
+
+/* The engine's thread may not have taken the command yet. */
+static void a_stop_is_never_lost(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 200; i++) {
+        post(f, LAB_DO_TRAIN, INT64_C(50000000));
+        post(f, LAB_DO_STOP, 0);
+        settle(f);
+        assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
+    }
+}
+
+static void what_comes_after_a_stop_runs(void **state)
+{
+    struct fixture *f = *state;
+    post(f, LAB_DO_TRAIN, INT64_C(50000000));
+    post(f, LAB_DO_STOP, 0);
+    post(f, LAB_DO_RESTART, 0);
+    post_and_settle(f, LAB_DO_STEP, 2);
+    assert_int_equal(f->snap.iteration, 0);
+    assert_int_equal(f->snap.position, 2);
+}
+
+static void a_stopped_step_is_not_taken(void **state)
+{
+    static const enum lab_command_kind moves[] = {
+        LAB_DO_STEP, LAB_DO_NEXT, LAB_DO_FINISH, LAB_DO_CONTINUE,
+        LAB_DO_RUN_TO};
+    struct fixture *f = *state;
+    post(f, LAB_DO_TRAIN, INT64_C(50000000)); /* so that the others wait */
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
+        post(f, moves[i], 3);
+    post(f, LAB_DO_STOP, 0);
+    settle(f);
+    assert_string_equal(f->snap.stop_reason, "stopped");
+    assert_true(f->snap.position == 0 ||
+                f->snap.position == f->snap.schedule->n_steps);
+}
+
+static void an_idle_stop_stops_nothing_later(void **state)
+{
+    struct fixture *f = *state;
+    post(f, LAB_DO_STOP, 0);
+    post_and_settle(f, LAB_DO_STEP, 3);
+    assert_int_equal(f->snap.position, 3);
+}
+
+static void the_end_waits_for_no_training(void **state)
+{
+    struct fixture *f = *state;
+    struct lab_session_config config = {.spec = &f->net.spec, .backend = "cpu"};
+    for (int i = 0; i < 50; i++) {
+        struct lab_command c = {.kind = LAB_DO_TRAIN, .n = 100000000};
+        struct lab_session *s;
+        assert_int_equal(lab_session_new(&s, &config), LAB_OK);
+        assert_int_equal(lab_session_wait(s, PATIENCE_NS), LAB_OK);
+        int64_t begin = lab_clock_monotonic_ns();
+        assert_int_equal(lab_session_post(s, &c), LAB_OK);
+        lab_session_free(s);
+        assert_true(lab_clock_monotonic_ns() - begin < PATIENCE_NS);
+    }
+}
+
+static void run_to_the_first_step_is_the_next_iteration(void **state)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_STEP, 4);
+    post_and_settle(f, LAB_DO_RUN_TO, 0);
+    assert_int_equal(f->snap.iteration, 1);
+    assert_int_equal(f->snap.position, 0);
+    post_and_settle(f, LAB_DO_RUN_TO, 2);
+    assert_int_equal(f->snap.iteration, 1);
+    assert_int_equal(f->snap.position, 2);
+    post_and_settle(f, LAB_DO_RUN_TO, 2);
+    assert_int_equal(f->snap.iteration, 2);
+    assert_int_equal(f->snap.position, 2);
+    post_and_settle(f, LAB_DO_RUN_TO, f->snap.schedule->n_steps);
+    assert_int_equal(f->snap.iteration, 2);
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+}
+
+static void a_break_at_the_first_step_stops(void **state)
+{
+    struct fixture *f = *state;
+    break_at(f, "fc1.matmul", LAB_FORWARD);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, 0);
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    assert_int_equal(f->snap.iteration, 1);
+    assert_int_equal(f->snap.position, 0);
+    assert_string_equal(f->snap.stop_reason, "breakpoint 1: fc1.matmul");
+    assert_int_equal(f->snap.breaks[0].hits, 1);
+    post_and_settle(f, LAB_DO_CONTINUE, 0); /* and not for ever */
+    assert_int_equal(f->snap.position, f->snap.schedule->n_steps);
+}
+
+static void many_steps_stop_at_a_break(void **state)
+{
+    struct fixture *f = *state;
+    break_at(f, "act", LAB_FORWARD);
+    post_and_settle(f, LAB_DO_STEP, 5);
+    assert_int_equal(f->snap.position, 2);
+    assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
+    post_and_settle(f, LAB_DO_STEP, 2); /* it does not stop where it stands */
+    assert_int_equal(f->snap.position, 4);
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    post_and_settle(f, LAB_DO_NEXT, 3);
+    assert_int_equal(f->snap.position, 2);
+    assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
+}
+
+#define IN_A_SESSION(test) cmocka_unit_test_setup_teardown(test, start, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_SESSION(a_stop_is_never_lost),
+        IN_A_SESSION(what_comes_after_a_stop_runs),
+        IN_A_SESSION(a_stopped_step_is_not_taken),
+        IN_A_SESSION(an_idle_stop_stops_nothing_later),
+        IN_A_SESSION(the_end_waits_for_no_training),
+        IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
+        IN_A_SESSION(a_break_at_the_first_step_stops),
+        IN_A_SESSION(many_steps_stop_at_a_break),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -205,11 +205,13 @@ int lab_build_part(struct lab_builder *b, const char *name,
     return node_tensor(b, name, shape, dtype, LAB_TENSOR_ACTIVATION);
 }
 
-int lab_build_param(struct lab_builder *b, const char *name,
-                    const struct lab_shape *shape, enum lab_init init)
+/* A tensor that starts with a value; lessons may give it another. */
+static int init_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_tensor_role role,
+                       enum lab_init init)
 {
     struct lab_plan *plan = b->plan;
-    int id = node_tensor(b, name, shape, plan->real, LAB_TENSOR_PARAM);
+    int id = node_tensor(b, name, shape, plan->real, role);
     if (id < 0)
         return id;
     if (plan->n_inits == b->init_room) {
@@ -225,9 +227,24 @@ int lab_build_param(struct lab_builder *b, const char *name,
     }
     plan->inits[plan->n_inits++] =
         (struct lab_param_init){.tensor = id, .init = init};
-    plan->parameter_count += plan->tensors[id].count;
+    return id;
+}
+
+int lab_build_param(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, enum lab_init init)
+{
+    int id = init_tensor(b, name, shape, LAB_TENSOR_PARAM, init);
+    if (id < 0)
+        return id;
+    b->plan->parameter_count += b->plan->tensors[id].count;
     b->has_params = true;
     return id;
+}
+
+int lab_build_node_state(struct lab_builder *b, const char *name,
+                         const struct lab_shape *shape, enum lab_init init)
+{
+    return init_tensor(b, name, shape, LAB_TENSOR_STATE, init);
 }
 
 int lab_build_state(struct lab_builder *b, int param, const char *name)

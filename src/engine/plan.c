@@ -88,11 +88,13 @@ static uint32_t stream_of(const char *name)
     return h;
 }
 
+/* by_first: the first axis counts the units, else the last. */
 static void init_fan_in(const struct lab_plan *plan, const struct lab_tensor *t,
-                        void *out)
+                        bool by_first, void *out)
 {
     uint32_t stream = stream_of(t->name);
-    double scale = sqrt(1.0 / (double)t->shape.dim[0]);
+    int64_t units = t->shape.dim[by_first ? 0 : t->shape.rank - 1];
+    double scale = sqrt((double)units / (double)t->count);
     for (int64_t i = 0; i < t->count; i++)
         put(out, t->dtype, i,
             (float)(scale * normal(plan->seed, stream, (uint64_t)i)));
@@ -111,8 +113,10 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
             put(out, t->dtype, i, init->values[i]);
         return;
     }
-    if (init && !init->filled && init->init == LAB_INIT_FAN_IN) {
-        init_fan_in(plan, t, out);
+    if (init && !init->filled &&
+        (init->init == LAB_INIT_FAN_IN ||
+         init->init == LAB_INIT_FAN_IN_FIRST)) {
+        init_fan_in(plan, t, init->init == LAB_INIT_FAN_IN_FIRST, out);
         return;
     }
     double value = 0;

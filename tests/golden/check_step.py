@@ -18,7 +18,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILT = {"dense", "relu", "leaky_relu", "sigmoid", "tanh", "gelu", "softplus",
-         "swish", "softmax", "flatten", "dropout", "layer_norm"}
+         "swish", "softmax", "flatten", "dropout", "layer_norm", "conv2d",
+         "max_pool2d", "avg_pool2d", "batch_norm", "add"}
 
 
 def read_golden(path):

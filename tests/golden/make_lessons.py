@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write a lesson for each golden case of the families ii, vii and viii.
+"""Write a lesson for each golden case of the families ii, iii, vii and viii,
+and for the printed convolution examples.
 
 Reads the *.txt files beside this script and writes lessons/<name>.md and
 map.txt there. map.txt says which tensor of the lesson must equal which golden
@@ -328,6 +329,78 @@ def batch_norm(name):
     return lesson
 
 
+def conv(name, stride, padding, pool_stride):
+    """conv, relu, max pool over [N,H,W,C]."""
+    case = Case(name)
+    lesson = Lesson(case)
+    lesson.keys.append("layout: nhwc")
+    lesson.input("x", case["x"])
+    lesson.input("y", case["G"])
+    kh, kw, _, filters = case["w"][0]
+    lesson.node(
+        "conv1",
+        "conv2d",
+        f", filters: {filters}, kernel: [{kh}, {kw}], stride: {stride}, "
+        f"padding: {padding}",
+    )
+    lesson.node("relu1", "relu")
+    lesson.node("pool1", "max_pool2d", f", size: [2, 2], stride: {pool_stride}")
+    lesson.loss = "{op: weighted_sum}"
+    for golden, part in (("w", "W"), ("b", "b")):
+        lesson.parameter(f"conv1.{part}", case[golden])
+        lesson.expect(golden, f"conv1.{part}", iteration=0)
+        lesson.expect("d" + golden, f"conv1.{part}.grad")
+    rows = {"x": "x", "G": "pool1.out.grad", "conv": "conv1.out",
+            "relu": "relu1.out", "pool": "pool1.out",
+            "pool_argmax": "pool1.argmax", "drelu_out": "relu1.out.grad",
+            "dconv": "conv1.out.grad", "dx": "x.grad", "loss": "loss"}
+    for golden, ours in rows.items():
+        lesson.expect(golden, ours)
+    return lesson
+
+
+def cnn_example(suffix, order, flat, soft):
+    """The 7x7x3 example; the flattened order decides the rest."""
+    case = Case("seed_cnn")
+    lesson = Lesson(case, suffix)
+    lesson.keys.append("layout: nhwc")
+    lesson.input("x", case["x"])
+    lesson.data.append(("y", "{shape: [1, 8], fill: 1}"))
+    lesson.node("conv1", "conv2d", ", filters: 2, kernel: [3, 3], stride: 2")
+    lesson.node("relu1", "relu")
+    lesson.node("pool1", "max_pool2d", ", size: [2, 2], stride: 1")
+    lesson.node("flatten1", "flatten", f", order: {order}")
+    lesson.node("softmax1", "softmax")
+    lesson.loss = "{op: weighted_sum}"
+    for golden, part in (("w", "W"), ("b", "b")):
+        lesson.parameter(f"conv1.{part}", case[golden])
+        lesson.expect(golden, f"conv1.{part}", iteration=0)
+    lesson.expect("x", "x")
+    lesson.expect("conv", "conv1.out")
+    lesson.expect("relu", "relu1.out")
+    lesson.expect("pool", "pool1.out")
+    lesson.expect(flat, "flatten1.out")
+    for name in soft:
+        lesson.expect(name, "softmax1.out")
+    lesson.skip_rest("shown by the lesson of the other order")
+    return lesson
+
+
+def sobel():
+    case = Case("seed_sobel7")
+    lesson = Lesson(case)
+    lesson.keys.append("layout: nhwc")
+    lesson.input("x", ([1, 3, 3, 1], case["x"][1]))
+    lesson.data.append(("y", "{shape: [1, 1, 1, 1], fill: 1}"))
+    lesson.node("conv1", "conv2d", ", filters: 1, kernel: [3, 3], bias: false")
+    lesson.loss = "{op: weighted_sum}"
+    lesson.parameter("conv1.W", ([3, 3, 1, 1], case["w"][1]))
+    lesson.expect("x", "x")
+    lesson.expect("w", "conv1.W", iteration=0)
+    lesson.expect("y", "conv1.out")
+    return lesson
+
+
 def all_lessons():
     mse = "{op: mse, reduction: half_sum_per_sample}"
     ce = "{op: softmax_cross_entropy}"
@@ -350,6 +423,14 @@ def all_lessons():
         layer_norm("viii_layernorm"),
         batch_norm("viii_batchnorm_2d"),
         batch_norm("viii_batchnorm_nhwc"),
+        conv("iii_conv_same_s1_pool_s2", 1, "same", 2),
+        conv("iii_conv_same_s2_asym", 2, "same", 1),
+        conv("iii_conv_same_s2_pool_s1", 2, "same", 1),
+        conv("iii_conv_valid_s1_pool_s1", 1, "valid", 1),
+        conv("iii_conv_valid_s2_pool_s1", 2, "valid", 1),
+        cnn_example("", "channel_first", "flatten", ["softmax", "softmax_printed"]),
+        cnn_example("_nhwc", "row_major", "flatten_nhwc", ["softmax_nhwc_order"]),
+        sobel(),
     ]
     out += activation("viii_relu", "relu")
     out += activation("viii_leaky_relu", "leaky_relu", ", slope: 0.01")

@@ -149,6 +149,9 @@ static void set_key(struct lab_node_spec *node, const char *name,
     a->i = strtoll(value, NULL, 10);
     a->b = strcmp(value, "true") == 0;
     a->choice = choice_of(&node->op->keys[k], value);
+    char *end = (char *)value; /* "3,2": a list */
+    for (a->n = 0; a->n < LAB_KEY_ITEMS && *end; end += *end == ',')
+        a->list[a->n++] = strtoll(end, &end, 10);
 }
 
 static void set_op(struct lab_node_spec *node, const char *name,
@@ -255,7 +258,7 @@ void net_every_op(struct net *n, const char *loss, const char *optimizer)
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < n_ops; i++) {
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
-                !ops[i]->forward || ops[i]->min_inputs > 1)
+                !ops[i]->forward || ops[i]->check)
                 continue;
             if (ops[i]->activation)
                 add_op(n, dense, turn);

@@ -1,23 +1,26 @@
-/* The products of a dense layer by OpenBLAS. BLAS speaks of columns first, but
+/* The products of a dense layer by OpenBLAS, and the table of all the rows. BLAS speaks of columns first, but
  * its C interface takes row-major matrices as they are; a transposed factor is
  * a flag, not a copy. */
 #include <cblas.h>
 #include <limits.h>
 #include <pthread.h>
 
-#include "cpu/cpu_sets.h"
+#include "cpu/blas_priv.h"
 
-/* One thread: the order of the additions, and so the last bit of the result,
- * must not depend on how many cores are free. */
 static void use_one_thread(void)
 {
     openblas_set_num_threads(1);
 }
 
-static enum lab_status check_size(int64_t N, int64_t K, int64_t M)
+void lab_blas_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, use_one_thread);
+}
+
+static enum lab_status check_size(int64_t N, int64_t K, int64_t M)
+{
+    lab_blas_start();
     if (N > INT_MAX || K > INT_MAX || M > INT_MAX)
         return lab_fail(LAB_E_RANGE,
                         "blas: a side of %lld x %lld x %lld is more than its "
@@ -86,5 +89,6 @@ static const struct lab_variant dense_variants[] = {
 
 const struct lab_kernel_set lab_blas_sets[] = {
     {"dense", dense_variants, 2},
+    {"conv2d", lab_blas_conv2d, LAB_BLAS_CONV2D},
 };
-const int lab_blas_set_count = 1;
+const int lab_blas_set_count = 2;

@@ -63,6 +63,13 @@ struct lab_attr {
     int column;
 };
 
+/* One network that checks an op's variants: see lab_op_def.check. */
+struct lab_op_check {
+    struct lab_shape x;
+    bool nhwc;
+    struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
+};
+
 enum lab_op_kind { LAB_KIND_LAYER, LAB_KIND_LOSS, LAB_KIND_OPTIMIZER };
 
 struct lab_op_def {
@@ -90,6 +97,11 @@ struct lab_op_def {
     void (*group)(const struct lab_plan *plan, const struct lab_node *node,
                   enum lab_phase phase, const struct lab_node *absorbed,
                   struct lab_group_step *out);
+    /* How the op's variants are checked when it does not fit between dense
+     * layers: the data and keys of the network of this turn (0, 1 ...), which
+     * is the op, with x as every input, a flatten and a dense layer. false:
+     * there are no more turns. NULL: it fits. */
+    bool (*check)(int turn, struct lab_op_check *out);
 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
@@ -124,7 +136,9 @@ struct lab_group_step {
 enum lab_init {
     LAB_INIT_ZERO,
     LAB_INIT_ONE,
-    LAB_INIT_FAN_IN /* normal, standard deviation sqrt(1/dim[0]) */
+    /* Normal, standard deviation 1/sqrt of the numbers that a unit sums up: */
+    LAB_INIT_FAN_IN,      /* the last axis counts the units */
+    LAB_INIT_FAN_IN_FIRST /* the first axis does */
 };
 
 LAB_C_BEGIN
@@ -160,6 +174,11 @@ int lab_build_param(struct lab_builder *b, const char *name,
                     const struct lab_shape *shape, enum lab_init init);
 /* Kept over iterations: optimizer state "<param>.<name>", zero at the start. */
 int lab_build_state(struct lab_builder *b, int param, const char *name);
+/* The same for a node, with a shape and a start of its own: "<node>.<name>",
+ * which lessons may set under parameters:. Forward steps may write it, in
+ * training only. */
+int lab_build_node_state(struct lab_builder *b, const char *name,
+                         const struct lab_shape *shape, enum lab_init init);
 /* Earlier tensors of this node, by name: "out", "xW", "W". */
 int lab_build_find(const struct lab_builder *b, const char *name);
 

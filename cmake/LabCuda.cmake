@@ -71,3 +71,7 @@ else()
     message(STATUS "CUDA: left out (${LAB_CUDA_REASON}); the program runs on "
         "the CPU")
 endif()
+# A module of an earlier configuration must not be found at run time.
+if(NOT LAB_HAVE_CUDA)
+    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/lapenna-lab-cuda.so)
+endif()

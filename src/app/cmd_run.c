@@ -15,7 +15,7 @@
 static const char doc[] =
     "Train a lesson, record the run, print how it went.\v"
     "LESSON is an id of `lapenna-lab lesson list` or a path. How long: "
-    "--iterations or --epochs, else what the lesson says. The first 16 "
+    "--iterations or --epochs, else what the lesson says. The first 32 "
     "iterations and then ever fewer are recorded step by step, the loss of "
     "all of them.";
 

@@ -1,6 +1,7 @@
 #include "lesson_screen.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ struct lab_lesson_screen {
     struct lab_recording *recording;
     struct lab_session *session;
     struct lab_stepper_model model;
+    pthread_mutex_t wake_lock;
+    struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
     char time_note[96];
     lab_lesson_seen_fn *seen;
     void *seen_user;
@@ -237,6 +240,25 @@ static void progress(void *user, int64_t iteration, int position, int n_steps)
 
 /* ---- life ---- */
 
+/* On the session's thread. */
+static void wake(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    pthread_mutex_lock(&s->wake_lock);
+    if (s->ui)
+        lab_ui_wake(s->ui);
+    pthread_mutex_unlock(&s->wake_lock);
+}
+
+void lab_lesson_screen_hush(struct lab_lesson_screen *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->wake_lock);
+    s->ui = NULL;
+    pthread_mutex_unlock(&s->wake_lock);
+}
+
 static enum lab_status read_lesson(struct lab_lesson_screen *s,
                                    const struct lab_options *o,
                                    const char *name)
@@ -261,7 +283,6 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
 }
 
 static enum lab_status start_session(struct lab_lesson_screen *s,
-                                     struct lab_ui *ui,
                                      const struct lab_options *o)
 {
     struct lab_session_config config = {
@@ -278,8 +299,8 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
                   .prepare = lab_recording_prepare,
                   .opened = lab_recording_opened,
                   .closing = lab_recording_closing},
-        .wake = lab_ui_wake,
-        .wake_user = ui};
+        .wake = wake,
+        .wake_user = s};
     return lab_session_new(&s->session, &config);
 }
 
@@ -319,15 +340,17 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
         return lab_fail(LAB_E_NOMEM, "no memory for the lesson");
     s->seen = seen;
     s->seen_user = user;
+    s->ui = ui;
+    pthread_mutex_init(&s->wake_lock, NULL);
     enum lab_status st = read_lesson(s, options, lesson);
     if (!st)
-        st = start_session(s, ui, options);
+        st = start_session(s, options);
     if (!st) {
         fill_model(s, options);
         st = lab_ui_push(ui, &lab_view_stepper, &s->model);
     }
     if (st) {
-        lab_lesson_screen_close(s);
+        lab_lesson_screen_close(s, NULL);
         return st;
     }
     *out = s;
@@ -355,7 +378,7 @@ static void summarize(struct lab_lesson_screen *s,
     lab_snapshot_release(&snap);
 }
 
-void lab_lesson_screen_close(struct lab_lesson_screen *s)
+void lab_lesson_screen_close(struct lab_lesson_screen *s, struct lab_str *notes)
 {
     struct lab_run_summary summary;
     if (!s)
@@ -366,12 +389,11 @@ void lab_lesson_screen_close(struct lab_lesson_screen *s)
     lab_session_free(s->session); /* hands out its last records */
     if (s->recording)
         lab_recording_finish(s->recording, &summary);
+    /* After the end: the last records may have failed. */
+    if (s->recording && notes)
+        lab_recording_note(s->recording, notes);
     lab_recording_free(s->recording);
     lab_lesson_free(s->lesson);
+    pthread_mutex_destroy(&s->wake_lock);
     lab_free(s);
-}
-
-void lab_lesson_screen_note(struct lab_lesson_screen *s, struct lab_str *out)
-{
-    lab_recording_note(s->recording, out);
 }

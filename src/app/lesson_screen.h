@@ -19,7 +19,9 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
                                        const struct lab_options *options,
                                        const char *lesson,
                                        lab_lesson_seen_fn *seen, void *user);
-/* Ends the session and the recording. The screen must be closed. NULL ok. */
-void lab_lesson_screen_close(struct lab_lesson_screen *s);
-/* Lines for standard error after the screen is gone; "" nothing. */
-void lab_lesson_screen_note(struct lab_lesson_screen *s, struct lab_str *out);
+/* The session wakes `ui` no more: before `ui` is freed. NULL ok. */
+void lab_lesson_screen_hush(struct lab_lesson_screen *s);
+/* Ends the session and the recording. The screen must be closed. `notes` (or
+ * NULL) gets lines for standard error. s may be NULL. */
+void lab_lesson_screen_close(struct lab_lesson_screen *s,
+                             struct lab_str *notes);

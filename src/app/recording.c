@@ -33,6 +33,7 @@ struct lab_recording {
     struct lab_sink writer_sink;
     bool refused; /* the database is not to be had */
     char note[NOTE_BYTES];
+    char trace_note[NOTE_BYTES]; /* the profiler's, which goes before us */
 };
 
 /* ---- the writer, when it is needed ---- */
@@ -74,6 +75,8 @@ static void describe_device(const struct lab_recording *r,
     d->clock_hz = known(info->clock_hz);
 }
 
+static const char no_counters[] = "this version takes no hardware counters";
+
 static enum lab_status open_writer(struct lab_recording *r)
 {
     struct lab_run_info info;
@@ -89,7 +92,7 @@ static enum lab_status open_writer(struct lab_recording *r)
     info.counters = r->counters;
     if (strcmp(r->counters, "off") != 0) {
         info.counters = "refused";
-        info.counters_reason = "this version takes no hardware counters";
+        info.counters_reason = no_counters;
     }
     info.seed = r->seed;
     info.batch = r->batch;
@@ -193,6 +196,8 @@ void lab_recording_prepare(void *recording, const char *backend)
                                          .backend = r->backend,
                                          .gpu = gpu ? module->profiler : NULL};
     r->status = lab_profiler_new(&r->profiler, &config);
+    snprintf(r->trace_note, sizeof(r->trace_note), "%s",
+             r->profiler ? lab_profiler_note(r->profiler) : "");
 }
 
 static void note_variants(struct lab_recording *r, struct lab_walk *walk)
@@ -288,9 +293,10 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
 {
     struct lab_writer *w = writer_of(r);
     struct lab_writer_state state;
-    const char *trace = r->profiler ? lab_profiler_note(r->profiler) : "";
-    if (trace[0])
-        lab_str_addf(out, "%s\n", trace);
+    if (r->trace_note[0])
+        lab_str_addf(out, "%s\n", r->trace_note);
+    if (strcmp(r->counters, "off") != 0)
+        lab_str_addf(out, "--counters %s: %s\n", r->counters, no_counters);
     if (r->note[0])
         lab_str_addf(out, "%s\n", r->note);
     if (!w)

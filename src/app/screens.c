@@ -68,8 +68,7 @@ static void close_lesson(struct screens *s)
 {
     if (!s->open)
         return;
-    lab_lesson_screen_note(s->open, &s->notes);
-    lab_lesson_screen_close(s->open);
+    lab_lesson_screen_close(s->open, &s->notes);
     s->open = NULL;
     save_progress(s);
 }
@@ -179,6 +178,7 @@ static enum lab_status start(struct screens *s)
 
 static void finish(struct screens *s)
 {
+    lab_lesson_screen_hush(s->open);
     lab_ui_free(s->ui); /* the terminal is the shell's again */
     s->ui = NULL;
     close_lesson(s);

@@ -279,7 +279,7 @@ bool lab_walk_samples(int64_t iteration)
     int64_t stride = 1;
     while (iteration / stride >= 32)
         stride *= 2;
-    return iteration < 16 || iteration % stride == 0;
+    return iteration % stride == 0;
 }
 
 enum lab_status lab_walk_iterate(struct lab_walk *w)

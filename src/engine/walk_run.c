@@ -153,8 +153,9 @@ static void mark_written(struct lab_walk *w, const struct lab_schedule_step *s,
         w->written[t] = true;
         w->generation[t]++;
     }
+    bool told = !w->muted && !w->quiet;
     for (int k = 0; k < s->hides_count; k++) {
-        w->step_exec[s->hides_from + k] = w->exec;
+        w->step_exec[s->hides_from + k] = told ? w->exec : LAB_EXEC_UNTOLD;
         w->step_ns[s->hides_from + k] = ns;
     }
 }

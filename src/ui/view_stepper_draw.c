@@ -107,7 +107,7 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
                   sizeof(time));
     snprintf(right, sizeof(right), "  %s, %s",
              s->variant ? s->variant->name : "?",
-             status->exec > 0 ? time : "not run yet");
+             status->exec > 0 ? time : lab_stepper_untimed(status));
     int w = lab_canvas_columns(c, right);
     int formula = lab_canvas_columns(c, s->step->formula);
     if (x + formula + w <= r.x + r.w) /* the formula comes first */

@@ -41,6 +41,11 @@ static double step_ns(const struct lab_stepper *v)
     return s->exec > 0 && s->time_ns != LAB_UNKNOWN ? (double)s->time_ns : NAN;
 }
 
+const char *lab_stepper_untimed(const struct lab_step_status *s)
+{
+    return s->exec == LAB_EXEC_UNTOLD ? "not recorded" : "not run yet";
+}
+
 static void add_time(const struct lab_stepper *v, const struct sheet *o,
                      double ns)
 {
@@ -50,7 +55,7 @@ static void add_time(const struct lab_stepper *v, const struct sheet *o,
     char line[256];
     const char *note = v->model.time_note ? v->model.time_note : "";
     if (s->exec <= 0) {
-        add_pair(o, "time", "not run yet");
+        add_pair(o, "time", lab_stepper_untimed(s));
         return;
     }
     lab_format_ns(ns, time, sizeof(time));
@@ -207,6 +212,7 @@ static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
 {
     char line[128];
     bool cpu = strcmp(v->snap.backend, "cuda") != 0;
+    const struct lab_step_status *s = &v->snap.steps[v->step];
     if (v->n_kernels > 0) {
         snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
                  v->n_kernels == 1 ? "" : "es");
@@ -219,10 +225,10 @@ static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
         return;
     }
     add_pair(o, "kernels",
-             cpu ? "none: a C function ran, no GPU"
-             : v->snap.steps[v->step].exec <= 0 ? "not run yet"
-             : v->n_kernels == 0                ? "no launch was recorded"
-                                                : "records not there yet");
+             cpu                 ? "none: a C function ran, no GPU"
+             : s->exec <= 0      ? lab_stepper_untimed(s)
+             : v->n_kernels == 0 ? "no launch was recorded"
+                                 : "records not there yet");
     if (!cpu)
         add_pair(o, "counters", "n/a (later)");
 }

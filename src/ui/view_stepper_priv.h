@@ -161,6 +161,8 @@ bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
                          double *value, const struct lab_printed_spec **spec);
 
 /* view_stepper_kernels.c */
+/* Why a step has no time. */
+const char *lab_stepper_untimed(const struct lab_step_status *s);
 void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect r);
 void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,

@@ -16,3 +16,7 @@ expect_no_escape
 run doctor --json
 expect_exit 0
 expect_json 'len(rows) >= 1'
+# Counters that cannot be had are told, and the run goes on.
+run step small.md --counters basic --json
+expect_exit 0
+grep -q 'counters basic: ' "$err" || complain "no word about the counters"

@@ -149,6 +149,9 @@ static void set_key(struct lab_node_spec *node, const char *name,
     a->i = strtoll(value, NULL, 10);
     a->b = strcmp(value, "true") == 0;
     a->choice = choice_of(&node->op->keys[k], value);
+    char *end = (char *)value; /* "3,2": a list */
+    for (a->n = 0; a->n < LAB_KEY_ITEMS && *end; end += *end == ',')
+        a->list[a->n++] = strtoll(end, &end, 10);
 }
 
 static void set_op(struct lab_node_spec *node, const char *name,

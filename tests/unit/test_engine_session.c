@@ -199,6 +199,25 @@ static void many_steps_stop_at_a_break(void **state)
     assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
 }
 
+/* A step that ran unheard has no number: another step's kernels are not its. */
+static void a_replayed_step_has_no_execution(void **state)
+{
+    struct fixture *f = *state;
+    int n = f->snap.schedule->n_steps;
+    post_and_settle(f, LAB_DO_STEP, n + 1);
+    assert_int_equal(f->snap.steps[0].exec, n + 1);
+    post_and_settle(f, LAB_DO_BACK, 2);
+    assert_int_equal(f->snap.iteration, 0);
+    assert_int_equal(f->snap.position, n - 1);
+    for (int i = 0; i < n - 1; i++) {
+        assert_true(f->snap.steps[i].done);
+        assert_int_equal(f->snap.steps[i].exec, LAB_EXEC_UNTOLD);
+    }
+    assert_int_equal(f->snap.steps[n - 1].exec, 0);
+    post_and_settle(f, LAB_DO_STEP, 1);
+    assert_int_equal(f->snap.steps[n - 1].exec, n + 2);
+}
+
 #define IN_A_SESSION(test) cmocka_unit_test_setup_teardown(test, start, end)
 
 int main(void)
@@ -212,6 +231,7 @@ int main(void)
         IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
         IN_A_SESSION(a_break_at_the_first_step_stops),
         IN_A_SESSION(many_steps_stop_at_a_break),
+        IN_A_SESSION(a_replayed_step_has_no_execution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "activation.h"
 #include "cpu/onednn_abi.h"
+#include "conv2d.h"
 #include "dense.h"
 #include "onednn_run.h"
 #include "softmax.h"
@@ -165,6 +166,53 @@ static enum lab_status dense_group_forward(const struct lab_call *call)
                                   activation_alpha(p->activation, p->slope)));
 }
 
+static struct onednn_key conv_key(const struct lab_call *call,
+                                  enum onednn_kind kind,
+                                  const struct lab_view *x,
+                                  const struct lab_view *conv)
+{
+    struct lab_conv2d s = lab_conv2d_of(call, x, conv);
+    struct onednn_key key = onednn_key(kind);
+    key.conv.nhwc = s.win.nhwc;
+    key.conv.N = s.x.N;
+    key.conv.C = s.x.C;
+    key.conv.M = s.y.C;
+    key.conv.in[0] = s.x.H;
+    key.conv.in[1] = s.x.W;
+    key.conv.out[0] = s.y.H;
+    key.conv.out[1] = s.y.W;
+    for (int i = 0; i < 2; i++) {
+        key.conv.kernel[i] = s.win.size[i];
+        key.conv.stride[i] = s.win.stride[i];
+        key.conv.pad[i] = s.win.pad[i];
+    }
+    return key;
+}
+
+static enum lab_status conv2d_conv_forward(const struct lab_call *call)
+{
+    struct onednn_key key =
+        conv_key(call, ONEDNN_CONV_FORWARD, &call->in[0], &call->out[0]);
+    void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
+                                   call->in[1].data};
+    return finish(onednn_run(&key, data));
+}
+
+static enum lab_status conv2d_conv_backward(const struct lab_call *call)
+{
+    struct onednn_key key =
+        conv_key(call, ONEDNN_CONV_WEIGHTS, &call->in[1], &call->in[0]);
+    void *dW[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[1].data,
+                                 call->in[0].data};
+    void *dx[ONEDNN_MAX_ARGS] = {call->out[1].data, call->in[2].data,
+                                 call->in[0].data};
+    enum lab_status st = onednn_run(&key, dW);
+    key.kind = ONEDNN_CONV_DATA;
+    if (!st && call->out[1].data)
+        st = onednn_run(&key, dx);
+    return finish(st);
+}
+
 static enum lab_status softmax_backward(const struct lab_call *call)
 {
     struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_BACKWARD);
@@ -283,6 +331,10 @@ static const struct lab_variant dense_rows[] = {
      .symbol = "dense_group_forward",
      .absorbs_activation = true},
 };
+static const struct lab_variant conv2d_rows[] = {
+    ONEDNN_ROW("conv", LAB_FORWARD, conv2d_conv_forward),
+    ONEDNN_ROW("conv", LAB_BACKWARD, conv2d_conv_backward),
+};
 static const struct lab_variant relu_rows[] = {
     ONEDNN_ROW("relu", LAB_BACKWARD, relu_backward),
 };
@@ -315,6 +367,7 @@ static const struct lab_variant softmax_rows[] = {
 };
 static const struct lab_kernel_set sets[] = {
     {"dense", dense_rows, ONEDNN_COUNT(dense_rows)},
+    {"conv2d", conv2d_rows, ONEDNN_COUNT(conv2d_rows)},
     {"relu", relu_rows, ONEDNN_COUNT(relu_rows)},
     {"leaky_relu", leaky_relu_rows, ONEDNN_COUNT(leaky_relu_rows)},
     {"sigmoid", sigmoid_rows, ONEDNN_COUNT(sigmoid_rows)},

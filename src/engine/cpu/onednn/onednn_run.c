@@ -1,4 +1,4 @@
-#include "onednn_run.h"
+#include "onednn_recipe.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -13,15 +13,6 @@ struct entry {
     dnnl_primitive_t primitive; /* NULL: a free place */
     int n_args;
     dnnl_exec_arg_t args[ONEDNN_MAX_ARGS];
-};
-
-/* What a primitive is made from: its descriptor, and one memory description
- * for each argument, in the order of onednn_run()'s data. */
-struct recipe {
-    dnnl_primitive_desc_t desc;
-    int n_args;
-    int id[ONEDNN_MAX_ARGS];
-    dnnl_memory_desc_t md[ONEDNN_MAX_ARGS];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,7 +52,8 @@ struct onednn_key onednn_key(enum onednn_kind kind)
     return key;
 }
 
-static void add_arg(struct recipe *r, int id, const dnnl_memory_desc_t *md)
+void onednn_add_arg(struct onednn_recipe *r, int id,
+                    const dnnl_memory_desc_t *md)
 {
     r->id[r->n_args] = id;
     r->md[r->n_args] = *md;
@@ -77,7 +69,7 @@ static dnnl_status_t matrix(dnnl_memory_desc_t *md, int64_t rows, int64_t cols,
     return dnnl_memory_desc_init_by_strides(md, 2, dims, dnnl_f32, strides);
 }
 
-static dnnl_status_t matmul_recipe(struct recipe *r,
+static dnnl_status_t matmul_recipe(struct onednn_recipe *r,
                                    const struct onednn_key *key)
 {
     dnnl_memory_desc_t C;
@@ -97,15 +89,15 @@ static dnnl_status_t matmul_recipe(struct recipe *r,
             dnnl_matmul_desc_init(&desc, &A, &B, key->bias ? &bias : NULL, &C);
     if (code)
         return code;
-    add_arg(r, DNNL_ARG_DST, &C);
-    add_arg(r, DNNL_ARG_SRC, &A);
-    add_arg(r, DNNL_ARG_WEIGHTS, &B);
+    onednn_add_arg(r, DNNL_ARG_DST, &C);
+    onednn_add_arg(r, DNNL_ARG_SRC, &A);
+    onednn_add_arg(r, DNNL_ARG_WEIGHTS, &B);
     if (key->bias)
-        add_arg(r, DNNL_ARG_BIAS, &bias);
+        onednn_add_arg(r, DNNL_ARG_BIAS, &bias);
     return dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
 }
 
-static dnnl_status_t eltwise_recipe(struct recipe *r,
+static dnnl_status_t eltwise_recipe(struct onednn_recipe *r,
                                     const struct onednn_key *key)
 {
     dnnl_memory_desc_t md;
@@ -122,15 +114,15 @@ static dnnl_status_t eltwise_recipe(struct recipe *r,
     if (code)
         return code;
     if (key->kind == ONEDNN_ELTWISE_FORWARD) {
-        add_arg(r, DNNL_ARG_DST, &md);
-        add_arg(r, DNNL_ARG_SRC, &md);
+        onednn_add_arg(r, DNNL_ARG_DST, &md);
+        onednn_add_arg(r, DNNL_ARG_SRC, &md);
         return dnnl_success;
     }
     bool from_y = key->alg == dnnl_eltwise_tanh_use_dst_for_bwd ||
                   key->alg == dnnl_eltwise_logistic_use_dst_for_bwd;
-    add_arg(r, DNNL_ARG_DIFF_SRC, &md);
-    add_arg(r, DNNL_ARG_DIFF_DST, &md);
-    add_arg(r, from_y ? DNNL_ARG_DST : DNNL_ARG_SRC, &md);
+    onednn_add_arg(r, DNNL_ARG_DIFF_SRC, &md);
+    onednn_add_arg(r, DNNL_ARG_DIFF_DST, &md);
+    onednn_add_arg(r, from_y ? DNNL_ARG_DST : DNNL_ARG_SRC, &md);
     dnnl_primitive_desc_t forward = r->desc;
     r->desc = NULL;
     code = dnnl_eltwise_backward_desc_init(&desc, key->alg, &md, &md,
@@ -142,7 +134,7 @@ static dnnl_status_t eltwise_recipe(struct recipe *r,
     return code;
 }
 
-static dnnl_status_t softmax_recipe(struct recipe *r,
+static dnnl_status_t softmax_recipe(struct onednn_recipe *r,
                                     const struct onednn_key *key)
 {
     dnnl_memory_desc_t md;
@@ -155,9 +147,9 @@ static dnnl_status_t softmax_recipe(struct recipe *r,
         code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
     if (code)
         return code;
-    add_arg(r, DNNL_ARG_DIFF_SRC, &md);
-    add_arg(r, DNNL_ARG_DIFF_DST, &md);
-    add_arg(r, DNNL_ARG_DST, &md);
+    onednn_add_arg(r, DNNL_ARG_DIFF_SRC, &md);
+    onednn_add_arg(r, DNNL_ARG_DIFF_DST, &md);
+    onednn_add_arg(r, DNNL_ARG_DST, &md);
     dnnl_primitive_desc_t forward = r->desc;
     r->desc = NULL;
     code = dnnl_softmax_backward_desc_init(&desc, &md, &md, 1);
@@ -168,9 +160,10 @@ static dnnl_status_t softmax_recipe(struct recipe *r,
     return code;
 }
 
-static dnnl_status_t make_recipe(struct recipe *r, const struct onednn_key *key)
+static dnnl_status_t make_recipe(struct onednn_recipe *r,
+                                 const struct onednn_key *key)
 {
-    *r = (struct recipe){0};
+    *r = (struct onednn_recipe){0};
     switch (key->kind) {
     case ONEDNN_MATMUL:
         return matmul_recipe(r, key);
@@ -179,6 +172,10 @@ static dnnl_status_t make_recipe(struct recipe *r, const struct onednn_key *key)
         return eltwise_recipe(r, key);
     case ONEDNN_SOFTMAX_BACKWARD:
         return softmax_recipe(r, key);
+    case ONEDNN_CONV_FORWARD:
+    case ONEDNN_CONV_WEIGHTS:
+    case ONEDNN_CONV_DATA:
+        return onednn_conv_recipe(r, key, engine);
     }
     return dnnl_invalid_arguments;
 }
@@ -194,7 +191,7 @@ static void entry_clear(struct entry *e)
 
 static dnnl_status_t entry_make(struct entry *e, const struct onednn_key *key)
 {
-    struct recipe r;
+    struct onednn_recipe r;
     dnnl_status_t code = make_recipe(&r, key);
     for (int i = 0; !code && i < r.n_args; i++) {
         e->args[i].arg = r.id[i];

@@ -14,7 +14,22 @@ enum onednn_kind {
     ONEDNN_MATMUL, /* n = rows, m = columns of the result, k = summed over */
     ONEDNN_ELTWISE_FORWARD, /* n = elements */
     ONEDNN_ELTWISE_BACKWARD,
-    ONEDNN_SOFTMAX_BACKWARD /* n = rows, m = columns */
+    ONEDNN_SOFTMAX_BACKWARD, /* n = rows, m = columns */
+    ONEDNN_CONV_FORWARD,     /* the sizes stand in conv */
+    ONEDNN_CONV_WEIGHTS,
+    ONEDNN_CONV_DATA
+};
+
+struct onednn_conv {
+    bool nhwc;
+    int64_t N;
+    int64_t C;
+    int64_t M;
+    int64_t in[2]; /* rows, columns */
+    int64_t out[2];
+    int64_t kernel[2];
+    int64_t stride[2];
+    int64_t pad[2]; /* above, to the left */
 };
 
 /* Build it with onednn_key(): the table compares the bytes, padding too. */
@@ -28,6 +43,7 @@ struct onednn_key {
     int64_t n;
     int64_t m;
     int64_t k;
+    struct onednn_conv conv;
 };
 
 enum { ONEDNN_MAX_ARGS = 4 };
@@ -43,5 +59,8 @@ struct onednn_key onednn_key(enum onednn_kind kind);
  *   eltwise forward     y, x
  *   eltwise backward    dx, dy, and x, or y where alg ends in use_dst_for_bwd
  *   softmax backward    dx, dy, y
+ *   conv forward        conv, x, Wt
+ *   conv weights        dWt, x, dconv
+ *   conv data           dx, Wt, dconv
  * No size may be 0. LAB_E_DEVICE when oneDNN refuses. */
 enum lab_status onednn_run(const struct onednn_key *key, void *const *data);

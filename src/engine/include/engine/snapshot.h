@@ -56,7 +56,7 @@ struct lab_plane {
 
 /* The last execution of a step of the schedule. */
 struct lab_step_status {
-    int64_t exec;    /* 0: has not run */
+    int64_t exec;    /* 0: has not run; or LAB_EXEC_UNTOLD */
     int64_t time_ns; /* wall time on the CPU clock around the step */
     bool done;       /* ran in the iteration that is shown */
 };

@@ -18,6 +18,10 @@
 
 enum { LAB_MAX_OBSERVERS = 4 };
 
+/* In place of an execution's number: the step has run and no observer heard of
+ * it, as in a replay or at speed. */
+enum { LAB_EXEC_UNTOLD = -1 };
+
 struct lab_walk;
 
 LAB_C_BEGIN
@@ -45,7 +49,8 @@ struct lab_schedule *lab_walk_schedule(const struct lab_walk *w);
 int lab_walk_position(const struct lab_walk *w);
 int64_t lab_walk_iteration(const struct lab_walk *w);
 double lab_walk_loss(const struct lab_walk *w); /* NaN before it is known */
-/* Execution of schedule step i in this iteration; exec 0: not yet. */
+/* Execution of schedule step i in this iteration; exec 0: not yet, or
+ * LAB_EXEC_UNTOLD. */
 void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
                           int64_t *time_ns);
 /* Has a step written it in this iteration (data, parameters: always true)? */
@@ -71,9 +76,9 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
  * iterations, and of every iteration's start, end and loss. Leaves the walk at
  * the end of the iteration. */
 enum lab_status lab_walk_iterate(struct lab_walk *w);
-/* Which iterations of a training run are observed step by step: the first 16,
- * then ever fewer, about 32 each time their number doubles, so that the record
- * of a long run stays small. Walked iterations always are. */
+/* Which iterations of a training run are observed step by step: the first 32,
+ * then ever fewer, 16 each time their number doubles, so that the record of a
+ * long run stays small. Walked iterations always are. */
 bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes.

@@ -1,0 +1,21 @@
+/* onednn/onednn_recipe.h -- how a primitive is made: onednn_run.c and the files
+ * that know one kind of it. */
+#pragma once
+#include "onednn_run.h"
+
+/* A primitive's descriptor, and one memory description for each argument, in
+ * the order of onednn_run()'s data. */
+struct onednn_recipe {
+    dnnl_primitive_desc_t desc;
+    int n_args;
+    int id[ONEDNN_MAX_ARGS];
+    dnnl_memory_desc_t md[ONEDNN_MAX_ARGS];
+};
+
+void onednn_add_arg(struct onednn_recipe *r, int id,
+                    const dnnl_memory_desc_t *md);
+
+/* The convolution, forward and its two gradients. */
+dnnl_status_t onednn_conv_recipe(struct onednn_recipe *r,
+                                 const struct onednn_key *key,
+                                 dnnl_engine_t engine);

@@ -1,0 +1,258 @@
+/* Every variant of the CUDA kernels over images against the reference in
+ * double: both layouts, strides that leave gaps, uneven padding, windows larger
+ * than the image, and sizes beyond one tile and one piece. LAB_TEST_SEED
+ * repeats a run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "batch_norm.h"
+#include "conv2d.h"
+#include "gpu_harness.h"
+#include "pool.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+struct shape {
+    int64_t N, C, H, W, M;
+    int64_t size[2], stride[2], pad[2];
+    int64_t out[2];
+};
+
+static const struct shape shapes[] = {
+    {1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
+    {2, 3, 7, 6, 5, {3, 2}, {2, 1}, {1, 0}, {4, 6}},
+    {3, 2, 5, 9, 4, {4, 4}, {3, 2}, {2, 2}, {2, 5}},
+    {1, 5, 8, 8, 7, {2, 2}, {3, 5}, {0, 0}, {3, 2}},
+    {2, 1, 3, 3, 2, {7, 5}, {1, 1}, {2, 1}, {1, 1}},
+    {5, 67, 9, 7, 70, {3, 3}, {1, 1}, {1, 1}, {9, 7}},
+    {17, 12, 28, 28, 24, {6, 6}, {2, 2}, {2, 2}, {14, 14}},
+    {1, 130, 40, 41, 3, {5, 5}, {1, 1}, {2, 2}, {40, 41}},
+};
+
+static struct lab_window window_of(const struct shape *s, bool nhwc)
+{
+    struct lab_window w = {.nhwc = nhwc};
+    for (int i = 0; i < 2; i++) {
+        w.size[i] = s->size[i];
+        w.stride[i] = s->stride[i];
+        w.pad[i] = s->pad[i];
+    }
+    return w;
+}
+
+static struct tensor image(bool nhwc, int64_t N, int64_t C, int64_t H,
+                           int64_t W)
+{
+    struct tensor a = {.fill = FILL_UNIFORM, .rank = 4, .dim = {N, C, H, W}};
+    struct tensor b = {.fill = FILL_UNIFORM, .rank = 4, .dim = {N, H, W, C}};
+    return nhwc ? b : a;
+}
+
+static struct tensor vector(enum fill fill, int64_t n)
+{
+    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
+}
+
+static void check_conv(const struct shape *s, bool nhwc)
+{
+    const struct lab_conv2d_params p = {window_of(s, nhwc)};
+    struct tensor x = image(nhwc, s->N, s->C, s->H, s->W);
+    struct tensor y = image(nhwc, s->N, s->M, s->out[0], s->out[1]);
+    struct tensor W = {.fill = FILL_UNIFORM,
+                       .rank = 4,
+                       .dim = {s->M, s->C, s->size[0], s->size[1]}};
+    struct tensor W_nhwc = {.fill = FILL_UNIFORM,
+                            .rank = 4,
+                            .dim = {s->size[0], s->size[1], s->C, s->M}};
+    struct tensor b = vector(FILL_UNIFORM, s->M);
+    struct tensor none = {.fill = FILL_NULL, .rank = 4, .dim = {1, 1, 1, 1}};
+    if (nhwc)
+        W = W_nhwc;
+    const struct gpu_case cases[] = {
+        {.step = "conv", .phase = LAB_FORWARD, .in = {x, W}, .out = {y}},
+        {.step = "bias", .phase = LAB_FORWARD, .in = {y, b}, .out = {y}},
+        {.step = "bias", .phase = LAB_BACKWARD, .in = {y}, .out = {b, none}},
+        {.step = "conv",
+         .phase = LAB_BACKWARD,
+         .in = {y, x, W},
+         .out = {W, none}},
+        {.step = "conv", .phase = LAB_BACKWARD, .in = {y, x, W}, .out = {W, x}},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct gpu_case c = cases[i];
+        c.op = "conv2d";
+        c.params = &p;
+        gpu_check(&c);
+    }
+}
+
+static void convolutions_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        check_conv(&shapes[i], false);
+        check_conv(&shapes[i], true);
+    }
+}
+
+static void check_pools(const struct shape *s, bool nhwc)
+{
+    const struct lab_pool_params p = {window_of(s, nhwc)};
+    struct tensor x = image(nhwc, s->N, s->C, s->H, s->W);
+    struct tensor y = image(nhwc, s->N, s->C, s->out[0], s->out[1]);
+    struct tensor argmax = y;
+    argmax.fill = FILL_LABELS;
+    argmax.limit = 1;
+    struct tensor special = x;
+    special.fill = FILL_SPECIAL;
+    const struct gpu_case cases[] = {
+        {.op = "max_pool2d",
+         .phase = LAB_FORWARD,
+         .in = {x},
+         .out = {y, argmax}},
+        {.op = "max_pool2d",
+         .phase = LAB_FORWARD,
+         .in = {special},
+         .out = {y, argmax}},
+        {.op = "avg_pool2d", .phase = LAB_FORWARD, .in = {x}, .out = {y}},
+        {.op = "avg_pool2d", .phase = LAB_BACKWARD, .in = {y}, .out = {x}},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct gpu_case c = cases[i];
+        c.step = "pool";
+        c.params = &p;
+        gpu_check(&c);
+    }
+}
+
+/* Any place may have won: every window holds the whole image. */
+static void check_winners(int64_t H, int64_t W)
+{
+    const struct lab_pool_params p = {{.nhwc = true,
+                                       .size = {2 * H - 1, 2 * W - 1},
+                                       .stride = {1, 1},
+                                       .pad = {H - 1, W - 1}}};
+    struct tensor x = image(true, 1, 1, H, W);
+    struct tensor argmax = x;
+    argmax.fill = FILL_LABELS;
+    argmax.limit = H * W;
+    struct gpu_case c = {.op = "max_pool2d",
+                         .step = "pool",
+                         .phase = LAB_BACKWARD,
+                         .in = {x, argmax},
+                         .out = {x},
+                         .params = &p};
+    gpu_check(&c);
+}
+
+static void pools_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        check_pools(&shapes[i], false);
+        check_pools(&shapes[i], true);
+    }
+    check_winners(1, 1);
+    check_winners(7, 5);
+    check_winners(31, 33);
+}
+
+static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
+{
+    const struct lab_batch_norm_params p = {1e-5, 0.3, inner};
+    struct tensor x = {.fill = FILL_UNIFORM, .rank = 3, .dim = {N, C, inner}};
+    struct tensor c = vector(FILL_UNIFORM, C);
+    struct tensor v = vector(FILL_POSITIVE, C);
+    const struct gpu_case cases[] = {
+        {.step = "stats",
+         .phase = LAB_FORWARD,
+         .in = {x},
+         .out = {c, v, c, v},
+         .inout = true},
+        {.step = "stats",
+         .phase = LAB_FORWARD,
+         .in = {x},
+         .out = {c, v, c, v},
+         .inout = true,
+         .evaluation = true},
+        {.step = "normalize",
+         .phase = LAB_FORWARD,
+         .in = {x, c, v},
+         .out = {x}},
+        {.step = "scale", .phase = LAB_FORWARD, .in = {x, c, c}, .out = {x}},
+        {.step = "scale",
+         .phase = LAB_BACKWARD,
+         .in = {x, x, c},
+         .out = {x, c, c}},
+        {.step = "normalize",
+         .phase = LAB_BACKWARD,
+         .in = {x, x, v},
+         .out = {x}},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct gpu_case one = cases[i];
+        one.op = "batch_norm";
+        one.params = &p;
+        gpu_check(&one);
+    }
+}
+
+static void batch_norm_agrees(void **state)
+{
+    static const int64_t sizes[][3] = {{2, 1, 1},    {5, 7, 1},  {3, 2, 35},
+                                       {128, 33, 1}, {9, 5, 64}, {1, 3, 1000},
+                                       {70001, 2, 1}};
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        check_batch_norm(sizes[i][0], sizes[i][1], sizes[i][2]);
+}
+
+static void sums_agree(void **state)
+{
+    static const int64_t counts[] = {1, 255, 257, 100003};
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        struct tensor a = vector(FILL_SPECIAL, counts[i]);
+        struct tensor none = vector(FILL_NULL, counts[i]);
+        const struct gpu_case cases[] = {
+            {.phase = LAB_FORWARD, .in = {a, a}, .out = {a}},
+            {.phase = LAB_BACKWARD, .in = {a}, .out = {a, a}},
+            {.phase = LAB_BACKWARD, .in = {a}, .out = {none, a}},
+            {.phase = LAB_BACKWARD, .in = {a}, .out = {a, none}},
+        };
+        for (size_t k = 0; k < COUNT_OF(cases); k++) {
+            struct gpu_case c = cases[k];
+            c.op = c.step = "add";
+            gpu_check(&c);
+        }
+    }
+}
+
+static int close_gpu(void **state)
+{
+    (void)state;
+    gpu_exec_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_agree),
+        cmocka_unit_test(pools_agree),
+        cmocka_unit_test(batch_norm_agrees),
+        cmocka_unit_test(sums_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_gpu);
+}

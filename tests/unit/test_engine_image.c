@@ -1,0 +1,303 @@
+/* Convolution, pools, batch norm and residual sums in the engine: what they
+ * refuse, how much work they count, that every number of theirs explains
+ * itself, that the gradient is the slope of the loss, and that the running
+ * statistics go back exactly. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+/* "nodes ..." separated by ';'. */
+static void describe(struct net *n, bool nhwc, const char *x, const char *nodes)
+{
+    char copy[512];
+    net_init(n);
+    n->spec.layout = nhwc ? LAB_NHWC : LAB_NCHW;
+    net_tensor(n, x, NULL);
+    net_labels(n, "y 2", 3);
+    n->spec.data.gradient = true;
+    snprintf(copy, sizeof(copy), "%s", nodes);
+    for (char *one = copy; one;) {
+        char *next = strchr(one, ';');
+        if (next)
+            *next++ = '\0';
+        net_node(n, one + strspn(one, " "));
+        one = next;
+    }
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "sgd lr=0.1");
+}
+
+#define HEAD "; f flatten; fc dense units=3"
+
+static const struct {
+    bool nhwc;
+    const char *x;
+    const char *nodes;
+} networks[] = {
+    {false, "x 2,3,7,6",
+     "c conv2d filters=4 kernel=3,2 stride=2,1 padding=same; r tanh; p "
+     "max_pool2d size=2,2 stride=1" HEAD},
+    {true, "x 2,7,6,3",
+     "c conv2d filters=4 kernel=3,2 stride=2,1 padding=same; r tanh; p "
+     "max_pool2d size=2,2 stride=1" HEAD},
+    {true, "x 2,5,4,2",
+     "c conv2d filters=2 kernel=4,4 stride=3 padding=2 bias=false; p "
+     "avg_pool2d size=3,2 stride=2 padding=same" HEAD},
+    {false, "x 2,2,5,4",
+     "c conv2d filters=2 kernel=4,4 stride=3 padding=2 bias=false; p "
+     "avg_pool2d size=3,2 stride=2 padding=1" HEAD},
+    {false, "x 2,3,3,2", "b batch_norm momentum=0.3; r sigmoid" HEAD},
+    {true, "x 2,3,2,3", "c conv2d filters=3 kernel=1,1; b batch_norm" HEAD},
+    {true, "x 2,5",
+     "fc1 dense units=4; b batch_norm eps=0.01; fc dense "
+     "units=3"},
+    /* A residual block: a is read by b1 and by the sum. */
+    {false, "x 2,2,4,4",
+     "a conv2d filters=3 kernel=3,3 padding=same; b1 conv2d filters=3 "
+     "kernel=3,3 padding=same; t tanh; s add from=a,t; p max_pool2d "
+     "size=2,2" HEAD},
+    {false, "x 2,5",
+     "s add from=x,x; q tanh; u add from=s,q; v add from=u,s; "
+     "fc dense units=3"},
+};
+enum { N_NETWORKS = sizeof(networks) / sizeof(networks[0]) };
+
+static void explain_written(struct net *n)
+{
+    for (int t = 0; t < n->plan->n_tensors; t++) {
+        for (int64_t i = 0; i < n->plan->tensors[t].count; i++) {
+            struct lab_explanation e = {0};
+            if (!lab_walk_written(n->walk, t))
+                break;
+            if (lab_walk_explain(n->walk, t, i, &e))
+                fail_msg("%s", lab_error());
+            if (!e.agrees)
+                fail_msg("%s = %s is %.9g, shown %.9g", e.name, e.symbolic,
+                         e.value, e.shown);
+            assert_non_null(e.symbolic);
+            lab_explanation_release(&e);
+        }
+    }
+}
+
+static void every_number_explains_itself(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_NETWORKS; i++) {
+        struct net n;
+        describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
+        net_walk(&n, "cpu");
+        for (int iteration = 0; iteration < 2; iteration++) {
+            for (int k = 0; k < n.plan->n_steps; k++) {
+                net_steps(&n, 1);
+                explain_written(&n);
+            }
+        }
+        net_free(&n);
+    }
+}
+
+static void gradients_are_slopes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_NETWORKS; i++) {
+        struct net n;
+        struct lab_check_result *results = NULL;
+        int count = 0;
+        describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
+        net_walk(&n, "cpu");
+        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &results, &count))
+            fail_msg("%s", lab_error());
+        assert_true(count >= 2);
+        for (int k = 0; k < count; k++) {
+            if (!results[k].passed)
+                fail_msg("network %d: %s: %g, the slope is %g", i,
+                         results[k].parameter, results[k].analytic,
+                         results[k].numeric);
+            assert_true(results[k].elements > 0);
+        }
+        lab_free(results);
+        net_free(&n);
+    }
+}
+
+static void back_and_forth_gives_the_same_bits(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_NETWORKS; i++) {
+        struct net n;
+        describe(&n, networks[i].nhwc, networks[i].x, networks[i].nodes);
+        net_walk(&n, "cpu");
+        int steps = n.plan->n_steps;
+        net_steps(&n, steps + 3);
+        struct net_moment *before = net_keep(&n);
+        net_steps(&n, steps - 1);
+        assert_int_equal(lab_walk_back(n.walk, steps - 1), LAB_OK);
+        struct net_moment *after = net_keep(&n);
+        net_same(&n, "back within and over an iteration", before, after);
+        assert_int_equal(lab_walk_back(n.walk, steps + 2), LAB_OK);
+        net_steps(&n, steps + 2);
+        net_moment_free(after);
+        after = net_keep(&n);
+        net_same(&n, "back over an iteration and forward", before, after);
+        net_moment_free(before);
+        net_moment_free(after);
+        net_free(&n);
+    }
+}
+
+/* running = (1-m) running + m stat, the variance over E - 1; and one step back
+ * it is what it was. */
+static void running_statistics_move_and_go_back(void **state)
+{
+    const double x[] = {1, 10, 3, 30, 5, 20};
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 3,2", x);
+    net_labels(&n, "y 3", 2);
+    net_node(&n, "b batch_norm momentum=0.25");
+    net_loss(&n, "softmax_cross_entropy");
+    net_walk(&n, "cpu");
+    assert_true(net_get(&n, "b.running_mean", 0) == 0);
+    assert_true(net_get(&n, "b.running_var", 1) == 1);
+    net_steps(&n, 1);
+    assert_float_equal(net_get(&n, "b.mean", 0), 3, 1e-6);
+    assert_float_equal(net_get(&n, "b.running_mean", 0), 0.75, 1e-6);
+    assert_float_equal(net_get(&n, "b.running_mean", 1), 5, 1e-6);
+    assert_float_equal(net_get(&n, "b.running_var", 0), 0.75 + 0.25 * 4, 1e-6);
+    assert_float_equal(net_get(&n, "b.running_var", 1), 0.75 + 0.25 * 100,
+                       1e-5);
+    assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+    assert_true(net_get(&n, "b.running_mean", 0) == 0);
+    assert_true(net_get(&n, "b.running_var", 1) == 1);
+    net_free(&n);
+}
+
+/* A tensor that two live nodes read gets the sum of two gradients. */
+static void a_residual_sums_its_gradients(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n, false, networks[7].x, networks[7].nodes);
+    net_walk(&n, "cpu");
+    net_steps(&n, n.plan->n_steps);
+    const struct lab_step *sum = net_step(&n, "a.sum", LAB_BACKWARD);
+    assert_string_equal(sum->op->name, "grad_sum");
+    for (int64_t i = 0; i < net_at(&n, "a.out")->count; i++) {
+        double around = net_get(&n, "a.out.grad.s", i);
+        double through = net_get(&n, "a.out.grad.b1", i);
+        assert_float_equal(net_get(&n, "a.out.grad", i), around + through,
+                           1e-6);
+        assert_true(around == net_get(&n, "s.out.grad", i));
+    }
+    net_free(&n);
+}
+
+/* Work by hand: a 3 x 3 kernel over 4 x 4, same: of the 16 places, 4 corners
+ * see 4 numbers, 8 edges 6, 4 inner ones 9. */
+static void work_counts_what_is_inside(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n, true, "x 2,4,4,3",
+             "c conv2d filters=5 kernel=3,3 padding=same" HEAD);
+    assert_int_equal(net_build(&n), LAB_OK);
+    double products = 2.0 * 3 * 5 * (4 * 4 + 8 * 6 + 4 * 9);
+    assert_true(net_step(&n, "c.conv", LAB_FORWARD)->flop == 2 * products);
+    assert_true(net_step(&n, "c.conv", LAB_BACKWARD)->flop == 4 * products);
+    assert_true(net_step(&n, "c.bias", LAB_FORWARD)->flop == 2 * 16 * 5);
+    assert_true(net_step(&n, "c.conv", LAB_FORWARD)->bytes ==
+                4.0 * (2 * 16 * 3 + 9 * 15 + 2 * 16 * 5));
+    assert_int_equal(n.plan->parameter_count, 9 * 15 + 5 + 80 * 3 + 3);
+    net_free(&n);
+}
+
+static void shapes_of_same_valid_and_numbers(void **state)
+{
+    static const struct {
+        const char *keys;
+        int64_t rows;
+        int64_t columns;
+    } cases[] = {{"kernel=3,3", 5, 4},
+                 {"kernel=3,3 padding=same", 7, 6},
+                 {"kernel=2,4 padding=same stride=2", 4, 3},
+                 {"kernel=7,6", 1, 1},
+                 {"kernel=3,3 stride=3", 2, 2},
+                 {"kernel=9,8 padding=1", 1, 1},
+                 {"kernel=1,1 padding=2 stride=1,4", 11, 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct net n;
+        char text[256];
+        snprintf(text, sizeof(text), "c conv2d filters=2 %s" HEAD,
+                 cases[i].keys);
+        describe(&n, false, "x 2,3,7,6", text);
+        assert_int_equal(net_build(&n), LAB_OK);
+        const struct lab_shape *out = &net_at(&n, "c.out")->shape;
+        assert_int_equal(out->dim[1], 2);
+        assert_int_equal(out->dim[2], cases[i].rows);
+        assert_int_equal(out->dim[3], cases[i].columns);
+        net_free(&n);
+    }
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    static const struct {
+        const char *x;
+        const char *node;
+        const char *said[3];
+    } cases[] = {
+        {"x 2,3,7,6", "c conv2d filters=1 kernel=8,2", {"8 x 2", "[2,3,7,6]"}},
+        {"x 2,3,7,6",
+         "c conv2d filters=1 kernel=2,11 padding=2",
+         {"2 x 11", "2 of padding"}},
+        {"x 2,3", "c conv2d filters=1 kernel=1,1", {"[2,3]", "[N,C,H,W]"}},
+        {"x 2,3,7,6", "c max_pool2d size=8,1", {"8 x 1", "[2,3,7,6]"}},
+        {"x 2,3,7,6",
+         "c avg_pool2d size=2,2 padding=2",
+         {"padding 2", "2 x 2"}},
+        {"x 2,3", "c max_pool2d size=1,1", {"[2,3]"}},
+        {"x 2,3,4", "c batch_norm", {"[2,3,4]", "[N,C,H,W]"}},
+        {"x 1,3", "c batch_norm", {"[1,3]", "variance"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct net n;
+        describe(&n, false, cases[i].x, cases[i].node);
+        assert_int_equal(net_build(&n), LAB_E_SHAPE);
+        net_said("net.md:100:5: c (");
+        for (int k = 0; k < 3 && cases[i].said[k]; k++)
+            net_said(cases[i].said[k]);
+        net_free(&n);
+    }
+    struct net n;
+    describe(&n, false, "x 2,4", "a dense units=3; s add from=x,a");
+    assert_int_equal(net_build(&n), LAB_E_SHAPE);
+    net_said("net.md:101:5: s (add): adds [2,4] and [2,3]");
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_explains_itself),
+        cmocka_unit_test(gradients_are_slopes),
+        cmocka_unit_test(back_and_forth_gives_the_same_bits),
+        cmocka_unit_test(running_statistics_move_and_go_back),
+        cmocka_unit_test(a_residual_sums_its_gradients),
+        cmocka_unit_test(work_counts_what_is_inside),
+        cmocka_unit_test(shapes_of_same_valid_and_numbers),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

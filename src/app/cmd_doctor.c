@@ -7,6 +7,7 @@
 #include "json_line.h"
 #include "options.h"
 #include "say.h"
+#include "ui/doc.h"
 #include "version.h"
 
 static const char doc[] =
@@ -35,12 +36,30 @@ static enum lab_status print_text(const struct lab_finding_line *f)
     return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
+static void write_doc(struct lab_doc *out, const struct lab_finding_line *f)
+{
+    static const enum lab_role roles[] = {LAB_ROLE_GOOD, LAB_ROLE_BAD,
+                                          LAB_ROLE_WARN};
+    enum { STATE_X = 19, DETAIL_X = 28 };
+    lab_doc_para(out, 0, DETAIL_X, true);
+    lab_doc_addf(out, LAB_ROLE_HEADING, "%-*s", STATE_X, f->name);
+    lab_doc_addf(out, roles[f->state], "%-*s", DETAIL_X - STATE_X,
+                 words[f->state]);
+    lab_doc_add(out, LAB_ROLE_NORMAL, f->detail);
+    if (!f->remedy)
+        return;
+    lab_doc_para(out, DETAIL_X, DETAIL_X, true);
+    lab_doc_addf(out, LAB_ROLE_NORMAL, "remedy: %s", f->remedy);
+}
+
 void lab_doctor_say(struct lab_doctor *d, const char *name,
                     enum lab_doctor_state state, const char *detail,
                     const char *remedy)
 {
     const struct lab_finding_line f = {name, state, detail, remedy};
-    if (!d->failed)
+    if (d->doc)
+        write_doc(d->doc, &f);
+    else if (!d->failed)
         d->failed = d->json ? print_json(&f) : print_text(&f);
 }
 
@@ -68,6 +87,17 @@ static void check_program(struct lab_doctor *d)
     lab_doctor_say(d, "program", LAB_DOCTOR_OK, text, NULL);
 }
 
+enum lab_status lab_doctor_examine(struct lab_doctor *d, const char *db)
+{
+    check_program(d);
+    lab_doctor_lessons(d);
+    lab_doctor_cpu(d);
+    lab_doctor_gpu(d);
+    lab_doctor_terminal(d);
+    lab_doctor_database(d, db);
+    return d->failed;
+}
+
 int lab_cmd_doctor(int argc, char **argv)
 {
     struct lab_options o;
@@ -80,11 +110,5 @@ int lab_cmd_doctor(int argc, char **argv)
     if (o.ascii)
         lab_say_ascii(true);
     struct lab_doctor d = {.json = o.json};
-    check_program(&d);
-    lab_doctor_lessons(&d);
-    lab_doctor_cpu(&d);
-    lab_doctor_gpu(&d);
-    lab_doctor_terminal(&d);
-    lab_doctor_database(&d, o.db);
-    return lab_exit_error(d.failed);
+    return lab_exit_error(lab_doctor_examine(&d, o.db));
 }

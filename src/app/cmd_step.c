@@ -31,7 +31,7 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
             st = lab_walk_step(w->walk);
             if (!st)
                 st = print_step(w, at);
-            if (!st && lab_signals_caught())
+            if (lab_signals_caught()) /* which may have cut a line short */
                 st = lab_fail(LAB_E_CANCELLED, "interrupted");
         } while (!st && !lab_walk_at_end(w->walk));
     }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include "base/status.h"
 
+struct lab_doc;
+
 enum lab_doctor_state { LAB_DOCTOR_OK, LAB_DOCTOR_MISSING, LAB_DOCTOR_WARNING };
 
 struct lab_finding_line {
@@ -15,8 +17,12 @@ struct lab_finding_line {
 
 struct lab_doctor {
     bool json;
+    struct lab_doc *doc;    /* where the lines go; NULL: standard output */
     enum lab_status failed; /* the output is gone */
 };
+
+/* All of it; db NULL: the usual place. */
+enum lab_status lab_doctor_examine(struct lab_doctor *d, const char *db);
 
 /* Prints one line. */
 void lab_doctor_say(struct lab_doctor *d, const char *name,

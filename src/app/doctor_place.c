@@ -51,7 +51,8 @@ void lab_doctor_terminal(struct lab_doctor *d)
     const char *charset = nl_langinfo(CODESET);
     bool utf8 = strcmp(charset, "UTF-8") == 0;
     const char *term = getenv("TERM");
-    if (lab_terminal_probe(&colors)) {
+    /* A screen that is open has answered; asking would take curses' place. */
+    if (!d->doc && lab_terminal_probe(&colors)) {
         lab_doctor_say_error(d, "terminal", LAB_DOCTOR_MISSING,
                              "--plain and the commands need none");
         return;
@@ -65,8 +66,12 @@ void lab_doctor_terminal(struct lab_doctor *d)
                  (int)size.ws_row);
     else
         snprintf(place, sizeof(place), "of unknown size");
-    snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place, colors,
-             charset);
+    if (d->doc)
+        snprintf(text, sizeof(text), "%s, %s, %s", term ? term : "?", place,
+                 charset);
+    else
+        snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place,
+                 colors, charset);
     lab_doctor_say(d, "terminal",
                    small || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
                    small   ? "the screens need at least 60x16"

@@ -43,6 +43,8 @@ static void say(const char *text)
 
 int lab_exit_error(enum lab_status st)
 {
+    if (st && lab_signals_caught()) /* it cut a write short, or a wait */
+        return LAB_EXIT_SIGNAL + lab_signals_caught();
     if (st && lab_signals_reader_gone())
         return LAB_EXIT_SIGNAL + SIGPIPE;
     if (st)

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "doctor.h"
 #include "lesson/catalog.h"
 #include "lesson_screen.h"
 #include "machine.h"
@@ -125,6 +126,13 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     return lab_lesson_screen_open(&s->open, ui, s->options, id, seen, s);
 }
 
+static enum lab_status write_doctor(void *user, struct lab_doc *out)
+{
+    const struct screens *s = user;
+    struct lab_doctor doctor = {.doc = out};
+    return lab_doctor_examine(&doctor, s->options->db);
+}
+
 static enum lab_status start_home(struct screens *s)
 {
     enum lab_status st = lab_catalog_load(&s->catalog, NULL);
@@ -139,6 +147,7 @@ static enum lab_status start_home(struct screens *s)
                                 .note = s->progress.note,
                                 .refresh = refresh,
                                 .open_lesson = open_lesson,
+                                .write_doctor = write_doctor,
                                 .all_runs = lab_runs_source_model(s->runs)};
     return lab_ui_push(s->ui, &lab_view_home, &s->home);
 }

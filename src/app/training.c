@@ -107,9 +107,9 @@ void lab_training_summary(const struct lab_training *t, enum lab_status st,
                           struct lab_run_summary *out)
 {
     lab_run_summary_init(out);
-    out->status = st               ? LAB_RUN_FAILED
-                  : t->interrupted ? LAB_RUN_CANCELLED
-                                   : LAB_RUN_DONE;
+    out->status = t->interrupted ? LAB_RUN_CANCELLED
+                  : st           ? LAB_RUN_FAILED
+                                 : LAB_RUN_DONE;
     out->iterations = t->iterations;
     out->loss_first = t->loss_first;
     out->loss_last = t->loss_last;

@@ -165,6 +165,8 @@ static void *engine_main(void *user)
         pthread_mutex_unlock(&s->lock);
         if (s->state != LAB_SESSION_FAILED) {
             lab_session_say_error(s, LAB_OK);
+            if (!lab_session_is_quick(c.kind))
+                s->n_checks = 0; /* they were of the state that it leaves */
             lab_session_do(s, &c);
             s->state = LAB_SESSION_IDLE;
             lab_session_publish(s);

@@ -27,6 +27,8 @@ struct lab_curve_buffer {
     int n;
     int64_t every; /* one point of so many is kept */
     int64_t seen;
+    int64_t last_iteration; /* of the newest value, kept or not */
+    double last_value;
 };
 
 struct lab_session {

@@ -15,12 +15,21 @@ static void *copy_array(const void *from, size_t count, size_t each)
     return to;
 }
 
+/* The curve always ends with the newest value: thinning must not make a view
+ * show an older one as the last. */
 static void fill_curve(struct lab_curve *out, const struct lab_curve_buffer *c)
 {
-    out->iteration =
-        copy_array(c->iteration, (size_t)c->n, sizeof(*c->iteration));
-    out->value = copy_array(c->value, (size_t)c->n, sizeof(*c->value));
-    out->n = out->iteration && out->value ? c->n : 0;
+    size_t n = (size_t)c->n;
+    bool tail = n > 0 && c->iteration[n - 1] != c->last_iteration;
+    out->iteration = lab_alloc_array(n + 1, sizeof(*out->iteration));
+    out->value = lab_alloc_array(n + 1, sizeof(*out->value));
+    if (!out->iteration || !out->value)
+        return;
+    memcpy(out->iteration, c->iteration, n * sizeof(*out->iteration));
+    memcpy(out->value, c->value, n * sizeof(*out->value));
+    out->iteration[n] = c->last_iteration;
+    out->value[n] = c->last_value;
+    out->n = c->n + tail;
 }
 
 /* Coordinates of the plane's element (r, c), as a flat index. */
@@ -95,6 +104,7 @@ static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
     for (int i = 0; out->steps && i < schedule->n_steps; i++) {
         struct lab_step_status *st = &out->steps[i];
         lab_walk_step_status(s->walk, i, &st->exec, &st->time_ns);
+        st->ran = lab_walk_step_ran(s->walk, i);
         st->done = i < out->position;
     }
 }

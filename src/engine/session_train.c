@@ -12,6 +12,8 @@ void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
 {
     if (c->every == 0)
         c->every = 1;
+    c->last_iteration = iteration;
+    c->last_value = value;
     if (c->seen++ % c->every != 0)
         return;
     if (c->n == LAB_CURVE_POINTS) { /* keep every other point from now on */

@@ -41,11 +41,12 @@ static enum lab_status alloc_tables(struct lab_walk *w)
     }
     w->step_exec = lab_alloc_array(steps, sizeof(*w->step_exec));
     w->step_ns = lab_alloc_array(steps, sizeof(*w->step_ns));
+    w->step_ran = lab_alloc_array(steps, sizeof(*w->step_ran));
     w->written = lab_alloc_array(tensors, sizeof(*w->written));
     w->generation = lab_alloc_array(tensors, sizeof(*w->generation));
     w->staging = lab_alloc(most);
-    if (!w->step_exec || !w->step_ns || !w->written || !w->generation ||
-        !w->staging)
+    if (!w->step_exec || !w->step_ns || !w->step_ran || !w->written ||
+        !w->generation || !w->staging)
         return lab_fail(LAB_E_NOMEM, "no memory for the stepper");
     return LAB_OK;
 }
@@ -127,6 +128,7 @@ void lab_walk_free(struct lab_walk *w)
     lab_schedule_release(w->schedule);
     lab_free(w->step_exec);
     lab_free(w->step_ns);
+    lab_free(w->step_ran);
     lab_free(w->written);
     lab_free(w->generation);
     lab_free(w->staging);
@@ -229,6 +231,13 @@ void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
     int at = w->schedule->steps[i].hides_from;
     *exec = w->step_exec[at];
     *time_ns = w->step_ns[at];
+}
+
+const char *lab_walk_step_ran(const struct lab_walk *w, int i)
+{
+    int at = w->schedule->steps[i].hides_from;
+    return w->step_exec[at] > 0 && w->step_ran[at] ? w->step_ran[at]->name
+                                                   : NULL;
 }
 
 static bool writes(const struct lab_step *s, int tensor)

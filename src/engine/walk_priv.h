@@ -31,7 +31,8 @@ struct lab_walk {
     double loss;
     int64_t *step_exec; /* by plan step; 0: not in this iteration */
     int64_t *step_ns;
-    bool *written; /* by tensor */
+    const struct lab_variant **step_ran; /* what an execution ran as */
+    bool *written;                       /* by tensor */
     int64_t *generation;
     void *staging; /* host memory for the largest data tensor */
     bool open_iteration;

@@ -157,6 +157,7 @@ static void mark_written(struct lab_walk *w, const struct lab_schedule_step *s,
     for (int k = 0; k < s->hides_count; k++) {
         w->step_exec[s->hides_from + k] = told ? w->exec : LAB_EXEC_UNTOLD;
         w->step_ns[s->hides_from + k] = ns;
+        w->step_ran[s->hides_from + k] = s->variant;
     }
 }
 

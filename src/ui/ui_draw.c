@@ -16,6 +16,40 @@ static void draw_small(struct lab_ui *ui, struct lab_rect body)
                     "Make it larger, or press q.");
 }
 
+static const char program[] = "lapenna-lab";
+static const char arrow[] = " > ";
+static const char left_out[] = "…";
+
+static const char *title_of(struct lab_ui *ui, int i, char *text, size_t cap)
+{
+    struct lab_screen *s = &ui->stack[i].screen;
+    snprintf(text, cap, "%s", s->ops->title);
+    if (s->ops->title_now)
+        s->ops->title_now(s, text, cap);
+    return text;
+}
+
+/* The first screen of the path that is named in `room` columns: the one on top
+ * always is, for its name may be a file's or a place in a text. */
+static int first_title(struct lab_ui *ui, int room)
+{
+    const struct lab_canvas *c = &ui->canvas;
+    char text[256];
+    int first = ui->depth;
+    int all = lab_canvas_columns(c, program);
+    int used =
+        all + lab_canvas_columns(c, arrow) + lab_canvas_columns(c, left_out);
+    for (int i = ui->depth - 1; i >= 0; i--) {
+        int w = lab_canvas_columns(c, arrow) +
+                lab_canvas_columns(c, title_of(ui, i, text, sizeof(text)));
+        all += w;
+        used += w;
+        if (used <= room || i == ui->depth - 1)
+            first = i;
+    }
+    return all <= room ? 0 : first;
+}
+
 static void draw_title(struct lab_ui *ui, struct lab_rect row)
 {
     struct lab_canvas *c = &ui->canvas;
@@ -30,16 +64,18 @@ static void draw_title(struct lab_ui *ui, struct lab_rect row)
     }
     struct lab_rect old = lab_canvas_clip(c, row);
     int x = row.x;
-    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_TITLE, "lapenna-lab");
-    for (int i = 0; i < ui->depth; i++) {
-        struct lab_screen *s = &ui->stack[i].screen;
-        snprintf(text, sizeof(text), "%s", s->ops->title);
-        if (s->ops->title_now)
-            s->ops->title_now(s, text, sizeof(text));
-        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, " > ");
-        x += lab_canvas_text(
-            c, row.y, x, -1,
-            i == ui->depth - 1 ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL, text);
+    int first = first_title(ui, row.w);
+    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_TITLE, program);
+    if (first > 0) {
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, left_out);
+    }
+    for (int i = first; i < ui->depth; i++) {
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
+        x += lab_canvas_text(c, row.y, x, -1,
+                             i == ui->depth - 1 ? LAB_ROLE_TITLE
+                                                : LAB_ROLE_NORMAL,
+                             title_of(ui, i, text, sizeof(text)));
     }
     lab_canvas_unclip(c, old);
 }

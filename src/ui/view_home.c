@@ -201,6 +201,8 @@ static enum lab_status open_other(struct lab_screen *s, int action)
     struct home_state *st = s->state;
     struct lab_text_args doctor = {"Doctor", st->model->user,
                                    st->model->write_doctor};
+    if (action == ACT_DOCTOR && !st->model->write_doctor)
+        return lab_fail(LAB_E_STATE, "nothing here looks at the machine");
     if (action == ACT_DOCTOR)
         return lab_ui_push(s->ui, &lab_view_text, &doctor);
     if (!st->model->all_runs)

@@ -117,31 +117,9 @@ static void add_break(struct lab_stepper *v, const struct lab_ui_command *cmd)
         out.value = cmd->value;
         break;
     }
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "breakpoint set; list breaks shows all, delete removes one");
     lab_stepper_post(v, &out);
-}
-
-static void list(struct lab_stepper *v)
-{
-    static const char *const kinds[] = {"step", "phase", "NaN", "Inf",
-                                        "loss above"};
-    struct lab_str text;
-    lab_str_init(&text);
-    for (int i = 0; i < v->snap.n_breaks; i++) {
-        const struct lab_break_info *b = &v->snap.breaks[i];
-        lab_str_addf(&text, "%s%d: %s %s", i ? "; " : "", b->number,
-                     b->watch ? "watch" : kinds[b->kind], b->step);
-        if (b->kind == LAB_BREAK_LOSS_ABOVE)
-            lab_str_addf(&text, "%g", b->value);
-        else if (b->phase >= 0)
-            lab_str_addf(&text, "%s%s", b->step[0] ? " " : "",
-                         lab_phase_name((enum lab_phase)b->phase));
-        if (b->hits)
-            lab_str_addf(&text, " (hit %lld times)", (long long)b->hits);
-    }
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
-                   v->snap.n_breaks ? lab_str_text(&text)
-                                    : "no breakpoints and no watches");
-    lab_str_release(&text);
 }
 
 /* Kinds that only carry a count. */
@@ -237,7 +215,7 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         train(v, cmd);
         return true;
     case LAB_COMMAND_LIST:
-        list(v);
+        lab_stepper_list(v, cmd->arg);
         return true;
     default:
         return counted(v, cmd);

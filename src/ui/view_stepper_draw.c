@@ -105,9 +105,12 @@ static void step_line(const struct lab_stepper *v, struct lab_canvas *c,
          2;
     lab_format_ns(status->exec > 0 ? (double)status->time_ns : NAN, time,
                   sizeof(time));
-    snprintf(right, sizeof(right), "  %s, %s",
-             s->variant ? s->variant->name : "?",
-             status->exec > 0 ? time : lab_stepper_untimed(status));
+    const char *now = s->variant ? s->variant->name : "?";
+    const char *ran = status->exec > 0 && status->ran ? status->ran : now;
+    bool other = strcmp(ran, now) != 0; /* the time is not the choice's */
+    snprintf(right, sizeof(right), "  %s, %s%s%s", ran,
+             status->exec > 0 ? time : lab_stepper_untimed(status),
+             other ? ", next " : "", other ? now : "");
     int w = lab_canvas_columns(c, right);
     int formula = lab_canvas_columns(c, s->step->formula);
     if (x + formula + w <= r.x + r.w) /* the formula comes first */

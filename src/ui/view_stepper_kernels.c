@@ -119,8 +119,13 @@ static void add_variant(const struct lab_stepper *v, const struct sheet *o,
     if (v->model.variant_names)
         n = v->model.variant_names(v->model.user, s->depth_node, names,
                                    LAB_STEPPER_VARIANTS);
-    snprintf(line, sizeof(line), "%s on %s",
-             s->variant ? s->variant->name : "?", v->snap.backend);
+    const char *now = s->variant ? s->variant->name : "?";
+    const char *ran = v->snap.steps[v->step].ran;
+    if (ran && strcmp(ran, now) != 0)
+        snprintf(line, sizeof(line), "%s on %s; what is shown ran as %s", now,
+                 v->snap.backend, ran);
+    else
+        snprintf(line, sizeof(line), "%s on %s", now, v->snap.backend);
     add_pair(o, "variant", line);
     if (n > 1)
         lab_stepper_text_flow(o->text, LAB_ROLE_DIM, "  v:", o->columns,

@@ -111,6 +111,8 @@ const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s);
 /* view_stepper_keys.c, view_stepper_command.c */
 bool lab_stepper_action(struct lab_screen *s, int action);
 bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
+/* view_stepper_list.c */
+void lab_stepper_list(struct lab_stepper *v, const char *what);
 bool lab_stepper_command(struct lab_screen *s,
                          const struct lab_ui_command *cmd);
 const char *lab_stepper_complete(struct lab_screen *s,

@@ -19,3 +19,30 @@ ended_by() {
 ended_by INT 2
 ended_by TERM 15
 ended_by HUP 1
+
+# The same while a write waits for a reader that does not read: the signal cuts
+# the write short, which is no failure of the output.
+# cut_short COMMAND SIGNAL NUMBER
+cut_short() {
+    command=" $1 (SIG$2 while the pipe is full)"
+    mkfifo "pipe.$1.$2"
+    "$LAB_EXE" "$1" small.md --json --backend cpu --iterations 1000000000 \
+        --db "cut.$1.$2.db" </dev/null >"pipe.$1.$2" 2>"$err" &
+    child=$!
+    exec 3<"pipe.$1.$2"
+    sleep 1
+    kill -s "$2" "$child"
+    sleep 1
+    cat <&3 >"$out"
+    exec 3<&-
+    status=0
+    wait "$child" || status=$?
+    expect_exit "$((128 + $3))"
+    expect_no_stderr
+    run profile list --json --db "cut.$1.$2.db"
+    expect_exit 0
+    expect_json 'one("run")["status"] == "cancelled"'
+}
+cut_short run INT 2
+cut_short run TERM 15
+cut_short step HUP 1

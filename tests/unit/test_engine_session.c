@@ -199,6 +199,56 @@ static void many_steps_stop_at_a_break(void **state)
     assert_string_equal(f->snap.stop_reason, "breakpoint 1: act.relu");
 }
 
+static void a_check_ends_with_the_state_it_was_of(void **state)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_CONTINUE, 0);
+    struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
+    snprintf(c.text, sizeof(c.text), "fc2.b");
+    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+    assert_int_equal(f->snap.n_checks, 1);
+    struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
+    show.show.tensor = -1;
+    assert_int_equal(lab_session_post(f->session, &show), LAB_OK);
+    settle(f);
+    assert_int_equal(f->snap.n_checks, 1); /* looking changes nothing */
+    post_and_settle(f, LAB_DO_STEP, 1);
+    assert_int_equal(f->snap.n_checks, 0);
+}
+
+static void a_thinned_curve_ends_with_the_newest(void **state)
+{
+    struct fixture *f = *state;
+    post_and_settle(f, LAB_DO_TRAIN, 5000);
+    const struct lab_curve *c = &f->snap.losses;
+    assert_true(c->n > 1000 && c->n < 5000);
+    assert_int_equal(c->iteration[c->n - 1], 4999);
+    assert_true(c->value[c->n - 1] == f->snap.loss);
+    for (int i = 1; i < c->n; i++)
+        assert_true(c->iteration[i] > c->iteration[i - 1]);
+}
+
+static void a_new_choice_does_not_rename_what_ran(void **state)
+{
+    struct fixture *f = *state;
+    struct lab_command c = {.kind = LAB_DO_VARIANT, .phase = -1};
+    assert_null(f->snap.steps[0].ran);
+    post_and_settle(f, LAB_DO_STEP, 2);
+    snprintf(c.text, sizeof(c.text), "fc1");
+    snprintf(c.text2, sizeof(c.text2), "blas");
+    assert_int_equal(lab_session_post(f->session, &c), LAB_OK);
+    settle(f);
+    assert_string_equal(f->snap.error, "");
+    assert_string_equal(f->snap.schedule->steps[0].variant->name, "blas");
+    assert_string_equal(f->snap.steps[0].ran, "naive");
+    post_and_settle(f, LAB_DO_BACK, 2);
+    assert_null(f->snap.steps[0].ran);
+    post_and_settle(f, LAB_DO_STEP, 1);
+    assert_string_equal(f->snap.steps[0].ran, "blas");
+}
+
 /* A step that ran unheard has no number: another step's kernels are not its. */
 static void a_replayed_step_has_no_execution(void **state)
 {
@@ -231,6 +281,9 @@ int main(void)
         IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
         IN_A_SESSION(a_break_at_the_first_step_stops),
         IN_A_SESSION(many_steps_stop_at_a_break),
+        IN_A_SESSION(a_check_ends_with_the_state_it_was_of),
+        IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
+        IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
         IN_A_SESSION(a_replayed_step_has_no_execution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,7 @@ struct lab_plane {
 struct lab_step_status {
     int64_t exec;    /* 0: has not run; or LAB_EXEC_UNTOLD */
     int64_t time_ns; /* wall time on the CPU clock around the step */
+    const char *ran; /* the variant of that execution; NULL: has not run */
     bool done;       /* ran in the iteration that is shown */
 };
 
@@ -87,7 +88,8 @@ struct lab_snapshot {
     int n_breaks;
     struct lab_plane plane;
     struct lab_explanation explanation; /* tensor -1: none */
-    struct lab_check_result *checks;    /* of the last LAB_DO_CHECK */
+    struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
+                                           when the walk moves on */
     int n_checks;
     /* training */
     int64_t train_target; /* iterations asked for */

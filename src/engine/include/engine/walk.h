@@ -53,6 +53,9 @@ double lab_walk_loss(const struct lab_walk *w); /* NaN before it is known */
  * LAB_EXEC_UNTOLD. */
 void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
                           int64_t *time_ns);
+/* The variant of that execution, which a later choice does not change; NULL:
+ * not yet. */
+const char *lab_walk_step_ran(const struct lab_walk *w, int i);
 /* Has a step written it in this iteration (data, parameters: always true)? */
 bool lab_walk_written(const struct lab_walk *w, int tensor);
 int64_t lab_walk_generation(const struct lab_walk *w, int tensor);

@@ -1,0 +1,47 @@
+# shellcheck shell=sh
+# The home screen of the program itself, on a terminal, with its own models.
+# screens NAME <<END plays a script of keys.
+screens() {
+    cat >"$work/$1.keys"
+    command=" (the keys of $1)"
+    status=0
+    LAPENNA_LAB_SCRIPT=$work/$1.keys TERM=xterm LINES=24 COLUMNS=80 \
+        "${LAB_PYTHON:-python3}" -c '
+import pty, sys
+status = pty.spawn(sys.argv[1:])
+sys.exit(status >> 8 or status)' "$LAB_EXE" --backend cpu \
+        >"$out" 2>"$err" </dev/null || status=$?
+    expect_exit 0
+    tr -d '\033' <"$out" >"$out.text" && mv "$out.text" "$out"
+}
+run run activations --iterations 2 --backend cpu
+expect_exit 0
+screens doctor <<END
+expect Last runs
+key d
+expect variants (cpu)
+key q
+expect Last runs
+key q
+END
+screens all <<END
+key r
+expect activations
+key Enter
+expect Steps
+key q
+key q
+key Enter
+await 10000 next: fc1.matmul
+key s
+await 10000 next: fc1.bias
+text :list tensors
+key Enter
+expect fc1.W.grad
+key q
+key ?
+expect Help (
+key q
+key q
+key q
+END

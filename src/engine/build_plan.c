@@ -19,17 +19,33 @@ static enum lab_status fail_at(struct lab_builder *b, struct lab_place place,
 
 /* ---- data ---- */
 
+static bool reads(const struct lab_network_spec *spec, int i, const char *name)
+{
+    const struct lab_node_spec *n = &spec->nodes[i];
+    bool found = i == 0 && n->n_from == 0 && strcmp(name, "x") == 0;
+    for (int k = 0; k < n->n_from; k++)
+        found = found || strcmp(n->from[k], name) == 0;
+    return found;
+}
+
 static bool any_reader_takes_images(const struct lab_network_spec *spec)
 {
     for (int i = 0; i < spec->n_nodes; i++) {
-        const struct lab_node_spec *n = &spec->nodes[i];
-        bool reads_x = i == 0 && n->n_from == 0;
-        for (int k = 0; k < n->n_from; k++)
-            reads_x = reads_x || strcmp(n->from[k], "x") == 0;
-        if (reads_x && n->op->takes_images)
+        if (spec->nodes[i].op->takes_images && reads(spec, i, "x"))
             return true;
     }
     return false;
+}
+
+/* The first node that takes the data `name` as ids; NULL: none. */
+static const struct lab_node_spec *
+reader_of_ids(const struct lab_network_spec *spec, const char *name)
+{
+    for (int i = 0; i < spec->n_nodes; i++) {
+        if (spec->nodes[i].op->takes_ids && reads(spec, i, name))
+            return &spec->nodes[i];
+    }
+    return NULL;
 }
 
 static int data_tensor(struct lab_builder *b, const char *name,
@@ -62,14 +78,16 @@ static void build_inline_data(struct lab_builder *b, int64_t batch)
     for (int i = 0; i < d->n_tensors && !b->status; i++) {
         const struct lab_tensor_spec *t = &d->tensors[i];
         bool is_y = strcmp(t->name, "y") == 0;
-        enum lab_dtype dtype =
-            is_y && b->spec->loss.op->labels ? LAB_I32 : b->plan->real;
+        bool labels = is_y && b->spec->loss.op->labels;
+        const struct lab_node_spec *ids =
+            is_y ? NULL : reader_of_ids(b->spec, t->name);
+        enum lab_dtype dtype = labels || ids ? LAB_I32 : b->plan->real;
         if (dtype == LAB_I32 && !t->integers) {
             b->status = lab_network_fail(
                 b->spec, t->place, LAB_E_PARSE,
-                "y holds fractions, but %s takes class labels: whole numbers "
-                "from 0",
-                b->spec->loss.op->name);
+                "%s holds fractions, but %s takes %s: whole numbers from 0",
+                t->name, ids ? ids->op->name : b->spec->loss.op->name,
+                ids ? "ids" : "class labels");
             return;
         }
         struct lab_shape shape = t->shape;
@@ -94,7 +112,8 @@ static void build_data(struct lab_builder *b,
     } else {
         bool image =
             shapes->x_image.rank > 0 && any_reader_takes_images(b->spec);
-        data_tensor(b, "x", image ? &shapes->x_image : &shapes->x, plan->real);
+        data_tensor(b, "x", image ? &shapes->x_image : &shapes->x,
+                    reader_of_ids(b->spec, "x") ? LAB_I32 : plan->real);
         if (!shapes->y_integers && b->spec->loss.op->labels)
             fail_at(b, b->spec->data.place, LAB_E_PARSE,
                     "the loss takes class labels, the data has real targets");
@@ -151,6 +170,25 @@ static int resolve(struct lab_builder *b, const struct lab_node_spec *n,
     return -1;
 }
 
+/* Whole numbers go where ids are taken, and only there. */
+static void check_kind(struct lab_builder *b, const struct lab_node_spec *n,
+                       const struct lab_tensor *t)
+{
+    bool integers = t->dtype == LAB_I32;
+    if (integers && !n->op->takes_ids)
+        b->status = lab_network_fail(
+            b->spec, n->n_from ? n->from_place : n->place, LAB_E_PARSE,
+            "node '%s' reads '%s', which holds class labels or ids: %s takes "
+            "real numbers",
+            n->id, t->name, n->op->name);
+    else if (!integers && n->op->takes_ids)
+        b->status = lab_network_fail(
+            b->spec, n->n_from ? n->from_place : n->place, LAB_E_PARSE,
+            "node '%s' reads '%s', which holds real numbers: %s takes ids, "
+            "whole numbers in the data",
+            n->id, t->name, n->op->name);
+}
+
 static void connect(struct lab_builder *b, struct lab_node *node,
                     const struct lab_node_spec *n)
 {
@@ -162,12 +200,6 @@ static void connect(struct lab_builder *b, struct lab_node *node,
     node->n_in = n->n_from ? n->n_from : 1;
     for (int k = 0; k < n->n_from && !b->status; k++) {
         node->in[k] = resolve(b, n, n->from[k]);
-        if (!b->status && b->plan->tensors[node->in[k]].dtype == LAB_I32)
-            b->status = lab_network_fail(
-                b->spec, n->from_place, LAB_E_PARSE,
-                "node '%s' reads '%s', which holds class labels: %s takes "
-                "real numbers",
-                n->id, n->from[k], n->op->name);
     }
     if (n->n_from == 0) {
         node->in[0] =
@@ -177,6 +209,8 @@ static void connect(struct lab_builder *b, struct lab_node *node,
                            "there is no x in the data: say what this node "
                            "reads with from:");
     }
+    for (int k = 0; k < node->n_in && !b->status; k++)
+        check_kind(b, n, &b->plan->tensors[node->in[k]]);
     int most = n->op->max_inputs;
     if (!b->status && (node->n_in < n->op->min_inputs || node->n_in > most))
         lab_build_fail(b, LAB_E_PARSE, "takes %d input%s, from: gives %d", most,
@@ -204,6 +238,7 @@ static bool start_node(struct lab_builder *b, int index,
     b->node_spec = n;
     b->has_params = false;
     node->op = n->op;
+    node->outer = n->outer;
     memcpy(node->attr, n->attr, sizeof(node->attr));
     node->place = n->place;
     node->out = -1;
@@ -215,7 +250,7 @@ static bool start_node(struct lab_builder *b, int index,
         lab_build_fail(b, LAB_E_NOTFOUND,
                        "this version does not run the op '%s' yet",
                        n->op->name);
-    else if (strchr(n->id, '.'))
+    else if (strchr(n->id, '.') && !n->outer)
         lab_build_fail(b, LAB_E_PARSE,
                        "'%s' cannot be a node's id: a dot parts a node from "
                        "its tensors",
@@ -235,6 +270,7 @@ static void build_layer(struct lab_builder *b, int index)
     if (!start_node(b, index, n))
         return;
     connect(b, node, n);
+    lab_builder_settle_width(b, node);
     if (b->status)
         return;
     n->op->forward(b);
@@ -452,6 +488,12 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     if (spec->n_nodes < 1 || !spec->loss.op)
         return lab_network_fail(spec, no_place, LAB_E_PARSE,
                                 "a lesson needs a network and a loss");
+    lab_builder_expand(&b);
+    if (b.status) {
+        lab_builder_release_inner(&b);
+        return b.status;
+    }
+    spec = b.spec;
     struct lab_plan *plan = lab_alloc(sizeof(*plan));
     size_t most_nodes =
         (size_t)spec->n_nodes + 1 + (size_t)spec->data.n_tensors + 1;
@@ -473,6 +515,7 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     lab_free(b.wants);
     lab_free(b.grad);
     lab_free(b.live);
+    lab_builder_release_inner(&b);
     if (b.status) {
         lab_plan_free(plan);
         return b.status;

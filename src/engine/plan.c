@@ -88,11 +88,12 @@ static uint32_t stream_of(const char *name)
     return h;
 }
 
-static void init_fan_in(const struct lab_plan *plan, const struct lab_tensor *t,
-                        void *out)
+/* sides: 1 / variance */
+static void init_normal(const struct lab_plan *plan, const struct lab_tensor *t,
+                        int64_t sides, void *out)
 {
     uint32_t stream = stream_of(t->name);
-    double scale = sqrt(1.0 / (double)t->shape.dim[0]);
+    double scale = sqrt(1.0 / (double)sides);
     for (int64_t i = 0; i < t->count; i++)
         put(out, t->dtype, i,
             (float)(scale * normal(plan->seed, stream, (uint64_t)i)));
@@ -112,7 +113,11 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
         return;
     }
     if (init && !init->filled && init->init == LAB_INIT_FAN_IN) {
-        init_fan_in(plan, t, out);
+        init_normal(plan, t, t->shape.dim[0], out);
+        return;
+    }
+    if (init && !init->filled && init->init == LAB_INIT_TABLE) {
+        init_normal(plan, t, t->shape.dim[1], out);
         return;
     }
     double value = 0;

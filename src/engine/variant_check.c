@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "plan_priv.h"
+#include "engine/op_check.h"
 #include "engine/stats.h"
 #include "random.h"
 #include "replica.h"
@@ -66,7 +67,8 @@ struct check {
     struct lab_network_spec spec;
     struct lab_node_spec nodes[MAX_NODES];
     char ids[MAX_NODES][32];
-    struct lab_tensor_spec data[2];
+    struct lab_tensor_spec data[4];
+    char *from[3];
     struct lab_plan *plan;    /* float */
     struct lab_replica truth; /* double: the same tensors and steps */
     struct lab_backend *be;
@@ -119,7 +121,7 @@ static void describe(struct check *c, const struct lab_op_def *loss,
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < n_ops; i++) {
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
-                !ops[i]->forward)
+                !ops[i]->forward || ops[i]->checks)
                 continue;
             if (ops[i]->activation)
                 add_node(c, dense, turn);
@@ -145,6 +147,41 @@ static void describe(struct check *c, const struct lab_op_def *loss,
         c->data[1].shape.rank = 1;
     c->spec.data.tensors = c->data;
     c->spec.data.n_tensors = 2;
+    c->spec.data.gradient = true;
+}
+
+/* The network of one node that an op asks for. */
+static void describe_own(struct check *c, const struct lab_op_def *op,
+                         const struct lab_op_check *own)
+{
+    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c"};
+    int n = 0;
+    lab_network_spec_init(&c->spec);
+    c->spec.nodes = c->nodes;
+    c->spec.seed = 20;
+    add_node(c, op, 0);
+    for (; n < 3 && own->in[n].rank > 0; n++) {
+        c->from[n] = names[n];
+        c->data[n] = (struct lab_tensor_spec){
+            .name = names[n], .shape = own->in[n], .integers = true};
+    }
+    c->data[n] =
+        (struct lab_tensor_spec){.name = (char *)"y", .shape = own->out};
+    c->nodes[0].from = c->from;
+    c->nodes[0].n_from = n;
+    for (int i = 0; i < 4 && own->keys[i].key; i++) {
+        struct lab_attr *attr =
+            &c->nodes[0].attr[lab_op_key(op, own->keys[i].key)];
+        attr->f = own->keys[i].value;
+        attr->i = (int64_t)attr->f;
+        attr->choice = (int)attr->i;
+        attr->b = attr->i != 0;
+    }
+    c->spec.loss = (struct lab_node_spec){
+        .id = (char *)"loss", .op = lab_op_find("weighted_sum", LAB_KIND_LOSS)};
+    lab_op_defaults(c->spec.loss.op, c->spec.loss.attr);
+    c->spec.data.tensors = c->data;
+    c->spec.data.n_tensors = n + 1;
     c->spec.data.gradient = true;
 }
 
@@ -342,16 +379,26 @@ static void judge_group(struct check *c, const struct lab_node *node,
     lab_step_release(&s);
 }
 
-static void judge_groups(struct check *c)
+/* Only then may the op be asked for the step of its group. */
+static bool has_group(struct check *c, const struct lab_node *node,
+                      enum lab_phase phase)
+{
+    return node->op->group && node->n_steps[phase] > 0 &&
+           lab_backend_variant(c->be, LAB_F32, node->op->name, NULL, phase,
+                               NULL);
+}
+
+static void judge_groups(struct check *c, enum lab_phase phase)
 {
     for (int i = 0; i < c->plan->loss_node; i++) {
         const struct lab_node *node = &c->plan->nodes[i];
         const struct lab_node *next = node + 1;
-        if (!node->op->group)
+        if (!has_group(c, node, phase))
             continue;
-        judge_group(c, node, LAB_FORWARD, NULL);
-        if (next->op->activation && next->in[0] == node->out)
-            judge_group(c, node, LAB_FORWARD, next);
+        judge_group(c, node, phase, NULL);
+        if (phase == LAB_FORWARD && next->op->activation &&
+            next->in[0] == node->out)
+            judge_group(c, node, phase, next);
     }
 }
 
@@ -364,26 +411,30 @@ static enum lab_status walk_truth(struct check *c)
         if (!st)
             judge_all(c, s, s->kernel);
         /* Before the update changes parameters. */
-        bool forward_done = i + 1 < c->plan->n_steps &&
-                            s->phase == LAB_FORWARD &&
-                            c->plan->steps[i + 1].phase != LAB_FORWARD;
-        if (!st && forward_done)
-            judge_groups(c);
+        bool last = i + 1 == c->plan->n_steps ||
+                    c->plan->steps[i + 1].phase != s->phase;
+        if (!st && last &&
+            (s->phase == LAB_FORWARD || s->phase == LAB_BACKWARD))
+            judge_groups(c, s->phase);
     }
     return st;
 }
 
-static enum lab_status check_one(struct lab_backend *be,
-                                 const struct lab_op_def *loss,
-                                 const struct lab_op_def *optimizer,
-                                 struct lab_str *said)
+static struct check *check_new(struct lab_backend *be, struct lab_str *said)
 {
     struct check *c = lab_alloc(sizeof(*c));
-    if (!c)
-        return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+    if (!c) {
+        lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+        return NULL;
+    }
     c->be = be;
     c->said = said;
-    describe(c, loss, optimizer);
+    return c;
+}
+
+/* Takes the check, described. */
+static enum lab_status check_run(struct check *c)
+{
     enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
     if (!st)
         st = lab_replica_open(&c->truth, &c->spec, NULL);
@@ -398,6 +449,23 @@ static enum lab_status check_one(struct lab_backend *be,
     return st;
 }
 
+static enum lab_status check_own(struct lab_backend *be, struct lab_str *said)
+{
+    int n_ops;
+    enum lab_status st = LAB_OK;
+    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
+    for (int i = 0; i < n_ops; i++) {
+        for (int k = 0; k < ops[i]->n_checks && !st; k++) {
+            struct check *c = check_new(be, said);
+            if (!c)
+                return LAB_E_NOMEM;
+            describe_own(c, ops[i], &ops[i]->checks[k]);
+            st = check_run(c);
+        }
+    }
+    return st;
+}
+
 enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
 {
     static const char *const turns[][2] = {{"softmax_cross_entropy", "sgd"},
@@ -406,8 +474,13 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     enum lab_status st = LAB_OK;
     if (be->ops == &lab_backend_null || !first_time(be->ops))
         return LAB_OK;
-    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
-        st = check_one(be, lab_op_find(turns[i][0], LAB_KIND_LOSS),
-                       lab_op_find(turns[i][1], LAB_KIND_OPTIMIZER), said);
-    return st;
+    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++) {
+        struct check *c = check_new(be, said);
+        if (!c)
+            return LAB_E_NOMEM;
+        describe(c, lab_op_find(turns[i][0], LAB_KIND_LOSS),
+                 lab_op_find(turns[i][1], LAB_KIND_OPTIMIZER));
+        st = check_run(c);
+    }
+    return st ? st : check_own(be, said);
 }

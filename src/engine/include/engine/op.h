@@ -13,10 +13,12 @@
 #include "engine/tensor.h"
 
 struct lab_builder;
+struct lab_expansion;
 struct lab_explainer;
 struct lab_group_step;
 struct lab_node;
 struct lab_node_spec;
+struct lab_op_check;
 struct lab_plan;
 
 enum {
@@ -72,10 +74,13 @@ struct lab_op_def {
     int min_inputs;
     int max_inputs;
     bool takes_images; /* x stays [N,C,H,W]; other readers get [N, pixels] */
+    bool takes_ids;    /* reads data that hold whole numbers, i32 */
     bool labels;       /* losses: y holds class labels, i32 */
     bool internal;     /* not for lessons: grad_sum */
     /* NULL: planned; the keys are checked and then the lesson is refused. */
     void (*forward)(struct lab_builder *b);
+    /* Instead of forward: the node stands for several, which this lists. */
+    void (*expand)(struct lab_expansion *e); /* see engine/expand.h */
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
@@ -87,6 +92,15 @@ struct lab_op_def {
     void (*group)(const struct lab_plan *plan, const struct lab_node *node,
                   enum lab_phase phase, const struct lab_node *absorbed,
                   struct lab_group_step *out);
+    /* What the group hides: group_steps steps from the one of this name. NULL:
+     * all steps of the node's phase. */
+    const char *group_from[LAB_PHASE_COUNT];
+    int group_steps;
+    /* The group leaves parts unwritten that the other phase's own steps read:
+     * it is taken in both phases or in none. */
+    bool group_both;
+    const struct lab_op_check *checks; /* engine/op_check.h; NULL: the chain */
+    int n_checks;
 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
@@ -121,7 +135,8 @@ struct lab_group_step {
 enum lab_init {
     LAB_INIT_ZERO,
     LAB_INIT_ONE,
-    LAB_INIT_FAN_IN /* normal, standard deviation sqrt(1/dim[0]) */
+    LAB_INIT_FAN_IN, /* normal, standard deviation sqrt(1/dim[0]) */
+    LAB_INIT_TABLE   /* normal, standard deviation sqrt(1/dim[1]) */
 };
 
 LAB_C_BEGIN
@@ -161,9 +176,17 @@ int lab_build_find(const struct lab_builder *b, const char *name);
  * when nobody wants it. */
 int lab_build_out_grad(const struct lab_builder *b);
 int lab_build_input_grad(struct lab_builder *b, int k);
+/* The same in the memory of `same_as`. */
+int lab_build_input_grad_alias(struct lab_builder *b, int k, int same_as);
 int lab_build_grad(struct lab_builder *b, int tensor); /* part or param */
 /* "<tensor>.grad" in the memory of `same_as`: a gradient that is a copy. */
 int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as);
+
+/* In forward(): the node reads input k once more, and its gradient comes back
+ * once more: lab_build_input_grad() of the new input, which this returns. */
+int lab_build_read_again(struct lab_builder *b, int k);
+/* In forward(): input k holds ids in 0 .. limit-1. */
+void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
 /* Refuses the node; the message gets file, line, column and the node's name. */

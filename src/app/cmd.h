@@ -22,9 +22,13 @@ int lab_cmd_step(int argc, char **argv);
  * bare program without a terminal, lines of text. */
 int lab_cmd_open(int argc, char **argv);
 
+/* The command that `word` may have been meant to be, or NULL. */
+const char *lab_command_nearest(const char *word);
+
 int lab_exit_code(enum lab_status st);
 /* "lapenna-lab: <lab_error()>" on stderr, made safe for a terminal; returns
- * the exit code of `st`. */
+ * the exit code of `st`. Without a word when the reader of our output has
+ * gone. */
 int lab_exit_error(enum lab_status st);
 /* A line on stderr. */
 void lab_warn(const char *fmt, ...) LAB_PRINTF(1, 2);

@@ -1,9 +1,11 @@
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cmd.h"
+#include "signals.h"
 
 int lab_exit_code(enum lab_status st)
 {
@@ -19,6 +21,7 @@ int lab_exit_code(enum lab_status st)
     case LAB_E_RANGE:
     case LAB_E_NOTFOUND:
     case LAB_E_DB:
+    case LAB_E_NOT_BUILT: /* the lesson asks for it, not the machine */
         return LAB_EXIT_INPUT;
     case LAB_E_NOMEM:
     case LAB_E_UNSUPPORTED:
@@ -40,6 +43,8 @@ static void say(const char *text)
 
 int lab_exit_error(enum lab_status st)
 {
+    if (st && lab_signals_reader_gone())
+        return LAB_EXIT_SIGNAL + SIGPIPE;
     if (st)
         say(lab_error());
     return lab_exit_code(st);

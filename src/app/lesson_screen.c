@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "engine/session.h"
 #include "lesson/catalog.h"
+#include "machine.h"
 #include "recording.h"
 #include "trace/intern.h"
 #include "ui/stepper.h"
@@ -142,6 +143,45 @@ static void text_for(void *user, const char *step, const char *node,
         add_doc(&section->doc, columns, out);
 }
 
+/* The whole text of the lesson, in a pager that wraps by itself. */
+static void add_block(struct lab_doc *out, const struct lab_md_line *line)
+{
+    lab_doc_para(out, 0, 0, false);
+    for (size_t k = 0; k < line->n_spans; k++)
+        lab_doc_add(out, role_of(line->spans[k].style), line->spans[k].text);
+}
+
+static enum lab_status write_lesson(void *user, struct lab_doc *out)
+{
+    enum { COLUMNS = 76 }; /* the narrowest usual terminal, with a margin */
+    struct lab_lesson_screen *s = user;
+    for (int i = 0; i < s->lesson->n_sections; i++) {
+        const struct lab_section *section = &s->lesson->sections[i];
+        struct lab_md_lines lines;
+        enum lab_status st = lab_md_wrap(&section->doc, COLUMNS, &lines);
+        if (st)
+            return st;
+        if (i > 0)
+            lab_doc_blank(out);
+        lab_doc_para(out, 0, 0, true);
+        lab_doc_add(out, LAB_ROLE_HEADING,
+                    section->title[0] ? section->title : s->lesson->title);
+        lab_doc_blank(out);
+        for (size_t k = 0; k < lines.count; k++)
+            add_block(out, &lines.lines[k]);
+        lab_md_lines_release(&lines);
+    }
+    return lab_doc_check(out);
+}
+
+static enum lab_status open_lesson_text(void *user, struct lab_ui *ui)
+{
+    struct lab_lesson_screen *s = user;
+    struct lab_text_args args = {
+        .title = s->lesson->title, .user = s, .write = write_lesson};
+    return lab_ui_push(ui, &lab_view_text, &args);
+}
+
 /* ---- source ---- */
 
 static enum lab_status read_file(const char *path, struct lab_str *out)
@@ -245,9 +285,11 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
 
 static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
 {
-    snprintf(s->time_note, sizeof(s->time_note),
-             "CPU: monotonic clock; GPU: CUPTI kernel records, else CUDA "
-             "events");
+    struct lab_machine machine;
+    lab_machine_look(&machine, o->backend);
+    snprintf(s->time_note, sizeof(s->time_note), "%s",
+             machine.gpu ? "CUPTI kernel records, else CUDA events"
+                         : "the CPU's monotonic clock");
     s->model = (struct lab_stepper_model){.user = s,
                                           .title = s->lesson->title,
                                           .time_note = s->time_note,
@@ -259,6 +301,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .variant_names = variant_names,
                                           .text_for = text_for,
                                           .open_source = open_source,
+                                          .open_lesson = open_lesson_text,
                                           .progress = progress,
                                           .printed = s->spec.printed,
                                           .n_printed = s->spec.n_printed,

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "version.h"
 #include "cmd.h"
 #include "say.h"
 #include "trace/intern.h"
 #include "base/str.h"
-#include "version.h"
 
 struct command {
     const char *name;
@@ -57,6 +57,14 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+const char *lab_command_nearest(const char *word)
+{
+    const char *names[N_COMMANDS];
+    for (int i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    return lab_nearest(word, names, N_COMMANDS);
+}
+
 static int dispatch(int argc, char **argv)
 {
     const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;
@@ -67,8 +75,8 @@ static int dispatch(int argc, char **argv)
     }
     if (argc > 1 &&
         (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
-        printf("lapenna-lab %s%s%s\n", LAB_VERSION, LAB_COMMIT[0] ? " " : "",
-               LAB_COMMIT);
+        printf("lapenna-lab %s%s%s\n", lab_version(),
+               lab_commit()[0] ? " " : "", lab_commit());
         return LAB_EXIT_DONE;
     }
     return c ? c->run(argc - 1, argv + 1) : lab_cmd_open(argc, argv);

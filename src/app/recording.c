@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "store/database.h"
-#include "trace/intern.h"
 #include "version.h"
+#include "trace/intern.h"
 
 enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
 
@@ -84,8 +84,8 @@ static enum lab_status open_writer(struct lab_recording *r)
     info.backend = r->backend;
     info.precision = lab_precision_name(r->lesson->spec.precision);
     info.variants = known_text(r->variants);
-    info.version = LAB_VERSION;
-    info.commit = known_text(LAB_COMMIT);
+    info.version = lab_version();
+    info.commit = known_text(lab_commit());
     info.counters = r->counters;
     if (strcmp(r->counters, "off") != 0) {
         info.counters = "refused";

@@ -14,6 +14,11 @@ void lab_say_ascii(bool only)
     ascii_only = only;
 }
 
+bool lab_say_is_ascii(void)
+{
+    return ascii_only;
+}
+
 static void put_ascii(FILE *out, const struct lab_str *text)
 {
     enum { WIDEST = 8 }; /* a character's stand-in is no longer */

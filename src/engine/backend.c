@@ -129,6 +129,11 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out)
     be->ops->info(be, out);
 }
 
+enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said)
+{
+    return lab_variant_check(be, said);
+}
+
 static bool same_step(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

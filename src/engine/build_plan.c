@@ -247,7 +247,7 @@ static bool start_node(struct lab_builder *b, int index,
     if (!node->id)
         lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
     else if (!n->op->forward)
-        lab_build_fail(b, LAB_E_NOTFOUND,
+        lab_build_fail(b, LAB_E_NOT_BUILT,
                        "this version does not run the op '%s' yet",
                        n->op->name);
     else if (strchr(n->id, '.') && !n->outer)

@@ -9,23 +9,49 @@
 #include "base/str.h"
 #include "plan_priv.h"
 
-void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
-                    ...)
+static void fail_v(struct lab_builder *b, struct lab_place place,
+                   enum lab_status st, const char *fmt, va_list args)
 {
     char text[640];
-    va_list args;
     if (b->status)
         return;
-    va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    struct lab_place place = {0};
-    if (b->node_spec)
-        place = b->node_spec->place;
     b->status =
         lab_network_fail(b->spec, place, st, "%s (%s): %s",
                          b->node_spec ? b->node_spec->id : "network",
                          b->node_spec ? b->node_spec->op->name : "plan", text);
+}
+
+void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
+                    ...)
+{
+    struct lab_place place = {0};
+    va_list args;
+    if (b->node_spec)
+        place = b->node_spec->place;
+    va_start(args, fmt);
+    fail_v(b, place, st, fmt, args);
+    va_end(args);
+}
+
+void lab_build_fail_target(struct lab_builder *b, enum lab_status st,
+                           const char *fmt, ...)
+{
+    const struct lab_data_spec *data = &b->spec->data;
+    struct lab_place place = b->node_spec->place;
+    va_list args;
+    for (int i = 0; i < data->n_tensors; i++) {
+        if (strcmp(data->tensors[i].name, "y") == 0)
+            place = data->tensors[i].place;
+    }
+    va_start(args, fmt);
+    fail_v(b, place, st, fmt, args);
+    va_end(args);
+}
+
+const char *lab_build_name(const struct lab_builder *b, int tensor)
+{
+    return tensor < 0 ? "?" : b->plan->tensors[tensor].name;
 }
 
 static void out_of_memory(struct lab_builder *b)

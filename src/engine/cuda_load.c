@@ -18,8 +18,8 @@ static void load(void)
     result = lab_module_open("lapenna-lab-cuda.so", &handle);
     if (result == LAB_E_NOTFOUND) {
         snprintf(reason, sizeof(reason),
-                 "no CUDA module: this build has none (%s); install the CUDA "
-                 "toolkit, put nvcc on PATH and build again",
+                 "no CUDA module: this build has none (%s). Remedy: install "
+                 "the CUDA toolkit, put nvcc on PATH and build again",
                  lab_error());
         result = LAB_E_UNSUPPORTED;
         return;
@@ -37,7 +37,7 @@ static void load(void)
     if (m->abi != LAB_BACKEND_ABI) {
         snprintf(reason, sizeof(reason),
                  "the CUDA module is of another version (%u, the program "
-                 "needs %d): build both again",
+                 "needs %d). Remedy: build both again",
                  m->abi, LAB_BACKEND_ABI);
         result = LAB_E_UNSUPPORTED;
         return;

@@ -112,7 +112,7 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     case LAB_DATA_SOURCE_COUNT:
         break;
     }
-    return lab_network_fail(spec, spec->data.place, LAB_E_NOTFOUND,
+    return lab_network_fail(spec, spec->data.place, LAB_E_NOT_BUILT,
                             "this version does not read data of source '%s' "
                             "yet",
                             lab_data_source_name(spec->data.source));
@@ -243,7 +243,7 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
     if (y && y->place.line)
         place = y->place;
     return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                            "label %lld is %g, but the network's output has "
+                            "y[%lld] is %g, but the network's output has "
                             "%lld classes: labels run from 0 to %lld",
                             (long long)row, label, (long long)classes,
                             (long long)classes - 1);

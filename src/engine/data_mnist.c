@@ -19,6 +19,7 @@ struct idx {
     int64_t count;
     int64_t rows;
     int64_t columns;
+    int64_t bytes; /* of the file as it lies on the disk */
 };
 
 /* Files of the set have gone by two spellings: train-images-idx3-ubyte and
@@ -35,8 +36,12 @@ static enum lab_status idx_find(struct idx *f, const char *dir,
         lab_str_clear(&f->path);
         lab_str_addf(&f->path, "%s/%s%s", dir, form < 2 ? name : other,
                      form % 2 ? ".gz" : "");
-        if (stat(lab_str_text(&f->path), &info) == 0)
+        if (f->path.failed)
+            return lab_fail(LAB_E_NOMEM, "%s: no memory for a path", dir);
+        if (stat(lab_str_text(&f->path), &info) == 0) {
+            f->bytes = info.st_size;
             return LAB_OK;
+        }
     }
     return lab_fail(LAB_E_IO,
                     "%s: has no file %s or %s.gz: put the four MNIST files "
@@ -65,6 +70,29 @@ static int64_t word(const unsigned char *p)
     return ((int64_t)p[0] << 24) | (p[1] << 16) | (p[2] << 8) | p[3];
 }
 
+/* What a header claims is not taken on trust: memory is taken for it. Deflate
+ * packs at most 1032 bytes into one. */
+static enum lab_status check_claim(const struct idx *f, int64_t head)
+{
+    const char *path = lab_str_text(&f->path);
+    if (f->count < 1 || f->count > MAX_ROWS || f->rows < 1 || f->rows > 4096 ||
+        f->columns < 1 || f->columns > 4096)
+        return lab_fail(LAB_E_PARSE,
+                        "%s: claims %lld items of %lldx%lld: not believable",
+                        path, (long long)f->count, (long long)f->rows,
+                        (long long)f->columns);
+    int64_t claim = head + f->count * f->rows * f->columns;
+    bool plain = gzdirect(f->file) != 0;
+    if (claim > (plain ? f->bytes : 1032 * f->bytes))
+        return lab_fail(LAB_E_IO,
+                        "%s: is cut short: its header claims %lld items of "
+                        "%lldx%lld, %lld bytes, and the file has %lld%s",
+                        path, (long long)f->count, (long long)f->rows,
+                        (long long)f->columns, (long long)claim,
+                        (long long)f->bytes, plain ? "" : ", packed");
+    return LAB_OK;
+}
+
 static enum lab_status idx_open(struct idx *f, const char *dir,
                                 const char *name, int magic)
 {
@@ -75,9 +103,11 @@ static enum lab_status idx_open(struct idx *f, const char *dir,
     if (st)
         return st;
     const char *path = lab_str_text(&f->path);
+    errno = 0;
     f->file = gzopen(path, "rb");
     if (!f->file)
-        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path, strerror(errno));
+        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path,
+                        errno ? strerror(errno) : "no memory");
     st = read_bytes(f, head, bytes, "header");
     if (st)
         return st;
@@ -90,13 +120,7 @@ static enum lab_status idx_open(struct idx *f, const char *dir,
     f->count = word(head + 4);
     f->rows = magic == MAGIC_IMAGES ? word(head + 8) : 1;
     f->columns = magic == MAGIC_IMAGES ? word(head + 12) : 1;
-    if (f->count < 1 || f->count > MAX_ROWS || f->rows < 1 || f->rows > 4096 ||
-        f->columns < 1 || f->columns > 4096)
-        return lab_fail(LAB_E_PARSE,
-                        "%s: claims %lld images of %lldx%lld: not believable",
-                        path, (long long)f->count, (long long)f->rows,
-                        (long long)f->columns);
-    return LAB_OK;
+    return check_claim(f, (int64_t)bytes);
 }
 
 static void idx_close(struct idx *f)
@@ -137,6 +161,24 @@ static enum lab_status read_labels(struct idx *f, int32_t *label)
         label[i] = b;
     }
     return LAB_OK;
+}
+
+/* Read to the end, a packed file shows whether its sum is right. */
+static enum lab_status check_end(struct idx *f)
+{
+    unsigned char more;
+    int code = Z_OK;
+    int got = gzread(f->file, &more, 1);
+    gzerror(f->file, &code);
+    if (got == 0 && code != Z_BUF_ERROR)
+        return LAB_OK;
+    if (got > 0)
+        return lab_fail(LAB_E_PARSE,
+                        "%s: goes on after the %lld items that its header "
+                        "claims",
+                        lab_str_text(&f->path), (long long)f->count);
+    return lab_fail(LAB_E_IO, "%s: is cut short or damaged at its end",
+                    lab_str_text(&f->path));
 }
 
 static enum lab_status open_pair(struct idx *images, struct idx *labels,
@@ -184,6 +226,10 @@ enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir)
                          table.features);
         if (!st)
             st = read_labels(&f[2 * part + 1], table.label + first);
+        if (!st)
+            st = check_end(&f[2 * part]);
+        if (!st)
+            st = check_end(&f[2 * part + 1]);
     }
     for (int i = 0; i < 4; i++)
         idx_close(&f[i]);

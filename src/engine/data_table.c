@@ -38,48 +38,90 @@ enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
 
 enum { MAX_COLUMNS = 1 << 20, MAX_LINE = 64 << 20 };
 
+enum { CHUNK = 1 << 16 };
+
 struct csv {
     gzFile file;
     const char *path;
     int64_t line;
     char *text; /* the current line, without its end */
+    size_t len;
     size_t room;
+    char *chunk; /* what has been read and not yet been dealt out */
+    size_t at;
+    size_t end;
 };
+
+/* Fills the chunk; false at the end of the file or on failure (`*st`). */
+static bool next_chunk(struct csv *c, enum lab_status *st)
+{
+    if (!c->chunk)
+        c->chunk = lab_alloc(CHUNK);
+    if (!c->chunk) {
+        *st = lab_fail(LAB_E_NOMEM, "%s: no memory to read it", c->path);
+        return false;
+    }
+    int got = gzread(c->file, c->chunk, CHUNK);
+    if (got < 0) {
+        int code = Z_OK;
+        const char *why = gzerror(c->file, &code);
+        *st = lab_fail(LAB_E_IO, "%s: cannot read after line %lld: %s", c->path,
+                       (long long)c->line,
+                       code == Z_ERRNO ? strerror(errno) : why);
+        return false;
+    }
+    c->at = 0;
+    c->end = (size_t)got;
+    return got > 0;
+}
+
+static enum lab_status add_text(struct csv *c, const char *bytes, size_t n)
+{
+    if (memchr(bytes, '\0', n))
+        return lab_fail(LAB_E_PARSE,
+                        "%s:%lld: holds a NUL byte: this is not a text file",
+                        c->path, (long long)c->line + 1);
+    if (n >= MAX_LINE - c->len)
+        return lab_fail(LAB_E_PARSE, "%s:%lld: the line is longer than %d MiB",
+                        c->path, (long long)c->line + 1, MAX_LINE >> 20);
+    if (c->len + n + 1 > c->room) {
+        size_t room = c->room ? c->room : 4096;
+        while (room < c->len + n + 1)
+            room *= 2;
+        char *p = lab_realloc_array(c->text, room, 1);
+        if (!p)
+            return lab_fail(LAB_E_NOMEM, "%s: no memory for a line", c->path);
+        c->text = p;
+        c->room = room;
+    }
+    memcpy(c->text + c->len, bytes, n);
+    c->len += n;
+    c->text[c->len] = '\0';
+    return LAB_OK;
+}
 
 /* Reads one line of any length. false at the end or on failure (`*st`). */
 static bool next_line(struct csv *c, enum lab_status *st)
 {
-    size_t len = 0;
-    for (;;) {
-        if (c->room - len < 2) {
-            size_t room = c->room ? c->room * 2 : 4096;
-            char *p =
-                room > MAX_LINE ? NULL : lab_realloc_array(c->text, room, 1);
-            if (!p) {
-                *st = lab_fail(LAB_E_NOMEM, "%s:%lld: the line is too long",
-                               c->path, (long long)c->line + 1);
-                return false;
-            }
-            c->text = p;
-            c->room = room;
-        }
-        if (!gzgets(c->file, c->text + len, (int)(c->room - len)))
+    bool any = false;
+    c->len = 0;
+    for (bool ended = false; !ended && !*st;) {
+        if (c->at == c->end && !next_chunk(c, st))
             break;
-        len += strlen(c->text + len);
-        if (len > 0 && c->text[len - 1] == '\n')
-            break;
+        const char *from = c->chunk + c->at;
+        const char *newline = memchr(from, '\n', c->end - c->at);
+        size_t n = newline ? (size_t)(newline - from) : c->end - c->at;
+        *st = add_text(c, from, n);
+        c->at += n + (newline ? 1 : 0);
+        ended = newline != NULL;
+        any = true;
     }
-    int code = Z_OK;
-    const char *why = gzerror(c->file, &code);
-    if (code != Z_OK && code != Z_STREAM_END) {
-        *st = lab_fail(LAB_E_IO, "%s: cannot read after line %lld: %s", c->path,
-                       (long long)c->line, why);
+    if (*st || !any)
         return false;
-    }
-    while (len > 0 && (c->text[len - 1] == '\n' || c->text[len - 1] == '\r'))
-        c->text[--len] = '\0';
+    if (c->len > 0 && c->text[c->len - 1] == '\r')
+        c->text[--c->len] = '\0';
     c->line++;
-    return len > 0 || !gzeof(c->file);
+    return true;
 }
 
 static enum lab_status bad_cell(const struct csv *c, const char *cell,
@@ -138,19 +180,33 @@ struct csv_options {
     double scale;
 };
 
+/* A number that is finite in double may not be in float. */
+static enum lab_status store_value(float *out, const struct csv *c, double v)
+{
+    *out = (float)v;
+    if (isfinite(*out))
+        return LAB_OK;
+    return lab_fail(LAB_E_RANGE,
+                    "%s:%lld: %g is too large for single precision", c->path,
+                    (long long)c->line, v);
+}
+
 static enum lab_status store_row(struct lab_samples *t, const struct csv *c,
                                  const double *cell, int64_t columns,
                                  const struct csv_options *o)
 {
     int64_t label = o->label_column < 0 ? columns - 1 : o->label_column;
     float *x = t->x + t->rows * t->features;
-    for (int64_t i = 0, k = 0; i < columns; i++) {
+    enum lab_status st = LAB_OK;
+    for (int64_t i = 0, k = 0; i < columns && !st; i++) {
         if (i != label)
-            x[k++] = (float)(cell[i] * o->scale);
+            st = store_value(&x[k++], c, cell[i] * o->scale);
     }
-    if (!o->labels) {
-        t->target[t->rows++] = (float)cell[label];
-        return LAB_OK;
+    if (!st && !o->labels)
+        st = store_value(&t->target[t->rows], c, cell[label]);
+    if (st || !o->labels) {
+        t->rows += st == LAB_OK;
+        return st;
     }
     double v = cell[label];
     if (v < 0 || v != floor(v) || v > 1e6)
@@ -188,46 +244,51 @@ static enum lab_status grow_rows(struct lab_samples *t, int64_t *room,
     return LAB_OK;
 }
 
+/* The first row says how many columns there are. */
+static enum lab_status take_columns(struct lab_samples *t, const struct csv *c,
+                                    const struct csv_options *o, double **cell)
+{
+    int64_t columns = count_columns(c->text);
+    if (o->label_column >= columns)
+        return lab_fail(LAB_E_PARSE,
+                        "%s:%lld: has %lld columns, numbered from 0: "
+                        "label_column %lld is outside",
+                        c->path, (long long)c->line, (long long)columns,
+                        (long long)o->label_column);
+    if (columns < 2 || columns > MAX_COLUMNS)
+        return lab_fail(LAB_E_PARSE,
+                        "%s:%lld: has %lld column%s; features and a label are "
+                        "needed, and at most %d",
+                        c->path, (long long)c->line, (long long)columns,
+                        columns == 1 ? "" : "s", MAX_COLUMNS);
+    t->features = columns - 1;
+    *cell = lab_alloc_array((size_t)columns, sizeof(**cell));
+    return *cell ? LAB_OK : lab_fail(LAB_E_NOMEM, "%s: no memory", c->path);
+}
+
 static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
                                  const struct csv_options *o)
 {
     enum lab_status st = LAB_OK;
     double *cell = NULL;
-    int64_t columns = 0;
     int64_t room = 0;
     while (!st && next_line(c, &st)) {
         int64_t n = 0;
         if (c->text[0] == '\0' || (c->line == 1 && o->header))
             continue;
-        if (!cell) {
-            columns = count_columns(c->text);
-            if (columns < 2 || columns > MAX_COLUMNS ||
-                o->label_column >= columns) {
-                st = lab_fail(LAB_E_PARSE,
-                              "%s:%lld: has %lld columns; features and a label "
-                              "are needed%s",
-                              c->path, (long long)c->line, (long long)columns,
-                              o->label_column >= columns
-                                  ? ", and label_column is outside"
-                                  : "");
-                break;
-            }
-            t->features = columns - 1;
-            cell = lab_alloc_array((size_t)columns, sizeof(*cell));
-            if (!cell)
-                st = lab_fail(LAB_E_NOMEM, "%s: no memory", c->path);
-        }
+        if (!cell)
+            st = take_columns(t, c, o, &cell);
         if (!st)
-            st = read_row(c, cell, columns, &n);
-        if (!st && n != columns)
+            st = read_row(c, cell, t->features + 1, &n);
+        if (!st && n != t->features + 1)
             st = lab_fail(LAB_E_PARSE,
                           "%s:%lld: has %lld columns, the lines before it %lld",
                           c->path, (long long)c->line, (long long)n,
-                          (long long)columns);
+                          (long long)t->features + 1);
         if (!st)
             st = grow_rows(t, &room, c, o->labels);
         if (!st)
-            st = store_row(t, c, cell, columns, o);
+            st = store_row(t, c, cell, t->features + 1, o);
     }
     lab_free(cell);
     if (!st && t->rows == 0)
@@ -248,6 +309,7 @@ static enum lab_status read_csv(struct lab_samples *t, const char *path,
     gzbuffer(c.file, 1 << 17);
     enum lab_status st = read_rows(&table, &c, o);
     lab_free(c.text);
+    lab_free(c.chunk);
     int closed = gzclose(c.file);
     if (!st && closed == Z_BUF_ERROR)
         st = lab_fail(LAB_E_IO, "%s: is cut short", path);

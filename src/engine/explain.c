@@ -1,5 +1,6 @@
 #include "engine/explain.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -164,6 +165,12 @@ void lab_explain_numeric(struct lab_explainer *ex, const char *fmt, ...)
     va_end(args);
 }
 
+/* For the order of terms: a NaN or an infinity is what the learner looks for. */
+static double size_of(double v)
+{
+    return isnan(v) ? INFINITY : fmin(fabs(v), DBL_MAX);
+}
+
 /* Where the next term goes: a new place, or the smallest kept one when the
  * list is full; NULL: it is smaller than all of them. */
 static struct lab_term *term_place(struct lab_explainer *ex, double value)
@@ -185,10 +192,15 @@ static struct lab_term *term_place(struct lab_explainer *ex, double value)
     }
     struct lab_term *least = &e->terms[0];
     for (int64_t i = 1; i < e->n_terms; i++) {
-        if (fabs(e->terms[i].value) < fabs(least->value))
+        if (size_of(e->terms[i].value) < size_of(least->value))
             least = &e->terms[i];
     }
-    return fabs(value) > fabs(least->value) ? least : NULL;
+    if (size_of(value) <= size_of(least->value)) {
+        e->rest += value;
+        return NULL;
+    }
+    e->rest += least->value;
+    return least;
 }
 
 void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
@@ -226,6 +238,8 @@ void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index)
         return;
     if (e->n_terms_all == 0) { /* a formula without terms: one silent term */
         lab_explain_term(ex, 0, "%s", "");
+        if (ex->status)
+            return;
         e->n_terms_all = 0;
         ex->loose.n_sources = -1;
         ex->out->n_terms = 1;
@@ -246,8 +260,8 @@ void lab_explain_value(struct lab_explainer *ex, double value)
 
 static int by_size(const void *a, const void *b)
 {
-    double x = fabs(((const struct lab_term *)a)->value);
-    double y = fabs(((const struct lab_term *)b)->value);
+    double x = size_of(((const struct lab_term *)a)->value);
+    double y = size_of(((const struct lab_term *)b)->value);
     return (x < y) - (x > y);
 }
 
@@ -353,10 +367,6 @@ enum lab_status lab_explain(struct lab_explanation *out,
     judge(&ex);
     if (e.n_terms > 1)
         qsort(e.terms, (size_t)e.n_terms, sizeof(*e.terms), by_size);
-    double kept = 0;
-    for (int64_t i = 0; i < e.n_terms; i++)
-        kept += e.terms[i].value;
-    e.rest = e.n_terms_all > e.n_terms ? ex.sum - kept : 0;
     *out = e;
     return LAB_OK;
 }

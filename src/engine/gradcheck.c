@@ -73,11 +73,16 @@ static int gradient_of(const struct lab_plan *plan, int param)
     return -1;
 }
 
-/* The gradient to be judged, into c->gradient. */
-static enum lab_status analytic(struct checker *c, int grad,
+/* The gradient to be judged, into c->gradient. Without one the loss should not
+ * depend on the parameter: the slope must be 0. */
+static enum lab_status analytic(struct checker *c, int param, int grad,
                                 struct lab_check_result *result)
 {
-    const struct lab_tensor *t = &c->r.plan->tensors[grad];
+    const struct lab_tensor *t = &c->r.plan->tensors[param];
+    if (grad < 0) {
+        memset(c->gradient, 0, (size_t)t->count * sizeof(double));
+        return LAB_OK;
+    }
     result->from_walk = lab_walk_written(c->w, grad);
     if (result->from_walk)
         return copy_tensor(c, grad, c->gradient);
@@ -114,9 +119,7 @@ static enum lab_status check_parameter(struct checker *c, int param,
     double largest = 0;
     *result = (struct lab_check_result){.of = t->count};
     snprintf(result->parameter, sizeof(result->parameter), "%s", t->name);
-    if (grad < 0) /* the loss does not depend on it */
-        return LAB_OK;
-    enum lab_status st = analytic(c, grad, result);
+    enum lab_status st = analytic(c, param, grad, result);
     int64_t n = t->count < LAB_CHECK_ELEMENTS ? t->count : LAB_CHECK_ELEMENTS;
     for (int64_t k = 0; k < n && !st; k++) {
         int64_t i = k * t->count / n;
@@ -127,12 +130,14 @@ static enum lab_status check_parameter(struct checker *c, int param,
         double error = fabs(c->gradient[i] - slope);
         largest = fmax(largest, fabs(slope));
         result->elements++;
-        if (k > 0 && error <= result->max_error)
+        if (k > 0 && !(error > result->max_error) && !isnan(error))
             continue;
         result->max_error = error;
         result->worst = i;
         result->analytic = c->gradient[i];
         result->numeric = slope;
+        if (isnan(error))
+            break; /* nothing is worse */
     }
     double unit = result->from_walk ? 1e-5 : 1e-7;
     result->tolerance = unit * (1 + largest);

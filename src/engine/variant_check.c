@@ -7,7 +7,6 @@
 #include "variant_check.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,47 +16,6 @@
 #include "engine/stats.h"
 #include "random.h"
 #include "replica.h"
-
-/* ---- the list of the withdrawn ---- */
-
-enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
-static int n_withdrawn;
-static const struct lab_backend_ops *checked[MAX_CHECKED];
-static int n_checked;
-
-bool lab_variant_withdrawn(const struct lab_variant *v)
-{
-    bool found = false;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_withdrawn && !found; i++)
-        found = withdrawn[i] == v;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-void lab_variant_withdraw(const struct lab_variant *v)
-{
-    pthread_mutex_lock(&lock);
-    if (!v)
-        n_withdrawn = n_checked = 0;
-    else if (n_withdrawn < MAX_WITHDRAWN)
-        withdrawn[n_withdrawn++] = v;
-    pthread_mutex_unlock(&lock);
-}
-
-static bool first_time(const struct lab_backend_ops *ops)
-{
-    bool first = true;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_checked; i++)
-        first = first && checked[i] != ops;
-    if (first && n_checked < MAX_CHECKED)
-        checked[n_checked++] = ops;
-    pthread_mutex_unlock(&lock);
-    return first;
-}
 
 /* ---- the network ---- */
 
@@ -344,8 +302,9 @@ static void judge(struct check *c, const struct lab_step *s,
                      worst);
 }
 
+/* activation: the group is called with one, which some cannot take in. */
 static void judge_all(struct check *c, const struct lab_step *s,
-                      const char *kernel)
+                      const char *kernel, bool activation)
 {
     int n = 0;
     const struct lab_kernel_set *const *sets =
@@ -357,7 +316,8 @@ static void judge_all(struct check *c, const struct lab_step *s,
             const struct lab_variant *v = &sets[i]->variants[k];
             bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
                                           : kernel == v->step;
-            if (v->phase == s->phase && same)
+            if (v->phase == s->phase && same &&
+                (v->absorbs_activation || !activation))
                 judge(c, s, v);
         }
     }
@@ -365,18 +325,21 @@ static void judge_all(struct check *c, const struct lab_step *s,
 
 /* ---- groups: judged when the steps that they hide have run ---- */
 
-static void judge_group(struct check *c, const struct lab_node *node,
-                        enum lab_phase phase, const struct lab_node *absorbed)
+static enum lab_status judge_group(struct check *c, const struct lab_node *node,
+                                   enum lab_phase phase,
+                                   const struct lab_node *absorbed)
 {
     struct lab_group_step g = {.def = {.name = node->op->name}};
     struct lab_step s = {
         .op = node->op, .node = (int)(node - c->plan->nodes), .group = true};
     node->op->group(c->plan, node, phase, absorbed, &g);
     g.def.phase = phase;
-    if (lab_step_fill(&s, c->plan, &g.def, node->id))
-        return;
-    judge_all(c, &s, NULL);
+    enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id);
+    if (st)
+        return st;
+    judge_all(c, &s, NULL, absorbed != NULL);
     lab_step_release(&s);
+    return LAB_OK;
 }
 
 /* Only then may the op be asked for the step of its group. */
@@ -388,18 +351,20 @@ static bool has_group(struct check *c, const struct lab_node *node,
                                NULL);
 }
 
-static void judge_groups(struct check *c, enum lab_phase phase)
+static enum lab_status judge_groups(struct check *c, enum lab_phase phase)
 {
-    for (int i = 0; i < c->plan->loss_node; i++) {
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < c->plan->loss_node && !st; i++) {
         const struct lab_node *node = &c->plan->nodes[i];
         const struct lab_node *next = node + 1;
         if (!has_group(c, node, phase))
             continue;
-        judge_group(c, node, phase, NULL);
-        if (phase == LAB_FORWARD && next->op->activation &&
+        st = judge_group(c, node, phase, NULL);
+        if (!st && phase == LAB_FORWARD && next->op->activation &&
             next->in[0] == node->out)
-            judge_group(c, node, phase, next);
+            st = judge_group(c, node, phase, next);
     }
+    return st;
 }
 
 static enum lab_status walk_truth(struct check *c)
@@ -409,13 +374,13 @@ static enum lab_status walk_truth(struct check *c)
         const struct lab_step *s = &c->plan->steps[i];
         st = run_truth(c, i);
         if (!st)
-            judge_all(c, s, s->kernel);
+            judge_all(c, s, s->kernel, false);
         /* Before the update changes parameters. */
         bool last = i + 1 == c->plan->n_steps ||
                     c->plan->steps[i + 1].phase != s->phase;
         if (!st && last &&
             (s->phase == LAB_FORWARD || s->phase == LAB_BACKWARD))
-            judge_groups(c, s->phase);
+            st = judge_groups(c, s->phase);
     }
     return st;
 }
@@ -472,15 +437,21 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
                                            {"mse", "adam"},
                                            {"weighted_sum", "adamw"}};
     enum lab_status st = LAB_OK;
-    if (be->ops == &lab_backend_null || !first_time(be->ops))
+    if (be->ops == &lab_backend_null || !lab_variant_first_time(be->ops))
         return LAB_OK;
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++) {
         struct check *c = check_new(be, said);
+        st = c ? LAB_OK : LAB_E_NOMEM;
         if (!c)
-            return LAB_E_NOMEM;
+            break;
         describe(c, lab_op_find(turns[i][0], LAB_KIND_LOSS),
                  lab_op_find(turns[i][1], LAB_KIND_OPTIMIZER));
         st = check_run(c);
     }
-    return st ? st : check_own(be, said);
+    if (!st)
+        st = check_own(be, said);
+    if (st)
+        lab_variant_forget(
+            be->ops); /* it was not finished: the next call tries again */
+    return st;
 }

@@ -157,6 +157,14 @@ static int position_of(const struct lab_schedule *s, int at)
     return s->n_steps;
 }
 
+/* Plan step at which a position of a schedule stands. */
+static int plan_step_at(const struct lab_walk *w, const struct lab_schedule *s,
+                        int position)
+{
+    return position < s->n_steps ? s->steps[position].hides_from
+                                 : w->plan->n_steps;
+}
+
 enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
@@ -164,12 +172,19 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
     enum lab_status st = lab_schedule_make(&next, w->plan, w->be, choices, n);
     if (st)
         return st;
-    int at = w->plan->n_steps;
-    if (w->position < w->schedule->n_steps)
-        at = w->schedule->steps[w->position].hides_from;
+    int position = position_of(next, plan_step_at(w, w->schedule, w->position));
+    /* A group that has run in part: its steps have not run. */
+    int at = plan_step_at(w, next, position);
+    while (!st && w->position > 0 &&
+           w->schedule->steps[w->position - 1].hides_from >= at)
+        st = lab_walk_undo(w, --w->position);
+    if (st) {
+        lab_schedule_release(next);
+        return st;
+    }
     lab_schedule_release(w->schedule);
     w->schedule = next;
-    w->position = position_of(next, at);
+    w->position = position;
     return LAB_OK;
 }
 
@@ -304,25 +319,31 @@ enum lab_status lab_walk_sync(struct lab_walk *w)
     return st;
 }
 
-static const void *device_address(const struct lab_walk *w, int tensor,
-                                  bool old)
+static enum lab_status device_address(struct lab_walk *w, int tensor, bool old,
+                                      const void **out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     const char *base = w->arena;
     if (old && t->persistent) {
-        const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
-        if (copy)
-            base = copy->memory;
+        enum lab_status st = lab_walk_need_copy(w);
+        if (st)
+            return st;
+        base = lab_walk_copy_of(w, w->iteration)->memory;
     }
-    return base + t->offset;
+    *out = base + t->offset;
+    return LAB_OK;
 }
 
 enum lab_status lab_walk_read(struct lab_walk *w, int tensor, bool old,
                               void *out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
-    return lab_backend_download(w->be, out, device_address(w, tensor, old),
-                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+    const void *from;
+    enum lab_status st = device_address(w, tensor, old, &from);
+    return st ? st
+              : lab_backend_download(w->be, out, from,
+                                     (size_t)t->count *
+                                         lab_dtype_bytes(t->dtype));
 }
 
 enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in)
@@ -346,10 +367,8 @@ static enum lab_status read_for_explain(void *user, int tensor, bool old,
 {
     struct reader *r = user;
     const struct lab_tensor *t = &r->w->plan->tensors[tensor];
-    if (r->w->be->host_memory) {
-        *data = device_address(r->w, tensor, old);
-        return LAB_OK;
-    }
+    if (r->w->be->host_memory)
+        return device_address(r->w, tensor, old, data);
     void *copy = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
     if (!copy)
         return lab_fail(LAB_E_NOMEM, "no memory to read %s", t->name);
@@ -363,23 +382,62 @@ static enum lab_status read_for_explain(void *user, int tensor, bool old,
     return LAB_OK;
 }
 
+static bool has_read_inputs(const struct lab_walk *w, const struct lab_step *s)
+{
+    for (int i = 0; i < s->n_in; i++) {
+        if (s->in[i] >= 0 && !lab_walk_written(w, s->in[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The step that explains the tensor, as an index into the schedule; -1: none.
+ * After a switch of variants a tensor may have been written by a group that
+ * has been taken apart since, and its step's inputs never. */
+static int explaining_step(const struct lab_walk *w, int tensor)
+{
+    if (tensor < 0 || tensor >= w->plan->n_tensors ||
+        !lab_walk_written(w, tensor))
+        return -1;
+    int writer = lab_walk_writer(w, tensor);
+    if (writer < 0 || !has_read_inputs(w, w->schedule->steps[writer].step))
+        return -1;
+    return writer;
+}
+
+static enum lab_status say_grouped(struct lab_explanation *e)
+{
+    char *text = lab_strdup("computed in one with other steps, by the variant "
+                            "that was chosen then");
+    if (!text) {
+        lab_explanation_release(e);
+        return lab_fail(LAB_E_NOMEM, "no memory to explain");
+    }
+    lab_free(e->symbolic);
+    e->symbolic = text;
+    return LAB_OK;
+}
+
 enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
                                  struct lab_explanation *out)
 {
     struct reader r = {.w = w};
-    int writer = tensor >= 0 && tensor < w->plan->n_tensors
-                     ? lab_walk_writer(w, tensor)
-                     : -1;
-    const struct lab_step *step =
-        writer >= 0 ? w->schedule->steps[writer].step : NULL;
-    /* A tensor that a variant did not write has no numbers to explain. */
-    if (step && !lab_walk_written(w, tensor))
-        step = NULL;
-    enum lab_status st = lab_explain(out, w->plan, step, tensor, index,
-                                     w->iteration, read_for_explain, &r);
-    if (!st)
-        out->step = step ? writer : -1;
+    struct lab_explanation e;
+    int step = explaining_step(w, tensor);
+    enum lab_status st = lab_explain(
+        &e, w->plan, step >= 0 ? w->schedule->steps[step].step : NULL, tensor,
+        index, w->iteration, read_for_explain, &r);
     for (int i = 0; i < r.n; i++)
         lab_free(r.owned[i]);
+    if (st)
+        return st;
+    e.step = step;
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    bool computed =
+        t->role == LAB_TENSOR_ACTIVATION || t->role == LAB_TENSOR_GRADIENT;
+    if (step < 0 && computed && lab_walk_written(w, tensor))
+        st = say_grouped(&e);
+    if (!st)
+        *out = e;
     return st;
 }

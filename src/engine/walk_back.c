@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "walk_priv.h"
 
 /* Copies the persistent part of the arena aside. When memory for a copy
@@ -24,6 +25,14 @@ void lab_walk_keep_copy(struct lab_walk *w)
         return;
     if (lab_backend_copy(w->be, slot->memory, w->arena, bytes) == LAB_OK)
         slot->iteration = w->iteration;
+}
+
+void lab_walk_drop_copy(struct lab_walk *w, int64_t iteration)
+{
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == iteration)
+            w->copy[i].iteration = -1;
+    }
 }
 
 const struct lab_walk_copy *lab_walk_copy_of(const struct lab_walk *w,
@@ -69,19 +78,22 @@ static enum lab_status restore_tensor(struct lab_walk *w, int tensor,
                             (size_t)t->count * lab_dtype_bytes(t->dtype));
 }
 
-static enum lab_status undo(struct lab_walk *w, int index,
-                            const struct lab_walk_copy *copy)
+enum lab_status lab_walk_undo(struct lab_walk *w, int index)
 {
+    const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
     const struct lab_schedule_step *s = &w->schedule->steps[index];
     enum lab_status st = LAB_OK;
     for (int i = 0; i < s->step->n_out && !st; i++) {
         int t = s->step->out[i];
         if (t < 0)
             continue;
-        if (w->plan->tensors[t].persistent)
+        if (!w->plan->tensors[t].persistent)
+            w->written[t] = false;
+        else if (copy)
             st = restore_tensor(w, t, copy);
         else
-            w->written[t] = false;
+            st = lab_fail(LAB_E_STATE, "no copy of %s to go back to",
+                          w->plan->tensors[t].name);
         if (t == w->plan->loss)
             w->loss = NAN;
     }
@@ -124,15 +136,11 @@ static enum lab_status replay_to(struct lab_walk *w, int64_t target)
     return st;
 }
 
-static enum lab_status back_over_iterations(struct lab_walk *w, int64_t n)
+/* To a position of an iteration, without telling anybody: steps that run again
+ * are not new executions. */
+static enum lab_status replay(struct lab_walk *w, int64_t target, int position)
 {
-    int64_t steps = w->schedule->n_steps;
-    int64_t at = w->iteration * steps + w->position - n;
-    if (at < 0)
-        at = 0;
-    int64_t target = at / steps;
-    int position = (int)(at % steps);
-    w->muted = true; /* steps that run again are not new executions */
+    w->muted = true;
     enum lab_status st = replay_to(w, target);
     while (!st && w->position < position) {
         st = lab_walk_run_at(w, w->position, true);
@@ -143,16 +151,73 @@ static enum lab_status back_over_iterations(struct lab_walk *w, int64_t n)
     return st;
 }
 
+static bool has_changed_parameters(const struct lab_walk *w)
+{
+    for (int i = 0; i < w->position; i++) {
+        const struct lab_step *s = w->schedule->steps[i].step;
+        for (int k = 0; k < s->n_out; k++) {
+            if (s->out[k] >= 0 && w->plan->tensors[s->out[k]].persistent)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Training at speed keeps few copies: the iteration runs again from the last
+ * one, to the same bits, and what was measured of it stays. */
+static enum lab_status replay_for_copy(struct lab_walk *w)
+{
+    size_t bytes = (size_t)w->plan->n_steps * sizeof(*w->step_exec);
+    int64_t *exec = lab_alloc(bytes);
+    int64_t *ns = lab_alloc(bytes);
+    enum lab_status st = LAB_E_NOMEM;
+    if (exec && ns) {
+        memcpy(exec, w->step_exec, bytes);
+        memcpy(ns, w->step_ns, bytes);
+        st = replay(w, w->iteration, w->position);
+        memcpy(w->step_exec, exec, bytes);
+        memcpy(w->step_ns, ns, bytes);
+    } else {
+        lab_fail(st, "no memory to run the iteration again");
+    }
+    lab_free(exec);
+    lab_free(ns);
+    return st;
+}
+
+enum lab_status lab_walk_need_copy(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    if (lab_walk_copy_of(w, w->iteration))
+        return LAB_OK;
+    if (has_changed_parameters(w))
+        st = replay_for_copy(w);
+    else
+        lab_walk_keep_copy(w);
+    if (!st && !lab_walk_copy_of(w, w->iteration))
+        st = lab_fail(LAB_E_NOMEM, "no memory to keep the parameters as the "
+                                   "iteration found them");
+    return st;
+}
+
+static enum lab_status back_over_iterations(struct lab_walk *w, int64_t n)
+{
+    int64_t steps = w->schedule->n_steps;
+    int64_t at = w->iteration * steps + w->position - n;
+    if (at < 0)
+        at = 0;
+    return replay(w, at / steps, (int)(at % steps));
+}
+
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
 {
-    const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
     enum lab_status st = LAB_OK;
     lab_walk_close_ranges(w);
-    if (n > w->position || !copy)
+    if (n > w->position || !lab_walk_copy_of(w, w->iteration))
         return back_over_iterations(w, n);
     for (; n > 0 && !st; n--) {
         w->position--;
-        st = undo(w, w->position, copy);
+        st = lab_walk_undo(w, w->position);
     }
     return st ? st : lab_backend_sync(w->be);
 }

@@ -48,6 +48,11 @@ enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
                                            const struct lab_schedule_step *s,
                                            void *base, bool training);
 /* walk_back.c */
+/* Forgets what a schedule step of this iteration has written. */
+enum lab_status lab_walk_undo(struct lab_walk *w, int index);
+/* Afterwards there is a copy of this iteration's start. LAB_E_NOMEM. */
+enum lab_status lab_walk_need_copy(struct lab_walk *w);
+void lab_walk_drop_copy(struct lab_walk *w, int64_t iteration);
 void lab_walk_keep_copy(struct lab_walk *w);
 const struct lab_walk_copy *lab_walk_copy_of(const struct lab_walk *w,
                                              int64_t iteration);

@@ -244,6 +244,8 @@ enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy)
                         plan->tensors[i].persistent;
     if (keep_copy)
         lab_walk_keep_copy(w);
+    else /* one from before the learner went back, perhaps of other numbers */
+        lab_walk_drop_copy(w, w->iteration);
     return load_data(w);
 }
 

@@ -81,8 +81,8 @@ static void add_engine_error(struct linter *l, struct lab_place at,
 /* What this machine or this version lacks is not the lesson's fault. */
 static enum lab_severity severity_of(enum lab_status st)
 {
-    bool lacks =
-        st == LAB_E_UNSUPPORTED || st == LAB_E_IO || st == LAB_E_NOTFOUND;
+    bool lacks = st == LAB_E_NOT_BUILT || st == LAB_E_UNSUPPORTED ||
+                 st == LAB_E_IO || st == LAB_E_NOTFOUND;
     return lacks ? LAB_SEVERITY_WARNING : LAB_SEVERITY_ERROR;
 }
 
@@ -112,8 +112,9 @@ static enum lab_status build(struct linter *l, struct lab_plan **out)
         st = lab_data_check_labels(data, *out);
     if (st && st != LAB_E_NOMEM)
         add_engine_error(l, s.data.place,
-                         st == LAB_E_UNSUPPORTED ? LAB_SEVERITY_WARNING
-                                                 : LAB_SEVERITY_ERROR);
+                         st == LAB_E_NOT_BUILT || st == LAB_E_UNSUPPORTED
+                             ? LAB_SEVERITY_WARNING
+                             : LAB_SEVERITY_ERROR);
     lab_data_free(data);
     return st == LAB_E_NOMEM ? st : LAB_OK;
 }

@@ -94,7 +94,7 @@ static size_t fitting(const char *text, int columns)
         memcpy(one, text + at, len);
         int w = lab_text_columns(one);
         if (used + w > columns && at > 0)
-            return blank ? blank : at;
+            return text[at] == ' ' || !blank ? at : blank;
         if (text[at] == ' ')
             blank = at;
         used += w;
@@ -114,6 +114,18 @@ static int line_columns(const struct lab_stepper_text *t)
                             t->spans[l->first_span].start);
 }
 
+/* Columns of the first word and the blanks before it. */
+static int word_columns(const char *text)
+{
+    char word[128];
+    size_t n = strspn(text, " ");
+    n += strcspn(text + n, " ");
+    n = n < sizeof(word) - 1 ? n : sizeof(word) - 1;
+    memcpy(word, text, n);
+    word[n] = '\0';
+    return lab_text_columns(word);
+}
+
 void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
                            const char *text, int columns, int hang)
 {
@@ -121,7 +133,11 @@ void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
     int used = line_columns(t);
     columns = columns < 8 ? 8 : columns;
     hang = hang < 0 || hang > 16 || hang > columns / 2 ? 0 : hang;
-    for (bool first = true; first || *text; first = false) {
+    int word = word_columns(text);
+    bool full = used > hang && used + word > columns && hang + word <= columns;
+    for (bool first = !full; first || *text; first = false) {
+        if (full)
+            text += strspn(text, " ");
         if (!first) {
             lab_stepper_text_line(t);
             add_bytes(t, role, blanks, (size_t)hang);

@@ -9,7 +9,6 @@
 
 #include "ui/terminal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -51,49 +50,6 @@ bool lab_color_wanted(enum lab_color_mode mode, bool is_terminal,
     if (!is_terminal || (no_color && no_color[0]))
         return false;
     return term && term[0] && strcmp(term, "dumb") != 0;
-}
-
-static enum lab_status open_input(struct lab_terminal *t)
-{
-    t->in_fd = STDIN_FILENO;
-    if (!isatty(STDOUT_FILENO))
-        return lab_fail(LAB_E_UNSUPPORTED, "the screen needs a terminal on "
-                                           "its output: use --plain");
-    if (isatty(STDIN_FILENO))
-        return LAB_OK;
-    t->in = fopen("/dev/tty", "r+e");
-    if (!t->in)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "the screen needs a terminal for its keys: "
-                        "use --plain (/dev/tty: %s)",
-                        strerror(errno));
-    t->in_fd = fileno(t->in);
-    return LAB_OK;
-}
-
-/* curses ends the program, or draws nonsense, on a terminal that it does not
- * know or that cannot place its cursor: look before it starts. */
-static enum lab_status check_terminfo(void)
-{
-    int problem = 0;
-    const char *term = getenv("TERM");
-    if (!term || !term[0])
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "TERM is not set: set it, or use --plain");
-    if (setupterm(NULL, STDOUT_FILENO, &problem) != OK)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        problem < 0 ? "there is no terminfo database: "
-                                      "use --plain (TERM=%s)"
-                                    : "TERM=%s is not a terminal that this "
-                                      "machine knows: use --plain",
-                        term);
-    const char *place = tigetstr("cup");
-    bool usable = place && place != (char *)-1;
-    del_curterm(cur_term);
-    if (!usable)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "TERM=%s cannot place its cursor: use --plain", term);
-    return LAB_OK;
 }
 
 /* A capability without its "$<5>" delays. */
@@ -203,6 +159,7 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
                                   const struct lab_terminal_options *options)
 {
     struct lab_terminal *t = lab_alloc(sizeof(*t));
+    int ignored;
     if (!t)
         return lab_fail(LAB_E_NOMEM, "the terminal");
     setlocale(LC_CTYPE, "");
@@ -211,9 +168,9 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     t->utf8 = utf8;
     t->ascii = options->ascii || !utf8;
     t->blocks = term && strncmp(term, "linux", 5) == 0;
-    enum lab_status st = open_input(t);
+    enum lab_status st = lab_terminal_find_input(&t->in, &t->in_fd);
     if (!st)
-        st = check_terminfo();
+        st = lab_terminal_check(&ignored);
     if (st)
         goto out_input;
     st = lab_guard_open(t->in_fd);

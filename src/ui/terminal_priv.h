@@ -3,6 +3,7 @@
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include "base/status.h"
 #include "ui/canvas.h"
 
@@ -13,6 +14,14 @@ struct lab_guard_news {
 };
 
 LAB_C_BEGIN
+/* Where keys come from: standard input, or else the terminal itself, which is
+ * then the caller's *in. LAB_E_UNSUPPORTED: no terminal. */
+enum lab_status lab_terminal_find_input(FILE **in, int *fd);
+/* curses ends the program, or draws nonsense, on a terminal that it does not
+ * know or that cannot place its cursor. *colors: how many it knows, below 1
+ * for none. LAB_E_UNSUPPORTED says to use --plain. */
+enum lab_status lab_terminal_check(int *colors);
+
 /* Keeps the terminal's settings and takes the signals. Before curses starts:
  * it leaves handlers that it finds alone. LAB_E_IO, LAB_E_STATE. */
 enum lab_status lab_guard_open(int tty);

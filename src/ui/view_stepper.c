@@ -140,7 +140,9 @@ static void read_kernels(struct lab_stepper *v)
     int64_t exec = 0;
     if (v->step >= 0 && v->snap.steps)
         exec = v->snap.steps[v->step].exec;
-    if (exec == v->kernels_of && v->n_kernels >= 0)
+    /* A GPU's records come later than the step, and not all at once. */
+    bool complete = v->n_kernels >= 0 && strcmp(v->snap.backend, "cuda") != 0;
+    if (exec == v->kernels_of && complete)
         return;
     v->kernels_of = exec;
     v->n_kernels = -1;
@@ -188,7 +190,7 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
     else if (snap->stop_reason[0] && old->version &&
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
               snap->position != old->position))
-        lab_ui_message(v->ui, LAB_ROLE_WARN, "stopped: %s", snap->stop_reason);
+        lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", snap->stop_reason);
 }
 
 /* Where the lesson really runs. */
@@ -232,7 +234,7 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
 
 static bool refresh_once(struct lab_stepper *v)
 {
-    if (v->snap.version && v->model.version(v->model.user) == v->snap.version) {
+    if (v->taken && v->model.version(v->model.user) == v->snap.version) {
         int before = v->n_kernels;
         read_kernels(v); /* records come later than the step they are of */
         return v->n_kernels != before;
@@ -244,10 +246,12 @@ static bool refresh_once(struct lab_stepper *v)
         return true;
     }
     struct lab_snapshot old = v->snap;
+    bool had = v->taken;
     v->snap = next;
+    v->taken = true;
     take_in(v, &old);
     say_news(v, &old);
-    if (old.version)
+    if (had)
         v->model.snapshot_release(v->model.user, &old);
     read_kernels(v);
     return true;
@@ -258,7 +262,7 @@ static bool refresh_once(struct lab_stepper *v)
 bool lab_stepper_refresh(struct lab_stepper *v)
 {
     bool changed = refresh_once(v);
-    for (int i = 0; i < 2 && v->snap.version; i++)
+    for (int i = 0; i < 2 && v->taken; i++)
         if (v->model.version(v->model.user) != v->snap.version)
             changed = refresh_once(v) || changed;
     return changed;
@@ -304,7 +308,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct lab_stepper *v = s->state;
-    if (v->snap.version)
+    if (v->taken)
         v->model.snapshot_release(v->model.user, &v->snap);
     lab_step_tree_release(&v->tree);
     lab_stepper_text_release(&v->lines);
@@ -345,7 +349,7 @@ const struct lab_screen_ops lab_view_stepper = {
     .release = release,
     .draw = lab_stepper_draw,
     .action = lab_stepper_action,
-    .key = lab_stepper_key,
+    .mouse = lab_stepper_mouse,
     .tick = tick,
     .command = lab_stepper_command,
     .answer = lab_stepper_answer,

@@ -146,6 +146,7 @@ void lab_stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     }
     struct lab_stepper_layout l =
         lab_stepper_layout(body, v->focus, v->tab, v->zoom);
+    v->layout = l;
     lab_stepper_state_line(v, c, l.state);
     step_line(v, c, l.step);
     draw_gaps(c, &l);

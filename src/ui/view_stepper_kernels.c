@@ -86,16 +86,19 @@ static void add_work(const struct lab_stepper *v, const struct sheet *o,
     char amount[LAB_FORMAT_BYTES];
     char rate[LAB_FORMAT_BYTES];
     char line[256];
+    const char *sep = isnan(ns) ? "" : ", ";
     lab_format_flop(step->flop, amount, sizeof(amount));
     lab_format_flops(step->flop > 0 ? step->flop : NAN, ns, rate, sizeof(rate));
-    snprintf(line, sizeof(line), "%s by its formula, %s", amount, rate);
+    snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
+             isnan(ns) ? "" : rate);
     add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
               d->peak_fp32_flops, "peak fp32");
     add_pair(o, "work", line);
     lab_format_bytes(step->bytes, amount, sizeof(amount));
     lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
                     sizeof(rate));
-    snprintf(line, sizeof(line), "%s at least, %s", amount, rate);
+    snprintf(line, sizeof(line), "%s at least%s%s", amount, sep,
+             isnan(ns) ? "" : rate);
     add_share(line, sizeof(line),
               step->bytes > 0 ? step->bytes / ns * 1e9 : NAN,
               d->peak_dram_bytes_s, "peak memory");
@@ -243,6 +246,23 @@ void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- the list of variants ---- */
 
+/* What the node itself runs: an update step belongs to its optimizer. */
+static const char *runs_now(const struct lab_stepper *v, int node)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    const struct lab_schedule_step *chosen = lab_stepper_now(v);
+    const char *name = "";
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct lab_schedule_step *at = &s->steps[i];
+        if (at->depth_node != node || !at->variant ||
+            at->step->op != v->snap.plan->nodes[node].op)
+            continue;
+        if (!name[0] || at == chosen)
+            name = at->variant->name;
+    }
+    return name;
+}
+
 void lab_stepper_open_variants(struct lab_stepper *v)
 {
     const struct lab_schedule_step *s = lab_stepper_now(v);
@@ -255,7 +275,7 @@ void lab_stepper_open_variants(struct lab_stepper *v)
         v->model.user, s->depth_node, v->variants.name, LAB_STEPPER_VARIANTS);
     v->variants.cursor = 0;
     for (int i = 0; i < v->variants.n; i++)
-        if (s->variant && strcmp(v->variants.name[i], s->variant->name) == 0)
+        if (strcmp(v->variants.name[i], runs_now(v, s->depth_node)) == 0)
             v->variants.cursor = i;
     v->variants.open = v->variants.n > 0;
     if (v->variants.n == 0)
@@ -301,7 +321,7 @@ bool lab_stepper_variants_action(struct lab_stepper *v, int action)
 void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                                struct lab_rect body)
 {
-    const struct lab_schedule_step *s = lab_stepper_now(v);
+    const char *current = runs_now(v, v->variants.node);
     const struct lab_node *node = &v->snap.plan->nodes[v->variants.node];
     char title[96];
     int h = v->variants.n + 2 < body.h ? v->variants.n + 2 : body.h;
@@ -316,7 +336,7 @@ void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
     int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
     for (int y = 0; y < r.h && first + y < v->variants.n; y++) {
         const char *name = v->variants.name[first + y];
-        bool now = s && s->variant && strcmp(s->variant->name, name) == 0;
+        bool now = strcmp(current, name) == 0;
         bool chosen = first + y == v->variants.cursor;
         lab_canvas_textf(c, r.y + y, r.x, r.w, LAB_ROLE_NORMAL, "%s %-12s %s",
                          chosen ? ">" : " ", name, now ? "runs now" : "");

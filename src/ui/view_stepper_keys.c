@@ -222,6 +222,14 @@ static void fold_here(struct lab_stepper *v)
     v->item = header;
 }
 
+static void open_lesson(struct lab_stepper *v)
+{
+    if (!v->model.open_lesson)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
+    else if (v->model.open_lesson(v->model.user, v->ui))
+        lab_ui_error(v->ui);
+}
+
 static bool look_around(struct lab_stepper *v, int action)
 {
     switch (action) {
@@ -243,6 +251,9 @@ static bool look_around(struct lab_stepper *v, int action)
         return true;
     case LAB_STEPPER_ACT_SOURCE:
         lab_stepper_open_source(v);
+        return true;
+    case LAB_STEPPER_ACT_LESSON:
+        open_lesson(v);
         return true;
     case LAB_STEPPER_ACT_HERE:
         lab_stepper_choose(v, v->snap.position < v->snap.schedule->n_steps
@@ -338,10 +349,24 @@ bool lab_stepper_action(struct lab_screen *s, int action)
     return used;
 }
 
-bool lab_stepper_key(struct lab_screen *s, int key)
+/* A click goes to a pane, in the list to a step; the wheel moves in it. */
+bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
-    (void)s;
-    (void)key;
+    struct lab_stepper *v = s->state;
+    if (!v->snap.schedule || v->item < 0 || v->variants.open)
+        return false;
+    for (int i = 0; i < LAB_PANE_COUNT; i++) {
+        struct lab_rect r = v->layout.pane[i];
+        if (!lab_rect_has(r, y, x))
+            continue;
+        lab_stepper_focus(v, (enum lab_stepper_pane)i);
+        int64_t row = v->tree_top + y - r.y - 1;
+        if (what == LAB_MOUSE_CLICK && i == LAB_PANE_STEPS && y > r.y &&
+            row < v->tree.n_rows)
+            lab_stepper_choose_item(v, v->tree.rows[row]);
+        lab_stepper_refresh(v);
+        return what == LAB_MOUSE_CLICK; /* the wheel: as the arrows */
+    }
     return false;
 }
 

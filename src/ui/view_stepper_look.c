@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "view_stepper_priv.h"
 
+/* Further than any tensor reaches, and small enough to multiply. */
+#define FAR ((int64_t)1 << 40)
+
 static const struct lab_tensor *tensor_of(const struct lab_stepper *v)
 {
     return &v->snap.plan->tensors[v->tensor];
@@ -54,7 +57,8 @@ static void look_first(struct lab_tensor_look *look, int tensor,
 static bool same_show(const struct lab_show *a, const struct lab_show *b)
 {
     if (a->tensor != b->tensor || a->row_axis != b->row_axis ||
-        a->col_axis != b->col_axis)
+        a->col_axis != b->col_axis || a->row_first != b->row_first ||
+        a->col_first != b->col_first)
         return false;
     for (int i = 0; i < LAB_MAX_RANK; i++)
         if (a->fixed[i] != b->fixed[i])
@@ -62,9 +66,50 @@ static bool same_show(const struct lab_show *a, const struct lab_show *b)
     return true;
 }
 
+/* What of an axis a plane can hold. */
+static int64_t extent(const struct lab_shape *s, int axis, int64_t first,
+                      int64_t most)
+{
+    int64_t n = axis_size(s, axis) - first;
+    return n < 1 ? 1 : n > most ? most : n;
+}
+
+/* The first row (or column) of a window of `n` out of `all` that has `at`;
+ * stays where it is when it can. */
+static int64_t window(int64_t first, int64_t n, int64_t all, int64_t at)
+{
+    if (at >= first && at < first + n)
+        return first;
+    first = at - n / 2;
+    return first < 0 ? 0 : first > all - n ? all - n : first;
+}
+
+/* A very large plane comes in pieces: the one with the cursor in it. */
+static void cut_to_window(const struct lab_shape *shape,
+                          struct lab_tensor_look *look)
+{
+    struct lab_show *show = &look->show;
+    int64_t rows = axis_size(shape, show->row_axis);
+    int64_t cols = axis_size(shape, show->col_axis);
+    if (rows <= LAB_PLANE_ELEMENTS / (cols < LAB_PLANE_ELEMENTS ? cols : 1) &&
+        cols <= LAB_PLANE_ELEMENTS) {
+        show->row_first = 0;
+        show->col_first = 0;
+        return;
+    }
+    int64_t w = cols < LAB_PLANE_ELEMENTS ? cols : LAB_PLANE_ELEMENTS;
+    show->col_first = window(show->col_first, w, cols, look->col);
+    w = extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t h = LAB_PLANE_ELEMENTS / w;
+    h = h < rows ? h : rows;
+    show->row_first = window(show->row_first, h, rows, look->row);
+}
+
 static void ask(struct lab_stepper *v)
 {
     struct lab_tensor_look *look = lab_stepper_look(v);
+    if (look)
+        cut_to_window(&tensor_of(v)->shape, look);
     if (!look || same_show(&look->show, &v->asked))
         return;
     struct lab_command cmd = {.kind = LAB_DO_SHOW, .show = look->show};
@@ -151,6 +196,22 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Index of (row, col) in the plane that is asked for, -1: not in it. */
+int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
+                             int64_t col)
+{
+    const struct lab_show *show = &lab_stepper_look(v)->show;
+    const struct lab_shape *shape = &tensor_of(v)->shape;
+    int64_t cols =
+        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t rows = extent(shape, show->row_axis, show->row_first,
+                          LAB_PLANE_ELEMENTS / cols);
+    row -= show->row_first;
+    col -= show->col_first;
+    bool inside = row >= 0 && row < rows && col >= 0 && col < cols;
+    return inside ? row * cols + col : -1;
+}
+
 /* Place of a flat index in the plane, -1: it is in another slice. */
 static int64_t place_in_plane(const struct lab_stepper *v, int64_t flat)
 {
@@ -163,7 +224,7 @@ static int64_t place_in_plane(const struct lab_stepper *v, int64_t flat)
             return -1;
     int64_t row = show->row_axis >= 0 ? at[show->row_axis] : 0;
     int64_t col = show->col_axis >= 0 ? at[show->col_axis] : 0;
-    return row * axis_size(shape, show->col_axis) + col;
+    return lab_stepper_in_plane(v, row, col);
 }
 
 void lab_stepper_mark_sources(struct lab_stepper *v)
@@ -209,13 +270,16 @@ int64_t lab_stepper_fold(const struct lab_stepper *v)
     return side;
 }
 
-/* How many elements one key moves: a cell of the heat map may hold several. */
+/* The picture as it stands on the screen: one key moves one cell, and a cell
+ * of the heat map may hold several elements. */
 static struct lab_heat_grid grid_now(const struct lab_stepper *v)
 {
-    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_show *show = &lab_stepper_look(v)->show;
     const struct lab_shape *shape = &tensor_of(v)->shape;
-    int64_t rows = axis_size(shape, look->show.row_axis);
-    int64_t cols = axis_size(shape, look->show.col_axis);
+    int64_t cols =
+        extent(shape, show->col_axis, show->col_first, LAB_PLANE_ELEMENTS);
+    int64_t rows = extent(shape, show->row_axis, show->row_first,
+                          LAB_PLANE_ELEMENTS / cols);
     int h = (int)v->page_rows;
     int w = (int)v->page_cols;
     if (v->numbers)
@@ -226,17 +290,19 @@ static struct lab_heat_grid grid_now(const struct lab_stepper *v)
 static void move(struct lab_stepper *v, int64_t down, int64_t right)
 {
     struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_shape *shape = &tensor_of(v)->shape;
     struct lab_heat_grid g = grid_now(v);
-    int64_t row;
-    int64_t col;
-    if (g.count < 1)
-        return;
-    lab_heat_place(&g, look->row * g.plane_cols + look->col, &row, &col);
-    row = clamp(row + down * g.block_rows, g.rows - 1);
-    col = clamp(col + right * g.block_cols, g.cols - 1);
-    int64_t index = clamp(row * g.cols + col, g.count - 1);
-    look->row = index / g.plane_cols;
-    look->col = index % g.plane_cols;
+    down *= g.block_rows;
+    right *= g.block_cols;
+    if (g.folded) { /* down is a whole piece of the one row */
+        right += down * g.cols;
+        down = 0;
+    }
+    look->row =
+        clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
+    look->col =
+        clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
+    ask(v);
 }
 
 /* The explanation follows the cursor, unless the cursor has gone to look at
@@ -317,7 +383,8 @@ static void turn_axis(struct lab_stepper *v, bool rows)
             show->fixed[i] = at[i];
     look->row = at[show->row_axis];
     look->col = at[show->col_axis];
-    look->hidden = hidden_axis(look, rank, 0, 1);
+    if (look->hidden >= 0 && is_shown(show, look->hidden))
+        look->hidden = hidden_axis(look, rank, 0, 1);
     ask(v);
 }
 
@@ -376,11 +443,10 @@ static bool movement(struct lab_stepper *v, int action)
         move(v, page, 0);
         break;
     case LAB_ACT_FIRST:
-        lab_stepper_look(v)->row = 0;
-        lab_stepper_look(v)->col = 0;
+        move(v, -FAR, -FAR);
         break;
     case LAB_ACT_LAST:
-        move(v, INT32_MAX, INT32_MAX);
+        move(v, FAR, FAR);
         break;
     default:
         return false;

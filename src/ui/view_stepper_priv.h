@@ -36,10 +36,12 @@ struct lab_stepper_scroll {
 struct lab_stepper {
     struct lab_ui *ui;
     struct lab_stepper_model model;
-    struct lab_snapshot snap; /* version 0: none yet */
+    struct lab_snapshot snap; /* only when `taken` */
+    bool taken;
     enum lab_stepper_pane focus;
     enum lab_stepper_pane tab; /* of the shared place */
     bool zoom;
+    struct lab_stepper_layout layout; /* as last drawn */
     bool numbers; /* the tensor as numbers, else as a heat map */
     bool stay;    /* the next stop is at a step not run yet */
     bool pinned;  /* the source of an explained number is looked at */
@@ -61,6 +63,7 @@ struct lab_stepper {
     struct lab_element explained; /* last posted; tensor -1: none */
     int64_t *marks; /* source elements in the plane shown, ascending */
     int64_t n_marks;
+    int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
     int64_t num_top; /* scroll of the numbers */
     int64_t num_left;
     int64_t page_rows; /* as last drawn */
@@ -107,7 +110,7 @@ const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s);
 
 /* view_stepper_keys.c, view_stepper_command.c */
 bool lab_stepper_action(struct lab_screen *s, int action);
-bool lab_stepper_key(struct lab_screen *s, int key);
+bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
 bool lab_stepper_command(struct lab_screen *s,
                          const struct lab_ui_command *cmd);
 const char *lab_stepper_complete(struct lab_screen *s,
@@ -136,6 +139,8 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
 struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
+int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
+                             int64_t col);
 int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col);
 bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
 void lab_stepper_explain_cursor(struct lab_stepper *v);

@@ -75,8 +75,7 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
         lab_canvas_textf(c, r.y, x + 3, -1, LAB_ROLE_DIM, "next: %s",
                          s->steps[snap->position].step->name);
     } else {
-        lab_canvas_text(c, r.y, x + 3, -1, LAB_ROLE_GOOD,
-                        "iteration done: s starts the next");
+        lab_canvas_text(c, r.y, x + 3, -1, LAB_ROLE_GOOD, "done: s goes on");
     }
 }
 
@@ -201,8 +200,12 @@ void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_step_tree *t = &v->tree;
     int chosen = lab_step_tree_row(t, v->item);
-    if (chosen < v->tree_top)
-        v->tree_top = chosen;
+    if (chosen < v->tree_top) {
+        v->tree_top = chosen; /* with the headers that it stands under */
+        while (v->tree_top > 0 && t->items[t->rows[v->tree_top]].parent ==
+                                      t->rows[v->tree_top - 1])
+            v->tree_top--;
+    }
     if (chosen >= v->tree_top + r.h)
         v->tree_top = chosen - r.h + 1;
     if (v->tree_top > t->n_rows - r.h)

@@ -90,6 +90,17 @@ static void slice_text(const struct lab_stepper *v, char *out, size_t cap)
         snprintf(out + used, cap - used, "]");
 }
 
+/* Whether the plane is only a piece of what its two axes hold. */
+static bool is_cut(const struct lab_stepper *v)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_shape *s = &tensor_of(v)->shape;
+    if (!lab_stepper_plane_ready(v))
+        return false;
+    return (p->show.row_axis >= 0 && p->rows < s->dim[p->show.row_axis]) ||
+           (p->show.col_axis >= 0 && p->cols < s->dim[p->show.col_axis]);
+}
+
 static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
@@ -107,6 +118,11 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
         c, row.y, x, -1, LAB_ROLE_DIM, "  %s %s %s", roles[t->role],
         t->shape.rank ? lab_shape_text(&t->shape, shape) : "one number",
         lab_dtype_name(t->dtype));
+    if (is_cut(v))
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                              ", a part from [%lld,%lld] on",
+                              (long long)v->snap.plane.show.row_first,
+                              (long long)v->snap.plane.show.col_first);
     if (is_watched(v))
         lab_canvas_text(c, row.y, x, -1, LAB_ROLE_WARN, "  watched");
 }
@@ -115,11 +131,9 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
 
 static enum lab_heat_mark mark_of(const struct lab_stepper *v, int64_t index)
 {
-    const struct lab_tensor_look *look = lab_stepper_look(v);
-    int64_t cursor = look->row * v->snap.plane.cols + look->col;
     int64_t low = 0;
     int64_t high = v->n_marks - 1;
-    if (index == cursor)
+    if (index == v->cursor)
         return LAB_HEAT_CURSOR;
     while (low <= high) {
         int64_t mid = low + (high - low) / 2;
@@ -225,7 +239,8 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_plane *p = &v->snap.plane;
     const struct lab_tensor_look *look = lab_stepper_look(v);
-    int label = 1 + digits_of(p->rows > 1 ? p->rows - 1 : p->cols - 1);
+    int label = 1 + digits_of(p->rows > 1 ? look->show.row_first + p->rows - 1
+                                          : look->show.col_first + p->cols - 1);
     int64_t wide = (r.w - label) / NUMBER_W;
     wide = wide < 1 ? 1 : wide;
     struct lab_heat_grid g =
@@ -235,18 +250,20 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     int64_t col;
     v->page_rows = r.h;
     v->page_cols = wide;
-    lab_heat_place(&g, look->row * p->cols + look->col, &row, &col);
+    lab_heat_place(&g, v->cursor, &row, &col);
     into_sight(row, r.h, &v->num_top);
     into_sight(col, wide, &v->num_left);
     for (int64_t j = 0; j < wide && v->num_left + j < g.cols; j++)
         lab_canvas_textf(c, head.y, head.x + label + (int)j * NUMBER_W,
                          NUMBER_W, LAB_ROLE_DIM, "%*lld", NUMBER_W - 1,
-                         (long long)(v->num_left + j));
+                         (long long)(look->show.col_first + v->num_left + j));
     for (int64_t i = 0; i < r.h && v->num_top + i < g.rows; i++) {
         int y = r.y + (int)i;
         int64_t first = v->num_top + i;
         lab_canvas_textf(c, y, r.x, label, LAB_ROLE_DIM, "%*lld", label - 1,
-                         (long long)(g.folded ? first * g.cols : first));
+                         (long long)(g.folded
+                                         ? look->show.col_first + first * g.cols
+                                         : look->show.row_first + first));
         for (int64_t j = 0; j < wide; j++) {
             int64_t index = lab_heat_index(&g, v->num_top + i, v->num_left + j);
             if (index >= 0)
@@ -273,7 +290,7 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_tensor_look *look = lab_stepper_look(v);
     const struct lab_shape *shape = &tensor_of(v)->shape;
     const struct lab_printed_spec *printed;
-    int64_t index = look->row * p->cols + look->col;
+    int64_t index = v->cursor;
     int64_t flat = lab_stepper_flat(v, look->row, look->col);
     char text[LAB_FORMAT_BYTES];
     char at[LAB_SHAPE_TEXT];
@@ -390,6 +407,8 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                         "s runs the next step.");
         return;
     }
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    v->cursor = lab_stepper_in_plane(v, look->row, look->col);
     struct lab_rect histogram = lab_rect_cut_bottom(&r, r.h >= 20  ? 4
                                                         : r.h >= 6 ? 1
                                                                    : 0);

@@ -32,7 +32,8 @@ struct curve { /* as a chart wants it */
 struct train {
     struct lab_ui *ui;
     struct lab_stepper_model model;
-    struct lab_snapshot snap; /* version 0: none yet */
+    struct lab_snapshot snap; /* only when `taken` */
+    bool taken;
     struct curve loss;
     struct curve accuracy;
     int64_t asked; /* iterations of the last request; 0: the lesson's */
@@ -94,7 +95,7 @@ static void keep_curve(struct curve *out, const struct lab_curve *in)
 static bool refresh(struct train *v)
 {
     struct lab_snapshot next;
-    if (v->snap.version && v->model.version(v->model.user) == v->snap.version)
+    if (v->taken && v->model.version(v->model.user) == v->snap.version)
         return false;
     memset(&next, 0, sizeof(next));
     if (v->model.snapshot(v->model.user, &next)) {
@@ -103,9 +104,10 @@ static bool refresh(struct train *v)
     }
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
-    if (v->snap.version)
+    if (v->taken)
         v->model.snapshot_release(v->model.user, &v->snap);
     v->snap = next;
+    v->taken = true;
     keep_curve(&v->loss, &next.losses);
     keep_curve(&v->accuracy, &next.accuracies);
     return true;
@@ -197,8 +199,7 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
                               "%lld iterations an epoch   ",
                               (long long)s->iterations_per_epoch);
     if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "stopped: %s",
-                         s->stop_reason);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
 static void draw_curves(const struct train *v, struct lab_canvas *c,
@@ -216,9 +217,7 @@ static void draw_curves(const struct train *v, struct lab_canvas *c,
                                    .y_min = v->log_scale ? NAN : 0,
                                    .y_max = NAN,
                                    .log_y = v->log_scale};
-    struct lab_chart right_chart = {.title =
-                                        "share right, of what was held back",
-                                    .x_name = "iteration",
+    struct lab_chart right_chart = {.x_name = "iteration",
                                     .series = &right,
                                     .count = 1,
                                     .y_min = NAN,
@@ -273,7 +272,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 static void release(struct lab_screen *s)
 {
     struct train *v = s->state;
-    if (v->snap.version)
+    if (v->taken)
         v->model.snapshot_release(v->model.user, &v->snap);
     lab_free(v->loss.x);
     lab_free(v->loss.y);

@@ -21,6 +21,7 @@ dirs_of() {
     lesson | cuda) echo "$1" engine kernels base ;;
     profiler) echo profiler engine kernels trace base ;;
     store) echo store trace base ;;
+    app) echo app ui profiler engine kernels store lesson trace base ;;
     *) echo "$1" engine kernels store lesson trace base ;;
     esac
 }

@@ -76,7 +76,7 @@ def main(path, *expressions):
     for text in expressions:
         if text.startswith("FILE2="):
             names["other"] = load(text[6:])
-        elif not eval(text, names):
+        elif not eval(f"({text}\n)", names):  # may run over several lines
             raise ValueError(f"not true: {text}")
 
 

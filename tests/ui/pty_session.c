@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utmp.h>
 #include <cmocka.h>
 
 #include "base/clock.h"
@@ -24,9 +25,15 @@ void pty_start(struct pty_session *s, const char *program,
     struct winsize size = {.ws_row = 24, .ws_col = 80};
     s->bytes = test_malloc(BYTES);
     s->n = 0;
-    s->pid = forkpty(&s->master, NULL, NULL, &size);
+    /* The modes are noted before the program can change them. */
+    int slave;
+    assert_int_equal(openpty(&s->master, &slave, NULL, NULL, &size), 0);
+    assert_int_equal(tcgetattr(slave, &s->before), 0);
+    s->pid = fork();
     assert_true(s->pid >= 0);
     if (s->pid == 0) {
+        close(s->master);
+        login_tty(slave);
         setenv("TERM", "xterm-256color", 1);
         setenv("LC_ALL", "C.UTF-8", 1);
         unsetenv("NO_COLOR");
@@ -38,7 +45,7 @@ void pty_start(struct pty_session *s, const char *program,
         execl(program, program, option, (char *)NULL);
         _exit(127);
     }
-    assert_int_equal(tcgetattr(s->master, &s->before), 0);
+    close(slave);
 }
 
 bool pty_pump(struct pty_session *s, int ms)

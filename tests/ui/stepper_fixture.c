@@ -152,6 +152,13 @@ static bool written(const struct stepper_fixture *f, int t)
     return f->fused && f->position > 0 && t == tensor(f, "fc1.xW");
 }
 
+static int64_t cut(const struct lab_shape *s, int axis, int64_t first,
+                   int64_t most)
+{
+    int64_t n = axis >= 0 ? s->dim[axis] - first : 1;
+    return n < most ? n : most;
+}
+
 static void fill_plane(const struct stepper_fixture *f, struct lab_plane *p)
 {
     p->tensor = f->show.tensor;
@@ -160,17 +167,18 @@ static void fill_plane(const struct stepper_fixture *f, struct lab_plane *p)
         return;
     const struct lab_shape *s = &f->plan->tensors[p->tensor].shape;
     const double *v = f->values[p->tensor];
-    p->rows = p->show.row_axis >= 0 ? s->dim[p->show.row_axis] : 1;
-    p->cols = p->show.col_axis >= 0 ? s->dim[p->show.col_axis] : 1;
+    p->cols = cut(s, p->show.col_axis, p->show.col_first, LAB_PLANE_ELEMENTS);
+    p->rows = cut(s, p->show.row_axis, p->show.row_first,
+                  LAB_PLANE_ELEMENTS / p->cols);
     p->value = calloc((size_t)(p->rows * p->cols), sizeof(double));
     p->written = written(f, p->tensor);
     for (int64_t i = 0; i < p->rows * p->cols; i++) {
         int64_t at[LAB_MAX_RANK];
         memcpy(at, p->show.fixed, sizeof(at));
         if (p->show.row_axis >= 0)
-            at[p->show.row_axis] = i / p->cols;
+            at[p->show.row_axis] = p->show.row_first + i / p->cols;
         if (p->show.col_axis >= 0)
-            at[p->show.col_axis] = i % p->cols;
+            at[p->show.col_axis] = p->show.col_first + i % p->cols;
         p->value[i] = v[lab_shape_ravel(s, at, s->rank)];
     }
     fill_stats(&p->stats, v, f->plan->tensors[p->tensor].count);
@@ -510,7 +518,9 @@ struct stepper_fixture *stepper_fixture_new(int steps)
                                         .tolerance = 1e-3,
                                         .where = where};
     struct stepper_fixture *f = calloc(1, sizeof(*f));
-    f->plan = steps ? plan_large(steps) : plan_small();
+    f->plan = steps > 0   ? plan_large(steps)
+              : steps < 0 ? plan_huge()
+                          : plan_small();
     make_schedule(f, false);
     f->version = 1;
     f->state = LAB_SESSION_IDLE;

@@ -40,7 +40,7 @@ struct stepper_fixture {
     int64_t source_opened;
 };
 
-/* steps 0: the small network; else that many generated steps. */
+/* steps 0: the small network; -1: huge tensors; else that many steps. */
 struct stepper_fixture *stepper_fixture_new(int steps);
 void stepper_fixture_free(struct stepper_fixture *f);
 /* The last command of a kind, or NULL. */

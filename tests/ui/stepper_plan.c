@@ -225,6 +225,19 @@ struct lab_plan *plan_large(int steps)
     return p;
 }
 
+struct lab_plan *plan_huge(void)
+{
+    int64_t d[2] = {3000, 700};
+    struct lab_plan *p = plan_empty(4, 2, 2);
+    plan_add_tensor(p, "big", LAB_TENSOR_DATA, 2, d);
+    d[0] = 2097153;
+    plan_add_tensor(p, "long", LAB_TENSOR_DATA, 1, d);
+    int node = plan_add_node(p, "fc1", 0);
+    plan_add_step(p, "fc1.matmul", node, LAB_FORWARD, "big", "long", "l = b",
+                  1);
+    return p;
+}
+
 void plan_release(struct lab_plan *p)
 {
     for (int i = 0; i < p->n_tensors; i++)

@@ -5,6 +5,8 @@
 struct lab_plan *plan_small(void);
 /* `steps` steps, two a node, nodes in blocks of fifty. */
 struct lab_plan *plan_large(int steps);
+/* One step, with tensors larger than a plane: big [3000,700], long [2097153]. */
+struct lab_plan *plan_huge(void);
 void plan_release(struct lab_plan *p);
 /* fused: the first two steps are one. Free with free(s->steps), free(s). */
 struct lab_schedule *plan_schedule(const struct lab_plan *p, bool fused);

@@ -203,6 +203,7 @@ static void set_single(struct lab_node_spec *node, const char *id, int line,
     snprintf(copy, sizeof(copy), "%s", text);
     if (sscanf(copy, "%63s%n", op, &used) != 1)
         fail_msg("'%s' is no op", text);
+    lab_free(node->id); /* described anew */
     *node = (struct lab_node_spec){.place = {line, 5}};
     node->id = must(lab_strdup(id));
     set_op(node, op, kind, copy + used);

@@ -79,13 +79,13 @@ static void a_y_of_another_shape(void **state)
     net_labels(&n, "y 4", 3);
     net_node(&n, "fc1 dense units=3");
     refused(&n, LAB_E_SHAPE,
-            PARTS("net.md:200:5: ", "loss", "[5,3]", "[5]", "[4]"));
+            PARTS("net.md:11:3: ", "loss", "[5,3]", "[5]", "[4]"));
     net_init(&n);
     net_tensor(&n, "x 5,4", NULL);
     net_tensor(&n, "y 5,2", NULL);
     net_node(&n, "fc1 dense units=3");
     net_loss(&n, "mse");
-    refused(&n, LAB_E_SHAPE, PARTS("net.md:200:5: ", "[5,3]", "[5,2]"));
+    refused(&n, LAB_E_SHAPE, PARTS("net.md:11:3: ", "[5,3]", "[5,2]"));
 }
 
 static void labels_with_fractions_or_out_of_range(void **state)
@@ -245,7 +245,7 @@ static void ops_and_precisions_to_come(void **state)
     (void)state;
     begin(&n);
     net_node(&n, "c conv2d filters=3");
-    refused(&n, LAB_E_UNSUPPORTED, PARTS("net.md:100:5: ", "'conv2d'"));
+    refused(&n, LAB_E_NOT_BUILT, PARTS("net.md:100:5: ", "'conv2d'"));
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.precision = LAB_BF16;

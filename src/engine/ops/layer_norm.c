@@ -226,23 +226,20 @@ static void backward(struct lab_builder *b)
     if (lab_shape_count(&shape, &n))
         return;
     int dx = lab_build_input_grad(b, 0);
-    int dxhat = dx >= 0 ? lab_build_grad(b, xhat) : LAB_NO_TENSOR;
+    int dxhat = lab_build_grad(b, xhat); /* also where nobody wants dx */
     int dgamma = lab_build_grad(b, gamma);
     int dbeta = lab_build_grad(b, lab_build_find(b, "beta"));
-    lab_build_step(b,
-                   &(struct lab_step_def){
-                       .name = "scale",
-                       .phase = LAB_BACKWARD,
-                       .in = {dy, xhat, gamma},
-                       .n_in = 3,
-                       .out = {dxhat, dgamma, dbeta},
-                       .n_out = 3,
-                       .flop = (dx >= 0 ? 4.0 : 3.0) * (double)n,
-                       .formula = dx >= 0 ? "$o0 = $i0 $i2; $o1[d] = sum_r "
-                                            "$i0 $i1; $o2[d] = sum_r $i0"
-                                          : "$o1[d] = sum_r $i0 $i1; $o2[d] = "
-                                            "sum_r $i0",
-                       .explain = explain_scale_back});
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "scale",
+                          .phase = LAB_BACKWARD,
+                          .in = {dy, xhat, gamma},
+                          .n_in = 3,
+                          .out = {dxhat, dgamma, dbeta},
+                          .n_out = 3,
+                          .flop = 4.0 * (double)n,
+                          .formula = "$o0 = $i0 $i2; $o1[d] = sum_r $i0 $i1; "
+                                     "$o2[d] = sum_r $i0",
+                          .explain = explain_scale_back});
     if (dx < 0)
         return;
     lab_build_step(

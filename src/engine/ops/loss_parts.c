@@ -32,8 +32,9 @@ bool lab_loss_check_target(struct lab_builder *b, bool labels)
     bool one = labels && want.rank == 0 && count_of(&y) == 1;
     if (one || lab_shape_equal(&y, &want))
         return true;
-    lab_build_fail(
-        b, LAB_E_SHAPE, "the network's output is %s, so y must be %s; y is %s",
+    lab_build_fail_target(
+        b, LAB_E_SHAPE, "it reads %s, which is %s, so y must be %s; y is %s",
+        lab_build_name(b, lab_build_input(b, 0)),
         lab_shape_text(&out, out_text), lab_shape_text(&want, want_text),
         lab_shape_text(&y, have_text));
     return false;

@@ -41,7 +41,8 @@
     X(E_CHECK, "a check failed")                                               \
     X(E_CANCELLED, "cancelled")                                                \
     X(E_STATE, "not possible now")                                             \
-    X(E_INTERNAL, "a defect in the program")
+    X(E_INTERNAL, "a defect in the program")                                   \
+    X(E_NOT_BUILT, "not in this version")
 
 enum lab_status {
 #define X(code, text) LAB_##code,

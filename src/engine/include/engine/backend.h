@@ -10,6 +10,7 @@
  * memory. */
 #pragma once
 #include <stddef.h>
+#include "base/str.h"
 #include "kernel.h"
 
 enum { LAB_BACKEND_ABI = 1, LAB_DEVICE_TEXT = 96 };
@@ -118,6 +119,9 @@ enum lab_status lab_backend_sync(struct lab_backend *be);
 enum lab_status lab_backend_time_begin(struct lab_backend *be);
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns);
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
+/* Compares every variant with the reference, once in the process, and
+ * withdraws those that disagree: a line for each is appended to `said`. */
+enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:
  * the default. Withdrawn variants (variant_check.h) are never returned. */

@@ -189,6 +189,11 @@ int lab_build_read_again(struct lab_builder *b, int k);
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
+/* The tensor's name, for messages. */
+const char *lab_build_name(const struct lab_builder *b, int tensor);
+/* The same at the place of y, where the lesson writes it out. */
+void lab_build_fail_target(struct lab_builder *b, enum lab_status st,
+                           const char *fmt, ...) LAB_PRINTF(3, 4);
 /* Refuses the node; the message gets file, line, column and the node's name. */
 void lab_build_fail(struct lab_builder *b, enum lab_status st, const char *fmt,
                     ...) LAB_PRINTF(3, 4);

@@ -71,6 +71,8 @@ struct lab_stepper_model {
     /* Opens the source of a kernel on top of the stepper. */
     enum lab_status (*open_source)(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol);
+    /* Opens the whole text of the lesson on top of the stepper. */
+    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui);
     /* The learner has walked `position` of `n_steps` steps of `iteration`. */
     void (*progress)(void *user, int64_t iteration, int position, int n_steps);
 

@@ -31,6 +31,9 @@ LAB_C_BEGIN
  * open already. Opens /dev/tty when standard input is not a terminal. */
 enum lab_status lab_terminal_open(struct lab_terminal **out,
                                   const struct lab_terminal_options *options);
+/* Whether lab_terminal_open() would find a terminal, and how many colours that
+ * one knows (0 monochrome), without opening it. Errors: its own. */
+enum lab_status lab_terminal_probe(int *colors);
 /* Restores the terminal and prints what libraries said. NULL is allowed. */
 void lab_terminal_close(struct lab_terminal *t);
 

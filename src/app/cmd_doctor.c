@@ -1,0 +1,90 @@
+/* lapenna-lab doctor: what this machine can do, and remedies. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "doctor.h"
+#include "json_line.h"
+#include "options.h"
+#include "say.h"
+#include "version.h"
+
+static const char doc[] =
+    "What this machine can do, a line for each part, with the remedy for what "
+    "is missing.\v"
+    "What is missing is no error: the program goes on without it, and the exit "
+    "code is 0. --db names the database to look at.";
+
+static const char *const words[] = {"ok", "missing", "warning"};
+
+static enum lab_status print_json(const struct lab_finding_line *f)
+{
+    json_t *line = lab_json_new("check");
+    lab_json_text(line, "name", f->name);
+    lab_json_text(line, "status", words[f->state]);
+    lab_json_text(line, "detail", f->detail);
+    lab_json_text(line, "remedy", f->remedy);
+    return lab_json_print(line);
+}
+
+static enum lab_status print_text(const struct lab_finding_line *f)
+{
+    lab_say(stdout, "%-18s %-8s %s\n", f->name, words[f->state], f->detail);
+    if (f->remedy)
+        lab_say(stdout, "%-18s %-8s remedy: %s\n", "", "", f->remedy);
+    return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+}
+
+void lab_doctor_say(struct lab_doctor *d, const char *name,
+                    enum lab_doctor_state state, const char *detail,
+                    const char *remedy)
+{
+    const struct lab_finding_line f = {name, state, detail, remedy};
+    if (!d->failed)
+        d->failed = d->json ? print_json(&f) : print_text(&f);
+}
+
+/* "cannot do X. Remedy: do Y" is two things. */
+void lab_doctor_say_error(struct lab_doctor *d, const char *name,
+                          enum lab_doctor_state state, const char *remedy)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), "%s", lab_error());
+    char *mark = strstr(text, "Remedy: ");
+    if (mark) {
+        remedy = mark + strlen("Remedy: ");
+        while (mark > text && (mark[-1] == ' ' || mark[-1] == '.'))
+            mark--;
+        *mark = '\0';
+    }
+    lab_doctor_say(d, name, state, text, remedy);
+}
+
+static void check_program(struct lab_doctor *d)
+{
+    char text[128];
+    snprintf(text, sizeof(text), "lapenna-lab %s%s%s", lab_version(),
+             lab_commit()[0] ? " " : "", lab_commit());
+    lab_doctor_say(d, "program", LAB_DOCTOR_OK, text, NULL);
+}
+
+int lab_cmd_doctor(int argc, char **argv)
+{
+    struct lab_options o;
+    lab_options_init(&o);
+    lab_options_parse(&o, argc, argv, "lapenna-lab doctor", "", doc);
+    if (o.lesson) {
+        lab_warn("doctor takes no LESSON: '%s' is one too many", o.lesson);
+        return LAB_EXIT_USAGE;
+    }
+    if (o.ascii)
+        lab_say_ascii(true);
+    struct lab_doctor d = {.json = o.json};
+    check_program(&d);
+    lab_doctor_lessons(&d);
+    lab_doctor_cpu(&d);
+    lab_doctor_gpu(&d);
+    lab_doctor_terminal(&d);
+    lab_doctor_database(&d, o.db);
+    return lab_exit_error(d.failed);
+}

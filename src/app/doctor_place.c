@@ -1,0 +1,153 @@
+/* doctor: lessons, terminal, database. */
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "doctor.h"
+#include "lesson/catalog.h"
+#include "store/query.h"
+#include "ui/terminal.h"
+
+enum { TEXT = 1024, LEAST_COLUMNS = 60, LEAST_LINES = 16 };
+
+/* ---- lessons ---- */
+
+void lab_doctor_lessons(struct lab_doctor *d)
+{
+    struct lab_catalog *c = NULL;
+    char text[TEXT];
+    size_t broken = 0;
+    if (lab_catalog_load(&c, NULL)) {
+        lab_doctor_say_error(d, "lessons", LAB_DOCTOR_MISSING,
+                             "install the program again, or name the directory "
+                             "above lessons in LAPENNA_LAB_DATA_DIR");
+        return;
+    }
+    for (size_t i = 0; i < c->count; i++)
+        broken += c->items[i].lesson == NULL;
+    snprintf(text, sizeof(text), "%zu in %s", c->count, c->dir);
+    if (broken) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, ", %zu cannot be read",
+                 broken);
+    }
+    lab_doctor_say(
+        d, "lessons", broken ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
+        broken ? "`lapenna-lab lesson lint` says what is wrong" : NULL);
+    lab_catalog_free(c);
+}
+
+/* ---- terminal ---- */
+
+void lab_doctor_terminal(struct lab_doctor *d)
+{
+    struct winsize size = {0};
+    int colors = 0;
+    char place[32];
+    char text[TEXT];
+    const char *charset = nl_langinfo(CODESET);
+    bool utf8 = strcmp(charset, "UTF-8") == 0;
+    const char *term = getenv("TERM");
+    if (lab_terminal_probe(&colors)) {
+        lab_doctor_say_error(d, "terminal", LAB_DOCTOR_MISSING,
+                             "--plain and the commands need none");
+        return;
+    }
+    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    bool known = size.ws_col > 0 && size.ws_row > 0;
+    bool small =
+        known && (size.ws_col < LEAST_COLUMNS || size.ws_row < LEAST_LINES);
+    if (known)
+        snprintf(place, sizeof(place), "%dx%d", (int)size.ws_col,
+                 (int)size.ws_row);
+    else
+        snprintf(place, sizeof(place), "of unknown size");
+    snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place, colors,
+             charset);
+    lab_doctor_say(d, "terminal",
+                   small || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
+                   small   ? "the screens need at least 60x16"
+                   : !utf8 ? "set LC_ALL or LANG to a locale with UTF-8 for "
+                             "formulas and finer charts"
+                           : NULL);
+}
+
+/* ---- database ---- */
+
+static bool count_run(void *user, const struct lab_run_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return true;
+}
+
+/* Can a file be made there? The nearest folder that exists decides. */
+static bool can_make(const char *path)
+{
+    char dir[TEXT];
+    snprintf(dir, sizeof(dir), "%s", path);
+    for (char *slash; (slash = strrchr(dir, '/'));) {
+        *slash = '\0';
+        if (dir[0] == '\0')
+            return access("/", W_OK) == 0;
+        if (access(dir, F_OK) == 0)
+            return access(dir, W_OK | X_OK) == 0;
+    }
+    return access(".", W_OK | X_OK) == 0;
+}
+
+static void look_into(struct lab_doctor *d, const char *path)
+{
+    static const char elsewhere[] =
+        "free the file, mend its rights, or name another with --db FILE";
+    const struct lab_database_options read = {.read_only = true,
+                                              .busy_timeout_ms = 1000};
+    struct lab_database *db = NULL;
+    char text[TEXT];
+    int64_t runs = 0;
+    enum lab_status st = lab_database_open(&db, path, &read);
+    if (!st)
+        st = lab_query_runs(db, count_run, &runs);
+    lab_database_close(db);
+    if (st) {
+        lab_doctor_say_error(d, "database", LAB_DOCTOR_WARNING, elsewhere);
+        return;
+    }
+    bool writable = access(path, W_OK) == 0 && can_make(path);
+    snprintf(text, sizeof(text), "%s, schema %d, %lld runs, %s", path,
+             lab_database_schema_version(), (long long)runs,
+             writable ? "writable" : "read only");
+    lab_doctor_say(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
+                   text, writable ? NULL : elsewhere);
+}
+
+void lab_doctor_database(struct lab_doctor *d, const char *db)
+{
+    struct lab_str path;
+    char text[TEXT];
+    lab_str_init(&path);
+    if (db)
+        lab_str_add(&path, db);
+    else if (lab_database_default_path(&path)) {
+        lab_doctor_say_error(d, "database", LAB_DOCTOR_WARNING,
+                             "set HOME, or name a file with --db");
+        lab_str_release(&path);
+        return;
+    }
+    if (access(lab_str_text(&path), F_OK) == 0) {
+        look_into(d, lab_str_text(&path));
+    } else {
+        bool possible = can_make(lab_str_text(&path));
+        snprintf(text, sizeof(text), "%s, schema %d, %s", lab_str_text(&path),
+                 lab_database_schema_version(),
+                 possible ? "made with the first run"
+                          : "not there, and its folder cannot be written");
+        lab_doctor_say(d, "database",
+                       possible ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING, text,
+                       possible ? NULL : "name another file with --db FILE");
+    }
+    lab_str_release(&path);
+}

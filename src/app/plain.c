@@ -1,0 +1,282 @@
+#include "plain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd.h"
+#include "lesson/catalog.h"
+#include "plain_priv.h"
+#include "say.h"
+#include "signals.h"
+
+enum { LINE_BYTES = 4096, TICK_NS = 50000000 };
+
+/* ---- the session, from this side ---- */
+
+static void refresh(struct lab_plain *p)
+{
+    struct lab_snapshot next;
+    if (lab_session_snapshot(p->session, &next))
+        return; /* no memory: the old one stays */
+    lab_snapshot_release(&p->snap);
+    p->snap = next;
+}
+
+/* Waits for what runs. A signal cancels it; any but INT also ends us. */
+static void wait_idle(struct lab_plain *p, bool training)
+{
+    const struct lab_command stop = {.kind = LAB_DO_STOP};
+    bool stopping = false;
+    while (lab_session_wait(p->session, TICK_NS) == LAB_E_CANCELLED) {
+        int number = lab_signals_take();
+        stopping = stopping || number != 0 || lab_signals_reader_gone();
+        if (number && number != SIGINT)
+            p->signal = number;
+        if (stopping) /* again and again: it may not have begun yet */
+            lab_session_post(p->session, &stop);
+        struct lab_snapshot now;
+        if (!training || lab_session_snapshot(p->session, &now))
+            continue;
+        lab_plain_print_progress(p, &now);
+        lab_snapshot_release(&now);
+    }
+}
+
+enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
+{
+    enum lab_status st = lab_session_post(p->session, c);
+    if (st)
+        return st;
+    wait_idle(p, c->kind == LAB_DO_TRAIN);
+    refresh(p);
+    return p->snap.error_code
+               ? lab_fail(p->snap.error_code, "%s", p->snap.error)
+               : LAB_OK;
+}
+
+/* ---- opening ---- */
+
+static enum lab_status open_lesson(struct lab_plain *p, const char *name)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_lesson_find(name, &path);
+    if (!st)
+        st = lab_lesson_load(&p->lesson, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    p->spec = p->lesson->spec; /* a view: the lesson owns what it names */
+    if (p->options->seed_given)
+        p->spec.seed = p->options->seed;
+    if (p->options->precision)
+        p->spec.precision = lab_precision_find(p->options->precision);
+    return lab_reader_init(&p->reader, p->lesson);
+}
+
+static enum lab_status open_session(struct lab_plain *p)
+{
+    const struct lab_options *o = p->options;
+    struct lab_recording_options recording = {.lesson = p->lesson,
+                                              .db = o->db,
+                                              .seed = p->spec.seed,
+                                              .counters = o->counters};
+    enum lab_status st = lab_recording_new(&p->recording, &recording);
+    if (st)
+        return st;
+    struct lab_session_config config = {
+        .spec = &p->spec,
+        .backend = o->backend,
+        .device = o->device,
+        .batch = o->batch,
+        .data = o->data,
+        .choices = o->choices,
+        .n_choices = o->n_choices,
+        .hooks = {p->recording, lab_recording_prepare, lab_recording_opened,
+                  lab_recording_closing}};
+    lab_signals_hold(); /* they are for the thread that waits for input */
+    st = lab_session_new(&p->session, &config);
+    lab_signals_release();
+    if (st)
+        return st;
+    wait_idle(p, false);
+    refresh(p);
+    if (p->snap.state == LAB_SESSION_FAILED)
+        return lab_fail(p->snap.error_code, "%s", p->snap.error);
+    return LAB_OK;
+}
+
+/* ---- ending ---- */
+
+static void summarize(const struct lab_plain *p, struct lab_run_summary *out)
+{
+    const struct lab_snapshot *s = &p->snap;
+    lab_run_summary_init(out);
+    out->status = p->signal ? LAB_RUN_CANCELLED : LAB_RUN_DONE;
+    out->iterations = s->iteration + (s->position > 0);
+    if (s->losses.n > 0) {
+        out->loss_first = s->losses.value[0];
+        out->loss_last = s->losses.value[s->losses.n - 1];
+    }
+    if (!isnan(s->loss))
+        out->loss_last = s->loss;
+    out->accuracy = s->accuracy;
+    if (!isnan(s->step_ms_median))
+        out->iteration_median_ns = (int64_t)(s->step_ms_median * 1e6);
+}
+
+static void say_notes(struct lab_plain *p)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_note(p->recording, &text);
+    if (text.len)
+        lab_warn("%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+static enum lab_status close_all(struct lab_plain *p)
+{
+    struct lab_run_summary summary;
+    enum lab_status st = LAB_OK;
+    summarize(p, &summary);
+    lab_session_free(p->session);
+    if (p->recording) {
+        st = lab_recording_finish(p->recording, &summary);
+        long long run = (long long)lab_recording_run(p->recording);
+        if (run > 0 && !st)
+            lab_say(stdout,
+                    "recorded as run %lld: lapenna-lab profile show %lld\n",
+                    run, run);
+        say_notes(p);
+    }
+    lab_snapshot_release(&p->snap);
+    lab_recording_free(p->recording);
+    lab_reader_release(&p->reader);
+    lab_lesson_free(p->lesson);
+    return st;
+}
+
+/* ---- input ---- */
+
+struct input {
+    char bytes[LINE_BYTES];
+    size_t used;
+    bool ended;
+    bool skipping; /* the rest of a line that was too long */
+};
+
+/* Takes a line out of what has been read; false: there is none yet. */
+static bool take_line(struct input *in, char *line)
+{
+    char *end = memchr(in->bytes, '\n', in->used);
+    size_t n = end ? (size_t)(end - in->bytes) : in->used;
+    bool full = !end && in->used == sizeof(in->bytes);
+    if (!end && !full && !(in->ended && n > 0))
+        return false;
+    bool rest = in->skipping;
+    in->skipping = full;
+    if (n == sizeof(in->bytes))
+        n--;
+    for (size_t i = 0; i < n; i++) /* NUL would hide the rest */
+        line[i] = in->bytes[i] ? in->bytes[i] : '?';
+    line[n] = '\0';
+    size_t gone = end ? n + 1 : in->used;
+    memmove(in->bytes, in->bytes + gone, in->used - gone);
+    in->used -= gone;
+    return rest ? take_line(in, line) : true;
+}
+
+/* The next line; false: the input has ended, or a signal came. */
+static bool read_line(struct input *in, char *line)
+{
+    while (!take_line(in, line)) {
+        if (in->ended || !lab_signals_wait_input(STDIN_FILENO))
+            return false;
+        ssize_t n = read(STDIN_FILENO, in->bytes + in->used,
+                         sizeof(in->bytes) - in->used);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        in->ended = n <= 0;
+        in->used += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* At the prompt INT drops the line, as in gdb; from a script it is meant for
+ * the whole. */
+static bool interrupted(struct lab_plain *p, struct input *in)
+{
+    int number = lab_signals_take();
+    if (!number)
+        return false;
+    if (number == SIGINT && p->interactive) {
+        in->used = 0;
+        lab_say(stdout, "\n");
+        return true;
+    }
+    p->signal = number;
+    return false;
+}
+
+static void read_commands(struct lab_plain *p)
+{
+    struct input in = {.used = 0};
+    char line[LINE_BYTES];
+    int64_t commands = 0;
+    while (!p->leaving && !p->signal && !ferror(stdout)) {
+        if (p->interactive)
+            lab_say(stdout, "(lab) ");
+        fflush(stdout);
+        if (read_line(&in, line)) {
+            commands++;
+            lab_plain_line(p, line);
+        } else if (!interrupted(p, &in)) {
+            break;
+        }
+    }
+    if (p->interactive && in.ended)
+        lab_say(stdout, "\n");
+    if (commands > 0 || p->interactive || p->signal)
+        return;
+    /* Nobody says anything: walk the iteration once. */
+    const struct lab_ui_command step = {
+        .kind = LAB_COMMAND_STEP, .n = 1, .phase = -1};
+    while (!p->signal && !p->snap.error_code && !ferror(stdout) &&
+           p->snap.position < p->snap.schedule->n_steps) {
+        int before = p->snap.position;
+        lab_plain_do(p, &step);
+        if (p->snap.position == before)
+            break;
+    }
+}
+
+int lab_plain_session(const struct lab_options *o, const char *lesson)
+{
+    struct lab_plain p = {.options = o,
+                          .interactive = isatty(STDIN_FILENO) != 0};
+    int code = LAB_EXIT_DONE;
+    p.snap.plane.tensor = p.snap.explanation.tensor = -1;
+    p.snap.loss = p.snap.accuracy = p.snap.step_ms_median = NAN;
+    lab_signals_catch();
+    enum lab_status st = open_lesson(&p, lesson);
+    if (!st)
+        st = open_session(&p);
+    if (st) {
+        code = lab_exit_error(st);
+    } else if (!p.signal) {
+        lab_plain_print_start(&p);
+        read_commands(&p);
+    }
+    enum lab_status stored = close_all(&p);
+    if (p.signal)
+        return LAB_EXIT_SIGNAL + p.signal;
+    if (fflush(stdout) || ferror(stdout))
+        return lab_exit_error(lab_fail(LAB_E_IO, "cannot write"));
+    return stored && code == LAB_EXIT_DONE ? lab_exit_error(stored) : code;
+}

@@ -1,0 +1,110 @@
+/* engine/snapshot.h -- what a view sees of a session: a copy, taken between
+ * steps. It changes nothing and nothing changes it; whoever took it releases
+ * it. Threads: one at a time per snapshot. */
+#pragma once
+#include "engine/explain.h"
+#include "engine/gradcheck.h"
+#include "engine/stats.h"
+
+enum { LAB_COMMAND_TEXT = 128 };
+
+/* Which plane of a tensor a view wants: two axes shown, the others fixed. */
+struct lab_show {
+    int tensor;
+    int row_axis;                /* -1: one row */
+    int col_axis;                /* -1: one column (a scalar) */
+    int64_t fixed[LAB_MAX_RANK]; /* coordinate of every axis not shown */
+    int64_t row_first; /* where the plane is cut when it is very large */
+    int64_t col_first;
+};
+
+/* A plane holds at most this many elements. */
+enum { LAB_PLANE_ELEMENTS = 1 << 20 };
+
+enum lab_session_state {
+    LAB_SESSION_STARTING,
+    LAB_SESSION_IDLE,    /* waits for a command */
+    LAB_SESSION_WALKING, /* runs to a stop */
+    LAB_SESSION_TRAINING,
+    LAB_SESSION_CHECKING, /* gradient check */
+    LAB_SESSION_FAILED    /* could not start; error says why */
+};
+
+enum { LAB_SESSION_TEXT = 512, LAB_MAX_BREAKS = 32 };
+
+struct lab_break_info {
+    int number; /* from 1, never reused */
+    enum lab_break_kind kind;
+    char step[LAB_COMMAND_TEXT];
+    int phase;
+    double value;
+    bool watch; /* step holds a tensor's name */
+    int64_t hits;
+};
+
+/* A plane of a tensor, copied. Values are doubles; exact for f32 and i32. */
+struct lab_plane {
+    int tensor; /* -1: nothing was asked for */
+    struct lab_show show;
+    int64_t rows;
+    int64_t cols;
+    double *value;          /* rows*cols, row-major, owned by the snapshot */
+    bool written;           /* false: no step has written it yet */
+    int64_t generation;     /* changes when the tensor changes */
+    struct lab_stats stats; /* of the whole tensor */
+};
+
+/* The last execution of a step of the schedule. */
+struct lab_step_status {
+    int64_t exec;    /* 0: has not run */
+    int64_t time_ns; /* wall time on the CPU clock around the step */
+    bool done;       /* ran in the iteration that is shown */
+};
+
+struct lab_curve { /* of losses or accuracies; thinned when long */
+    int64_t *iteration;
+    double *value;
+    int n;
+};
+
+/* A copy of what a view shows. Release with lab_snapshot_release(). The plan
+ * and the schedule may be read as long as the snapshot is held. */
+struct lab_snapshot {
+    int64_t version; /* grows with every publication */
+    enum lab_session_state state;
+    const struct lab_plan *plan;   /* NULL while STARTING */
+    struct lab_schedule *schedule; /* retained */
+    struct lab_device_info device;
+    char backend[16];
+    int64_t iteration;             /* from 0 */
+    int position;                  /* 0 .. schedule->n_steps */
+    struct lab_step_status *steps; /* schedule->n_steps of them */
+    double loss; /* of this iteration, NaN before it is known */
+    char stop_reason[LAB_SESSION_TEXT]; /* "breakpoint 2: loss above 5" */
+    char error[LAB_SESSION_TEXT];       /* of the last command, "" = none */
+    enum lab_status error_code;
+    struct lab_break_info breaks[LAB_MAX_BREAKS];
+    int n_breaks;
+    struct lab_plane plane;
+    struct lab_explanation explanation; /* tensor -1: none */
+    struct lab_check_result *checks;    /* of the last LAB_DO_CHECK */
+    int n_checks;
+    /* training */
+    int64_t train_target; /* iterations asked for */
+    int64_t train_done;
+    double samples_per_s;
+    double seconds_left; /* NaN unknown */
+    int64_t epoch;
+    int64_t iterations_per_epoch; /* 0: no epochs (inline data) */
+    struct lab_curve losses;
+    struct lab_curve accuracies; /* held-back share right, 0..1 */
+    double accuracy;             /* the last one, NaN none */
+    double step_ms_median;
+    /* What the learner should know: variants that were withdrawn or are not
+     * to be had on this backend, one a line; "" = nothing. */
+    char notice[LAB_SESSION_TEXT];
+};
+
+LAB_C_BEGIN
+void lab_snapshot_release(struct lab_snapshot *snap);
+LAB_C_END

@@ -1,0 +1,259 @@
+/* What views see of a session: copies, published by the engine's thread. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session_priv.h"
+
+static void *copy_array(const void *from, size_t count, size_t each)
+{
+    void *to = lab_alloc_array(count + 1, each);
+    if (to && count)
+        memcpy(to, from, count * each);
+    return to;
+}
+
+static void fill_curve(struct lab_curve *out, const struct lab_curve_buffer *c)
+{
+    out->iteration =
+        copy_array(c->iteration, (size_t)c->n, sizeof(*c->iteration));
+    out->value = copy_array(c->value, (size_t)c->n, sizeof(*c->value));
+    out->n = out->iteration && out->value ? c->n : 0;
+}
+
+/* Coordinates of the plane's element (r, c), as a flat index. */
+static int64_t plane_index(const struct lab_shape *shape,
+                           const struct lab_show *show, int64_t r, int64_t c)
+{
+    int64_t at[LAB_MAX_RANK];
+    memcpy(at, show->fixed, sizeof(at));
+    if (show->row_axis >= 0)
+        at[show->row_axis] = show->row_first + r;
+    if (show->col_axis >= 0)
+        at[show->col_axis] = show->col_first + c;
+    return lab_shape_ravel(shape, at, shape->rank);
+}
+
+static int64_t extent(const struct lab_shape *shape, int axis, int64_t first,
+                      int64_t most)
+{
+    if (axis < 0)
+        return 1;
+    int64_t n = shape->dim[axis] - first;
+    return n < 0 ? 0 : n > most ? most : n;
+}
+
+static void copy_plane(struct lab_session *s, struct lab_plane *p,
+                       const void *data)
+{
+    const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
+    p->cols = extent(&t->shape, s->show.col_axis, s->show.col_first,
+                     LAB_PLANE_ELEMENTS);
+    p->rows = extent(&t->shape, s->show.row_axis, s->show.row_first,
+                     LAB_PLANE_ELEMENTS / (p->cols ? p->cols : 1));
+    p->value = lab_alloc_array((size_t)(p->rows * p->cols) + 1, sizeof(double));
+    if (!p->value) {
+        p->rows = p->cols = 0;
+        return;
+    }
+    for (int64_t r = 0; r < p->rows; r++) {
+        for (int64_t c = 0; c < p->cols; c++) {
+            int64_t i = plane_index(&t->shape, &s->show, r, c);
+            p->value[r * p->cols + c] =
+                i < 0 ? NAN : lab_element_value(data, t->dtype, i);
+        }
+    }
+}
+
+static void fill_plane(struct lab_session *s, struct lab_plane *p)
+{
+    p->tensor = -1;
+    if (!s->showing)
+        return;
+    const struct lab_tensor *t = &s->plan->tensors[s->show.tensor];
+    void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
+    if (!data)
+        return;
+    if (lab_walk_read(s->walk, s->show.tensor, false, data) == LAB_OK) {
+        p->tensor = s->show.tensor;
+        p->show = s->show;
+        p->written = lab_walk_written(s->walk, p->tensor);
+        p->generation = lab_walk_generation(s->walk, p->tensor);
+        lab_stats_compute(&p->stats, data, t->dtype, t->count);
+        copy_plane(s, p, data);
+    }
+    lab_free(data);
+}
+
+static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
+{
+    const struct lab_schedule *schedule = out->schedule;
+    out->steps =
+        lab_alloc_array((size_t)schedule->n_steps + 1, sizeof(*out->steps));
+    for (int i = 0; out->steps && i < schedule->n_steps; i++) {
+        struct lab_step_status *st = &out->steps[i];
+        lab_walk_step_status(s->walk, i, &st->exec, &st->time_ns);
+        st->done = i < out->position;
+    }
+}
+
+static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(s->walk), &facts);
+    out->plan = s->plan;
+    out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
+    lab_backend_info(lab_walk_backend(s->walk), &out->device);
+    out->iteration = lab_walk_iteration(s->walk);
+    out->position = lab_walk_position(s->walk);
+    out->loss = lab_walk_loss(s->walk);
+    out->iterations_per_epoch = facts.batches_per_epoch;
+    if (facts.batches_per_epoch > 0)
+        out->epoch = out->iteration / facts.batches_per_epoch;
+    fill_steps(s, out);
+    fill_plane(s, &out->plane);
+    if (s->explaining)
+        lab_walk_explain(s->walk, s->element.tensor, s->element.index,
+                         &out->explanation);
+}
+
+static void fill_training(struct lab_session *s, struct lab_snapshot *out)
+{
+    double seconds =
+        (double)(lab_clock_monotonic_ns() - s->train_start_ns) / 1e9;
+    int64_t batch = s->plan ? s->plan->batch : 0;
+    out->train_target = s->train_target;
+    out->train_done = s->train_done;
+    out->samples_per_s = out->seconds_left = NAN;
+    if (s->train_done > 0 && seconds > 0) {
+        double rate = (double)s->train_done / seconds;
+        if (s->state == LAB_SESSION_TRAINING) {
+            out->samples_per_s = rate * (double)batch;
+            out->seconds_left =
+                (double)(s->train_target - s->train_done) / rate;
+        }
+    }
+    out->accuracy = s->accuracy;
+    out->step_ms_median = lab_session_median_ms(s);
+    fill_curve(&out->losses, &s->losses);
+    fill_curve(&out->accuracies, &s->accuracies);
+}
+
+void lab_session_publish(struct lab_session *s)
+{
+    struct lab_snapshot next = {.state = s->state,
+                                .loss = NAN,
+                                .error_code = s->error_code,
+                                .n_breaks = s->n_breaks,
+                                .n_checks = s->n_checks};
+    next.explanation.tensor = next.explanation.step = next.plane.tensor = -1;
+    snprintf(next.backend, sizeof(next.backend), "%s", s->backend);
+    memcpy(next.stop_reason, s->stop_reason, sizeof(next.stop_reason));
+    memcpy(next.error, s->error, sizeof(next.error));
+    memcpy(next.notice, s->notice, sizeof(next.notice));
+    memcpy(next.breaks, s->breaks, sizeof(next.breaks));
+    next.checks =
+        copy_array(s->checks, (size_t)s->n_checks, sizeof(*s->checks));
+    if (!next.checks)
+        next.n_checks = 0;
+    if (s->walk)
+        fill_walk(s, &next);
+    fill_training(s, &next);
+    s->last_publish_ns = lab_clock_monotonic_ns();
+    pthread_mutex_lock(&s->lock);
+    next.version = atomic_load(&s->version) + 1;
+    struct lab_snapshot old = s->latest;
+    s->latest = next;
+    atomic_store(&s->version, next.version);
+    pthread_mutex_unlock(&s->lock);
+    lab_snapshot_release(&old);
+    if (s->wake)
+        s->wake(s->wake_user);
+}
+
+void lab_snapshot_release(struct lab_snapshot *snap)
+{
+    lab_schedule_release(snap->schedule);
+    lab_free(snap->steps);
+    lab_free(snap->plane.value);
+    lab_explanation_release(&snap->explanation);
+    lab_free(snap->checks);
+    lab_free(snap->losses.iteration);
+    lab_free(snap->losses.value);
+    lab_free(snap->accuracies.iteration);
+    lab_free(snap->accuracies.value);
+    *snap = (struct lab_snapshot){0};
+    snap->plane.tensor = snap->explanation.tensor = -1;
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? lab_strdup(text) : NULL;
+}
+
+static void copy_explanation(struct lab_explanation *to,
+                             const struct lab_explanation *from)
+{
+    *to = *from;
+    to->name = copy_text(from->name);
+    to->symbolic = copy_text(from->symbolic);
+    to->numeric = copy_text(from->numeric);
+    to->terms = NULL;
+    if (from->terms)
+        to->terms = copy_array(from->terms, (size_t)from->n_terms,
+                               sizeof(*from->terms));
+    if (!to->terms)
+        to->n_terms = 0;
+}
+
+static void copy_curve(struct lab_curve *c)
+{
+    size_t n = (size_t)c->n;
+    c->iteration = copy_array(c->iteration, n, sizeof(*c->iteration));
+    c->value = copy_array(c->value, n, sizeof(*c->value));
+    if (!c->iteration || !c->value)
+        c->n = 0;
+}
+
+static void copy_snapshot(struct lab_snapshot *to,
+                          const struct lab_snapshot *from)
+{
+    *to = *from;
+    lab_schedule_retain(to->schedule);
+    int n = from->schedule ? from->schedule->n_steps : 0;
+    if (from->steps)
+        to->steps = copy_array(from->steps, (size_t)n, sizeof(*from->steps));
+    if (from->plane.value)
+        to->plane.value = copy_array(
+            from->plane.value, (size_t)(from->plane.rows * from->plane.cols),
+            sizeof(double));
+    if (!to->plane.value)
+        to->plane.rows = to->plane.cols = 0;
+    copy_explanation(&to->explanation, &from->explanation);
+    to->checks =
+        copy_array(from->checks, (size_t)from->n_checks, sizeof(*from->checks));
+    if (!to->checks)
+        to->n_checks = 0;
+    copy_curve(&to->losses);
+    copy_curve(&to->accuracies);
+}
+
+enum lab_status lab_session_snapshot(struct lab_session *s,
+                                     struct lab_snapshot *out)
+{
+    pthread_mutex_lock(&s->lock);
+    copy_snapshot(out, &s->latest);
+    pthread_mutex_unlock(&s->lock);
+    if (out->schedule && !out->steps) {
+        lab_snapshot_release(out);
+        return lab_fail(LAB_E_NOMEM, "no memory for a snapshot");
+    }
+    return LAB_OK;
+}
+
+int64_t lab_session_version(struct lab_session *s)
+{
+    return atomic_load(&s->version);
+}

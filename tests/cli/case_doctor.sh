@@ -1,0 +1,65 @@
+# shellcheck shell=sh
+# doctor: every part has a line; what is missing has its remedy, and is no
+# error.
+modules=$work/none
+for hidden in no yes; do
+    if [ "$hidden" = yes ]; then
+        export LAPENNA_LAB_MODULE_DIR="$modules"
+    fi
+    run doctor
+    expect_exit 0
+    expect_no_stderr
+    expect_no_escape
+    for part in program lessons CPU OpenBLAS oneDNN 'CUDA module' driver \
+        device cuBLAS cuDNN CUPTI NVTX 'hardware counters' terminal database; do
+        expect_stdout "$part"
+    done
+    run doctor --json
+    expect_exit 0
+    expect_no_stderr
+    expect_json 'len(of("check")) == len(rows) >= 15' \
+        'all(set(r) == {"type", "name", "status", "detail", "remedy"}
+         for r in rows)' \
+        'all(r["status"] in ("ok", "missing", "warning") for r in rows)' \
+        'all(r["detail"] for r in rows)' \
+        'all(r["remedy"] for r in rows if r["status"] != "ok")' \
+        'all(r["remedy"] is None for r in rows if r["status"] == "ok")' \
+        'all(r["status"] == "ok" for r in rows
+         if r["name"] in ("program", "lessons", "CPU", "OpenBLAS"))' \
+        'any(r["name"].startswith("variants") and r["status"] == "ok"
+         for r in rows)'
+done
+expect_json 'all(r["status"] == "missing" for r in rows
+    if r["name"] in ("CUDA module", "oneDNN", "device"))' \
+    'all("/none" in r["detail"] for r in rows if r["name"] == "CUDA module")'
+[ ! -e "$XDG_STATE_HOME/lapenna-lab" ] || complain "doctor wrote something"
+
+# The database: none yet, one with runs, one that is none, a place without
+# rights.
+inline_lesson small
+run doctor --json --db new.db
+expect_json 'rows[-1]["name"] == "database" and rows[-1]["status"] == "ok"'
+[ ! -e new.db ] || complain "doctor made a database"
+run run small.md --iterations 1 --db new.db
+run doctor --db new.db
+expect_stdout '1 runs, writable'
+echo 'no database' >text.db
+cp text.db before
+run doctor --json --db text.db
+expect_exit 0
+expect_json 'rows[-1]["status"] == "warning" and "text.db" in rows[-1]["detail"]'
+cmp -s text.db before || complain "the file was changed"
+run doctor --json --db text.db/x.db
+expect_exit 0
+expect_json 'rows[-1]["status"] == "warning"'
+
+export LAPENNA_LAB_DATA_DIR="$work/none"
+run doctor --json
+expect_exit 0
+expect_json '[r["status"] for r in rows if r["name"] == "lessons"] ==
+    ["missing"]'
+unset LAPENNA_LAB_DATA_DIR
+run doctor mlp-digits
+expect_exit 2
+run doctor --no-such-option
+expect_exit 2

@@ -1,0 +1,430 @@
+/* Data files that are damaged, cut short or not what they are said to be: a
+ * clear error with the file and the line, and nothing lost. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+static char place[] = "files-test-XXXXXX";
+
+static int make_place(void **state)
+{
+    (void)state;
+    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+    (void)state;
+    return chdir("..") || system("rm -rf files-test-??????") ? -1 : 0;
+}
+
+static void write_plain(const char *path, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static size_t read_plain(const char *path, unsigned char *bytes, size_t room)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    size_t n = fread(bytes, 1, room, f);
+    assert_int_equal(fclose(f), 0);
+    return n;
+}
+
+static void write_packed(const char *path, const void *bytes, size_t n)
+{
+    gzFile f = gzopen(path, "wb6");
+    assert_non_null(f);
+    assert_int_equal(gzwrite(f, bytes, (unsigned)n), n);
+    assert_int_equal(gzclose(f), Z_OK);
+}
+
+static enum lab_status open_data(enum lab_data_source source, const char *path,
+                                 const char *loss)
+{
+    struct net n;
+    net_init(&n);
+    n.spec.data.source = source;
+    n.spec.data.batch = 1;
+    net_loss(&n, loss);
+    struct lab_data *d = NULL;
+    enum lab_status st = lab_data_open(&d, &n.spec, path, 0);
+    assert_true((st == LAB_OK) == (d != NULL));
+    lab_data_free(d);
+    net_free(&n);
+    return st;
+}
+
+/* ---- csv ---- */
+
+struct bad_csv {
+    const char *text;
+    enum lab_status status;
+    const char *said;
+};
+
+static void csv_is(const char *text, size_t n, enum lab_status want,
+                   const char *said, const char *loss)
+{
+    write_plain("bad.csv", text, n);
+    enum lab_status st = open_data(LAB_DATA_CSV, "bad.csv", loss);
+    if (st != want)
+        fail_msg("'%s': status %d (%s)", text, st, st ? lab_error() : "read");
+    if (st)
+        net_said(said);
+}
+
+static void every_bad_csv_says_where(void **state)
+{
+    static const struct bad_csv bad[] = {
+        {"", LAB_E_PARSE, "bad.csv: holds no rows"},
+        {"\n\n\r\n", LAB_E_PARSE, "bad.csv: holds no rows"},
+        {"1,2,0\n1,2\n", LAB_E_PARSE, "bad.csv:2: has 2 columns"},
+        {"1,2,0\n\n1,2,3,0\n", LAB_E_PARSE, "bad.csv:3: has more columns"},
+        {"1\n2\n", LAB_E_PARSE, "bad.csv:1: has 1 column;"},
+        {"1,2,0\n1,nan,0\n", LAB_E_PARSE, "bad.csv:2:3: 'nan' is not finite"},
+        {"1,2,0\n1,-inf,0\n", LAB_E_PARSE, "bad.csv:2:3: '-inf'"},
+        {"1,2,0\n1,1e999,0\n", LAB_E_PARSE, "bad.csv:2:3: '1e999'"},
+        {"1,2,0\n1,1e99,0\n", LAB_E_RANGE, "bad.csv:2: 1e+99 is too large"},
+        {"1,two,0\n", LAB_E_PARSE, "bad.csv:1:3: 'two' is not a number"},
+        {"1,,0\n", LAB_E_PARSE, "bad.csv:1:3: '' is not a number"},
+        {"1,2 3,0\n", LAB_E_PARSE, "bad.csv:1:3: '2 3' is not a number"},
+        {"1,2,0,\n", LAB_E_PARSE, "bad.csv:1:7: "},
+        {"1;2;0\n", LAB_E_PARSE, "bad.csv:1: has 1 column;"},
+        {"1,2,-1\n", LAB_E_RANGE, "bad.csv:1: the label -1"},
+        {"1,2,0.5\n", LAB_E_RANGE, "bad.csv:1: the label 0.5"},
+        {"1,2,1e7\n", LAB_E_RANGE, "bad.csv:1: the label 1e+07"},
+        {"1,\033[31mred,0\n", LAB_E_PARSE, "bad.csv:1:3: '^[[31mred'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        csv_is(bad[i].text, strlen(bad[i].text), bad[i].status, bad[i].said,
+               "softmax_cross_entropy");
+    csv_is("1,2,1e99\n", 9, LAB_E_RANGE, "bad.csv:1: 1e+99", "mse");
+}
+
+static void what_is_unusual_and_right_is_read(void **state)
+{
+    static const char *const good[] = {
+        "1,2,0\n3,4,1",           /* no newline at the end */
+        "1,2,0\r\n3,4,1\r\n",     /* from another system */
+        " 1 ,\t2, 0 \n3,4,1\n\n", /* blanks */
+        "\n1e3,-.5,0\n+3,4.,1\n", /* forms of numbers */
+    };
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        csv_is(good[i], strlen(good[i]), LAB_OK, "", "softmax_cross_entropy");
+}
+
+static void a_nul_byte_is_no_text(void **state)
+{
+    (void)state;
+    csv_is("1,2\0,3,0\n4,5,6,0\n", 18, LAB_E_PARSE, "bad.csv:1: holds a NUL",
+           "mse");
+    csv_is("1,2,0\n3,4,1\n\0\0\0\0", 16, LAB_E_PARSE, "bad.csv:3: ", "mse");
+}
+
+static void a_line_longer_than_any_buffer(void **state)
+{
+    struct lab_str s;
+    (void)state;
+    lab_str_init(&s);
+    for (int row = 0; row < 2; row++) {
+        for (int i = 0; i < 12000; i++)
+            lab_str_add(&s, "0.125,");
+        lab_str_add(&s, row ? "1\n" : "0\n");
+    }
+    csv_is(s.data, s.len, LAB_OK, "", "mse");
+    /* The second row lacks one cell, the 12001st. */
+    s.len -= 3;
+    csv_is(s.data, s.len, LAB_E_PARSE, "bad.csv:2: has 12000 columns", "mse");
+    lab_str_release(&s);
+}
+
+static void a_label_column_outside(void **state)
+{
+    struct net n;
+    struct lab_data *d = NULL;
+    (void)state;
+    write_plain("three.csv", "1,2,0\n", 6);
+    net_init(&n);
+    n.spec.data.source = LAB_DATA_CSV;
+    n.spec.data.label_column = 3;
+    net_loss(&n, "mse");
+    assert_int_equal(lab_data_open(&d, &n.spec, "three.csv", 1), LAB_E_PARSE);
+    net_said("three.csv:1: ");
+    net_said("label_column 3");
+    assert_null(d);
+    net_free(&n);
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+    (void)state;
+    assert_int_equal(open_data(LAB_DATA_CSV, "none.csv", "mse"), LAB_E_IO);
+    net_said("none.csv: cannot open: No such file");
+    assert_int_equal(open_data(LAB_DATA_CSV, NULL, "mse"), LAB_E_PARSE);
+    net_said("path");
+    assert_int_equal(mkdir("folder.csv", 0700), 0);
+    assert_int_equal(open_data(LAB_DATA_CSV, "folder.csv", "mse"), LAB_E_IO);
+    net_said("folder.csv: cannot read");
+    assert_int_equal(open_data(LAB_DATA_TEXT, "x", "mse"), LAB_E_NOT_BUILT);
+    net_said("'text'");
+}
+
+/* A packed csv with one byte changed or missing at any place is refused, or
+ * (in the few bytes of the header that say nothing) read as it was. */
+static void packed_csv_damaged_anywhere(void **state)
+{
+    struct lab_str s;
+    unsigned char bytes[4096];
+    unsigned char bad[4096];
+    (void)state;
+    lab_str_init(&s);
+    for (int i = 0; i < 200; i++)
+        lab_str_addf(&s, "%d,%d,%d\n", i * 7 % 13, i * 5 % 11, i % 3);
+    write_packed("good.csv.gz", s.data, s.len);
+    size_t n = read_plain("good.csv.gz", bytes, sizeof(bytes));
+    assert_true(n > 100 && n < sizeof(bytes));
+    int refused = 0;
+    for (size_t cut = 1; cut < n; cut++) {
+        write_plain("cut.csv.gz", bytes, cut);
+        enum lab_status st = open_data(LAB_DATA_CSV, "cut.csv.gz", "mse");
+        if (st == LAB_OK)
+            fail_msg("%zu of %zu bytes were taken for the file", cut, n);
+        net_said("cut.csv.gz");
+    }
+    for (size_t at = 0; at < n; at++) {
+        memcpy(bad, bytes, n);
+        bad[at] ^= 0x10;
+        write_plain("bad.csv.gz", bad, n);
+        enum lab_status st = open_data(LAB_DATA_CSV, "bad.csv.gz", "mse");
+        refused += st != LAB_OK;
+        /* Before the check sum a bit or more fills the byte up. */
+        if (st == LAB_OK && (at < 4 || at > 9) && at != n - 9)
+            fail_msg("byte %zu was changed and nobody noticed", at);
+    }
+    assert_true(refused > (int)n - 9);
+    lab_str_release(&s);
+}
+
+static void digits_of_another_width(void **state)
+{
+    (void)state;
+    write_plain("digits.csv", "1,2,3,0\n", 8);
+    assert_int_equal(
+        open_data(LAB_DATA_DIGITS, "digits.csv", "softmax_cross_entropy"),
+        LAB_E_SHAPE);
+    net_said("digits.csv");
+    net_said("3 features");
+}
+
+static void a_batch_or_split_that_rows_do_not_give(void **state)
+{
+    struct net n;
+    struct lab_data *d = NULL;
+    (void)state;
+    write_plain("two.csv", "1,2,0\n3,4,1\n", 12);
+    net_init(&n);
+    n.spec.data.source = LAB_DATA_CSV;
+    net_loss(&n, "mse");
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 3), LAB_E_RANGE);
+    net_said("net.md:9:3: batch 3");
+    n.spec.data.split = 1.5;
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 1), LAB_E_RANGE);
+    net_said("split 1.5");
+    n.spec.data.split = 1;
+    assert_int_equal(lab_data_open(&d, &n.spec, "two.csv", 2), LAB_OK);
+    lab_data_free(d);
+    net_free(&n);
+}
+
+/* ---- MNIST ---- */
+
+enum { FILES = 4, ROOM = 128 };
+static const char *const idx_name[FILES] = {
+    "train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+
+/* Five images of 2x3, five labels; the same again. */
+static size_t idx_bytes(int file, unsigned char *out)
+{
+    const unsigned char images[16] = {0, 0, 8, 3, 0, 0, 0, 5,
+                                      0, 0, 0, 2, 0, 0, 0, 3};
+    const unsigned char labels[8] = {0, 0, 8, 1, 0, 0, 0, 5};
+    size_t n = file % 2 ? 8 : 16;
+    memcpy(out, file % 2 ? labels : images, n);
+    for (int i = 0; i < (file % 2 ? 5 : 30); i++)
+        out[n++] = (unsigned char)(i % 10);
+    return n;
+}
+
+static void write_set(void)
+{
+    unsigned char bytes[ROOM];
+    for (int i = 0; i < FILES; i++)
+        write_plain(idx_name[i], bytes, idx_bytes(i, bytes));
+}
+
+static void mnist_is(enum lab_status want, const char *file, const char *said)
+{
+    enum lab_status st =
+        open_data(LAB_DATA_MNIST, ".", "softmax_cross_entropy");
+    if (st != want)
+        fail_msg("status %d (%s), not %d", st, st ? lab_error() : "read", want);
+    if (st)
+        net_said(file);
+    if (st)
+        net_said(said);
+}
+
+static void idx_cut_anywhere(void **state)
+{
+    unsigned char bytes[ROOM];
+    (void)state;
+    for (int i = 0; i < FILES; i++) {
+        size_t n = idx_bytes(i, bytes);
+        for (size_t cut = 0; cut < n; cut++) {
+            write_set();
+            write_plain(idx_name[i], bytes, cut);
+            mnist_is(LAB_E_IO, idx_name[i], "cut short");
+        }
+    }
+    write_set();
+    mnist_is(LAB_OK, "", "");
+    for (int i = 0; i < FILES; i++) {
+        size_t n = idx_bytes(i, bytes);
+        bytes[n] = 0;
+        write_set();
+        write_plain(idx_name[i], bytes, n + 1);
+        mnist_is(LAB_E_PARSE, idx_name[i], "goes on after the 5");
+    }
+}
+
+static void idx_headers_that_lie(void **state)
+{
+    static const struct {
+        int file;
+        int byte;
+        unsigned char value;
+        enum lab_status status;
+        const char *said;
+    } lie[] = {
+        {0, 3, 1, LAB_E_PARSE, "2049"},
+        {0, 0, 1, LAB_E_PARSE, "not an IDX"},
+        {1, 3, 3, LAB_E_PARSE, "2051"},
+        {0, 7, 0, LAB_E_PARSE, "believable"},
+        {0, 11, 0, LAB_E_PARSE, "believable"},
+        {2, 12, 1, LAB_E_PARSE, "believable"},
+        {0, 4, 5, LAB_E_IO, "claims 83886085"}, /* 2 GiB of floats */
+        {0, 4, 255, LAB_E_PARSE, "believable"},
+        {0, 14, 15, LAB_E_IO, "claims 5 items of 2x3843"},
+        {3, 5, 90, LAB_E_IO, "claims 5898245"},
+        {1, 9, 10, LAB_E_RANGE, "label 1 is 10"},
+        {3, 12, 255, LAB_E_RANGE, "label 4 is 255"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
+        unsigned char bytes[ROOM];
+        size_t n = idx_bytes(lie[i].file, bytes);
+        write_set();
+        bytes[lie[i].byte] = lie[i].value;
+        write_plain(idx_name[lie[i].file], bytes, n);
+        mnist_is(lie[i].status, idx_name[lie[i].file], lie[i].said);
+    }
+}
+
+static void idx_files_that_do_not_belong_together(void **state)
+{
+    unsigned char bytes[ROOM];
+    (void)state;
+    write_set();
+    size_t n = idx_bytes(1, bytes);
+    bytes[7] = 4;
+    write_plain(idx_name[1], bytes, n - 1);
+    mnist_is(LAB_E_SHAPE, "5 images", "4 labels");
+    write_set();
+    n = idx_bytes(2, bytes);
+    bytes[11] = 3;
+    bytes[15] = 2;
+    write_plain(idx_name[2], bytes, n);
+    mnist_is(LAB_E_SHAPE, "differ", "size");
+    write_set();
+    for (int i = 0; i < FILES; i++) {
+        assert_int_equal(unlink(idx_name[i]), 0);
+        mnist_is(LAB_E_IO, idx_name[i], "has no file");
+        write_set();
+    }
+    assert_int_equal(open_data(LAB_DATA_MNIST, NULL, "softmax_cross_entropy"),
+                     LAB_E_PARSE);
+    assert_int_equal(
+        open_data(LAB_DATA_MNIST, "nowhere", "softmax_cross_entropy"),
+        LAB_E_IO);
+    net_said("nowhere");
+}
+
+static void packed_idx_cut_or_claiming(void **state)
+{
+    unsigned char bytes[ROOM];
+    unsigned char packed[256];
+    (void)state;
+    write_set();
+    size_t n = idx_bytes(0, bytes);
+    assert_int_equal(unlink(idx_name[0]), 0);
+    write_packed("train-images-idx3-ubyte.gz", bytes, n);
+    mnist_is(LAB_OK, "", "");
+    size_t m = read_plain("train-images-idx3-ubyte.gz", packed, 256);
+    for (size_t cut = 1; cut < m; cut++) {
+        write_plain("train-images-idx3-ubyte.gz", packed, cut);
+        enum lab_status st =
+            open_data(LAB_DATA_MNIST, ".", "softmax_cross_entropy");
+        if (st != LAB_E_IO && st != LAB_E_PARSE)
+            fail_msg("%zu of %zu bytes: status %d", cut, m, st);
+        net_said("train-images-idx3-ubyte.gz");
+    }
+    /* The sum is looked at, though the pixels do not need it. */
+    packed[m - 6] ^= 1;
+    write_plain("train-images-idx3-ubyte.gz", packed, m);
+    mnist_is(LAB_E_IO, "train-images-idx3-ubyte.gz", "damaged");
+    bytes[5] = 200; /* 13 million images in 60 bytes */
+    write_packed("train-images-idx3-ubyte.gz", bytes, n);
+    mnist_is(LAB_E_IO, "train-images-idx3-ubyte.gz", "claims 13107205");
+    assert_int_equal(unlink("train-images-idx3-ubyte.gz"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_bad_csv_says_where),
+        cmocka_unit_test(what_is_unusual_and_right_is_read),
+        cmocka_unit_test(a_nul_byte_is_no_text),
+        cmocka_unit_test(a_line_longer_than_any_buffer),
+        cmocka_unit_test(a_label_column_outside),
+        cmocka_unit_test(files_that_cannot_be_read),
+        cmocka_unit_test(packed_csv_damaged_anywhere),
+        cmocka_unit_test(digits_of_another_width),
+        cmocka_unit_test(a_batch_or_split_that_rows_do_not_give),
+        cmocka_unit_test(idx_cut_anywhere),
+        cmocka_unit_test(idx_headers_that_lie),
+        cmocka_unit_test(idx_files_that_do_not_belong_together),
+        cmocka_unit_test(packed_idx_cut_or_claiming),
+    };
+    return cmocka_run_group_tests(tests, make_place, remove_place);
+}

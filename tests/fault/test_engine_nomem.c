@@ -1,0 +1,330 @@
+/* Memory ends at the Nth allocation, for every N, and stays short until it is
+ * given back: each call says LAB_E_NOMEM or works, nothing crashes, nothing
+ * leaks (the sanitized build sees that), and afterwards the walk goes on. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+#include "variant_check.h"
+
+static char place[] = "nomem-test-XXXXXX";
+
+static int make_place(void **state)
+{
+    (void)state;
+    if (!mkdtemp(place) || chdir(place))
+        return -1;
+    FILE *f = fopen("rows.csv", "w");
+    if (!f)
+        return -1;
+    for (int i = 0; i < 30; i++)
+        fprintf(f, "%d,%d,%d\n", i % 7, i % 5, i % 3);
+    return fclose(f);
+}
+
+static int remove_place(void **state)
+{
+    (void)state;
+    return chdir("..") || system("rm -rf nomem-test-??????") ? -1 : 0;
+}
+
+static void describe(struct net *n)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_CSV;
+    n->spec.data.path = lab_strdup("rows.csv");
+    n->spec.data.batch = 4;
+    net_node(n, "fc1 dense units=3");
+    net_node(n, "act relu");
+    net_node(n, "drop dropout p=0.25");
+    net_node(n, "fc2 dense units=3");
+    net_param(n, "fc2.W 3,3", NULL);
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adam lr=0.1");
+}
+
+/* Runs `work` with memory for 0, 1, 2 ... allocations until it succeeds. The
+ * work gets a fresh net and gives back what its last call said. */
+static void with_ever_more(enum lab_status (*work)(struct net *n))
+{
+    for (int64_t nth = 1;; nth++) {
+        struct net n;
+        describe(&n);
+        lab_mem_fail_from(nth);
+        enum lab_status st = work(&n);
+        int64_t used = lab_mem_count();
+        lab_mem_fail_from(0);
+        if (st != LAB_OK && st != LAB_E_NOMEM)
+            fail_msg("allocation %lld: status %d, %s", (long long)nth, st,
+                     lab_error());
+        if (st == LAB_E_NOMEM)
+            assert_true(lab_error()[0] != '\0');
+        net_free(&n);
+        if (st == LAB_OK && used < nth) {
+            assert_true(nth > 3);
+            return;
+        }
+        assert_true(nth < 5000);
+    }
+}
+
+static enum lab_status open_and_build(struct net *n)
+{
+    enum lab_status st = net_build(n);
+    if (!n->data || !n->plan)
+        assert_int_equal(st, LAB_E_NOMEM);
+    return st;
+}
+
+static void data_and_plan(void **state)
+{
+    (void)state;
+    with_ever_more(open_and_build);
+}
+
+static enum lab_status start(struct net *n)
+{
+    struct lab_backend *be = NULL;
+    enum lab_status st = net_build(n);
+    if (!st)
+        st = lab_backend_open(&be, "cpu", 0);
+    if (st) {
+        assert_null(be);
+        return st;
+    }
+    st = lab_walk_new(&n->walk, n->plan, be, n->data);
+    if (st) { /* both are still the caller's */
+        assert_null(n->walk);
+        lab_backend_close(be);
+    }
+    return st;
+}
+
+static void a_walk(void **state)
+{
+    (void)state;
+    with_ever_more(start);
+}
+
+static void inline_data(void **state)
+{
+    (void)state;
+    for (int64_t nth = 1;; nth++) {
+        struct net n;
+        net_init(&n);
+        net_every_op(&n, "mse", "sgd lr=0.1 momentum=0.5");
+        net_param(&n, "dense0.W 7,3", NULL);
+        lab_mem_fail_from(nth);
+        enum lab_status st = start(&n);
+        int64_t used = lab_mem_count();
+        lab_mem_fail_from(0);
+        assert_true(st == LAB_OK || st == LAB_E_NOMEM);
+        net_free(&n);
+        if (st == LAB_OK && used < nth)
+            return;
+        assert_true(nth < 5000);
+    }
+}
+
+/* One call on a walk that exists, with ever more memory; `again` is the same
+ * call with memory enough: it must work, on the same walk. */
+static void on_a_walk(int steps, enum lab_status (*call)(struct net *n))
+{
+    for (int64_t nth = 1;; nth++) {
+        struct net n;
+        describe(&n);
+        net_walk(&n, "cpu");
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        net_steps(&n, steps);
+        struct net_moment *before = net_keep(&n);
+        lab_mem_fail_from(nth);
+        enum lab_status st = call(&n);
+        int64_t used = lab_mem_count();
+        lab_mem_fail_from(0);
+        if (st != LAB_OK && st != LAB_E_NOMEM)
+            fail_msg("allocation %lld: status %d, %s", (long long)nth, st,
+                     lab_error());
+        if (st) {
+            struct net_moment *after = net_keep(&n);
+            net_same(&n, "after a failure", before, after);
+            net_moment_free(after);
+            if (call(&n))
+                fail_msg("%s", lab_error());
+        }
+        net_moment_free(before);
+        net_free(&n);
+        if (st == LAB_OK && used < nth)
+            return;
+        assert_true(nth < 5000);
+    }
+}
+
+static enum lab_status explain(struct net *n)
+{
+    static const char *const tensor[] = {"fc1.xW",    "act.out", "loss",
+                                         "drop.mask", "x",       "fc1.W"};
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < 6 && !st; i++) {
+        struct lab_explanation e;
+        st = lab_walk_explain(n->walk, net_id(n, tensor[i]), 0, &e);
+        if (st)
+            break;
+        assert_true(e.agrees);
+        lab_explanation_release(&e);
+    }
+    return st;
+}
+
+static void an_explanation(void **state)
+{
+    (void)state;
+    on_a_walk(0, explain); /* after training at speed, without a copy */
+    on_a_walk(3, explain);
+}
+
+static enum lab_status check(struct net *n)
+{
+    struct lab_check_result *r = NULL;
+    int count = -1;
+    enum lab_status st =
+        lab_gradcheck(n->walk, &n->spec, "fc2.b", NULL, NULL, &r, &count);
+    if (st) {
+        assert_null(r);
+        assert_int_equal(count, -1);
+        return st;
+    }
+    assert_true(r->passed);
+    lab_free(r);
+    return LAB_OK;
+}
+
+static void a_gradient_check(void **state)
+{
+    (void)state;
+    on_a_walk(0, check);
+    on_a_walk(4, check);
+}
+
+static enum lab_status evaluate(struct net *n)
+{
+    double accuracy;
+    double loss;
+    return lab_walk_evaluate(n->walk, &accuracy, &loss);
+}
+
+static void an_evaluation(void **state)
+{
+    (void)state;
+    on_a_walk(4, evaluate);
+}
+
+static enum lab_status choose_nothing(struct net *n)
+{
+    return lab_walk_choose(n->walk, NULL, 0);
+}
+
+static enum lab_status choose_groups(struct net *n)
+{
+    struct lab_variant_choice c = {"*", "onednn"};
+    enum lab_status st = lab_walk_choose(n->walk, &c, 1);
+    return st == LAB_E_NOTFOUND ? choose_nothing(n) : st;
+}
+
+static void a_switch(void **state)
+{
+    (void)state;
+    on_a_walk(4, choose_groups);
+    on_a_walk(1, choose_nothing);
+}
+
+static enum lab_status old_value(struct net *n)
+{
+    float W[6];
+    return lab_walk_read(n->walk, net_id(n, "fc1.W"), true, W);
+}
+
+static void an_old_value(void **state)
+{
+    (void)state;
+    on_a_walk(0, old_value);
+}
+
+/* No memory for copies: steps go on, and back is as exact as ever. */
+static void back_without_copies(void **state)
+{
+    struct net n;
+    struct net other;
+    (void)state;
+    describe(&n);
+    describe(&other);
+    net_walk(&n, "cpu");
+    net_walk(&other, "cpu");
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    lab_mem_fail_from(1);
+    net_steps(&n, 3 * steps + 5);
+    assert_int_equal(lab_walk_back(n.walk, 2 * steps), LAB_OK);
+    lab_mem_fail_from(0);
+    net_steps(&other, steps + 5);
+    struct net_moment *a = net_keep(&other);
+    struct net_moment *b = net_keep(&n);
+    net_same(&n, "back without memory", a, b);
+    net_moment_free(a);
+    net_moment_free(b);
+    net_free(&n);
+    net_free(&other);
+}
+
+static void the_variant_check(void **state)
+{
+    (void)state;
+    for (int64_t nth = 1;; nth += nth < 12 ? 1 : 61) {
+        struct lab_backend *be;
+        struct lab_str said;
+        lab_str_init(&said);
+        lab_variant_withdraw(NULL);
+        assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+        lab_mem_fail_from(nth);
+        enum lab_status st = lab_variant_check(be, &said);
+        int64_t used = lab_mem_count();
+        lab_mem_fail_from(0);
+        assert_true(st == LAB_OK || st == LAB_E_NOMEM);
+        assert_string_equal(lab_str_text(&said), "");
+        assert_false(said.failed);
+        assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
+                                            LAB_FORWARD, "blas"));
+        if (st) /* not finished, not forgotten: it is done now */
+            assert_int_equal(lab_variant_check(be, &said), LAB_OK);
+        lab_str_release(&said);
+        lab_backend_close(be);
+        if (used < nth)
+            return;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_and_plan),
+        cmocka_unit_test(a_walk),
+        cmocka_unit_test(inline_data),
+        cmocka_unit_test(an_explanation),
+        cmocka_unit_test(a_gradient_check),
+        cmocka_unit_test(an_evaluation),
+        cmocka_unit_test(a_switch),
+        cmocka_unit_test(an_old_value),
+        cmocka_unit_test(back_without_copies),
+        cmocka_unit_test(the_variant_check),
+    };
+    return cmocka_run_group_tests(tests, make_place, remove_place);
+}

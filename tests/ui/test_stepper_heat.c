@@ -1,0 +1,290 @@
+/* The heat map's arithmetic, and the tree of steps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "heat.h"
+#include "step_tree.h"
+#include "stepper_plan.h"
+#include "ui/stepper.h"
+
+static void every_element_has_a_cell(void **state)
+{
+    (void)state;
+    for (int64_t rows = 1; rows < 30; rows += 3) {
+        for (int64_t cols = 1; cols < 70; cols += 5) {
+            for (int fold = 0; fold < 9; fold += 4) {
+                struct lab_heat_grid g = lab_heat_fit(rows, cols, fold, 6, 11);
+                int64_t seen = 0;
+                assert_true(g.cells_h <= 6 || fold > 0);
+                assert_true(g.cells_h <= 6 && g.cells_w <= 11);
+                for (int64_t y = 0; y < g.rows; y++) {
+                    for (int64_t x = 0; x < g.cols; x++) {
+                        int64_t r;
+                        int64_t c;
+                        int64_t i = lab_heat_index(&g, y, x);
+                        if (i < 0)
+                            continue;
+                        seen++;
+                        lab_heat_place(&g, i, &r, &c);
+                        assert_int_equal(r, y);
+                        assert_int_equal(c, x);
+                        assert_true(y / g.block_rows < g.cells_h);
+                        assert_true(x / g.block_cols < g.cells_w);
+                    }
+                }
+                assert_int_equal(seen, rows * cols);
+            }
+        }
+    }
+}
+
+static void one_row_folds_only_when_it_must(void **state)
+{
+    (void)state;
+    struct lab_heat_grid g = lab_heat_fit(1, 10, 0, 5, 20);
+    assert_false(g.folded);
+    g = lab_heat_fit(1, 64, 8, 20, 20);
+    assert_true(g.folded);
+    assert_int_equal(g.rows, 8);
+    assert_int_equal(g.cols, 8);
+    g = lab_heat_fit(1, 65, 8, 20, 20);
+    assert_int_equal(g.rows, 9);
+    assert_int_equal(lab_heat_index(&g, 8, 0), 64);
+    assert_int_equal(lab_heat_index(&g, 8, 1), -1);
+    g = lab_heat_fit(1, 784, 0, 7, 26);
+    assert_true(g.folded && g.block_cols > 1);
+}
+
+/* A cell of many elements shows the one that matters. */
+static void a_block_shows_its_worst(void **state)
+{
+    double v[12] = {0.1, -3, 2, 1, NAN, 1, 1, 1, -INFINITY, 5, 0, 0};
+    struct lab_heat_grid g = lab_heat_fit(3, 4, 0, 3, 1);
+    bool present;
+    (void)state;
+    assert_int_equal(g.block_cols, 4);
+    assert_true(lab_heat_cell_value(&g, v, 0, 0, &present) == -3);
+    assert_true(present);
+    assert_true(isnan(lab_heat_cell_value(&g, v, 1, 0, &present)));
+    assert_true(lab_heat_cell_value(&g, v, 2, 0, &present) == -INFINITY);
+    lab_heat_cell_value(&g, v, 3, 0, &present);
+    assert_false(present);
+    assert_true(lab_heat_scale(v, 12) == 5);
+    assert_true(lab_heat_scale(v + 4, 1) == 0);
+}
+
+static const char *cell(struct lab_canvas *c, double v, double scale,
+                        enum lab_heat_mark mark)
+{
+    static char text[16];
+    lab_canvas_clear(c);
+    lab_heat_draw_cell(c, 0, 0, v, scale, mark);
+    snprintf(text, sizeof(text), "%s%s", c->cells[0].text, c->cells[1].text);
+    return text;
+}
+
+static void signs_and_marks_need_no_colour(void **state)
+{
+    struct lab_canvas c;
+    (void)state;
+    assert_int_equal(lab_canvas_init(&c, 1, 4, false), LAB_OK);
+    assert_string_equal(cell(&c, 1, 1, LAB_HEAT_PLAIN), " █");
+    assert_string_equal(cell(&c, -1, 1, LAB_HEAT_PLAIN), "-█");
+    assert_string_equal(cell(&c, 1e-9, 1, LAB_HEAT_PLAIN), " ░");
+    assert_string_equal(cell(&c, 0, 1, LAB_HEAT_PLAIN), " ·");
+    assert_string_equal(cell(&c, 0, 0, LAB_HEAT_PLAIN), " ·");
+    assert_string_equal(cell(&c, NAN, 1, LAB_HEAT_PLAIN), "NN");
+    assert_string_equal(cell(&c, -INFINITY, 1, LAB_HEAT_PLAIN), "-I");
+    assert_string_equal(cell(&c, 0.6, 1, LAB_HEAT_CURSOR), "[▓");
+    assert_string_equal(cell(&c, -0.3, 1, LAB_HEAT_SOURCE), "(▒");
+    c.ascii = true;
+    assert_string_equal(cell(&c, -1, 1, LAB_HEAT_PLAIN), "-@");
+    assert_string_equal(cell(&c, 1e-9, 1, LAB_HEAT_PLAIN), " .");
+    assert_string_equal(cell(&c, 0, 1, LAB_HEAT_PLAIN), " 0");
+    assert_string_equal(cell(&c, 1e308, 1e308, LAB_HEAT_PLAIN), " @");
+    lab_canvas_release(&c);
+}
+
+/* ---- the tree ---- */
+
+struct world {
+    struct lab_plan *plan;
+    struct lab_schedule *schedule;
+    struct lab_step_tree tree;
+};
+
+static void make(struct world *w, struct lab_plan *plan)
+{
+    w->plan = plan;
+    w->schedule = plan_schedule(plan, false);
+    lab_step_tree_init(&w->tree);
+    assert_int_equal(lab_step_tree_build(&w->tree, plan, w->schedule), LAB_OK);
+}
+
+static void unmake(struct world *w)
+{
+    lab_step_tree_release(&w->tree);
+    free(w->schedule->steps);
+    free(w->schedule);
+    plan_release(w->plan);
+}
+
+/* Headers hold what they say, and every step has its item. */
+static void check_tree(const struct world *w)
+{
+    const struct lab_step_tree *t = &w->tree;
+    for (int i = 0; i < w->schedule->n_steps; i++)
+        assert_int_equal(t->items[t->of_step[i]].step, i);
+    for (int i = 0; i < t->count; i++) {
+        const struct lab_tree_item *item = &t->items[i];
+        int steps = 0;
+        assert_true(item->next > i && item->next <= t->count);
+        for (int k = i; k < item->next; k++) {
+            steps += t->items[k].step >= 0;
+            assert_true(t->items[k].first >= item->first &&
+                        t->items[k].end <= item->end);
+        }
+        assert_int_equal(steps, item->end - item->first);
+        if (item->parent >= 0)
+            assert_int_equal(t->items[item->parent].depth, item->depth - 1);
+        else
+            assert_int_equal(item->depth, 0);
+    }
+}
+
+static void a_tree_of_phases_nodes_and_steps(void **state)
+{
+    struct world w;
+    (void)state;
+    make(&w, plan_small());
+    check_tree(&w);
+    assert_string_equal(w.tree.items[0].name, "forward");
+    assert_string_equal(w.tree.items[1].name, "fc1");
+    assert_string_equal(w.tree.items[2].name, "matmul");
+    assert_string_equal(w.tree.items[4].name, "relu1.relu");
+    assert_string_equal(w.tree.items[5].name, "block1");
+    assert_string_equal(w.tree.items[6].name, "attn");
+    assert_int_equal(w.tree.items[7].depth, 3);
+    unmake(&w);
+}
+
+static void folding_hides_and_revealing_shows(void **state)
+{
+    struct world w;
+    (void)state;
+    make(&w, plan_small());
+    int all = w.tree.n_rows;
+    lab_step_tree_fold(&w.tree, 1, true);
+    assert_int_equal(w.tree.n_rows, all - 2);
+    assert_int_equal(lab_step_tree_row(&w.tree, 3), 1);
+    lab_step_tree_reveal(&w.tree, 3);
+    assert_int_equal(w.tree.n_rows, all);
+    assert_int_equal(lab_step_tree_row(&w.tree, 3), 3);
+    lab_step_tree_fold_all(&w.tree, true);
+    assert_true(w.tree.n_rows < all);
+    assert_int_equal(lab_step_tree_build(&w.tree, w.plan, w.schedule), LAB_OK);
+    assert_true(w.tree.n_rows < all); /* folds are kept */
+    lab_step_tree_fold_all(&w.tree, false);
+    assert_int_equal(w.tree.n_rows, all);
+    lab_step_tree_fold(&w.tree, 2, true); /* a step has nothing to fold */
+    lab_step_tree_fold(&w.tree, -1, true);
+    lab_step_tree_fold(&w.tree, 9999, true);
+    assert_int_equal(w.tree.n_rows, all);
+    assert_int_equal(lab_step_tree_row(&w.tree, -1), -1);
+    unmake(&w);
+}
+
+static void a_large_tree_is_whole(void **state)
+{
+    struct world w;
+    (void)state;
+    make(&w, plan_large(10000));
+    check_tree(&w);
+    for (int i = 0; i < 10000; i += 997)
+        assert_int_equal(
+            w.tree.rows[lab_step_tree_row(&w.tree, w.tree.of_step[i])],
+            w.tree.of_step[i]);
+    unmake(&w);
+}
+
+static void a_tree_that_cannot_grow_stays(void **state)
+{
+    struct world w;
+    (void)state;
+    make(&w, plan_small());
+    int all = w.tree.n_rows;
+    for (int nth = 1; nth <= 3; nth++) {
+        lab_mem_fail_from(nth);
+        assert_int_equal(lab_step_tree_build(&w.tree, w.plan, w.schedule),
+                         LAB_E_NOMEM);
+        lab_mem_fail_from(0);
+        assert_int_equal(w.tree.n_rows, all);
+    }
+    unmake(&w);
+}
+
+/* ---- styled lines ---- */
+
+static const char *line(const struct lab_stepper_text *t, size_t k)
+{
+    static char text[256];
+    const struct lab_stepper_line *l = &t->lines[k];
+    text[0] = '\0';
+    for (size_t i = 0; i < l->span_count; i++) {
+        const struct lab_stepper_span *s = &t->spans[l->first_span + i];
+        strncat(text, lab_str_text(&t->text) + s->start, s->end - s->start);
+    }
+    return text;
+}
+
+static void words_wrap_and_hang(void **state)
+{
+    struct lab_stepper_text t;
+    (void)state;
+    lab_stepper_text_init(&t);
+    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "one two three four five", 10,
+                          2);
+    assert_int_equal(t.line_count, 4);
+    assert_string_equal(line(&t, 0), "one two");
+    assert_string_equal(line(&t, 1), "  three");
+    assert_string_equal(line(&t, 2), "  four");
+    assert_string_equal(line(&t, 3), "  five");
+    lab_stepper_text_clear(&t);
+    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "abcdefghijklmnop", 8, 0);
+    assert_string_equal(line(&t, 1), "ijklmnop");
+    lab_stepper_text_clear(&t);
+    lab_stepper_text_add(&t, LAB_ROLE_DIM, "name     ");
+    lab_stepper_text_flow(&t, LAB_ROLE_NORMAL, "a value of words", 16, 8);
+    assert_string_equal(line(&t, 0), "name     a value");
+    assert_string_equal(line(&t, 1), "        of words");
+    lab_stepper_text_clear(&t);
+    lab_stepper_text_add(&t, LAB_ROLE_NORMAL, "x\033[31my\n");
+    assert_null(strchr(line(&t, 0), '\033'));
+    lab_stepper_text_clear(&t);
+    lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "", 10, 2);
+    assert_int_equal(t.line_count, 1);
+    lab_stepper_text_release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_element_has_a_cell),
+        cmocka_unit_test(one_row_folds_only_when_it_must),
+        cmocka_unit_test(a_block_shows_its_worst),
+        cmocka_unit_test(signs_and_marks_need_no_colour),
+        cmocka_unit_test(a_tree_of_phases_nodes_and_steps),
+        cmocka_unit_test(folding_hides_and_revealing_shows),
+        cmocka_unit_test(a_large_tree_is_whole),
+        cmocka_unit_test(a_tree_that_cannot_grow_stays),
+        cmocka_unit_test(words_wrap_and_hang),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

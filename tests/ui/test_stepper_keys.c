@@ -1,0 +1,499 @@
+/* What the stepper's keys and words ask of the session, and what it follows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "stepper_play.h"
+#include "view_stepper_layout.h"
+
+static int setup(void **state)
+{
+    *state = stepper_fixture_new(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stepper_fixture_free(*state);
+    return 0;
+}
+
+static int tensor(const struct stepper_fixture *f, const char *name)
+{
+    for (int i = 0; i < f->plan->n_tensors; i++)
+        if (strcmp(f->plan->tensors[i].name, name) == 0)
+            return i;
+    fail_msg("no tensor %s", name);
+    return -1;
+}
+
+static void walking_keys_post_walks(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nkey F7\nkey n\nkey F8\nkey f\nkey r\nkey Backspace\n"
+            "key B\nkey c\nkey F5\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STEP), 2);
+    assert_int_equal(fixture_count(f, LAB_DO_NEXT), 2);
+    assert_int_equal(fixture_count(f, LAB_DO_FINISH), 1);
+    assert_int_equal(fixture_count(f, LAB_DO_BACK), 3);
+    assert_int_equal(fixture_count(f, LAB_DO_CONTINUE), 2);
+    assert_int_equal(fixture_last(f, LAB_DO_STEP)->n, 1);
+    assert_true(f->progress_calls >= 9);
+}
+
+static void nothing_walks_by_itself(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f,
+         "key j\nkey j\nkey k\nkey d\nkey z\nkey z\nkey Tab\nkey 3\nkey x\n");
+    for (int i = 0; i < f->n_commands; i++)
+        assert_true(f->commands[i].kind == LAB_DO_SHOW ||
+                    f->commands[i].kind == LAB_DO_EXPLAIN);
+    assert_int_equal(f->position, 0);
+    assert_int_equal(f->progress_calls, 0);
+}
+
+static void a_step_that_ran_shows_what_it_made(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nexpect [fc1.xW]\n");
+    assert_int_equal(f->show.tensor, tensor(f, "fc1.xW"));
+    assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
+    play(f, "key s\nexpect [fc1.out]\nkey r\nexpect [fc1.xW]\n");
+}
+
+static void until_stops_in_front_of_the_step(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text /relu1\nkey Enter\nkey Esc\nkey u\n"
+            "expect step 2 of 15\nexpect relu1.relu  forward\n"
+            "expect not run yet\nkey s\nexpect [relu1.out]\n");
+    assert_int_equal(fixture_last(f, LAB_DO_RUN_TO)->n, 2);
+}
+
+static void a_breakpoint_comes_and_goes(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key j\nkey b\nexpect breakpoint at fc1.bias\n"
+            "expect  B \nkey c\nexpect step 1 of 15\n"
+            "expect breakpoint 1 at fc1.bias\n"
+            "key b\nexpect no breakpoint at fc1.bias\nabsent  B \n");
+    const struct lab_command *b = fixture_last(f, LAB_DO_BREAK);
+    assert_non_null(b);
+    assert_string_equal(b->text, "fc1.bias");
+    assert_int_equal(b->break_kind, LAB_BREAK_STEP);
+    assert_int_equal(b->phase, LAB_FORWARD);
+    assert_int_equal(fixture_last(f, LAB_DO_DELETE)->n, 1);
+    assert_int_equal(f->n_breaks, 0);
+}
+
+static void a_tensor_is_watched_and_let_go(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nkey w\nexpect watched\nkey w\nabsent   watched\n");
+    assert_string_equal(fixture_last(f, LAB_DO_WATCH)->text, "fc1.xW");
+    assert_string_equal(fixture_last(f, LAB_DO_UNWATCH)->text, "fc1.xW");
+}
+
+static void the_cursor_explains_what_it_stands_on(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nkey 2\nkey Down\nkey l\nkey l\n"
+            "expect fc1.xW[1,2] = sum_k x[1,k]\n");
+    assert_int_equal(f->element.index, 1 * 16 + 2);
+    play(f, "key s\nkey s\nkey 2\nkey G\n");
+    assert_int_equal(f->element.index,
+                     f->plan->tensors[f->element.tensor].count - 1);
+    play(f, "key 2\nkey G\nkey g\nkey k\nkey h\n");
+    assert_int_equal(f->element.index, 0);
+}
+
+static void a_source_is_visited_and_left(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nkey e\nkey l\nkey Enter\nexpect [fc1.W]\n"
+            "expect fc1.W[21,0] =\nexpect fc1.xW[0,0] = sum_k\n"
+            "key y\nexpect [fc1.xW]\n");
+    assert_int_equal(f->show.tensor, tensor(f, "fc1.xW"));
+    assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
+    /* e on the source explains the source instead. */
+    play(f, "key r\nkey s\nkey e\nkey Enter\nkey e\nabsent sum_k x[0,k] *\n");
+    assert_int_equal(f->element.tensor, tensor(f, "x"));
+}
+
+static void looking_at_an_input_keeps_the_explanation(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nkey 3\nkey x\nexpect [x]\n"
+            "expect fc1.xW[0,0] = sum_k\nkey 2\nkey l\n"
+            "expect fc1.xW[0,0] = sum_k\n");
+    assert_int_equal(f->show.tensor, tensor(f, "x"));
+    assert_int_equal(f->element.tensor, tensor(f, "fc1.xW"));
+}
+
+static void a_variant_is_chosen(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key v\nexpect how fc1 (dense) runs\nkey Esc\nabsent how fc1\n"
+            "key v\nkey j\nkey j\nkey Enter\nexpect fc1 runs fused\n"
+            "expect of 14\n");
+    const struct lab_command *c = fixture_last(f, LAB_DO_VARIANT);
+    assert_string_equal(c->text, "fc1");
+    assert_string_equal(c->text2, "fused");
+    assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
+}
+
+static void folds_stay_when_the_schedule_changes(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text /fc2.matmul\nkey Enter\nkey Esc\nkey h\nkey h\n"
+            "expect + fc2\ntext :variant fc1 fused\nkey Enter\n"
+            "expect of 14\nexpect + fc2\n");
+}
+
+static void the_gradient_of_what_is_shown_is_checked(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key C\nexpect show a parameter\n");
+    assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
+    play(f, "text :print fc2.W.grad[0,0]\nkey Enter\nkey C\nkey 3\n"
+            "expect gradient check: 1 of 1 agree\n"
+            "expect gradient check of fc2.W: agrees\n");
+    assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
+}
+
+static void restart_asks_when_something_is_lost(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\nkey R\n");
+    assert_int_equal(fixture_count(f, LAB_DO_RESTART), 1);
+    f->iteration = 3;
+    play(f, "key R\nexpect (y/n)\nkey n\n");
+    assert_int_equal(fixture_count(f, LAB_DO_RESTART), 1);
+    f->version++;
+    play(f, "key R\nkey y\n");
+    assert_int_equal(fixture_count(f, LAB_DO_RESTART), 2);
+}
+
+static void esc_stops_what_runs(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key Esc\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STOP), 0);
+    f->state = LAB_SESSION_WALKING;
+    play(f, "expect running\nkey Esc\nabsent running\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STOP), 1);
+}
+
+static void words_do_what_keys_do(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :step 3\nkey Enter\nexpect step 3 of\n"
+            "text :break fc2.bias backward\nkey Enter\n"
+            "text :break loss > 2.5\nkey Enter\n"
+            "text :break nan\nkey Enter\n"
+            "text :break phase update\nkey Enter\n"
+            "text :list\nkey Enter\nexpect loss above 2.5\n"
+            "text :seed 99\nkey Enter\n"
+            "text :run loss.mean\nkey Enter\nexpect step 8 of\n"
+            "text :watch fc1.W\nkey Enter\n"
+            "text :explain fc1.W[-1,-1]\nkey Enter\nexpect fc1.W[63,15]\n");
+    assert_int_equal(f->n_breaks, 5);
+    assert_int_equal(f->breaks[0].phase, LAB_BACKWARD);
+    assert_int_equal(f->breaks[1].kind, LAB_BREAK_LOSS_ABOVE);
+    assert_true(f->breaks[1].value == 2.5);
+    assert_int_equal(f->breaks[2].kind, LAB_BREAK_NAN);
+    assert_int_equal(f->breaks[3].phase, LAB_UPDATE);
+    assert_int_equal(fixture_last(f, LAB_DO_RESTART)->seed, 99);
+    assert_true(fixture_last(f, LAB_DO_RESTART)->seed_given);
+}
+
+static void wrong_names_are_told(void **state)
+{
+    struct stepper_fixture *f = *state;
+    int before = f->n_commands;
+    play(f, "text :run fc1.matmull\nkey Enter\n"
+            "expect did you mean \"fc1.matmul\"?\n"
+            "text :print fc1.V\nkey Enter\nexpect no tensor \"fc1.V\"\n"
+            "text :print x[9,9]\nkey Enter\nexpect no such element\n"
+            "text :print x[0,0,0]\nkey Enter\nexpect no such element\n"
+            "text :break nosuch\nkey Enter\nexpect no step \"nosuch\"\n"
+            "text /zzz\nkey Enter\nexpect no step or tensor has \"zzz\"\n"
+            "key Q\nexpect press ? for help\n");
+    for (int i = before; i < f->n_commands; i++)
+        assert_true(f->commands[i].kind == LAB_DO_SHOW ||
+                    f->commands[i].kind == LAB_DO_EXPLAIN);
+    assert_int_equal(f->n_breaks, 0);
+}
+
+static void search_goes_on_with_n(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text /bias\nkey Enter\nexpect fc1.bias  forward\nkey n\n"
+            "expect fc2.bias  forward\nkey n\nexpect fc2.bias  backward\n"
+            "key n\nexpect fc1.bias  forward\nkey N\n"
+            "expect fc2.bias  backward\n");
+    assert_int_equal(fixture_count(f, LAB_DO_NEXT), 0);
+    play(f, "text /bias\nkey Enter\nkey Esc\nkey n\n");
+    assert_int_equal(fixture_count(f, LAB_DO_NEXT), 1);
+    /* A tensor's name finds the step that has it, and shows it. */
+    play(f, "text /probs\nkey Enter\nkey Esc\n");
+    assert_int_equal(f->show.tensor, tensor(f, "block1.attn.probs"));
+}
+
+static void axes_and_slices(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :print block1.attn.probs\nkey Enter\n"
+            "expect block1.attn.probs[<0>,0,↓,→]\n"
+            "key ]\nexpect [<1>,0,↓,→]\nkey ]\nexpect [<1>,0,↓,→]\n"
+            "key }\nexpect [1,<0>,↓,→]\nkey ]\nkey ]\nkey ]\n"
+            "expect [1,<2>,↓,→]\nkey [\nexpect [1,<1>,↓,→]\n"
+            "key <\nexpect [1,<1>,→,↓]\n");
+    assert_int_equal(f->show.row_axis, 3);
+    assert_int_equal(f->show.col_axis, 2);
+    play(f, "text :print block1.attn.probs[1,2,3,1]\nkey Enter\nkey >\n"
+            "expect [→,\n");
+    assert_int_equal(f->show.col_axis, 0);
+    assert_int_equal(f->show.fixed[1], 2);
+    assert_int_equal(f->show.fixed[3], 1);
+}
+
+static void the_source_opens(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key o\nexpect source kernels/dense_ref.c at dense_matmul_fwd\n");
+    assert_int_equal(f->source_opened, 1);
+    f->model.open_source = NULL;
+    play(f, "key o\nexpect not at hand\n");
+}
+
+static void training_starts_goes_on_and_stops(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->model.train_iterations = 7;
+    play(f, "key t\nexpect training\nkey q\nexpect training ...\n");
+    assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 7);
+    play(f, "key t\nkey t\nexpect it is training\nkey Esc\n");
+    assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 1);
+    assert_int_equal(fixture_count(f, LAB_DO_STOP), 1);
+    play(f, "key t\nkey Esc\nkey i\ntext 12x\nkey Enter\n"
+            "expect \"12x\" is not a number\nkey i\ntext 120\nkey Enter\n");
+    assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 120);
+    play(f, "key Esc\ntext :train 44\nkey Enter\n");
+    assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 44);
+}
+
+static void stepping_on_while_training_is_no_crash(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 30;
+    play(f, "key t\nkey q\nkey x\nkey 2\nkey j\nkey d\nkey Tab\nkey s\n"
+            "key v\nkey Esc\nkey /\nkey Esc\n");
+}
+
+static void a_model_with_nothing_optional(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->model.kernels = NULL;
+    f->model.variant_names = NULL;
+    f->model.text_for = NULL;
+    f->model.open_source = NULL;
+    f->model.progress = NULL;
+    f->model.time_note = NULL;
+    f->model.title = NULL;
+    f->model.n_printed = 0;
+    play(f, "key s\nkey v\nexpect nothing can be switched\nkey 4\nkey 5\n"
+            "expect says nothing about this step\nkey o\nkey t\nkey q\n");
+}
+
+static void before_the_session_is_there(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_STARTING;
+    play(f, "expect Reading the data\nkey s\nexpect nothing to walk yet\n"
+            "key j\nkey 2\nkey d\nkey t\nkey q\ntext :step\nkey Enter\n"
+            "key Esc\nkey ?\nkey q\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STEP), 0);
+}
+
+static void huge_tensors_come_in_pieces(void **state)
+{
+    struct stepper_fixture *f = stepper_fixture_new(-1);
+    (void)state;
+    play(f, "text :print big[2999,699]\nkey Enter\nexpect big[2999,699] =\n"
+            "expect a part from\nkey d\nexpect 2999\nkey g\n"
+            "expect big[0,0] =\nkey G\nexpect big[2999,699] =\n"
+            "text :print long[2097152]\nkey Enter\n"
+            "expect long[2097152] =\nkey g\nexpect long[0] =\n");
+    assert_true(f->show.col_first == 0);
+    play(f, "text :print big[1600,5]\nkey Enter\nexpect big[1600,5] =\n");
+    assert_true(f->show.row_first <= 1600 && f->show.row_first > 0);
+    stepper_fixture_free(f);
+}
+
+static void ten_thousand_steps_stay_quick(void **state)
+{
+    static const char *const scripts[] = {"",
+                                          "key G\n",
+                                          "key -\n",
+                                          "text /n4321.bias\nkey Enter\n",
+                                          "key -\nkey G\nkey Space\n",
+                                          "text /nowhere\nkey Enter\n",
+                                          "key G\nkey b\n"};
+    struct stepper_fixture *f = stepper_fixture_new(10000);
+    (void)state;
+    play(f, ""); /* warm */
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        int64_t start = lab_clock_monotonic_ns();
+        play(f, scripts[i]);
+        double ms = (double)(lab_clock_monotonic_ns() - start) / 1e6;
+        /* Opening, the keys and closing together; sanitizers are slow. */
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+        assert_true(ms < 2000);
+#else
+        if (ms > 50)
+            fail_msg("script %zu took %.1f ms", i, ms);
+#endif
+    }
+    play(f, "text /n4321.bias\nkey Enter\nexpect n4321.bias\n");
+    stepper_fixture_free(f);
+}
+
+static void every_size_survives(void **state)
+{
+    static const char *const openers[] = {
+        "",
+        "key s\n",
+        "key s\nkey d\nkey 2\nkey G\n",
+        "key v\n",
+        "key s\nkey z\n",
+        "key c\nkey 4\n",
+        "key t\n",
+        "key s\nkey x\nkey i\nkey z\n",
+        "text :print block1.attn.probs\nkey Enter\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
+        struct stepper_fixture *f = stepper_fixture_new(0);
+        char *script = test_malloc(1 << 16);
+        int n = sprintf(script, "resize 80 24\n%s", openers[i]);
+        f->curve = i == 6 ? 40 : 0;
+        for (int h = 1; h <= 70; h += 6)
+            for (int w = 1; w <= 240; w += h < 40 ? 13 : 47)
+                n += sprintf(script + n, "resize %d %d\nkey j\n", w, h);
+        sprintf(script + n, "resize 0 0\nresize 1 1\nresize 80 24\n"
+                            "expect An MLP on digits\n");
+        if (play_keys(f, script, i % 2 == 1))
+            fail_msg("opener %zu: %s", i, lab_error());
+        assert_int_equal(f->live_snapshots, 0);
+        test_free(script);
+        stepper_fixture_free(f);
+    }
+}
+
+static void panes_never_overlap(void **state)
+{
+    (void)state;
+    for (int h = 0; h <= 80; h++) {
+        for (int w = 0; w <= 250; w += w < 100 ? 1 : 7) {
+            struct lab_rect body = {1, 0, h, w};
+            for (int k = 0; k < 2 * LAB_PANE_COUNT; k++) {
+                enum lab_stepper_pane tab = k % 3 == 0   ? LAB_PANE_EXPLAIN
+                                            : k % 3 == 1 ? LAB_PANE_KERNELS
+                                                         : LAB_PANE_TEXT;
+                struct lab_stepper_layout l = lab_stepper_layout(
+                    body, k % LAB_PANE_COUNT, tab, k >= LAB_PANE_COUNT);
+                struct lab_rect all[LAB_PANE_COUNT + 2] = {l.state, l.step};
+                memcpy(all + 2, l.pane, sizeof(l.pane));
+                for (int i = 0; i < LAB_PANE_COUNT + 2; i++) {
+                    assert_true(lab_rect_inside(all[i], body));
+                    for (int j = 0; j < i; j++)
+                        assert_false(lab_rect_overlap(all[i], all[j]));
+                }
+            }
+        }
+    }
+}
+
+static void the_keys_are_in_order(void **state)
+{
+    (void)state;
+    if (lab_keymap_check(lab_view_stepper.bindings))
+        fail_msg("%s", lab_error());
+    if (lab_keymap_check(lab_view_train.bindings))
+        fail_msg("%s", lab_error());
+}
+
+/* Whatever fails, nothing crashes, and the sanitizer finds nothing lost. */
+static void survives_any_allocation_failing(void **state)
+{
+    static const char keys[] =
+        "resize 80 24\nkey s\nkey d\nkey 2\nkey j\nkey e\nkey Enter\nkey y\n"
+        "key v\nkey j\nkey Enter\nkey 5\nkey 4\nresize 200 60\nkey t\nkey q\n"
+        "key ?\nkey q\nkey :\nkey l\nkey i\nkey s\nkey t\nkey Enter\n";
+    int refused = 0;
+    (void)state;
+    lab_mem_fail_from(0);
+    struct stepper_fixture *f = stepper_fixture_new(0);
+    f->curve = 20;
+    assert_int_equal(play_keys(f, keys, false), LAB_OK);
+    int64_t all = lab_mem_count();
+    stepper_fixture_free(f);
+    assert_true(all > 50);
+    for (int64_t nth = 1; nth <= all; nth += nth < 60 ? 1 : 7) {
+        f = stepper_fixture_new(0);
+        f->curve = 20;
+        lab_mem_fail_from(nth);
+        enum lab_status st = play_keys(f, keys, false);
+        lab_mem_fail_from(0);
+        if (st != LAB_OK && st != LAB_E_NOMEM)
+            fail_msg("allocation %d: %s", (int)nth, lab_error());
+        assert_int_equal(f->live_snapshots, 0);
+        refused += st == LAB_E_NOMEM;
+        stepper_fixture_free(f);
+    }
+    assert_true(refused > 0);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    if (chdir(LAB_BINARY_DIR) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        WITH(walking_keys_post_walks),
+        WITH(nothing_walks_by_itself),
+        WITH(a_step_that_ran_shows_what_it_made),
+        WITH(until_stops_in_front_of_the_step),
+        WITH(a_breakpoint_comes_and_goes),
+        WITH(a_tensor_is_watched_and_let_go),
+        WITH(the_cursor_explains_what_it_stands_on),
+        WITH(a_source_is_visited_and_left),
+        WITH(looking_at_an_input_keeps_the_explanation),
+        WITH(a_variant_is_chosen),
+        WITH(folds_stay_when_the_schedule_changes),
+        WITH(the_gradient_of_what_is_shown_is_checked),
+        WITH(restart_asks_when_something_is_lost),
+        WITH(esc_stops_what_runs),
+        WITH(words_do_what_keys_do),
+        WITH(wrong_names_are_told),
+        WITH(search_goes_on_with_n),
+        WITH(axes_and_slices),
+        WITH(the_source_opens),
+        WITH(training_starts_goes_on_and_stops),
+        WITH(stepping_on_while_training_is_no_crash),
+        WITH(a_model_with_nothing_optional),
+        WITH(before_the_session_is_there),
+        cmocka_unit_test(huge_tensors_come_in_pieces),
+        cmocka_unit_test(ten_thousand_steps_stay_quick),
+        cmocka_unit_test(every_size_survives),
+        cmocka_unit_test(panes_never_overlap),
+        cmocka_unit_test(the_keys_are_in_order),
+        cmocka_unit_test(survives_any_allocation_failing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

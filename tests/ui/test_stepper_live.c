@@ -1,0 +1,105 @@
+/* The stepper on a real lesson with a real session, on the CPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lesson/lesson.h"
+#include "ui/stepper.h"
+#include "ui/ui.h"
+
+static enum lab_status play(const char *lesson, const char *keys)
+{
+    const char *path = "stepper-live.keys";
+    struct lab_stepper_model model = {.title = "live"};
+    struct lab_ui_options options = {.script = path, .badge = ""};
+    struct lab_lesson *l;
+    struct lab_session *session;
+    struct lab_ui *ui;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(keys, f);
+    fclose(f);
+    if (lab_lesson_load(&l, lesson))
+        fail_msg("%s", lab_error());
+    assert_int_equal(lab_ui_new(&ui, &options), LAB_OK);
+    struct lab_session_config config = {.spec = &l->spec,
+                                        .backend = "cpu",
+                                        .wake = lab_ui_wake,
+                                        .wake_user = ui};
+    assert_int_equal(lab_session_new(&session, &config), LAB_OK);
+    lab_stepper_model_session(&model, session);
+    assert_int_equal(lab_ui_push(ui, &lab_view_stepper, &model), LAB_OK);
+    enum lab_status st = lab_ui_run(ui);
+    /* The session wakes the screen: it goes first. */
+    lab_session_free(session);
+    lab_ui_free(ui);
+    lab_lesson_free(l);
+    remove(path);
+    return st;
+}
+
+#define MLP LAB_SOURCE_DIR "/lessons/20-mlp-digits.md"
+
+static void a_lesson_is_walked_there_and_back(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :delete\nkey Enter\ntext :unwatch\nkey Enter\n"
+                  "key s\nawait 9000 step 1 of\nawait 9000 [fc1.xW]\n"
+                  "key 2\nkey d\nkey j\nkey e\n"
+                  "await 9000 fc1.xW[1,0] = sum_k x[1,k] * fc1.W[k,0]\n"
+                  "key r\nawait 9000 step 0 of\n"
+                  "key f\nawait 9000 next: loss\n"
+                  "key c\nawait 9000 done: s goes on\nabsent not known yet\n"
+                  "key s\nawait 9000 iteration 1   step 1 of\n"
+                  "key r\nkey r\nawait 9000 iteration 0   step\n"))
+        fail_msg("%s", lab_error());
+}
+
+static void training_is_seen_and_stopped(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
+                  "await 9000 held-back right\nkey l\nawait 9000 log scale\n"
+                  "key q\nawait 9000 training ...\nkey d\nkey x\nkey 4\n"
+                  "key t\nkey Esc\nawait 9000 train on\n"
+                  "await 9000 stopped\nkey q\nawait 9000 s goes on\n"
+                  "key s\nawait 9000 step 1 of\n"))
+        fail_msg("%s", lab_error());
+}
+
+static void a_gradient_is_checked(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :check fc2.b\nkey Enter\n"
+                  "await 60000 gradient check: 1 of 1 agree\n"))
+        fail_msg("%s", lab_error());
+}
+
+static void errors_of_the_session_are_told(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :variant fc1 nosuch\nkey Enter\n"
+                  "await 9000 has no variant 'nosuch'\n"))
+        fail_msg("%s", lab_error());
+}
+
+int main(void)
+{
+    if (chdir(LAB_BINARY_DIR) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lesson_is_walked_there_and_back),
+        cmocka_unit_test(training_is_seen_and_stopped),
+        cmocka_unit_test(a_gradient_is_checked),
+        cmocka_unit_test(errors_of_the_session_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

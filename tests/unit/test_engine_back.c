@@ -1,0 +1,259 @@
+/* Back is exact: wherever the walk has been, every bit at a place is what a
+ * fresh walk has there. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "random.h"
+#include "unit/net.h"
+
+enum { ITERATIONS = 6, MOVES = 1000 };
+
+/* What a fresh walk holds at every place of the first iterations. */
+struct truth {
+    struct net net;
+    int steps;
+    struct net_moment **at; /* iteration * steps + position */
+    int count;
+    struct net_moment *end[ITERATIONS]; /* after an iteration's last step */
+};
+
+/* Shuffled batches, a dropout mask an iteration, momentum or Adam's state. */
+static void describe(struct net *n, const char *optimizer)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 7;
+    net_node(n, "fc1 dense units=5");
+    net_node(n, "act gelu");
+    net_node(n, "drop dropout p=0.4");
+    net_node(n, "ln layer_norm");
+    net_node(n, "fc2 dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, optimizer);
+    net_walk(n, "cpu");
+}
+
+static void learn(struct truth *t, const char *optimizer)
+{
+    describe(&t->net, optimizer);
+    t->steps = lab_walk_schedule(t->net.walk)->n_steps;
+    t->count = ITERATIONS * t->steps;
+    t->at = lab_alloc_array((size_t)t->count, sizeof(*t->at));
+    assert_non_null(t->at);
+    for (int i = 0; i < t->count; i++) {
+        if (i > 0 && i % t->steps == 0) {
+            /* The end of an iteration is the start of the next: into it. */
+            net_steps(&t->net, 1);
+            assert_int_equal(lab_walk_back(t->net.walk, 1), LAB_OK);
+            assert_int_equal(lab_walk_position(t->net.walk), 0);
+        }
+        t->at[i] = net_keep(&t->net);
+        net_steps(&t->net, 1);
+        if (lab_walk_at_end(t->net.walk))
+            t->end[i / t->steps] = net_keep(&t->net);
+    }
+}
+
+static void forget(struct truth *t)
+{
+    for (int i = 0; i < t->count; i++)
+        net_moment_free(t->at[i]);
+    for (int i = 0; i < ITERATIONS; i++)
+        net_moment_free(t->end[i]);
+    lab_free(t->at);
+    net_free(&t->net);
+}
+
+static int place(struct net *n, int steps)
+{
+    return (int)lab_walk_iteration(n->walk) * steps +
+           lab_walk_position(n->walk);
+}
+
+static void compare(const struct truth *t, struct net *n, const char *what)
+{
+    const struct net_moment *want;
+    if (lab_walk_at_end(n->walk))
+        want = t->end[lab_walk_iteration(n->walk)];
+    else
+        want = t->at[place(n, t->steps)];
+    struct net_moment *now = net_keep(n);
+    net_same(n, what, want, now);
+    net_moment_free(now);
+}
+
+static void random_moves(const char *optimizer, uint64_t seed)
+{
+    struct truth t = {0};
+    struct net n;
+    char what[96];
+    learn(&t, optimizer);
+    describe(&n, optimizer);
+    for (int move = 0; move < MOVES; move++) {
+        uint32_t r = lab_random_word(seed, 1, 2, (uint64_t)move);
+        int count = 1 + (int)(r / 8 % 9);
+        int at = place(&n, t.steps);
+        int left = t.count - 1 - at;
+        snprintf(what, sizeof(what), "%s, move %d (%u of %d)", optimizer, move,
+                 r % 8, count);
+        switch (r % 8) {
+        case 0:
+        case 1:
+        case 2:
+            net_steps(&n, count < left ? count : left);
+            break;
+        case 3: /* to the end of the iteration, at speed */
+            if (left > 2 * t.steps)
+                assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+            break;
+        case 4:
+            if (r / 8 % 50 == 0)
+                assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+            break;
+        case 5: /* over the start of an iteration, or of the run */
+            assert_int_equal(lab_walk_back(n.walk, 3 * count), LAB_OK);
+            break;
+        default:
+            assert_int_equal(lab_walk_back(n.walk, count), LAB_OK);
+            assert_int_equal(place(&n, t.steps), at > count ? at - count : 0);
+        }
+        compare(&t, &n, what);
+    }
+    net_free(&n);
+    forget(&t);
+}
+
+static void adam_at_random(void **state)
+{
+    (void)state;
+    random_moves("adam lr=0.02 weight_decay=0.1", 1);
+}
+
+static void momentum_at_random(void **state)
+{
+    (void)state;
+    random_moves("sgd lr=0.1 momentum=0.9 nesterov=true", 2);
+}
+
+/* At speed over a hundred iterations, and back by any number of them. */
+static void far_back(void **state)
+{
+    struct net n;
+    struct net fresh;
+    const int64_t targets[] = {99, 97, 96, 95, 64, 63, 33, 32, 31, 1, 0};
+    (void)state;
+    describe(&n, "adam lr=0.02");
+    int64_t steps = lab_walk_schedule(n.walk)->n_steps;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    struct net_moment *last = net_keep(&n);
+    for (size_t k = 0; k < sizeof(targets) / sizeof(targets[0]); k++) {
+        int64_t target = targets[k];
+        int64_t now =
+            lab_walk_iteration(n.walk) * steps + lab_walk_position(n.walk);
+        assert_int_equal(lab_walk_back(n.walk, now - (target * steps + 4)),
+                         LAB_OK);
+        describe(&fresh, "adam lr=0.02");
+        for (int i = 0; i < target; i++)
+            assert_int_equal(lab_walk_iterate(fresh.walk), LAB_OK);
+        net_steps(&fresh, 4);
+        struct net_moment *a = net_keep(&fresh);
+        struct net_moment *b = net_keep(&n);
+        net_same(&n, "far back", a, b);
+        net_moment_free(a);
+        net_moment_free(b);
+        net_free(&fresh);
+    }
+    while (lab_walk_iteration(n.walk) < 99)
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    if (!lab_walk_at_end(n.walk))
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    struct net_moment *again = net_keep(&n);
+    net_same(&n, "forward again", last, again);
+    net_moment_free(last);
+    net_moment_free(again);
+    net_free(&n);
+}
+
+/* A copy that was taken under one variant must not come back under another. */
+static void a_switched_variant_does_not_bring_old_weights_back(void **state)
+{
+    struct net n;
+    struct net fresh;
+    (void)state;
+    describe(&n, "sgd lr=0.5");
+    if (!lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "dense",
+                             "matmul", LAB_BACKWARD, "blas")) {
+        net_free(&n);
+        skip();
+    }
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, 12 * steps);
+    assert_int_equal(lab_walk_back(n.walk, 11 * steps), LAB_OK);
+    describe(&fresh, "sgd lr=0.5");
+    assert_int_equal(lab_walk_back(n.walk, 100 * steps), LAB_OK);
+    net_choose(&n, "dense", "blas");
+    net_choose(&fresh, "dense", "blas");
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    net_steps(&fresh, 9 * steps);
+    /* In the update: what goes back are this iteration's weights. */
+    assert_int_equal(lab_walk_back(n.walk, 2), LAB_OK);
+    assert_int_equal(lab_walk_back(fresh.walk, 2), LAB_OK);
+    struct net_moment *a = net_keep(&fresh);
+    struct net_moment *b = net_keep(&n);
+    net_same(&n, "after a switch", a, b);
+    net_moment_free(a);
+    net_moment_free(b);
+    net_free(&n);
+    net_free(&fresh);
+}
+
+/* `old` is what the iteration found, also where no copy was kept. */
+static void old_values_are_there_after_training_at_speed(void **state)
+{
+    struct net n;
+    float was[320];
+    float old[320];
+    (void)state;
+    describe(&n, "adam lr=0.02");
+    int W = net_id(&n, "fc1.W");
+    for (int i = 0; i < 21; i++) {
+        assert_int_equal(lab_walk_read(n.walk, W, false, was), LAB_OK);
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    }
+    struct net_moment *before = net_keep(&n);
+    assert_int_equal(lab_walk_read(n.walk, W, true, old), LAB_OK);
+    assert_memory_equal(was, old, sizeof(was));
+    struct net_moment *after = net_keep(&n);
+    net_same(&n, "after reading an old value", before, after);
+    net_moment_free(before);
+    net_moment_free(after);
+    /* Before the update old and new are one. */
+    net_steps(&n, 3);
+    assert_int_equal(lab_walk_read(n.walk, W, true, old), LAB_OK);
+    assert_int_equal(lab_walk_read(n.walk, W, false, was), LAB_OK);
+    assert_memory_equal(was, old, sizeof(was));
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adam_at_random),
+        cmocka_unit_test(momentum_at_random),
+        cmocka_unit_test(far_back),
+        cmocka_unit_test(a_switched_variant_does_not_bring_old_weights_back),
+        cmocka_unit_test(old_values_are_there_after_training_at_speed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

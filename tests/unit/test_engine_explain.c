@@ -1,0 +1,428 @@
+/* Every number of every tensor, explained from the numbers it came from. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+static const char *const losses[] = {
+    "softmax_cross_entropy", "mse", "mse reduction=half_sum",
+    "mse reduction=half_sum_per_sample", "weighted_sum"};
+static const char *const optimizers[] = {
+    "sgd lr=0.1", "sgd lr=0.1 momentum=0.9 weight_decay=0.1",
+    "sgd lr=0.1 momentum=0.9 nesterov=true", "adam lr=0.01 weight_decay=0.1",
+    "adamw lr=0.01 weight_decay=0.1"};
+
+static void check_source(const struct net *n, const struct lab_explanation *e,
+                         const struct lab_element *s)
+{
+    const struct lab_step *step =
+        lab_walk_schedule(n->walk)->steps[e->step].step;
+    bool read = false;
+    for (int i = 0; i < step->n_in; i++)
+        read = read || step->in[i] == s->tensor;
+    if (!read || s->index < 0 || s->index >= n->plan->tensors[s->tensor].count)
+        fail_msg("%s comes from tensor %d, element %lld", e->name, s->tensor,
+                 (long long)s->index);
+}
+
+/* Terms come by size; what is not a number is larger than all. */
+static double size_of(double v)
+{
+    return isnan(v) ? INFINITY : fabs(v);
+}
+
+static void check_terms(const struct net *n, const struct lab_explanation *e)
+{
+    double sum = e->rest;
+    for (int64_t i = 0; i < e->n_terms; i++) {
+        const struct lab_term *t = &e->terms[i];
+        sum += t->value;
+        assert_true(i == 0 ||
+                    size_of(t->value) <= size_of(e->terms[i - 1].value));
+        for (int k = 0; k < t->n_sources; k++)
+            check_source(n, e, &t->source[k]);
+        if (e->n_terms_all > 0) {
+            assert_true(t->text[0] != '\0');
+            assert_true(t->n_sources > 0);
+        }
+    }
+    if (e->n_terms_all > 0 && !e->numeric &&
+        fabs(sum - e->value) > 1e-9 * (1 + fabs(sum)) &&
+        !lab_walk_schedule(n->walk)->steps[e->step].step->group)
+        fail_msg("%s: the terms sum to %g, the value is %g", e->name, sum,
+                 e->value);
+}
+
+static void explain_one(struct net *n, int tensor, int64_t index)
+{
+    struct lab_explanation e;
+    if (lab_walk_explain(n->walk, tensor, index, &e))
+        fail_msg("%s", lab_error());
+    if (!e.agrees)
+        fail_msg("%lld:%d %s = %s: %.9g, and the tensor holds %.9g",
+                 (long long)lab_walk_iteration(n->walk),
+                 lab_walk_position(n->walk), e.name, e.symbolic, e.value,
+                 e.shown);
+    const struct lab_tensor *t = &n->plan->tensors[tensor];
+    assert_int_equal(strncmp(e.name, t->name, strlen(t->name)), 0);
+    assert_true(e.symbolic && e.symbolic[0]);
+    assert_null(strchr(e.symbolic, '$'));
+    if (e.step >= 0)
+        check_terms(n, &e);
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_explanation_text(&e, 3, &text);
+    assert_int_equal(strncmp(lab_str_text(&text), e.name, strlen(e.name)), 0);
+    lab_str_release(&text);
+    lab_explanation_release(&e);
+}
+
+/* What a step has just written, or everything. */
+static void explain_all(struct net *n, bool written_only)
+{
+    for (int t = 0; t < n->plan->n_tensors; t++) {
+        if (written_only && !lab_walk_written(n->walk, t))
+            continue;
+        for (int64_t i = 0; i < n->plan->tensors[t].count; i++)
+            explain_one(n, t, i);
+    }
+}
+
+static void explain_network(const char *loss, const char *optimizer,
+                            bool gradient)
+{
+    struct net n;
+    net_init(&n);
+    n.spec.data.gradient = gradient;
+    net_every_op(&n, loss, optimizer);
+    net_walk(&n, "cpu");
+    const int *first = lab_walk_schedule(n.walk)->phase_first;
+    explain_all(&n, true); /* before the first step */
+    for (int phase = 1; phase <= LAB_PHASE_COUNT; phase++) {
+        net_steps(&n, first[phase] - lab_walk_position(n.walk));
+        explain_all(&n, true);
+    }
+    /* With an optimizer's history behind it, and after an iteration at speed
+     * that kept no copy of its start. */
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    explain_all(&n, false);
+    net_steps(&n, 5);
+    explain_all(&n, true);
+    net_free(&n);
+}
+
+static void every_element_of_every_op_agrees(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        explain_network(losses[i], optimizers[i], i % 2 == 0);
+}
+
+static void every_written_element_has_a_step(void **state)
+{
+    struct net n;
+    struct lab_explanation e;
+    (void)state;
+    net_init(&n);
+    n.spec.data.gradient = true;
+    net_every_op(&n, "mse", "adam lr=0.01");
+    net_walk(&n, "cpu");
+    net_steps(&n, n.plan->n_steps);
+    for (int t = 0; t < n.plan->n_tensors; t++) {
+        assert_int_equal(lab_walk_explain(n.walk, t, 0, &e), LAB_OK);
+        bool data = n.plan->tensors[t].role == LAB_TENSOR_DATA;
+        if (data != (e.step < 0))
+            fail_msg("%s is explained by step %d", e.name, e.step);
+        lab_explanation_release(&e);
+    }
+    net_free(&n);
+}
+
+static void groups_explain_themselves(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_every_op(&n, "softmax_cross_entropy", "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    if (!lab_backend_variant(lab_walk_backend(n.walk), LAB_F32, "dense", NULL,
+                             LAB_FORWARD, "onednn")) {
+        net_free(&n);
+        skip();
+    }
+    net_choose(&n, "*", "onednn");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    explain_all(&n, true);
+    /* Taken apart afterwards: nothing is explained from what nobody wrote. */
+    net_choose(&n, NULL, NULL);
+    explain_all(&n, true);
+    struct lab_explanation e;
+    int out = net_id(&n, "dense0.out");
+    assert_int_equal(lab_walk_explain(n.walk, out, 0, &e), LAB_OK);
+    assert_non_null(strstr(e.symbolic, "variant"));
+    lab_explanation_release(&e);
+    net_free(&n);
+}
+
+static void a_wrong_number_is_called_wrong(void **state)
+{
+    static const char *const tensor[] = {
+        "fc1.xW", "fc1.out", "act.out",    "fc1.W.grad", "fc1.out.grad",
+        "fc1.W",  "fc1.W.m", "loss.probs", "loss"};
+    (void)state;
+    for (size_t k = 0; k < sizeof(tensor) / sizeof(tensor[0]); k++) {
+        struct net n;
+        struct lab_explanation e;
+        net_init(&n);
+        net_tensor(&n, "x 3,4", NULL);
+        net_labels(&n, "y 3", 3);
+        net_node(&n, "fc1 dense units=3");
+        net_node(&n, "act sigmoid");
+        net_loss(&n, "softmax_cross_entropy");
+        net_optimizer(&n, "adam lr=0.01");
+        net_walk(&n, "cpu");
+        net_steps(&n, n.plan->n_steps);
+        int id = net_id(&n, tensor[k]);
+        int64_t last = n.plan->tensors[id].count - 1;
+        double was = net_get(&n, tensor[k], last);
+        net_put(&n, tensor[k], last, was + 2e-3);
+        assert_int_equal(lab_walk_explain(n.walk, id, last, &e), LAB_OK);
+        if (e.agrees)
+            fail_msg("%s: %g is taken for %g", tensor[k], e.shown, e.value);
+        assert_true(fabs(e.shown - was - 2e-3) < 1e-5);
+        assert_true(fabs(e.value - was) < 1e-5);
+        struct lab_str text;
+        lab_str_init(&text);
+        lab_explanation_text(&e, 2, &text);
+        assert_non_null(strstr(lab_str_text(&text), "the tensor holds"));
+        lab_str_release(&text);
+        lab_explanation_release(&e);
+        net_free(&n);
+    }
+}
+
+static void the_words_are_the_contracts(void **state)
+{
+    struct net n;
+    struct lab_explanation e;
+    struct lab_str text;
+    const double x[] = {0.25, 0.5, 2, -1};
+    const double y[] = {-0.5, 0.25};
+    const double W[] = {1, 2};
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 2,2", x);
+    net_tensor(&n, "y 2,1", y);
+    net_node(&n, "fc1 dense units=1 bias=false");
+    net_param(&n, "fc1.W 2,1", W);
+    net_loss(&n, "weighted_sum");
+    net_walk(&n, "cpu");
+    net_steps(&n, n.plan->n_steps);
+    lab_str_init(&text);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "fc1.W.grad"), 0, &e),
+                     LAB_OK);
+    lab_explanation_text(&e, 9, &text);
+    /* 0.25 * -0.5 + 2 * 0.25, the larger first */
+    assert_string_equal(lab_str_text(&text),
+                        "fc1.W.grad[0,0] = sum_n x[n,0] * fc1.out.grad[n,0] "
+                        "= 2*0.25 + 0.25*-0.5 = 0.375");
+    assert_int_equal(e.terms[0].source[0].tensor, net_id(&n, "x"));
+    assert_int_equal(e.terms[0].source[0].index, 2);
+    assert_int_equal(e.terms[0].source[1].tensor, net_id(&n, "fc1.out.grad"));
+    assert_int_equal(e.terms[0].source[1].index, 1);
+    lab_str_clear(&text);
+    lab_explanation_text(&e, 1, &text);
+    assert_string_equal(lab_str_text(&text),
+                        "fc1.W.grad[0,0] = sum_n x[n,0] * fc1.out.grad[n,0] "
+                        "= 2*0.25 + (1 smaller: -0.125) = 0.375");
+    lab_explanation_release(&e);
+    lab_str_clear(&text);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "loss"), 0, &e),
+                     LAB_OK);
+    assert_string_equal(e.name, "loss");
+    lab_explanation_release(&e);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "x"), 3, &e), LAB_OK);
+    lab_explanation_text(&e, 3, &text);
+    assert_string_equal(lab_str_text(&text), "x[1,1] = from the data = -1");
+    lab_explanation_release(&e);
+    lab_str_release(&text);
+    net_free(&n);
+}
+
+/* 1000 products: the largest 256 are kept, the rest is one number. */
+static void a_long_sum_keeps_its_largest_terms(void **state)
+{
+    struct net n;
+    struct lab_explanation e;
+    double all = 0;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 1,1000", NULL);
+    net_tensor(&n, "y 1,1", NULL);
+    net_node(&n, "fc1 dense units=1 bias=false");
+    net_loss(&n, "mse");
+    net_walk(&n, "cpu");
+    net_steps(&n, 1);
+    double *x = net_read(&n, "x");
+    double *W = net_read(&n, "fc1.W");
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "fc1.out"), 0, &e),
+                     LAB_OK);
+    assert_int_equal(e.n_terms_all, 1000);
+    assert_int_equal(e.n_terms, 256);
+    double least = fabs(e.terms[255].value);
+    int larger = 0;
+    for (int i = 0; i < 1000; i++) {
+        all += x[i] * W[i];
+        larger += fabs(x[i] * W[i]) > least;
+    }
+    assert_int_equal(larger, 255);
+    assert_true(fabs(e.value - all) < 1e-9);
+    for (int i = 0; i < 256; i++) {
+        const struct lab_term *t = &e.terms[i];
+        all -= t->value;
+        assert_int_equal(t->n_sources, 2);
+        assert_int_equal(t->source[0].index, t->source[1].index);
+        double product = x[t->source[0].index] * W[t->source[1].index];
+        assert_true(fabs(product - t->value) < 1e-12);
+    }
+    assert_true(fabs(e.rest - all) < 1e-9);
+    lab_free(x);
+    lab_free(W);
+    lab_explanation_release(&e);
+    net_free(&n);
+}
+
+/* Of 300 terms one is no number: it must be kept, and come first. */
+static void the_term_that_is_not_a_number_comes_first(void **state)
+{
+    struct net n;
+    struct lab_explanation e;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 1,300", NULL);
+    net_tensor(&n, "y 1,1", NULL);
+    net_node(&n, "fc1 dense units=1 bias=false");
+    net_loss(&n, "mse");
+    net_walk(&n, "cpu");
+    net_put(&n, "x", 299, NAN);
+    net_steps(&n, 1);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "fc1.out"), 0, &e),
+                     LAB_OK);
+    assert_true(isnan(e.value) && isnan(e.shown) && e.agrees);
+    assert_true(isnan(e.terms[0].value));
+    assert_int_equal(e.terms[0].source[0].index, 299);
+    assert_true(isfinite(e.terms[1].value) && isfinite(e.rest));
+    lab_explanation_release(&e);
+    net_free(&n);
+}
+
+static void before_a_step_there_is_nothing_to_explain(void **state)
+{
+    struct net n;
+    struct lab_explanation e = {.tensor = -9};
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 3,4", NULL);
+    net_tensor(&n, "y 3,4", NULL);
+    net_node(&n, "ln layer_norm");
+    net_loss(&n, "mse");
+    net_walk(&n, "cpu");
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.out"), 0, &e),
+                     LAB_OK);
+    assert_string_equal(e.symbolic, "not computed yet");
+    assert_int_equal(e.step, -1);
+    lab_explanation_release(&e);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e),
+                     LAB_OK);
+    assert_string_equal(e.symbolic, "the initial value");
+    lab_explanation_release(&e);
+    /* Gone back, a tensor is no longer written. */
+    net_steps(&n, 3);
+    assert_int_equal(lab_walk_back(n.walk, 3), LAB_OK);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.out"), 0, &e),
+                     LAB_OK);
+    assert_string_equal(e.symbolic, "not computed yet");
+    lab_explanation_release(&e);
+    /* The next iteration starts with what this one left. */
+    net_steps(&n, n.plan->n_steps + 1);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e),
+                     LAB_OK);
+    assert_string_equal(e.symbolic, "as the last iteration left it");
+    lab_explanation_release(&e);
+    net_free(&n);
+}
+
+static void what_is_not_there_is_refused(void **state)
+{
+    struct net n;
+    struct lab_explanation e = {.tensor = -9};
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 3,4", NULL);
+    net_tensor(&n, "y 3,4", NULL);
+    net_node(&n, "act relu");
+    net_loss(&n, "mse");
+    net_walk(&n, "cpu");
+    assert_int_equal(lab_walk_explain(n.walk, -1, 0, &e), LAB_E_ARG);
+    assert_int_equal(lab_walk_explain(n.walk, n.plan->n_tensors, 0, &e),
+                     LAB_E_ARG);
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "x"), 12, &e),
+                     LAB_E_RANGE);
+    net_said("[3,4]");
+    assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "x"), -1, &e),
+                     LAB_E_RANGE);
+    assert_int_equal(e.tensor, -9); /* untouched */
+    net_free(&n);
+}
+
+/* NaN and infinities flow through without a false alarm. */
+static void not_a_number_agrees_with_itself(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 3,4", NULL);
+    net_tensor(&n, "y 3,4", NULL);
+    net_node(&n, "fc1 dense units=4");
+    net_node(&n, "act relu");
+    net_loss(&n, "mse");
+    net_walk(&n, "cpu");
+    net_put(&n, "x", 1, NAN);
+    net_put(&n, "x", 7, INFINITY);
+    net_put(&n, "x", 9, 3e38);
+    net_put(&n, "x", 10, 3e38);
+    net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_LOSS]);
+    for (int64_t i = 0; i < 12; i++) {
+        explain_one(&n, net_id(&n, "fc1.xW"), i);
+        explain_one(&n, net_id(&n, "fc1.out"), i);
+        explain_one(&n, net_id(&n, "act.out"), i);
+    }
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_element_of_every_op_agrees),
+        cmocka_unit_test(every_written_element_has_a_step),
+        cmocka_unit_test(groups_explain_themselves),
+        cmocka_unit_test(a_wrong_number_is_called_wrong),
+        cmocka_unit_test(the_words_are_the_contracts),
+        cmocka_unit_test(a_long_sum_keeps_its_largest_terms),
+        cmocka_unit_test(the_term_that_is_not_a_number_comes_first),
+        cmocka_unit_test(before_a_step_there_is_nothing_to_explain),
+        cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(not_a_number_agrees_with_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,256 @@
+/* The gradient check: right gradients pass, wrong ones do not. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+static struct lab_check_result *check(struct net *n, const char *parameter,
+                                      int *count)
+{
+    struct lab_check_result *r;
+    if (lab_gradcheck(n->walk, &n->spec, parameter, NULL, NULL, &r, count))
+        fail_msg("%s", lab_error());
+    return r;
+}
+
+static void all_pass(struct net *n, bool from_walk)
+{
+    int count;
+    struct lab_check_result *r = check(n, NULL, &count);
+    int parameters = 0;
+    for (int t = 0; t < n->plan->n_tensors; t++)
+        parameters += n->plan->tensors[t].role == LAB_TENSOR_PARAM;
+    assert_int_equal(count, parameters);
+    for (int i = 0; i < count; i++) {
+        if (!r[i].passed)
+            fail_msg("%s: off by %g (%g allowed) at %lld: %g, and the slope "
+                     "is %g",
+                     r[i].parameter, r[i].max_error, r[i].tolerance,
+                     (long long)r[i].worst, r[i].analytic, r[i].numeric);
+        assert_int_equal(r[i].from_walk, from_walk);
+        assert_int_equal(r[i].of, net_at(n, r[i].parameter)->count);
+        assert_int_equal(r[i].elements, r[i].of < LAB_CHECK_ELEMENTS
+                                            ? r[i].of
+                                            : LAB_CHECK_ELEMENTS);
+    }
+    lab_free(r);
+}
+
+/* One op between two dense layers, so that its gradient reaches a parameter. */
+static void sandwich(struct net *n, const char *node, const char *loss)
+{
+    net_init(n);
+    net_tensor(n, "x 4,5", NULL);
+    if (strcmp(loss, "softmax_cross_entropy") == 0)
+        net_labels(n, "y 4", 3);
+    else
+        net_tensor(n, "y 4,3", NULL);
+    net_node(n, "fc1 dense units=7");
+    net_node(n, node);
+    net_node(n, "fc2 dense units=3");
+    net_loss(n, loss);
+    net_optimizer(n, "adam lr=0.05");
+    net_walk(n, "cpu");
+}
+
+static void every_op_passes(void **state)
+{
+    static const char *const node[] = {"op relu",
+                                       "op leaky_relu slope=0.1",
+                                       "op sigmoid",
+                                       "op tanh",
+                                       "op gelu",
+                                       "op gelu approximate=erf",
+                                       "op softplus",
+                                       "op swish",
+                                       "op softmax",
+                                       "op flatten",
+                                       "op dropout p=0.4",
+                                       "op layer_norm",
+                                       "op dense units=6 bias=false"};
+    static const char *const loss[] = {
+        "softmax_cross_entropy", "mse", "mse reduction=half_sum",
+        "mse reduction=half_sum_per_sample", "weighted_sum"};
+    (void)state;
+    for (int i = 0; i < 13; i++) {
+        struct net n;
+        sandwich(&n, node[i], loss[i % 5]);
+        all_pass(&n, false); /* before the backward pass: in double */
+        net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
+        all_pass(&n, true);
+        while (!lab_walk_at_end(n.walk))
+            net_steps(&n, 1);
+        all_pass(&n, true); /* the update has changed the parameters */
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        all_pass(&n, true); /* at speed, in another iteration */
+        net_free(&n);
+    }
+}
+
+static void every_op_at_once_passes(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_every_op(&n, "softmax_cross_entropy", "adamw lr=0.05");
+    net_walk(&n, "cpu");
+    net_steps(&n, n.plan->n_steps);
+    all_pass(&n, true);
+    net_free(&n);
+}
+
+static void a_corrupted_gradient_fails(void **state)
+{
+    struct net n;
+    int count;
+    (void)state;
+    sandwich(&n, "op tanh", "mse");
+    net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
+    double was = net_get(&n, "fc1.W.grad", 11);
+    net_put(&n, "fc1.W.grad", 11, was + 1e-3);
+    struct lab_check_result *r = check(&n, NULL, &count);
+    for (int i = 0; i < count; i++) {
+        bool hit = strcmp(r[i].parameter, "fc1.W") == 0;
+        assert_int_equal(r[i].passed, !hit);
+        if (!hit)
+            continue;
+        assert_int_equal(r[i].worst, 11);
+        assert_true(fabs(r[i].max_error - 1e-3) < 1e-5);
+        assert_true(fabs(r[i].numeric - was) < 1e-5);
+        assert_true(fabs(r[i].analytic - was - 1e-3) < 1e-6);
+    }
+    lab_free(r);
+    net_put(&n, "fc1.W.grad", 11, NAN);
+    r = check(&n, "fc1.W", &count);
+    assert_int_equal(count, 1);
+    assert_false(r->passed);
+    assert_int_equal(r->worst, 11);
+    assert_true(isnan(r->analytic));
+    lab_free(r);
+    net_put(&n, "fc1.W.grad", 11, was);
+    all_pass(&n, true);
+    net_free(&n);
+}
+
+static void a_check_changes_nothing(void **state)
+{
+    struct net n;
+    int count;
+    (void)state;
+    sandwich(&n, "op dropout p=0.5", "mse");
+    for (int k = 0; k < 3; k++) {
+        net_steps(&n, 5);
+        struct net_moment *before = net_keep(&n);
+        lab_free(check(&n, NULL, &count));
+        struct net_moment *after = net_keep(&n);
+        net_same(&n, "after a check", before, after);
+        net_moment_free(before);
+        net_moment_free(after);
+    }
+    net_free(&n);
+}
+
+static void a_parameter_that_the_loss_does_not_see(void **state)
+{
+    struct net n;
+    int count;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 4,5", NULL);
+    net_labels(&n, "y 4", 3);
+    net_node(&n, "dead dense units=2");
+    net_node(&n, "fc dense units=3 from=x");
+    net_loss(&n, "softmax_cross_entropy");
+    net_walk(&n, "cpu");
+    struct lab_check_result *r = check(&n, "dead.W", &count);
+    assert_int_equal(count, 1);
+    assert_true(r->passed);
+    assert_int_equal(r->elements, 10);
+    assert_true(r->analytic == 0 && r->numeric == 0);
+    lab_free(r);
+    net_free(&n);
+}
+
+static void a_large_parameter_is_sampled(void **state)
+{
+    struct net n;
+    int count;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 2,40", NULL);
+    net_labels(&n, "y 2", 10);
+    net_node(&n, "fc dense units=10");
+    net_loss(&n, "softmax_cross_entropy");
+    net_walk(&n, "cpu");
+    struct lab_check_result *r = check(&n, "fc.W", &count);
+    assert_int_equal(r->of, 400);
+    assert_int_equal(r->elements, LAB_CHECK_ELEMENTS);
+    assert_true(r->passed);
+    lab_free(r);
+    net_free(&n);
+}
+
+static void unknown_parameters_are_refused(void **state)
+{
+    struct net n;
+    int count = -1;
+    struct lab_check_result *r = NULL;
+    (void)state;
+    sandwich(&n, "op relu", "mse");
+    static const char *const bad[] = {"fc1.w", "fc1.out", "x"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            lab_gradcheck(n.walk, &n.spec, bad[i], NULL, NULL, &r, &count),
+            LAB_E_NOTFOUND);
+        net_said(bad[i]);
+    }
+    assert_null(r);
+    assert_int_equal(count, -1);
+    net_free(&n);
+}
+
+static bool after_some(void *user)
+{
+    int *left = user;
+    return --*left < 0;
+}
+
+static void a_check_can_be_cancelled(void **state)
+{
+    struct net n;
+    int count = -1;
+    int left = 5;
+    struct lab_check_result *r = NULL;
+    (void)state;
+    sandwich(&n, "op relu", "mse");
+    assert_int_equal(
+        lab_gradcheck(n.walk, &n.spec, NULL, after_some, &left, &r, &count),
+        LAB_E_CANCELLED);
+    assert_int_equal(left, -1);
+    assert_null(r);
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_passes),
+        cmocka_unit_test(every_op_at_once_passes),
+        cmocka_unit_test(a_corrupted_gradient_fails),
+        cmocka_unit_test(a_check_changes_nothing),
+        cmocka_unit_test(a_parameter_that_the_loss_does_not_see),
+        cmocka_unit_test(a_large_parameter_is_sampled),
+        cmocka_unit_test(unknown_parameters_are_refused),
+        cmocka_unit_test(a_check_can_be_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+/* Who is told: proper pairs of begin and end, whatever the walk does. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+/* Digits, 64-8-10, with dropout and adam: everything that has a memory. */
+static void digits(struct net *n)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 16;
+    net_node(n, "fc1 dense units=8");
+    net_node(n, "act relu");
+    net_node(n, "drop dropout p=0.3");
+    net_node(n, "fc2 dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adam lr=0.01 weight_decay=0.01");
+    net_walk(n, "cpu");
+}
+
+static int steps_of(struct net *n)
+{
+    return lab_walk_schedule(n->walk)->n_steps;
+}
+
+enum { DEPTH = 8 };
+
+struct watcher {
+    char open[DEPTH][32];
+    int depth;
+    int64_t steps;
+    int64_t iterations;
+    int64_t last_exec;
+    double last_loss;
+    int evaluations;
+    int failed;
+};
+
+static void push(struct watcher *w, const char *name)
+{
+    if (w->depth == DEPTH) {
+        w->failed++;
+        return;
+    }
+    snprintf(w->open[w->depth++], sizeof(w->open[0]), "%s", name);
+}
+
+static void pop(struct watcher *w, const char *name)
+{
+    if (w->depth == 0 || strcmp(w->open[w->depth - 1], name) != 0) {
+        print_message("end of %s, but open is %s\n", name,
+                      w->depth ? w->open[w->depth - 1] : "nothing");
+        w->failed++;
+        return;
+    }
+    w->depth--;
+}
+
+static void on_run(void *user, const char *name)
+{
+    struct watcher *w = user;
+    (void)name;
+    w->failed += w->depth != 0;
+    push(w, "run");
+}
+
+static void on_run_end(void *user)
+{
+    pop(user, "run");
+}
+
+static void on_iteration(void *user, int64_t iteration)
+{
+    struct watcher *w = user;
+    char name[32];
+    w->failed += w->depth != 1;
+    snprintf(name, sizeof(name), "iteration %lld", (long long)iteration);
+    push(w, name);
+    w->iterations++;
+}
+
+static void on_iteration_end(void *user, int64_t iteration, double loss)
+{
+    struct watcher *w = user;
+    char name[32];
+    snprintf(name, sizeof(name), "iteration %lld", (long long)iteration);
+    pop(w, name);
+    w->last_loss = loss;
+}
+
+static void on_phase(void *user, enum lab_phase phase)
+{
+    struct watcher *w = user;
+    w->failed += w->depth != 2;
+    push(w, lab_phase_name(phase));
+}
+
+static void on_phase_end(void *user, enum lab_phase phase)
+{
+    pop(user, lab_phase_name(phase));
+}
+
+static void on_node(void *user, const char *node)
+{
+    struct watcher *w = user;
+    w->failed += w->depth != 3;
+    push(w, node);
+}
+
+static void on_node_end(void *user, const char *node)
+{
+    pop(user, node);
+}
+
+static void on_step(void *user, const struct lab_step_event *e)
+{
+    struct watcher *w = user;
+    char name[32];
+    w->failed += w->depth != 4 || strcmp(w->open[3], e->node) != 0;
+    w->failed += strcmp(w->open[2], lab_phase_name(e->step->phase)) != 0;
+    w->failed += e->exec != w->last_exec + 1;
+    w->failed += strcmp(e->backend, "cpu") != 0;
+    w->last_exec = e->exec;
+    snprintf(name, sizeof(name), "exec %lld", (long long)e->exec);
+    push(w, name);
+    w->steps++;
+}
+
+static void on_step_end(void *user, const struct lab_step_event *e)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "exec %lld", (long long)e->exec);
+    pop(user, name);
+}
+
+static void on_evaluation(void *user, int64_t iteration, double loss,
+                          double accuracy)
+{
+    struct watcher *w = user;
+    (void)iteration;
+    w->failed += !isfinite(loss) || !isfinite(accuracy);
+    w->evaluations++;
+}
+
+static struct lab_observer observer_of(struct watcher *w)
+{
+    return (struct lab_observer){.user = w,
+                                 .run_begin = on_run,
+                                 .run_end = on_run_end,
+                                 .iteration_begin = on_iteration,
+                                 .iteration_end = on_iteration_end,
+                                 .phase_begin = on_phase,
+                                 .phase_end = on_phase_end,
+                                 .node_begin = on_node,
+                                 .node_end = on_node_end,
+                                 .step_begin = on_step,
+                                 .step_end = on_step_end,
+                                 .evaluation = on_evaluation};
+}
+
+static void good(const struct watcher *w, const char *after)
+{
+    if (w->failed)
+        fail_msg("%d calls were not nested, after %s", w->failed, after);
+}
+
+static void observers_see_proper_nesting(void **state)
+{
+    struct net n;
+    struct watcher w = {.last_loss = NAN};
+    struct lab_observer o = observer_of(&w);
+    double accuracy;
+    double loss;
+    (void)state;
+    digits(&n);
+    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    int64_t steps = steps_of(&n);
+    lab_walk_run_begin(n.walk, "test");
+    net_steps(&n, (int)steps);
+    good(&w, "steps");
+    assert_int_equal(w.steps, steps);
+    assert_int_equal(w.depth, 1); /* the iteration has ended */
+    assert_true(w.last_loss == lab_walk_loss(n.walk));
+    net_steps(&n, 4);
+    assert_int_equal(w.iterations, 2);
+    assert_int_equal(lab_walk_back(n.walk, 2), LAB_OK);
+    good(&w, "back");
+    net_steps(&n, 3);
+    assert_int_equal(w.steps, steps + 7);
+    good(&w, "steps after back");
+    /* Over the start of the iteration: what runs again is not told. */
+    assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
+    assert_int_equal(lab_walk_iteration(n.walk), 0);
+    assert_int_equal(w.steps, steps + 7);
+    assert_int_equal(w.depth, 1);
+    net_steps(&n, 2);
+    good(&w, "back over an iteration");
+    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    good(&w, "iterate");
+    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_int_equal(w.evaluations, 1);
+    net_steps(&n, 1);
+    net_choose(&n, "dense", "blas");
+    net_steps(&n, 1);
+    good(&w, "a switch");
+    assert_int_equal(lab_walk_restart(n.walk), LAB_OK);
+    assert_int_equal(w.depth, 1);
+    net_steps(&n, 1);
+    good(&w, "restart");
+    lab_walk_run_end(n.walk);
+    good(&w, "the run's end");
+    assert_int_equal(w.depth, 0);
+    net_free(&n);
+}
+
+static void training_is_observed_in_samples(void **state)
+{
+    struct net n;
+    struct watcher w = {.last_loss = NAN};
+    struct lab_observer o = observer_of(&w);
+    int64_t sampled = 0;
+    (void)state;
+    digits(&n);
+    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    lab_walk_run_begin(n.walk, "test");
+    for (int i = 0; i < 200; i++) {
+        int64_t before = w.steps;
+        w.last_loss = NAN;
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        assert_int_equal(lab_walk_iteration(n.walk), i);
+        assert_int_equal(w.iterations, i + 1);
+        assert_true(w.last_loss == lab_walk_loss(n.walk));
+        assert_int_equal(w.steps - before,
+                         lab_walk_samples(i) ? steps_of(&n) : 0);
+        sampled += lab_walk_samples(i);
+        assert_int_equal(w.depth, 1);
+    }
+    assert_true(sampled >= 64 && sampled < 150);
+    /* Walked iterations always are. */
+    while (lab_walk_samples(lab_walk_iteration(n.walk) + 1))
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    int64_t before = w.steps;
+    net_steps(&n, steps_of(&n));
+    assert_int_equal(w.steps - before, steps_of(&n));
+    lab_walk_run_end(n.walk);
+    good(&w, "training");
+    assert_int_equal(w.depth, 0);
+    net_free(&n);
+}
+
+static void there_is_room_for_four_observers(void **state)
+{
+    struct net n;
+    struct lab_observer o = {0};
+    (void)state;
+    digits(&n);
+    for (int i = 0; i < LAB_MAX_OBSERVERS; i++)
+        assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_E_ARG);
+    net_steps(&n, steps_of(&n) + 1);
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(observers_see_proper_nesting),
+        cmocka_unit_test(training_is_observed_in_samples),
+        cmocka_unit_test(there_is_room_for_four_observers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

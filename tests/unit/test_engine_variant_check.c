@@ -1,0 +1,286 @@
+/* A variant that disagrees with the reference is withdrawn, whatever is wrong
+ * with it; one that agrees is not. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "dense.h"
+#include "unit/join_op.h"
+#include "variant_check.h"
+
+static int back_to_start(void **state)
+{
+    (void)state;
+    lab_variant_withdraw(NULL);
+    join_backend_add(NULL);
+    return 0;
+}
+
+static void what_ships_is_never_withdrawn(void **state)
+{
+    struct lab_backend *be;
+    struct lab_str said;
+    (void)state;
+    lab_str_init(&said);
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    assert_string_equal(lab_str_text(&said), "");
+    int n;
+    const struct lab_kernel_set *const *sets = be->ops->sets(be, LAB_F32, &n);
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < sets[i]->count; k++)
+            assert_false(lab_variant_withdrawn(&sets[i]->variants[k]));
+    }
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+/* ---- wrong in one way each ---- */
+
+static enum lab_status relu_leaks(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++)
+        y[i] = x[i] > 0 ? x[i] : 1e-3f * x[i];
+    return LAB_OK;
+}
+
+static enum lab_status relu_forgets_the_last(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i + 1 < call->out[0].count; i++)
+        y[i] = x[i] > 0 ? x[i] : 0;
+    return LAB_OK;
+}
+
+static enum lab_status relu_refuses(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_DEVICE, "no such luck");
+}
+
+static enum lab_status relu_is_right(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++)
+        y[i] = x[i] > 0 ? x[i] : 0;
+    return LAB_OK;
+}
+
+static enum lab_status relu_slope_is_half(const struct lab_call *call)
+{
+    const float *dy = call->in[0].data;
+    float *dx = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++)
+        dx[i] = 0.5f * dy[i];
+    return LAB_OK;
+}
+
+static const struct lab_variant relu_rows[] = {
+    {.name = "leaks", .step = "relu", .phase = LAB_FORWARD, .run = relu_leaks},
+    {.name = "forgets",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_forgets_the_last},
+    {.name = "refuses",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_refuses},
+    {.name = "right",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_is_right},
+    {.name = "right",
+     .step = "relu",
+     .phase = LAB_BACKWARD,
+     .run = relu_slope_is_half},
+};
+static const struct lab_kernel_set relu_set = {"relu", relu_rows, 5};
+
+static void wrong_steps_are_withdrawn(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    join_backend_add(&relu_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    const bool want[] = {true, true, true, false, true};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(lab_variant_withdrawn(&relu_rows[i]), want[i]);
+    static const char *const words[] = {
+        "relu relu forward, variant leaks: is ",
+        "relu relu forward, variant forgets: is ",
+        "relu relu forward, variant refuses: failed (no such luck)",
+        "relu relu backward, variant right: is "};
+    int lines = 0;
+    for (int i = 0; i < 4; i++)
+        assert_non_null(strstr(lab_str_text(&said), words[i]));
+    for (const char *p = lab_str_text(&said); *p; p++)
+        lines += *p == '\n';
+    assert_int_equal(lines, 4);
+    /* Not offered again, by name or in a list. */
+    assert_null(
+        lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, "leaks"));
+    assert_non_null(
+        lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, "right"));
+    const char *names[16];
+    int n = lab_backend_variant_names(be, LAB_F32, "relu", names, 16);
+    for (int i = 0; i < n; i++) {
+        assert_string_not_equal(names[i], "leaks");
+        assert_string_not_equal(names[i], "forgets");
+    }
+    /* Once a process: nothing more is said. */
+    lab_str_clear(&said);
+    assert_int_equal(lab_variant_check(be, &said), LAB_OK);
+    assert_string_equal(lab_str_text(&said), "");
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+/* A group: right without an activation, wrong for one of them. */
+static enum lab_status group(const struct lab_call *call, bool with_tanh)
+{
+    const struct lab_dense_params *p = call->params;
+    const float *x = call->in[0].data;
+    const float *W = call->in[1].data;
+    const float *b = call->in[2].data;
+    float *out = call->out[0].data;
+    float *act = call->out[1].data;
+    int64_t K = lab_view_cols(&call->in[0]);
+    int64_t M = lab_view_cols(&call->in[1]);
+    for (int64_t i = 0; i < call->out[0].count; i++) {
+        double z = b ? (double)b[i % M] : 0;
+        for (int64_t k = 0; k < K; k++)
+            z += (double)x[i / M * K + k] * (double)W[k * M + i % M];
+        out[i] = (float)z;
+        if (!act)
+            continue;
+        double a = z > 0 ? z : 0;
+        if (p->activation == LAB_ACT_LEAKY_RELU)
+            a = z > 0 ? z : p->slope * z;
+        else if (p->activation == LAB_ACT_SIGMOID)
+            a = 1 / (1 + exp(-z));
+        else if (p->activation == LAB_ACT_TANH)
+            a = with_tanh ? tanh(z) : z;
+        else if (p->activation == LAB_ACT_GELU_TANH)
+            a = 0.5 * z *
+                (1 + tanh(0.7978845608028654 * (z + 0.044715 * z * z * z)));
+        else if (p->activation == LAB_ACT_GELU_ERF)
+            a = 0.5 * z * erfc(-z / sqrt(2.0));
+        else if (p->activation == LAB_ACT_SOFTPLUS)
+            a = log1p(exp(z));
+        else if (p->activation == LAB_ACT_SWISH)
+            a = z / (1 + exp(-z));
+        act[i] = (float)a;
+    }
+    return LAB_OK;
+}
+
+static enum lab_status group_right(const struct lab_call *call)
+{
+    return group(call, true);
+}
+
+static enum lab_status group_without_tanh(const struct lab_call *call)
+{
+    return group(call, false);
+}
+
+static const struct lab_variant group_rows[] = {
+    {.name = "whole",
+     .phase = LAB_FORWARD,
+     .run = group_right,
+     .absorbs_activation = true},
+    {.name = "holed",
+     .phase = LAB_FORWARD,
+     .run = group_without_tanh,
+     .absorbs_activation = true},
+};
+static const struct lab_kernel_set group_set = {"dense", group_rows, 2};
+
+static void wrong_groups_are_withdrawn(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    join_backend_add(&group_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    if (lab_variant_withdrawn(&group_rows[0]))
+        fail_msg("%s", lab_str_text(&said));
+    assert_true(lab_variant_withdrawn(&group_rows[1]));
+    assert_non_null(
+        strstr(lab_str_text(&said), "dense (group) forward, variant holed"));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+/* A group that cannot take the activation in is called without one. */
+static enum lab_status group_alone(const struct lab_call *call)
+{
+    if (call->out[1].data)
+        return lab_fail(LAB_E_ARG, "takes no activation");
+    return group(call, true);
+}
+
+static const struct lab_variant alone_rows[] = {
+    {.name = "alone", .phase = LAB_FORWARD, .run = group_alone}};
+static const struct lab_kernel_set alone_set = {"dense", alone_rows, 1};
+
+static void a_group_without_activations_stays(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    join_backend_add(&alone_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    if (lab_variant_withdrawn(&alone_rows[0]))
+        fail_msg("%s", lab_str_text(&said));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+static void the_null_backend_is_not_judged(void **state)
+{
+    struct lab_backend *be;
+    struct lab_str said;
+    (void)state;
+    lab_str_init(&said);
+    assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
+    assert_int_equal(lab_variant_check(be, &said), LAB_OK);
+    assert_string_equal(lab_str_text(&said), "");
+    assert_non_null(
+        lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL));
+    lab_backend_close(be);
+    lab_str_release(&said);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, back_to_start, back_to_start)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_ships_is_never_withdrawn),
+        TEST(wrong_steps_are_withdrawn),
+        TEST(wrong_groups_are_withdrawn),
+        TEST(a_group_without_activations_stays),
+        TEST(the_null_backend_is_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

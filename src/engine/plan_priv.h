@@ -45,6 +45,10 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
+/* build_data.c: the data tensors, x, y and the batch. */
+void lab_builder_data(struct lab_builder *b,
+                      const struct lab_data_shapes *shapes);
+
 /* expand_nodes.c: b->spec becomes one without nodes that stand for several. */
 void lab_builder_expand(struct lab_builder *b);
 void lab_builder_release_inner(struct lab_builder *b);

@@ -62,8 +62,8 @@ static inline int64_t lab_attention_rows(const struct lab_view *x)
 
 /* Either of k and v may be NULL: its sizes are then those of the other. */
 static inline struct lab_attention_dims
-lab_attention_dims(const struct lab_view *q, const struct lab_view *k,
-                   const struct lab_view *v, int64_t heads)
+lab_attention_sizes(const struct lab_view *q, const struct lab_view *k,
+                    const struct lab_view *v, int64_t heads)
 {
     const struct lab_view *keys = k ? k : v;
     struct lab_attention_dims d;

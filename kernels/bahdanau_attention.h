@@ -36,8 +36,8 @@ struct lab_bahdanau_dims {
 
 /* Ws NULL: A is not wanted; s NULL: S is not. */
 static inline struct lab_bahdanau_dims
-lab_bahdanau_dims(const struct lab_view *h, const struct lab_view *s,
-                  const struct lab_view *Ws)
+lab_bahdanau_sizes(const struct lab_view *h, const struct lab_view *s,
+                   const struct lab_view *Ws)
 {
     struct lab_bahdanau_dims d;
     d.D = lab_view_cols(h);

@@ -15,7 +15,7 @@ static enum lab_status bahdanau_u_forward(const struct lab_call *call)
     const real *b = call->in[4].data;
     real *u = call->out[0].data;
     struct lab_bahdanau_dims d =
-        lab_bahdanau_dims(&call->in[1], &call->in[0], &call->in[2]);
+        lab_bahdanau_sizes(&call->in[1], &call->in[0], &call->in[2]);
     for (int64_t i = 0; i < call->out[0].count; i++) {
         int64_t a = i % d.A;
         int64_t row = i / d.A;
@@ -79,7 +79,7 @@ static enum lab_status bahdanau_context_forward(const struct lab_call *call)
     const real *a = call->in[0].data;
     const real *h = call->in[1].data;
     real *out = call->out[0].data;
-    struct lab_bahdanau_dims d = lab_bahdanau_dims(&call->in[1], NULL, NULL);
+    struct lab_bahdanau_dims d = lab_bahdanau_sizes(&call->in[1], NULL, NULL);
     for (int64_t i = 0; i < d.N * d.D; i++) {
         int64_t n = i / d.D;
         double sum = 0;
@@ -98,7 +98,7 @@ static enum lab_status bahdanau_context_backward(const struct lab_call *call)
     const real *h = call->in[2].data;
     real *da = call->out[0].data;
     real *dh = call->out[1].data;
-    struct lab_bahdanau_dims d = lab_bahdanau_dims(&call->in[2], NULL, NULL);
+    struct lab_bahdanau_dims d = lab_bahdanau_sizes(&call->in[2], NULL, NULL);
     for (int64_t row = 0; row < d.N * d.T; row++) {
         const real *g = dout + row / d.T * d.D;
         double sum = 0;
@@ -191,7 +191,7 @@ static enum lab_status bahdanau_u_backward(const struct lab_call *call)
 {
     const real *du = call->in[0].data;
     struct lab_bahdanau_dims d =
-        lab_bahdanau_dims(&call->in[2], &call->in[1], &call->in[3]);
+        lab_bahdanau_sizes(&call->in[2], &call->in[1], &call->in[3]);
     int64_t rows = d.N * d.T;
     outer_sum(call->out[0].data, call->in[1].data, du, rows, d.T, d.S, d.A);
     outer_sum(call->out[1].data, call->in[2].data, du, rows, 1, d.D, d.A);

@@ -24,6 +24,13 @@ struct lab_cublas {
                  const float *alpha, const float *a, int lda, const float *b,
                  int ldb, const float *beta, float *c, int ldc);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
+    /* The same for `count` products whose matrices lie a fixed number of
+     * elements apart. */
+    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
+                         const float *alpha, const float *a, int lda,
+                         long long int step_a, const float *b, int ldb,
+                         long long int step_b, const float *beta, float *c,
+                         int ldc, long long int step_c, int count);
 };
 
 struct lab_exec {

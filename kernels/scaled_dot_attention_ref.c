@@ -23,7 +23,7 @@ enum lab_status attend_scores_forward(const struct lab_call *call)
     const real *k = call->in[1].data;
     real *scores = call->out[0].data;
     struct lab_attention_dims d =
-        lab_attention_dims(&call->in[0], &call->in[1], NULL, p->heads);
+        lab_attention_sizes(&call->in[0], &call->in[1], NULL, p->heads);
     double scale = 1 / sqrt((double)d.E);
     for (int64_t row = 0; row < d.N * d.H * d.Tq; row++) {
         int64_t i = row % d.Tq;
@@ -71,7 +71,7 @@ enum lab_status attend_context_forward(const struct lab_call *call)
     const real *v = call->in[1].data;
     real *ctx = call->out[0].data;
     struct lab_attention_dims d =
-        lab_attention_dims(&call->out[0], NULL, &call->in[1], p->heads);
+        lab_attention_sizes(&call->out[0], NULL, &call->in[1], p->heads);
     for (int64_t row = 0; row < d.N * d.H * d.Tq; row++) {
         int64_t i = row % d.Tq;
         int64_t h = row / d.Tq % d.H;
@@ -128,7 +128,7 @@ enum lab_status attend_context_backward(const struct lab_call *call)
     const struct lab_attention_params *p = call->params;
     const real *dctx = call->in[0].data;
     struct lab_attention_dims d =
-        lab_attention_dims(&call->in[0], NULL, &call->in[2], p->heads);
+        lab_attention_sizes(&call->in[0], NULL, &call->in[2], p->heads);
     if (call->out[0].data)
         shares_gradient(call->out[0].data, dctx, call->in[2].data, &d);
     if (call->out[1].data)
@@ -176,7 +176,7 @@ enum lab_status attend_scores_backward(const struct lab_call *call)
     const struct lab_attention_params *p = call->params;
     const real *dscores = call->in[0].data;
     struct lab_attention_dims d =
-        lab_attention_dims(&call->in[1], &call->in[2], NULL, p->heads);
+        lab_attention_sizes(&call->in[1], &call->in[2], NULL, p->heads);
     if (call->out[0].data)
         query_gradient(call->out[0].data, dscores, call->in[2].data, &d);
     if (call->out[1].data)

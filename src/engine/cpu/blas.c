@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "cpu/blas.h"
 #include "cpu/cpu_sets.h"
 
 /* One thread: the order of the additions, and so the last bit of the result,
@@ -14,7 +15,7 @@ static void use_one_thread(void)
     openblas_set_num_threads(1);
 }
 
-static enum lab_status check_size(int64_t N, int64_t K, int64_t M)
+enum lab_status lab_blas_check_size(int64_t N, int64_t K, int64_t M)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, use_one_thread);
@@ -47,7 +48,7 @@ static enum lab_status dense_matmul_forward(const struct lab_call *call)
     int64_t N = lab_view_rows(&call->out[0]);
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
-    enum lab_status st = check_size(N, K, M);
+    enum lab_status st = lab_blas_check_size(N, K, M);
     if (st)
         return st;
     multiply(call->out[0].data, call->in[0].data, CblasNoTrans,
@@ -62,7 +63,7 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
     int64_t N = lab_view_rows(&call->in[1]);
     int64_t K = lab_view_cols(&call->in[1]);
     int64_t M = lab_view_cols(&call->in[2]);
-    enum lab_status st = check_size(N, K, M);
+    enum lab_status st = lab_blas_check_size(N, K, M);
     if (st)
         return st;
     multiply(call->out[0].data, call->in[1].data, CblasTrans, dxW, CblasNoTrans,
@@ -86,5 +87,7 @@ static const struct lab_variant dense_variants[] = {
 
 const struct lab_kernel_set lab_blas_sets[] = {
     {"dense", dense_variants, 2},
+    {"attention", lab_blas_attention, LAB_BLAS_ATTENTION},
+    {"scaled_dot_attention", lab_blas_attention, LAB_BLAS_SCALED_DOT},
 };
-const int lab_blas_set_count = 1;
+const int lab_blas_set_count = sizeof(lab_blas_sets) / sizeof(lab_blas_sets[0]);

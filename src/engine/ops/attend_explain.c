@@ -40,8 +40,8 @@ static struct lab_attention_dims dims_of(struct lab_explainer *ex,
         views[1] = view_of(k);
     if (v)
         views[2] = view_of(v);
-    return lab_attention_dims(&views[0], k ? &views[1] : NULL,
-                              v ? &views[2] : NULL, params(ex)->heads);
+    return lab_attention_sizes(&views[0], k ? &views[1] : NULL,
+                               v ? &views[2] : NULL, params(ex)->heads);
 }
 
 static struct place place_of(const struct lab_attention_dims *d, int64_t index)

@@ -47,7 +47,7 @@ static enum lab_status multiply(const struct lab_call *call,
 {
     const struct lab_cublas *cublas = call->exec->cublas;
     const float zero = 0.0f;
-    if (!cublas || !cublas->sgemm_batched)
+    if (!cublas || !cublas->sgemm_strided_batched)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
     if (a.ld > INT32_MAX || b.ld > INT32_MAX || c.ld > INT32_MAX ||
         p.m > INT32_MAX || p.n > INT32_MAX || p.k > INT32_MAX ||
@@ -55,7 +55,7 @@ static enum lab_status multiply(const struct lab_call *call,
         return lab_fail(LAB_E_RANGE,
                         "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
     for (int64_t h = 0; h < s.H; h++) {
-        int status = cublas->sgemm_batched(
+        int status = cublas->sgemm_strided_batched(
             cublas->handle, p.op_a, p.op_b, (int)p.m, (int)p.n, (int)p.k,
             &p.factor, a.data + h * a.head, (int)a.ld, a.step,
             b.data + h * b.head, (int)b.ld, b.step, &zero,

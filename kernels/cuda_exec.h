@@ -23,14 +23,15 @@ struct lab_cublas {
     int (*sgemm)(void *handle, int op_a, int op_b, int m, int n, int k,
                  const float *alpha, const float *a, int lda, const float *b,
                  int ldb, const float *beta, float *c, int ldc);
+    /* `count` such products, the matrices of one `stride` elements after those
+     * of the other; a stride of 0 takes the same matrix every time. */
+    int (*sgemm_strided_batched)(void *handle, int op_a, int op_b, int m, int n,
+                                 int k, const float *alpha, const float *a,
+                                 int lda, long long stride_a, const float *b,
+                                 int ldb, long long stride_b, const float *beta,
+                                 float *c, int ldc, long long stride_c,
+                                 int count);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
-    /* The same for `count` products whose matrices lie a fixed number of
-     * elements apart. */
-    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
-                         const float *alpha, const float *a, int lda,
-                         long long int step_a, const float *b, int ldb,
-                         long long int step_b, const float *beta, float *c,
-                         int ldc, long long int step_c, int count);
 };
 
 struct lab_exec {

@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "cuda_priv.h"
 
-/* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. */
+/* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers
+ * have as much for themselves: some call cuBLAS while they use theirs. */
 #define WORKSPACE_BYTES ((size_t)32 << 20)
 #define STAGING_BYTES ((size_t)4 << 20)
 
@@ -19,6 +20,7 @@ struct cuda_backend {
     struct lab_backend base;
     struct lab_exec exec;
     struct lab_cublas cublas;
+    void *cublas_workspace;
     struct lab_device_info info;
     cudaEvent_t begin;
     cudaEvent_t end;
@@ -69,6 +71,7 @@ static void cuda_close(struct lab_backend *be)
         (void)cudaEventDestroy(cuda->end);
     (void)cudaFreeHost(cuda->staging);
     (void)cudaFree(cuda->exec.workspace);
+    (void)cudaFree(cuda->cublas_workspace);
     if (cuda->exec.stream)
         (void)cudaStreamDestroy(cuda->exec.stream);
     (void)cudaGetLastError();
@@ -94,9 +97,12 @@ static enum lab_status make_resources(struct cuda_backend *cuda)
     (void)cudaGetLastError();
     if (!lab_cublas_available(NULL))
         return LAB_OK;
+    err = cudaMalloc(&cuda->cublas_workspace, WORKSPACE_BYTES);
+    if (err != cudaSuccess)
+        return lab_cuda_fail(err, "cannot prepare the CUDA device");
     enum lab_status st =
-        lab_cublas_open(&cuda->cublas, cuda->exec.stream, cuda->exec.workspace,
-                        cuda->exec.workspace_bytes);
+        lab_cublas_open(&cuda->cublas, cuda->exec.stream,
+                        cuda->cublas_workspace, WORKSPACE_BYTES);
     if (st == LAB_OK)
         cuda->exec.cublas = &cuda->cublas;
     return st;

@@ -21,12 +21,13 @@ struct api {
     int (*sgemm)(void *handle, int op_a, int op_b, int m, int n, int k,
                  const float *alpha, const float *a, int lda, const float *b,
                  int ldb, const float *beta, float *c, int ldc);
+    int (*sgemm_strided_batched)(void *handle, int op_a, int op_b, int m, int n,
+                                 int k, const float *alpha, const float *a,
+                                 int lda, long long stride_a, const float *b,
+                                 int ldb, long long stride_b, const float *beta,
+                                 float *c, int ldc, long long stride_c,
+                                 int count);
     const char *(*status_text)(int status);
-    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
-                         const float *alpha, const float *a, int lda,
-                         long long int step_a, const float *b, int ldb,
-                         long long int step_b, const float *beta, float *c,
-                         int ldc, long long int step_c, int count);
 };
 
 static struct api api;
@@ -66,13 +67,14 @@ static void load(void)
     api.lib = open_library();
     if (!api.lib)
         return;
-    bool whole = symbol(&api.create, "cublasCreate_v2") &&
-                 symbol(&api.destroy, "cublasDestroy_v2") &&
-                 symbol(&api.set_stream, "cublasSetStream_v2") &&
-                 symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
-                 symbol(&api.set_math_mode, "cublasSetMathMode") &&
-                 symbol(&api.sgemm, "cublasSgemm_v2") &&
-                 symbol(&api.sgemm_batched, "cublasSgemmStridedBatched");
+    bool whole =
+        symbol(&api.create, "cublasCreate_v2") &&
+        symbol(&api.destroy, "cublasDestroy_v2") &&
+        symbol(&api.set_stream, "cublasSetStream_v2") &&
+        symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
+        symbol(&api.set_math_mode, "cublasSetMathMode") &&
+        symbol(&api.sgemm, "cublasSgemm_v2") &&
+        symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched");
     if (whole) {
         /* Since CUDA 11.4; a message can do without. */
         *(void **)&api.status_text = dlsym(api.lib, "cublasGetStatusString");
@@ -109,8 +111,8 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
     if (status == CUBLAS_OK)
         status = api.set_math_mode(handle, CUBLAS_DEFAULT_MATH);
     if (status == CUBLAS_OK) {
-        *out = (struct lab_cublas){handle, api.sgemm, api.status_text,
-                                   api.sgemm_batched};
+        *out = (struct lab_cublas){handle, api.sgemm, api.sgemm_strided_batched,
+                                   api.status_text};
         return LAB_OK;
     }
     if (handle)

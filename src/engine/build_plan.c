@@ -133,7 +133,8 @@ static bool start_node(struct lab_builder *b, int index,
     node->out = -1;
     node->id = lab_strdup(n->id);
     b->plan->n_nodes = index + 1;
-    if (!node->id)
+    if (!node->id ||
+        !lab_names_add(b->plan->names, LAB_NAME_NODE, node->id, index))
         lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
     else if (!n->op->forward)
         lab_build_fail(b, LAB_E_NOT_BUILT,
@@ -258,7 +259,8 @@ static void close_data_grads(struct lab_builder *b, int n_data)
             node->op = lab_op_find("flatten", LAB_KIND_LAYER);
             node->out = t;
             plan->n_nodes++;
-            if (!node->id)
+            if (!node->id ||
+                !lab_names_add(plan->names, LAB_NAME_NODE, node->id, index))
                 b->status = lab_fail(LAB_E_NOMEM, "no memory for the plan");
         }
         lab_builder_close_grad(b, t, index);
@@ -315,7 +317,8 @@ static void place_memory(struct lab_builder *b)
     for (int i = 0; i < plan->n_tensors; i++) {
         struct lab_tensor *t = &plan->tensors[i];
         if (t->alias_of >= 0)
-            t->offset = plan->tensors[t->alias_of].offset;
+            t->offset = plan->tensors[t->alias_of].offset +
+                        (size_t)t->first * lab_dtype_bytes(t->dtype);
     }
 }
 
@@ -389,8 +392,10 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     b.plan = plan;
     if (plan)
         plan->nodes = lab_alloc_array(most_nodes, sizeof(*plan->nodes));
+    if (plan)
+        plan->names = lab_names_new();
     b.live = lab_alloc_array(most_nodes, sizeof(*b.live));
-    if (!plan || !plan->nodes || !b.live) {
+    if (!plan || !plan->nodes || !plan->names || !b.live) {
         b.status = lab_fail(LAB_E_NOMEM, "no memory for the plan");
     } else {
         plan->real = real;

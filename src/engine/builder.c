@@ -67,6 +67,16 @@ const struct lab_attr *lab_build_attr(const struct lab_builder *b,
     return k < 0 ? &none : &b->node_spec->attr[k];
 }
 
+const struct lab_op_def *lab_build_op(const struct lab_builder *b)
+{
+    return b->node_spec->op;
+}
+
+const struct lab_attr *lab_build_attrs(const struct lab_builder *b)
+{
+    return b->node_spec->attr;
+}
+
 const char *lab_build_node_id(const struct lab_builder *b)
 {
     return b->node_spec->id;
@@ -159,6 +169,11 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
         out_of_memory(b);
         return LAB_NO_TENSOR;
     }
+    if (!lab_names_add(plan->names, LAB_NAME_TENSOR, t.name, plan->n_tensors)) {
+        lab_free(t.name);
+        out_of_memory(b);
+        return LAB_NO_TENSOR;
+    }
     int id = plan->n_tensors++;
     plan->tensors[id] = t;
     b->paths[id] = (struct lab_grad_paths){0};
@@ -197,11 +212,43 @@ int lab_build_part(struct lab_builder *b, const char *name,
     return node_tensor(b, name, shape, dtype, LAB_TENSOR_ACTIVATION);
 }
 
-int lab_build_param(struct lab_builder *b, const char *name,
-                    const struct lab_shape *shape, enum lab_init init)
+/* Part of the memory of `of`; false: it has no such part. */
+static bool cut(struct lab_builder *b, int id, int of, int64_t first)
+{
+    if (id < 0 || of < 0)
+        return false;
+    struct lab_tensor *t = &b->plan->tensors[id];
+    const struct lab_tensor *owner = &b->plan->tensors[of];
+    if (first < 0 || first > owner->count - t->count || owner->persistent ||
+        owner->alias_of >= 0 || owner->dtype != t->dtype) {
+        lab_build_fail(b, LAB_E_INTERNAL, "'%s' is no part of '%s'", t->name,
+                       owner->name);
+        return false;
+    }
+    t->alias_of = of;
+    t->slice = true;
+    t->first = first;
+    b->plan->tensors[of].sliced = true;
+    return true;
+}
+
+int lab_build_slice(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, int of, int64_t first)
+{
+    if (b->status || of < 0)
+        return LAB_NO_TENSOR;
+    const struct lab_tensor *owner = &b->plan->tensors[of];
+    int id = node_tensor(b, name, shape, owner->dtype, owner->role);
+    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
+}
+
+/* A tensor that starts with a value; lessons may give it another. */
+static int init_tensor(struct lab_builder *b, const char *name,
+                       const struct lab_shape *shape, enum lab_tensor_role role,
+                       enum lab_init init)
 {
     struct lab_plan *plan = b->plan;
-    int id = node_tensor(b, name, shape, plan->real, LAB_TENSOR_PARAM);
+    int id = node_tensor(b, name, shape, plan->real, role);
     if (id < 0)
         return id;
     if (plan->n_inits == b->init_room) {
@@ -217,9 +264,24 @@ int lab_build_param(struct lab_builder *b, const char *name,
     }
     plan->inits[plan->n_inits++] =
         (struct lab_param_init){.tensor = id, .init = init};
-    plan->parameter_count += plan->tensors[id].count;
+    return id;
+}
+
+int lab_build_param(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, enum lab_init init)
+{
+    int id = init_tensor(b, name, shape, LAB_TENSOR_PARAM, init);
+    if (id < 0)
+        return id;
+    b->plan->parameter_count += b->plan->tensors[id].count;
     b->has_params = true;
     return id;
+}
+
+int lab_build_node_state(struct lab_builder *b, const char *name,
+                         const struct lab_shape *shape, enum lab_init init)
+{
+    return init_tensor(b, name, shape, LAB_TENSOR_STATE, init);
 }
 
 int lab_build_state(struct lab_builder *b, int param, const char *name)
@@ -321,6 +383,21 @@ int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as)
     return id;
 }
 
+int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path)
+{
+    char suffix[160];
+    snprintf(suffix, sizeof(suffix), ".%s", path);
+    return grad_tensor(b, tensor, suffix);
+}
+
+int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
+                         int of, int64_t first)
+{
+    int id =
+        path ? lab_build_grad_path(b, tensor, path) : lab_build_grad(b, tensor);
+    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
+}
+
 /* "$o0" and "$i1" become tensor names. */
 static char *expand_formula(const struct lab_plan *plan,
                             const struct lab_step_def *def)
@@ -351,7 +428,7 @@ static double bytes_touched(const struct lab_plan *plan,
         if (id < 0)
             continue;
         const struct lab_tensor *t = &plan->tensors[id];
-        if (i >= def->n_in && t->alias_of >= 0)
+        if (i >= def->n_in && t->alias_of >= 0 && !t->slice)
             continue; /* written already, under its other name */
         double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
         /* What a step updates in place is read and written. */
@@ -393,6 +470,8 @@ enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
         lab_str_add(&name, plan->tensors[def->out[0]].name);
     else
         lab_str_addf(&name, "%s.%s", node_id, def->name);
+    if (def->numbered)
+        lab_str_addf(&name, ".%d", def->number);
     s->kernel = def->name;
     s->phase = def->phase;
     s->n_in = def->n_in;
@@ -431,6 +510,12 @@ void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
         return;
     struct lab_step s = {.op = b->node_spec->op, .node = b->node};
     if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id)) {
+        out_of_memory(b);
+        return;
+    }
+    struct lab_names *names = b->plan->names;
+    if (!lab_names_add(names, LAB_NAME_STEP, s.name, b->plan->n_steps)) {
+        lab_step_release(&s);
         out_of_memory(b);
         return;
     }

@@ -72,11 +72,7 @@ static void apply_parameter(struct lab_builder *b,
 
 static bool step_exists(const struct lab_plan *plan, const char *name)
 {
-    for (int i = 0; i < plan->n_steps; i++) {
-        if (strcmp(plan->steps[i].name, name) == 0)
-            return true;
-    }
-    return lab_plan_node(plan, name) >= 0;
+    return lab_plan_step(plan, name) >= 0 || lab_plan_node(plan, name) >= 0;
 }
 
 static void check_step_name(struct lab_builder *b, struct lab_place place,

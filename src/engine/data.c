@@ -106,8 +106,9 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
         return lab_mnist_read(&d->table, path);
     case LAB_DATA_CSV:
         return lab_csv_read(&d->table, &spec->data, path, labels);
-    case LAB_DATA_INLINE:
     case LAB_DATA_FIBONACCI:
+        return lab_fibonacci_make(&d->table, spec);
+    case LAB_DATA_INLINE:
     case LAB_DATA_TEXT:
     case LAB_DATA_SOURCE_COUNT:
         break;
@@ -220,6 +221,8 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
         return;
     }
     out->x = (struct lab_shape){2, {n, t->features}};
+    if (t->steps > 0)
+        out->x = (struct lab_shape){3, {n, t->steps, t->features / t->steps}};
     if (t->image.rank == 3) {
         int64_t h = t->image.dim[0];
         int64_t w = t->image.dim[1];

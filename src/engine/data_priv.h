@@ -5,6 +5,7 @@
 struct lab_samples {
     int64_t rows;
     int64_t features;
+    int64_t steps;          /* > 0: a sequence, [steps, features / steps] */
     struct lab_shape image; /* of one sample, [H,W,C]; rank 0: not an image */
     float *x;               /* rows * features */
     int32_t *label;         /* NULL: targets */
@@ -18,6 +19,9 @@ void lab_samples_release(struct lab_samples *t);
 enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
                                   const char *file);
 
+/* Takes `context` terms a sample; LAB_E_RANGE: too few or too many. */
+enum lab_status lab_fibonacci_make(struct lab_samples *t,
+                                   const struct lab_network_spec *spec);
 enum lab_status lab_digits_read(struct lab_samples *t, const char *path);
 enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir);
 enum lab_status lab_csv_read(struct lab_samples *t,

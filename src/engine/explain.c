@@ -100,6 +100,16 @@ const char *lab_explain_out_name(const struct lab_explainer *ex, int slot)
     return id < 0 ? "?" : ex->plan->tensors[id].name;
 }
 
+const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex)
+{
+    return ex->step->op;
+}
+
+const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex)
+{
+    return ex->plan->nodes[ex->step->node].attr;
+}
+
 const void *lab_explain_params(const struct lab_explainer *ex)
 {
     return ex->step->params;
@@ -310,6 +320,32 @@ static enum lab_status name_element(struct lab_explainer *ex)
     return ex->out->name ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory");
 }
 
+/* The output of the step that holds the element, and where it stands in it: a
+ * slice, or the whole that it is a slice of, is another view of the same. */
+static int written_slot(const struct lab_explainer *ex, int64_t *index)
+{
+    const struct lab_tensor *t = &ex->plan->tensors[ex->out->tensor];
+    for (int i = 0; ex->step && i < ex->step->n_out; i++) {
+        int id = ex->step->out[i];
+        if (id < 0)
+            continue;
+        const struct lab_tensor *o = &ex->plan->tensors[id];
+        if (id == ex->out->tensor ||
+            (o->alias_of == ex->out->tensor && !o->slice))
+            return i;
+        if (t->slice && t->alias_of == id) {
+            *index += t->first;
+            return i;
+        }
+        if (o->slice && o->alias_of == ex->out->tensor && *index >= o->first &&
+            *index < o->first + o->count) {
+            *index -= o->first;
+            return i;
+        }
+    }
+    return -1;
+}
+
 static enum lab_status run_explainer(struct lab_explainer *ex)
 {
     struct lab_explanation *e = ex->out;
@@ -322,17 +358,12 @@ static enum lab_status run_explainer(struct lab_explainer *ex)
     st = name_element(ex);
     if (st)
         return st;
-    int slot = -1;
-    for (int i = 0; ex->step && i < ex->step->n_out; i++) {
-        int id = ex->step->out[i];
-        if (id >= 0 &&
-            (id == e->tensor || ex->plan->tensors[id].alias_of == e->tensor))
-            slot = i;
-    }
+    int64_t index = e->index;
+    int slot = written_slot(ex, &index);
     if (slot < 0 || !ex->step->explain)
         explain_unwritten(ex);
     else
-        ex->step->explain(ex, slot, e->index);
+        ex->step->explain(ex, slot, index);
     return ex->status;
 }
 

@@ -23,25 +23,23 @@ void lab_plan_free(struct lab_plan *plan)
     for (int i = 0; i < plan->n_inits; i++)
         lab_free(plan->inits[i].values);
     lab_free(plan->inits);
+    lab_names_free(plan->names);
     lab_free(plan);
 }
 
 int lab_plan_tensor(const struct lab_plan *plan, const char *name)
 {
-    for (int i = 0; i < plan->n_tensors; i++) {
-        if (strcmp(plan->tensors[i].name, name) == 0)
-            return i;
-    }
-    return -1;
+    return lab_names_find(plan->names, LAB_NAME_TENSOR, name);
 }
 
 int lab_plan_node(const struct lab_plan *plan, const char *id)
 {
-    for (int i = 0; i < plan->n_nodes; i++) {
-        if (strcmp(plan->nodes[i].id, id) == 0)
-            return i;
-    }
-    return -1;
+    return lab_names_find(plan->names, LAB_NAME_NODE, id);
+}
+
+int lab_plan_step(const struct lab_plan *plan, const char *name)
+{
+    return lab_names_find(plan->names, LAB_NAME_STEP, name);
 }
 
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
@@ -88,12 +86,13 @@ static uint32_t stream_of(const char *name)
     return h;
 }
 
-/* sides: 1 / variance */
-static void init_normal(const struct lab_plan *plan, const struct lab_tensor *t,
-                        int64_t sides, void *out)
+/* by_first: the first axis counts the units, else the last. */
+static void init_fan_in(const struct lab_plan *plan, const struct lab_tensor *t,
+                        bool by_first, void *out)
 {
     uint32_t stream = stream_of(t->name);
-    double scale = sqrt(1.0 / (double)sides);
+    int64_t units = t->shape.dim[by_first ? 0 : t->shape.rank - 1];
+    double scale = sqrt((double)units / (double)t->count);
     for (int64_t i = 0; i < t->count; i++)
         put(out, t->dtype, i,
             (float)(scale * normal(plan->seed, stream, (uint64_t)i)));
@@ -112,12 +111,10 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
             put(out, t->dtype, i, init->values[i]);
         return;
     }
-    if (init && !init->filled && init->init == LAB_INIT_FAN_IN) {
-        init_normal(plan, t, t->shape.dim[0], out);
-        return;
-    }
-    if (init && !init->filled && init->init == LAB_INIT_TABLE) {
-        init_normal(plan, t, t->shape.dim[1], out);
+    if (init && !init->filled &&
+        (init->init == LAB_INIT_FAN_IN ||
+         init->init == LAB_INIT_FAN_IN_FIRST)) {
+        init_fan_in(plan, t, init->init == LAB_INIT_FAN_IN_FIRST, out);
         return;
     }
     double value = 0;

@@ -38,6 +38,23 @@ struct lab_builder {
     int n_inner;
 };
 
+/* names.c: what a name stands for. The text of a name that is added must stay
+ * where it is as long as the table lives. */
+enum lab_name_kind {
+    LAB_NAME_TENSOR,
+    LAB_NAME_NODE,
+    LAB_NAME_STEP,
+    LAB_NAME_KINDS
+};
+
+struct lab_names *lab_names_new(void); /* NULL: no memory */
+void lab_names_free(struct lab_names *n);
+/* The first of two equal names stays. false: no memory. */
+bool lab_names_add(struct lab_names *n, enum lab_name_kind kind,
+                   const char *name, int id);
+int lab_names_find(const struct lab_names *n, enum lab_name_kind kind,
+                   const char *name); /* -1: none */
+
 int lab_builder_tensor(struct lab_builder *b, const char *name,
                        const struct lab_shape *shape, enum lab_dtype dtype,
                        enum lab_tensor_role role, int node);

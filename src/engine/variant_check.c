@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "plan_priv.h"
-#include "engine/op_check.h"
+#include "engine/op_trial.h"
 #include "engine/stats.h"
 #include "random.h"
 #include "replica.h"
@@ -68,25 +68,59 @@ static void add_node(struct check *c, const struct lab_op_def *op, int turn)
 }
 
 /* dense stands before every activation, so that a group takes each in. */
-static void describe(struct check *c, const struct lab_op_def *loss,
-                     const struct lab_op_def *optimizer)
+static void add_chain(struct check *c)
 {
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
     const struct lab_op_def *dense = lab_op_find("dense", LAB_KIND_LAYER);
-    lab_network_spec_init(&c->spec);
-    c->spec.nodes = c->nodes;
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < n_ops; i++) {
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
-                !ops[i]->forward || ops[i]->checks)
+                !ops[i]->forward || ops[i]->check || ops[i]->trials)
                 continue;
             if (ops[i]->activation)
                 add_node(c, dense, turn);
             add_node(c, ops[i], turn);
         }
     }
-    add_node(c, dense, 0); /* the last one feeds the loss */
+}
+
+/* An op that brings its own data: x is every input of it. false: it has no
+ * network for this turn. */
+static bool add_own(struct check *c, const struct lab_op_def *op, int turn)
+{
+    static char *const from[LAB_STEP_IN] = {(char *)"x", (char *)"x",
+                                            (char *)"x", (char *)"x"};
+    add_node(c, op, 0);
+    struct lab_op_check own = {.attr = c->nodes[0].attr};
+    if (!op->check(turn, &own))
+        return false;
+    c->nodes[0].from = (char **)from;
+    c->nodes[0].n_from = op->min_inputs;
+    c->data[0].shape = own.x;
+    c->data[1].shape.dim[0] = own.x.dim[0];
+    c->spec.layout = own.nhwc ? LAB_NHWC : LAB_NCHW;
+    add_node(c, lab_op_find("flatten", LAB_KIND_LAYER), 0);
+    return true;
+}
+
+/* own NULL: the chain of all the ops that fit between dense layers. */
+static bool describe(struct check *c, const struct lab_op_def *loss,
+                     const struct lab_op_def *optimizer,
+                     const struct lab_op_def *own, int turn)
+{
+    lab_network_spec_init(&c->spec);
+    c->spec.nodes = c->nodes;
+    c->data[0] = (struct lab_tensor_spec){
+        .name = (char *)"x", .shape = {2, {ROWS, COLUMNS}}, .integers = true};
+    c->data[1] = (struct lab_tensor_spec){
+        .name = (char *)"y", .shape = {2, {ROWS, UNITS}}, .integers = true};
+    if (own && !add_own(c, own, turn))
+        return false;
+    if (!own)
+        add_chain(c);
+    /* The last one feeds the loss. */
+    add_node(c, lab_op_find("dense", LAB_KIND_LAYER), 0);
     c->spec.seed = 20;
     c->spec.loss = (struct lab_node_spec){.id = (char *)"loss", .op = loss};
     lab_op_defaults(loss, c->spec.loss.attr);
@@ -97,20 +131,17 @@ static void describe(struct check *c, const struct lab_op_def *loss,
             strcmp(optimizer->keys[i].name, "weight_decay") == 0)
             c->spec.optimizer.attr[i].f = 0.125;
     }
-    c->data[0] = (struct lab_tensor_spec){
-        .name = (char *)"x", .shape = {2, {ROWS, COLUMNS}}, .integers = true};
-    c->data[1] = (struct lab_tensor_spec){
-        .name = (char *)"y", .shape = {2, {ROWS, UNITS}}, .integers = true};
     if (loss->labels)
         c->data[1].shape.rank = 1;
     c->spec.data.tensors = c->data;
     c->spec.data.n_tensors = 2;
     c->spec.data.gradient = true;
+    return true;
 }
 
 /* The network of one node that an op asks for. */
-static void describe_own(struct check *c, const struct lab_op_def *op,
-                         const struct lab_op_check *own)
+static void describe_trial(struct check *c, const struct lab_op_def *op,
+                           const struct lab_op_trial *own)
 {
     static char *const names[] = {(char *)"a", (char *)"b", (char *)"c"};
     int n = 0;
@@ -255,8 +286,9 @@ static enum lab_status try_variant(struct check *c, const struct lab_step *s,
         st = hand_over(c, s->in[i], false);
     }
     for (int i = 0; i < s->n_out && !st; i++) {
-        bool alias =
-            s->out[i] >= 0 && c->plan->tensors[s->out[i]].alias_of >= 0;
+        bool alias = s->out[i] >= 0 &&
+                     c->plan->tensors[s->out[i]].alias_of >= 0 &&
+                     !c->plan->tensors[s->out[i]].slice;
         out[i] = lab_plan_view(c->plan, s->out[i], c->arena);
         if (!alias)
             st = hand_over(c, s->out[i], true);
@@ -414,21 +446,32 @@ static enum lab_status check_run(struct check *c)
     return st;
 }
 
-static enum lab_status check_own(struct lab_backend *be, struct lab_str *said)
+/* *done: this op has no network for the turn. */
+static enum lab_status check_one(struct lab_backend *be, const char *loss,
+                                 const char *optimizer,
+                                 const struct lab_op_def *own, int turn,
+                                 struct lab_str *said, bool *done)
 {
-    int n_ops;
-    enum lab_status st = LAB_OK;
-    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
-    for (int i = 0; i < n_ops; i++) {
-        for (int k = 0; k < ops[i]->n_checks && !st; k++) {
-            struct check *c = check_new(be, said);
-            if (!c)
-                return LAB_E_NOMEM;
-            describe_own(c, ops[i], &ops[i]->checks[k]);
-            st = check_run(c);
-        }
-    }
-    return st;
+    struct check *c = check_new(be, said);
+    if (!c)
+        return LAB_E_NOMEM;
+    *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
+                      lab_op_find(optimizer, LAB_KIND_OPTIMIZER), own, turn);
+    if (!*done)
+        return check_run(c);
+    lab_free(c);
+    return LAB_OK;
+}
+
+static enum lab_status check_trial(struct lab_backend *be,
+                                   const struct lab_op_def *op, int turn,
+                                   struct lab_str *said)
+{
+    struct check *c = check_new(be, said);
+    if (!c)
+        return LAB_E_NOMEM;
+    describe_trial(c, op, &op->trials[turn]);
+    return check_run(c);
 }
 
 enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
@@ -437,19 +480,21 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
                                            {"mse", "adam"},
                                            {"weighted_sum", "adamw"}};
     enum lab_status st = LAB_OK;
+    bool done;
+    int n_ops;
+    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
     if (be->ops == &lab_backend_null || !lab_variant_first_time(be->ops))
         return LAB_OK;
-    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++) {
-        struct check *c = check_new(be, said);
-        st = c ? LAB_OK : LAB_E_NOMEM;
-        if (!c)
-            break;
-        describe(c, lab_op_find(turns[i][0], LAB_KIND_LOSS),
-                 lab_op_find(turns[i][1], LAB_KIND_OPTIMIZER));
-        st = check_run(c);
+    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
+        st = check_one(be, turns[i][0], turns[i][1], NULL, 0, said, &done);
+    for (int i = 0; i < n_ops && !st; i++) {
+        done = !ops[i]->check;
+        for (int turn = 0; !done && !st; turn++)
+            st =
+                check_one(be, "weighted_sum", "sgd", ops[i], turn, said, &done);
+        for (int turn = 0; turn < ops[i]->n_trials && !st; turn++)
+            st = check_trial(be, ops[i], turn, said);
     }
-    if (!st)
-        st = check_own(be, said);
     if (st)
         lab_variant_forget(
             be->ops); /* it was not finished: the next call tries again */

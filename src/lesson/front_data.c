@@ -10,6 +10,7 @@ enum {
     INLINE = 1 << LAB_DATA_INLINE,
     CSV = 1 << LAB_DATA_CSV,
     TEXT = 1 << LAB_DATA_TEXT,
+    FIBONACCI = 1 << LAB_DATA_FIBONACCI,
     OTHERS = ((1 << LAB_DATA_SOURCE_COUNT) - 1) & ~INLINE
 };
 
@@ -114,11 +115,11 @@ static enum lab_status take_gradient(struct lab_front *f,
 static const struct data_key keys[] = {
     {"source", INLINE | OTHERS, take_source},
     {"gradient", INLINE, take_gradient},
-    {"path", OTHERS, take_path},
+    {"path", OTHERS & ~FIBONACCI, take_path},
     {"batch", OTHERS, take_batch},
     {"split", OTHERS, take_split},
     {"shuffle", OTHERS, take_shuffle},
-    {"context", TEXT, take_context},
+    {"context", TEXT | FIBONACCI, take_context},
     {"label", CSV, take_label},
     {"header", CSV, take_header},
     {"scale", CSV, take_scale},

@@ -14,7 +14,7 @@
 static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_STEP, "step", "step [N]", "one step on, into groups"},
     {LAB_COMMAND_NEXT, "next", "next [N]", "one step on, over a group"},
-    {LAB_COMMAND_FINISH, "finish", "finish", "to the end of this group"},
+    {LAB_COMMAND_FINISH, "finish", "finish", "to the end of this phase"},
     {LAB_COMMAND_CONTINUE, "continue", "continue",
      "to the next breakpoint, or to the end of the iteration"},
     {LAB_COMMAND_RUN, "run", "run STEP [PHASE]", "to that step"},
@@ -24,7 +24,7 @@ static const struct lab_ui_command_word WORDS[] = {
      "break [STEP [PHASE] | phase PHASE | nan | inf | loss > X]",
      "stop there, or when that comes true"},
     {LAB_COMMAND_DELETE, "delete", "delete [N]", "remove breakpoint N, or all"},
-    {LAB_COMMAND_WATCH, "watch", "watch TENSOR", "keep a tensor in sight"},
+    {LAB_COMMAND_WATCH, "watch", "watch TENSOR", "stop whenever this tensor is written"},
     {LAB_COMMAND_UNWATCH, "unwatch", "unwatch [TENSOR]",
      "drop it again, or all"},
     {LAB_COMMAND_PRINT, "print", "print TENSOR[I,J]",

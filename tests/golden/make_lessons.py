@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Write a lesson for each golden case of the families ii, iv and vi to viii.
+"""Write a lesson for each golden case of the families i to viii, for the
+printed convolution examples and for the embedding.
 
 Reads the *.txt files beside this script and writes lessons/<name>.md and
 map.txt there. map.txt says which tensor of the lesson must equal which golden
@@ -328,6 +329,163 @@ def batch_norm(name):
     return lesson
 
 
+def recurrent_parts(lesson, ident, steps, path, names):
+    """Rows of the parts of each time step: names maps golden names to the
+    lesson's; `path` is how the next step's gradient comes back to h."""
+    for t in range(steps):
+        for golden, ours in names.items():
+            lesson.expect(f"{golden}_{t}", f"{ident}.{ours % t}")
+        if f"dout_in_{t}" not in lesson.case.tensors:
+            continue
+        if t + 1 < steps:
+            lesson.expect(f"dout_in_{t}", f"{ident}.h.{t}.grad.{path}")
+        else:
+            lesson.skip(f"dout_in_{t}", "zero: no later step")
+
+
+def lstm(name):
+    """x -> lstm -> 1/2 the sum of squares, one step of sgd with lr 0.1."""
+    case = Case(name)
+    lesson = Lesson(case, iterations=2)
+    steps = case["x"][0][1]
+    lesson.input("x", case["x"])
+    lesson.input("y", case["y"])
+    hidden = case["U"][0][1]
+    lesson.node("lstm1", "lstm", f", hidden: {hidden}")
+    lesson.loss = "{op: mse, reduction: half_sum}"
+    lesson.optimizer = "{op: sgd, lr: 0.1}"
+    lesson.expect("x", "x")
+    lesson.expect("y", "y")
+    for part in ("W", "U", "b"):
+        lesson.parameter(f"lstm1.{part}", case[part])
+        lesson.expect(part, f"lstm1.{part}", iteration=0)
+        lesson.expect("d" + part, f"lstm1.{part}.grad")
+        lesson.expect(part + "_new", f"lstm1.{part}")
+    for golden, ours in (("out", "h0"), ("state", "c0")):
+        lesson.parameter(f"lstm1.{ours}", case[golden + "_init"])
+        lesson.expect(golden + "_init", f"lstm1.{ours}", iteration=0)
+        lesson.expect(f"d{golden}_init", f"lstm1.{ours}.grad")
+    names = {g: g + ".%d" for g in ("z", "a", "i", "f", "o")}
+    names.update({"state": "c.%d", "out": "h.%d", "dout": "h.%d.grad"})
+    names.update({"dstate": "c.%d.grad", "dgates": "z.%d.grad"})
+    names["Delta"] = "h.%d.grad.return"
+    recurrent_parts(lesson, "lstm1", steps, "gates", names)
+    lesson.expect("dx", "x.grad")
+    lesson.expect("loss", "loss")
+    lesson.expect("loss_after_step", "loss", iteration=2)
+    for t in range(steps):
+        lesson.skip(f"dx_{t}", "a slice of x.grad")
+        lesson.skip(f"dW_step_{t}", "a term of lstm1.W.grad: one step sums all")
+        lesson.skip(f"dU_step_{t}", "a term of lstm1.U.grad: one step sums all")
+    return lesson
+
+
+def rnn(name):
+    """x -> rnn -> dense -> 1/2 the sum of squares."""
+    case = Case(name)
+    lesson = Lesson(case)
+    steps = case["x"][0][1]
+    bias = "" if "bh" in case.tensors else ", bias: false"
+    lesson.input("x", case["x"])
+    lesson.input("y", case["y"])
+    hidden, units = case["Why"][0]
+    lesson.node("rnn1", "rnn", f", hidden: {hidden}{bias}")
+    lesson.node("fc1", "dense", f", units: {units}{bias}")
+    lesson.loss = "{op: mse, reduction: half_sum}"
+    lesson.expect("x", "x")
+    lesson.expect("y", "y")
+    lesson.parameter("rnn1.h0", case["h_init"])
+    lesson.expect("h_init", "rnn1.h0", iteration=0)
+    lesson.expect("dh_init", "rnn1.h0.grad")
+    parts = {"Wxh": "rnn1.Wx", "Whh": "rnn1.Wh", "Why": "fc1.W"}
+    if not bias:
+        parts.update({"bh": "rnn1.b", "by": "fc1.b"})
+    for golden, ours in parts.items():
+        lesson.parameter(ours, case[golden])
+        lesson.expect(golden, ours, iteration=0)
+        lesson.expect("d" + golden, ours + ".grad")
+    names = {"a": "z.%d", "h": "h.%d", "da": "z.%d.grad", "dh": "h.%d.grad"}
+    recurrent_parts(lesson, "rnn1", steps, "sum", names)
+    for t in range(steps):
+        lesson.skip(f"yhat_{t}", "a slice of fc1.out")
+        lesson.skip(f"dyhat_{t}", "a slice of fc1.out.grad")
+    lesson.expect("dx", "x.grad")
+    lesson.expect("loss", "loss")
+    return lesson
+
+
+def conv(name, stride, padding, pool_stride):
+    """conv, relu, max pool over [N,H,W,C]."""
+    case = Case(name)
+    lesson = Lesson(case)
+    lesson.keys.append("layout: nhwc")
+    lesson.input("x", case["x"])
+    lesson.input("y", case["G"])
+    kh, kw, _, filters = case["w"][0]
+    lesson.node(
+        "conv1",
+        "conv2d",
+        f", filters: {filters}, kernel: [{kh}, {kw}], stride: {stride}, "
+        f"padding: {padding}",
+    )
+    lesson.node("relu1", "relu")
+    lesson.node("pool1", "max_pool2d", f", size: [2, 2], stride: {pool_stride}")
+    lesson.loss = "{op: weighted_sum}"
+    for golden, part in (("w", "W"), ("b", "b")):
+        lesson.parameter(f"conv1.{part}", case[golden])
+        lesson.expect(golden, f"conv1.{part}", iteration=0)
+        lesson.expect("d" + golden, f"conv1.{part}.grad")
+    rows = {"x": "x", "G": "pool1.out.grad", "conv": "conv1.out",
+            "relu": "relu1.out", "pool": "pool1.out",
+            "pool_argmax": "pool1.argmax", "drelu_out": "relu1.out.grad",
+            "dconv": "conv1.out.grad", "dx": "x.grad", "loss": "loss"}
+    for golden, ours in rows.items():
+        lesson.expect(golden, ours)
+    return lesson
+
+
+def cnn_example(suffix, order, flat, soft):
+    """The 7x7x3 example; the flattened order decides the rest."""
+    case = Case("seed_cnn")
+    lesson = Lesson(case, suffix)
+    lesson.keys.append("layout: nhwc")
+    lesson.input("x", case["x"])
+    lesson.data.append(("y", "{shape: [1, 8], fill: 1}"))
+    lesson.node("conv1", "conv2d", ", filters: 2, kernel: [3, 3], stride: 2")
+    lesson.node("relu1", "relu")
+    lesson.node("pool1", "max_pool2d", ", size: [2, 2], stride: 1")
+    lesson.node("flatten1", "flatten", f", order: {order}")
+    lesson.node("softmax1", "softmax")
+    lesson.loss = "{op: weighted_sum}"
+    for golden, part in (("w", "W"), ("b", "b")):
+        lesson.parameter(f"conv1.{part}", case[golden])
+        lesson.expect(golden, f"conv1.{part}", iteration=0)
+    lesson.expect("x", "x")
+    lesson.expect("conv", "conv1.out")
+    lesson.expect("relu", "relu1.out")
+    lesson.expect("pool", "pool1.out")
+    lesson.expect(flat, "flatten1.out")
+    for name in soft:
+        lesson.expect(name, "softmax1.out")
+    lesson.skip_rest("shown by the lesson of the other order")
+    return lesson
+
+
+def sobel():
+    case = Case("seed_sobel7")
+    lesson = Lesson(case)
+    lesson.keys.append("layout: nhwc")
+    lesson.input("x", ([1, 3, 3, 1], case["x"][1]))
+    lesson.data.append(("y", "{shape: [1, 1, 1, 1], fill: 1}"))
+    lesson.node("conv1", "conv2d", ", filters: 1, kernel: [3, 3], bias: false")
+    lesson.loss = "{op: weighted_sum}"
+    lesson.parameter("conv1.W", ([3, 3, 1, 1], case["w"][1]))
+    lesson.expect("x", "x")
+    lesson.expect("w", "conv1.W", iteration=0)
+    lesson.expect("y", "conv1.out")
+    return lesson
+
+
 def weigh(case, suffix=""):
     """A lesson whose loss is the sum of G * out."""
     lesson = Lesson(case, suffix)
@@ -467,6 +625,11 @@ def all_lessons():
     velocity = {"v": "velocity"}
     moments = {"m": "m", "v": "v"}
     out = [
+        lstm("i_lstm_seed_y1p25"),
+        lstm("i_lstm_seed_y1m25"),
+        lstm("i_lstm_b2t3d3h2"),
+        rnn("v_rnn_t3"),
+        rnn("v_rnn_t3_bias_b2"),
         mlp("ii_mlp_4_3_2_relu_ce", "relu", "labels", ce),
         mlp("ii_mlp_4_3_2_sigmoid_mse", "sigmoid", "target", mse),
         softmax_regression("ii_softmax_regression_5_3"),
@@ -487,6 +650,14 @@ def all_lessons():
         layer_norm("viii_layernorm"),
         batch_norm("viii_batchnorm_2d"),
         batch_norm("viii_batchnorm_nhwc"),
+        conv("iii_conv_same_s1_pool_s2", 1, "same", 2),
+        conv("iii_conv_same_s2_asym", 2, "same", 1),
+        conv("iii_conv_same_s2_pool_s1", 2, "same", 1),
+        conv("iii_conv_valid_s1_pool_s1", 1, "valid", 1),
+        conv("iii_conv_valid_s2_pool_s1", 2, "valid", 1),
+        cnn_example("", "channel_first", "flatten", ["softmax", "softmax_printed"]),
+        cnn_example("_nhwc", "row_major", "flatten_nhwc", ["softmax_nhwc_order"]),
+        sobel(),
     ]
     out += activation("viii_relu", "relu")
     out += activation("viii_leaky_relu", "leaky_relu", ", slope: 0.01")

@@ -12,7 +12,7 @@
 #include "cpu/cpu_sets.h"
 #include "random.h"
 
-enum { MAX_TENSORS = 32, NAME_BYTES = 24, GUARD_BYTES = 64, MAX_ARGS = 8 };
+enum { MAX_TENSORS = 32, NAME_BYTES = 24, GUARD_BYTES = 64, MAX_ARGS = 16 };
 static const unsigned char GUARD = 0xA5;
 
 struct rig_tensor {

@@ -138,7 +138,6 @@ const struct step_case step_cases[] = {
      "out:NKM x:NKM W:KM", NULL},
     {"positional_embedding", "add", LAB_BACKWARD, "dW", "dout",
      "dW:KM dout:NKM", NULL},
-    {"residual", "add", LAB_FORWARD, "out", "a b", "out:NM a:NM b:NM", NULL},
     ATTEND(SDPA, &one_head, "2NK", "M"),
     ATTEND(SDPA, &causal, "2NK", "M"),
     ATTEND("attention", &two_heads, "22NK", "D"),
@@ -163,6 +162,51 @@ const struct step_case step_cases[] = {
     {BAHDANAU, "t", LAB_BACKWARD, "du", "dt t", "du:NM dt:NM t:NM", NULL},
     {BAHDANAU, "u", LAB_BACKWARD, "dWs dWh db ds dh", "du s h Ws Wh",
      "dWs:KM dWh:3M db:M ds:2K dh:2N3 du:2NM s:2K h:2N3 Ws:KM Wh:3M", NULL},
+    {"rnn", "input", LAB_FORWARD, "xs", "x", "xs:3NK x:N3K", NULL},
+    {"rnn", "return", LAB_FORWARD, "out", "h", "out:N3M h:3NM", NULL},
+    {"rnn", "return", LAB_FORWARD, "out", "h", "out:NM h:NM", NULL},
+    {"rnn", "return", LAB_BACKWARD, "dh", "dout", "dh:3NM dout:N3M", NULL},
+    {"rnn", "sum", LAB_FORWARD, "z", "x hp Wx Wh b",
+     "z:NM x:NK hp:NM Wx:KM Wh:MM b:M", NULL},
+    {"rnn", "sum", LAB_FORWARD, "z", "x hp Wx Wh -",
+     "z:NM x:NK hp:NM Wx:KM Wh:MM", NULL},
+    {"rnn", "tanh", LAB_FORWARD, "h", "z", "h:NM z:NM", NULL},
+    {"rnn", "tanh", LAB_BACKWARD, "dz dh", "dr ds h",
+     "dz:NM dh:NM dr:NM ds:NM h:NM", NULL},
+    {"rnn", "tanh", LAB_BACKWARD, "dz dh", "- ds h", "dz:NM dh:NM ds:NM h:NM",
+     NULL},
+    {"rnn", "tanh", LAB_BACKWARD, "dz dh", "dr - h", "dz:NM dh:NM dr:NM h:NM",
+     NULL},
+    {"rnn", "sum", LAB_BACKWARD, "dhp", "dz Wh", "dhp:NM dz:NM Wh:MM", NULL},
+    {"rnn", "weights", LAB_BACKWARD, "dWx dWh db", "dz xs h h0",
+     "dWx:KM dWh:MM db:M dz:3NM xs:3NK h:3NM h0:NM", NULL},
+    {"rnn", "weights", LAB_BACKWARD, "dWx dWh -", "dz xs h h0",
+     "dWx:KM dWh:MM dz:1NM xs:1NK h:1NM h0:NM", NULL},
+    {"rnn", "input", LAB_BACKWARD, "dx", "dz Wx", "dx:N3K dz:3NM Wx:KM", NULL},
+    {"lstm", "input", LAB_FORWARD, "xs", "x", "xs:3NK x:N3K", NULL},
+    {"lstm", "return", LAB_FORWARD, "out", "h", "out:N3M h:3NM", NULL},
+    {"lstm", "return", LAB_FORWARD, "out", "h", "out:NM h:NM", NULL},
+    {"lstm", "return", LAB_BACKWARD, "dh", "dout", "dh:3NM dout:N3M", NULL},
+    {"lstm", "gates", LAB_FORWARD, "z", "x hp W U b",
+     "z:NQ x:NK hp:NM W:QK U:QM b:Q", NULL},
+    {"lstm", "cell", LAB_FORWARD, "a i f o c h", "z cp",
+     "a:NM i:NM f:NM o:NM c:NM h:NM z:NQ cp:NM", NULL},
+    {"lstm", "cell", LAB_BACKWARD, "dz dh dc -", "dr dg dcn fn a i f o c cp",
+     "dz:NQ dh:NM dc:NM dr:NM dg:NM dcn:NM fn:NM a:NM i:NM f:NM o:NM c:NM "
+     "cp:NM",
+     NULL},
+    {"lstm", "cell", LAB_BACKWARD, "dz dh dc dcp", "- dg dcn fn a i f o c cp",
+     "dz:NQ dh:NM dc:NM dcp:NM dg:NM dcn:NM fn:NM a:NM i:NM f:NM o:NM c:NM "
+     "cp:NM",
+     NULL},
+    {"lstm", "cell", LAB_BACKWARD, "dz dh dc -", "dr - - - a i f o c cp",
+     "dz:NQ dh:NM dc:NM dr:NM a:NM i:NM f:NM o:NM c:NM cp:NM", NULL},
+    {"lstm", "gates", LAB_BACKWARD, "dhp", "dz U", "dhp:NM dz:NQ U:QM", NULL},
+    {"lstm", "weights", LAB_BACKWARD, "dW dU db", "dz xs h h0",
+     "dW:QK dU:QM db:Q dz:3NQ xs:3NK h:3NM h0:NM", NULL},
+    {"lstm", "weights", LAB_BACKWARD, "dW dU db", "dz xs h h0",
+     "dW:QK dU:QM db:Q dz:1NQ xs:1NK h:1NM h0:NM", NULL},
+    {"lstm", "input", LAB_BACKWARD, "dx", "dz W", "dx:N3K dz:3NQ W:QK", NULL},
     {"grad_sum", "sum", LAB_BACKWARD, "dx", "a b c", "dx:NM a:NM b:NM c:NM",
      NULL},
     {SCE, "softmax", LAB_LOSS, "probs", "z", "probs:NM z:NM", NULL},
@@ -223,6 +267,8 @@ static int64_t side(char letter, const struct step_sizes *s)
         return s->M;
     case 'P':
         return s->K * s->M;
+    case 'Q':
+        return 4 * s->M;
     case 'D':
         return 2 * s->M;
     default:

@@ -10,8 +10,8 @@ struct step_case {
     const char *outs; /* as rig_run() takes them */
     const char *ins;
     /* "name:dims ...": a letter of dims is N, K or M of the sizes, P = K*M, D =
-     * 2*M, a
-     * digit itself. Before it, '#': labels in 0..M-1; '>': positive values. */
+     * 2*M, Q = 4*M, a digit itself. Before it, '#': labels in 0..M-1; '>':
+     * positive values. */
     const char *tensors;
     const void *params;
 };

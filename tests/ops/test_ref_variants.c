@@ -78,7 +78,7 @@ static void variants_match(enum rig_kind kind, int least)
 static void blas_matches_the_reference(void **state)
 {
     (void)state;
-    variants_match(RIG_BLAS, 4);
+    variants_match(RIG_BLAS, 15);
 }
 
 static void onednn_matches_the_reference(void **state)

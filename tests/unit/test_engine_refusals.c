@@ -244,8 +244,9 @@ static void ops_and_precisions_to_come(void **state)
     struct net n;
     (void)state;
     begin(&n);
-    net_node(&n, "c conv2d filters=3");
-    refused(&n, LAB_E_NOT_BUILT, PARTS("net.md:100:5: ", "'conv2d'"));
+    net_node(&n, "c transformer_block heads=1");
+    refused(&n, LAB_E_NOT_BUILT,
+            PARTS("net.md:100:5: ", "'transformer_block'"));
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.precision = LAB_BF16;

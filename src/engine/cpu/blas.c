@@ -1,24 +1,26 @@
-/* The products of a dense layer by OpenBLAS. BLAS speaks of columns first, but
- * its C interface takes row-major matrices as they are; a transposed factor is
- * a flag, not a copy. */
+/* The products of a dense layer by OpenBLAS, and the table of all the rows.
+ * BLAS speaks of columns first, but its C interface takes row-major matrices as
+ * they are; a transposed factor is a flag, not a copy. */
 #include <cblas.h>
 #include <limits.h>
 #include <pthread.h>
 
-#include "cpu/blas.h"
-#include "cpu/cpu_sets.h"
+#include "cpu/blas_priv.h"
 
-/* One thread: the order of the additions, and so the last bit of the result,
- * must not depend on how many cores are free. */
 static void use_one_thread(void)
 {
     openblas_set_num_threads(1);
 }
 
-enum lab_status lab_blas_check_size(int64_t N, int64_t K, int64_t M)
+void lab_blas_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, use_one_thread);
+}
+
+enum lab_status lab_blas_check(int64_t N, int64_t K, int64_t M)
+{
+    lab_blas_start();
     if (N > INT_MAX || K > INT_MAX || M > INT_MAX)
         return lab_fail(LAB_E_RANGE,
                         "blas: a side of %lld x %lld x %lld is more than its "
@@ -48,7 +50,7 @@ static enum lab_status dense_matmul_forward(const struct lab_call *call)
     int64_t N = lab_view_rows(&call->out[0]);
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
-    enum lab_status st = lab_blas_check_size(N, K, M);
+    enum lab_status st = lab_blas_check(N, K, M);
     if (st)
         return st;
     multiply(call->out[0].data, call->in[0].data, CblasNoTrans,
@@ -63,7 +65,7 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
     int64_t N = lab_view_rows(&call->in[1]);
     int64_t K = lab_view_cols(&call->in[1]);
     int64_t M = lab_view_cols(&call->in[2]);
-    enum lab_status st = lab_blas_check_size(N, K, M);
+    enum lab_status st = lab_blas_check(N, K, M);
     if (st)
         return st;
     multiply(call->out[0].data, call->in[1].data, CblasTrans, dxW, CblasNoTrans,
@@ -87,6 +89,9 @@ static const struct lab_variant dense_variants[] = {
 
 const struct lab_kernel_set lab_blas_sets[] = {
     {"dense", dense_variants, 2},
+    {"conv2d", lab_blas_conv2d, LAB_BLAS_CONV2D},
+    {"rnn", lab_blas_rnn, LAB_BLAS_RECURRENT},
+    {"lstm", lab_blas_lstm, LAB_BLAS_RECURRENT},
     {"attention", lab_blas_attention, LAB_BLAS_ATTENTION},
     {"scaled_dot_attention", lab_blas_attention, LAB_BLAS_SCALED_DOT},
 };

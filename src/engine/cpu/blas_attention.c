@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attention.h"
-#include "cpu/blas.h"
+#include "cpu/blas_priv.h"
 
 /* A matrix of one head: rows, numbers from row to row. */
 struct head {
@@ -45,8 +45,8 @@ static enum lab_status open_call(const struct lab_call *call,
 {
     const struct lab_attention_params *p = call->params;
     *d = lab_attention_sizes(q, k, v, p->heads);
-    enum lab_status st = lab_blas_check_size(d->Tq, d->H * d->E, d->Tk);
-    return st ? st : lab_blas_check_size(d->Tq, d->H * d->F, d->Tk);
+    enum lab_status st = lab_blas_check(d->Tq, d->H * d->E, d->Tk);
+    return st ? st : lab_blas_check(d->Tq, d->H * d->F, d->Tk);
 }
 
 static enum lab_status scores_forward(const struct lab_call *call)
@@ -130,7 +130,7 @@ static enum lab_status project_forward(const struct lab_call *call)
     int64_t R = lab_view_rows(&call->in[0]);
     int64_t K = lab_view_cols(&call->in[0]);
     int64_t M = lab_view_cols(&call->in[1]);
-    enum lab_status st = lab_blas_check_size(R, K, M);
+    enum lab_status st = lab_blas_check(R, K, M);
     if (st)
         return st;
     for (int64_t r = 0; b && r < R; r++)
@@ -161,7 +161,7 @@ static enum lab_status project_backward(const struct lab_call *call)
     struct head dy = {call->in[0].data, M};
     struct head x = {call->in[1].data, K};
     struct head W = {call->in[2].data, M};
-    enum lab_status st = lab_blas_check_size(R, K, M);
+    enum lab_status st = lab_blas_check(R, K, M);
     if (st)
         return st;
     multiply((struct head){call->out[0].data, M}, x, CblasTrans, dy,

@@ -2,7 +2,7 @@
  * product attention in every head, and a projection of what the heads say. */
 #include "attend.h"
 #include "engine/explain.h"
-#include "engine/op_check.h"
+#include "engine/op_trial.h"
 
 #include <stdio.h>
 
@@ -231,7 +231,7 @@ static void backward(struct lab_builder *b)
                      lab_build_input(b, 0), d[i], lab_build_input_grad(b, i));
 }
 
-static const struct lab_op_check checks[] = {
+static const struct lab_op_trial trials[] = {
     {.in = {{3, {3, 5, 21}}}, .out = {3, {3, 5, 21}}, .keys = {{"heads", 3}}},
     {.in = {{3, {2, 33, 10}}},
      .out = {3, {2, 33, 10}},
@@ -251,5 +251,5 @@ const struct lab_op_def lab_op_attention = {
     .group_from = {[LAB_FORWARD] = "scores", [LAB_BACKWARD] = "context"},
     .group_steps = 3,
     .group_both = true,
-    .checks = checks,
-    .n_checks = 2};
+    .trials = trials,
+    .n_trials = 2};

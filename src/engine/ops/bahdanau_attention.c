@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bahdanau_explain.h"
-#include "engine/op_check.h"
+#include "engine/op_trial.h"
 
 static const struct lab_key_def keys[] = {
     {"align", LAB_KEY_INT, true, 0, 1, 1073741824.0},
@@ -162,7 +162,7 @@ static void backward(struct lab_builder *b)
          lab_bahdanau_explain_u_back);
 }
 
-static const struct lab_op_check checks[] = {
+static const struct lab_op_trial trials[] = {
     {.in = {{2, {3, 7}}, {3, {3, 9, 5}}},
      .out = {2, {3, 5}},
      .keys = {{"align", 11}}},
@@ -178,5 +178,5 @@ const struct lab_op_def lab_op_bahdanau_attention = {.name =
                                                      .max_inputs = 2,
                                                      .forward = forward,
                                                      .backward = backward,
-                                                     .checks = checks,
-                                                     .n_checks = 2};
+                                                     .trials = trials,
+                                                     .n_trials = 2};

@@ -3,7 +3,7 @@
 
 #include "engine/explain.h"
 #include "engine/op.h"
-#include "engine/op_check.h"
+#include "engine/op_trial.h"
 
 #define MANY 1073741824.0
 
@@ -67,8 +67,8 @@ static void forward(struct lab_builder *b)
         return;
     }
     shape.dim[shape.rank++] = D;
-    int W =
-        lab_build_param(b, "W", &(struct lab_shape){2, {V, D}}, LAB_INIT_TABLE);
+    int W = lab_build_param(b, "W", &(struct lab_shape){2, {V, D}},
+                            LAB_INIT_FAN_IN_FIRST);
     int out = lab_build_out(b, &shape);
     lab_build_id_limit(b, 0, V);
     if (out < 0)
@@ -114,7 +114,7 @@ static void backward(struct lab_builder *b)
             .explain = explain_scatter});
 }
 
-static const struct lab_op_check checks[] = {
+static const struct lab_op_trial trials[] = {
     {.in = {{2, {5, 7}}},
      .out = {3, {5, 7, 67}},
      .keys = {{"vocab", 5}, {"dim", 67}}},
@@ -129,5 +129,5 @@ const struct lab_op_def lab_op_embedding = {.name = "embedding",
                                             .takes_ids = true,
                                             .forward = forward,
                                             .backward = backward,
-                                            .checks = checks,
-                                            .n_checks = 1};
+                                            .trials = trials,
+                                            .n_trials = 1};

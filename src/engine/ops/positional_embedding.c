@@ -4,7 +4,7 @@
 
 #include "engine/explain.h"
 #include "engine/op.h"
-#include "engine/op_check.h"
+#include "engine/op_trial.h"
 
 #define MANY 1073741824.0
 
@@ -81,7 +81,7 @@ static void forward(struct lab_builder *b)
         return;
     }
     struct lab_shape table = {2, {most, shape.dim[shape.rank - 1]}};
-    int W = lab_build_param(b, "W", &table, LAB_INIT_TABLE);
+    int W = lab_build_param(b, "W", &table, LAB_INIT_FAN_IN_FIRST);
     int out = lab_build_out(b, &shape);
     if (out < 0 || lab_shape_count(&shape, &n))
         return;
@@ -121,7 +121,7 @@ static void backward(struct lab_builder *b)
                .explain = explain_add_back});
 }
 
-static const struct lab_op_check checks[] = {
+static const struct lab_op_trial trials[] = {
     {.in = {{3, {3, 5, 7}}},
      .out = {3, {3, 5, 7}},
      .keys = {{"max_length", 6}}},
@@ -136,5 +136,5 @@ const struct lab_op_def lab_op_positional_embedding = {
     .max_inputs = 1,
     .forward = forward,
     .backward = backward,
-    .checks = checks,
-    .n_checks = 1};
+    .trials = trials,
+    .n_trials = 1};

@@ -1,6 +1,6 @@
 /* scaled_dot_attention: softmax(q k^T / sqrt(d)) v, with nothing learned. */
 #include "attend.h"
-#include "engine/op_check.h"
+#include "engine/op_trial.h"
 
 static const struct lab_key_def keys[] = {
     {"causal", LAB_KEY_BOOL, false, 0},
@@ -60,7 +60,7 @@ static void backward(struct lab_builder *b)
     lab_attend_backward(b, &t, lab_build_out_grad(b), dq, dk, dv);
 }
 
-static const struct lab_op_check checks[] = {
+static const struct lab_op_trial trials[] = {
     {.in = {{3, {3, 5, 7}}, {3, {3, 9, 7}}, {3, {3, 9, 4}}},
      .out = {3, {3, 5, 4}}},
     {.in = {{3, {2, 37, 17}}, {3, {2, 37, 17}}, {3, {2, 37, 17}}},
@@ -81,5 +81,5 @@ const struct lab_op_def lab_op_scaled_dot_attention = {
     .group_from = {[LAB_FORWARD] = "scores", [LAB_BACKWARD] = "context"},
     .group_steps = 3,
     .group_both = true,
-    .checks = checks,
-    .n_checks = 2};
+    .trials = trials,
+    .n_trials = 2};

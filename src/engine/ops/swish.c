@@ -1,58 +1,42 @@
 /* swish: x times its own sigmoid. */
-#include <stdio.h>
-
 #include "activation.h"
 #include "dense.h"
 #include "unary.h"
 
-static void explain_forward(struct lab_explainer *ex, int out_slot,
-                            int64_t index)
+static double value(double x, const void *params)
 {
-    char symbolic[400];
-    char numeric[96];
-    char at[LAB_SHAPE_TEXT];
-    double x = lab_explain_in(ex, 0, index);
-    (void)out_slot;
-    lab_explain_at(lab_explain_in_shape(ex, 0), index, at);
-    snprintf(symbolic, sizeof(symbolic), "%s[%s] * sigmoid(%s[%s])",
-             lab_explain_in_name(ex, 0), at, lab_explain_in_name(ex, 0), at);
-    snprintf(numeric, sizeof(numeric), "%.6g * sigmoid(%.6g)", x, x);
-    lab_unary_explain_value(ex, index, x * lab_sigmoid(x), symbolic, numeric);
+    (void)params;
+    return x * lab_sigmoid(x);
 }
 
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
+static double slope(double x, const void *params)
 {
-    double x = lab_explain_in(ex, 1, index);
     double s = lab_sigmoid(x);
-    (void)out_slot;
-    lab_unary_explain_chain(ex, index, s + x * s * (1 - s),
-                            "s + x s (1 - s), s = sigmoid(x)");
+    (void)params;
+    return s + x * s * lab_sigmoid(-x);
 }
 
-static const struct lab_unary unary = {
+static const struct lab_unary swish_unary = {
+    .value = value,
+    .slope = slope,
+    .value_text = "$x * sigmoid($x)",
+    .slope_text = "s + x s (1 - s), s = sigmoid(x)",
     .forward_formula = "$o0 = $i0 / (1 + exp(-$i0))",
     .backward_formula = "$o0 = $i0 * (s + $i1 s (1 - s)), s = sigmoid($i1)",
     .forward_flop = 5,
     .backward_flop = 8,
-    .explain_forward = explain_forward,
-    .explain_backward = explain_backward,
 };
 
-static void forward(struct lab_builder *b)
-{
-    lab_unary_forward(b, "swish", &unary);
-}
-
-static void backward(struct lab_builder *b)
-{
-    lab_unary_backward(b, "swish", &unary);
-}
-
-static int activation(const struct lab_attr *attr, double *slope)
+static const struct lab_unary *unary(const struct lab_attr *attr)
 {
     (void)attr;
-    *slope = 0;
+    return &swish_unary;
+}
+
+static int activation(const struct lab_attr *attr, double *factor)
+{
+    (void)attr;
+    *factor = 0;
     return LAB_ACT_SWISH;
 }
 
@@ -60,6 +44,7 @@ const struct lab_op_def lab_op_swish = {.name = "swish",
                                         .kind = LAB_KIND_LAYER,
                                         .min_inputs = 1,
                                         .max_inputs = 1,
-                                        .forward = forward,
-                                        .backward = backward,
+                                        .forward = lab_unary_forward,
+                                        .backward = lab_unary_backward,
+                                        .unary = unary,
                                         .activation = activation};

@@ -22,7 +22,7 @@ static void expand(struct lab_expansion *e)
     lab_expand_node(e, "attn", "attention", ".ln1", NULL);
     lab_expand_key(e, "heads", "heads");
     lab_expand_key(e, "causal", "causal");
-    lab_expand_node(e, "=r", "residual", "", ".attn");
+    lab_expand_node(e, "=r", "add", "", ".attn");
     lab_expand_node(e, "ln2", "layer_norm", ".r", NULL);
     lab_expand_key(e, "eps", "eps");
     lab_expand_node(e, "ff1", "dense", ".ln2", NULL);
@@ -31,7 +31,7 @@ static void expand(struct lab_expansion *e)
     lab_expand_key(e, "approximate", "gelu");
     lab_expand_node(e, "ff2", "dense", ".gelu", NULL);
     lab_expand_width(e, ".r");
-    lab_expand_node(e, NULL, "residual", ".r", ".ff2");
+    lab_expand_node(e, NULL, "add", ".r", ".ff2");
 }
 
 const struct lab_op_def lab_op_transformer_block = {.name = "transformer_block",

@@ -3,75 +3,114 @@
 #include <math.h>
 #include <stdio.h>
 
-void lab_unary_forward(struct lab_builder *b, const char *op,
-                       const struct lab_unary *u)
+#include "base/str.h"
+
+/* `text` with every "$x" replaced. */
+static void put_x(struct lab_str *out, const char *text, const char *x)
 {
-    int x = lab_build_input(b, 0);
-    struct lab_shape shape = lab_build_shape(b, x);
-    int y = lab_build_out(b, &shape);
-    int64_t n = 0;
-    if (y < 0 || lab_shape_count(&shape, &n))
-        return;
-    lab_build_step(b,
-                   &(struct lab_step_def){.name = op,
-                                          .phase = LAB_FORWARD,
-                                          .in = {x},
-                                          .n_in = 1,
-                                          .out = {y},
-                                          .n_out = 1,
-                                          .params = u->params,
-                                          .params_bytes = u->params_bytes,
-                                          .flop = u->forward_flop * (double)n,
-                                          .formula = u->forward_formula,
-                                          .explain = u->explain_forward});
+    for (; *text; text++) {
+        if (text[0] == '$' && text[1] == 'x') {
+            lab_str_add(out, x);
+            text++;
+        } else {
+            lab_str_add_char(out, *text);
+        }
+    }
 }
 
-void lab_unary_backward(struct lab_builder *b, const char *op,
-                        const struct lab_unary *u)
+static void explain_forward(struct lab_explainer *ex, int out_slot,
+                            int64_t index)
 {
-    int dy = lab_build_out_grad(b);
-    int x = lab_build_input(b, 0);
-    int y = lab_build_find(b, "out");
-    int dx = lab_build_input_grad(b, 0);
-    struct lab_shape shape = lab_build_shape(b, x);
-    int64_t n = 0;
-    if (dx < 0 || lab_shape_count(&shape, &n))
-        return;
-    lab_build_step(b,
-                   &(struct lab_step_def){.name = op,
-                                          .phase = LAB_BACKWARD,
-                                          .in = {dy, x, y},
-                                          .n_in = 3,
-                                          .out = {dx},
-                                          .n_out = 1,
-                                          .params = u->params,
-                                          .params_bytes = u->params_bytes,
-                                          .flop = u->backward_flop * (double)n,
-                                          .formula = u->backward_formula,
-                                          .explain = u->explain_backward});
+    const struct lab_unary *u = lab_explain_op(ex)->unary(lab_explain_attr(ex));
+    struct lab_str symbolic;
+    struct lab_str numeric;
+    char at[LAB_SHAPE_TEXT];
+    char x_text[400];
+    double x = lab_explain_in(ex, 0, index);
+    (void)out_slot;
+    lab_str_init(&symbolic);
+    lab_str_init(&numeric);
+    snprintf(x_text, sizeof(x_text), "%s[%s]", lab_explain_in_name(ex, 0),
+             lab_explain_at(lab_explain_in_shape(ex, 0), index, at));
+    put_x(&symbolic, u->value_text, x_text);
+    snprintf(x_text, sizeof(x_text), x < 0 ? "(%.6g)" : "%.6g", x);
+    put_x(&numeric, u->value_text, x_text);
+    lab_explain_symbolic(ex, "%s", lab_str_text(&symbolic));
+    lab_explain_numeric(ex, "%s", lab_str_text(&numeric));
+    lab_explain_source(ex, 0, index);
+    lab_explain_value(ex, u->value(x, lab_explain_params(ex)));
+    lab_str_release(&symbolic);
+    lab_str_release(&numeric);
 }
 
-void lab_unary_explain_chain(struct lab_explainer *ex, int64_t index,
-                             double slope, const char *slope_text)
+/* dx = dy * f'(x) */
+static void explain_backward(struct lab_explainer *ex, int out_slot,
+                             int64_t index)
 {
+    const struct lab_unary *u = lab_explain_op(ex)->unary(lab_explain_attr(ex));
     char at[LAB_SHAPE_TEXT];
     double dy = lab_explain_in(ex, 0, index);
+    double slope =
+        u->slope(lab_explain_in(ex, 1, index), lab_explain_params(ex));
+    (void)out_slot;
     lab_explain_at(lab_explain_in_shape(ex, 0), index, at);
     lab_explain_symbolic(ex, "%s[%s] * (%s)", lab_explain_in_name(ex, 0), at,
-                         slope_text);
+                         u->slope_text);
     lab_explain_numeric(ex, "%.6g * %.6g", dy, slope);
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, index);
     lab_explain_value(ex, dy * slope);
 }
 
-void lab_unary_explain_value(struct lab_explainer *ex, int64_t index, double y,
-                             const char *symbolic, const char *numeric)
+static void build_step(struct lab_builder *b, struct lab_step_def *def,
+                       double flop_each)
 {
-    lab_explain_symbolic(ex, "%s", symbolic);
-    lab_explain_numeric(ex, "%s", numeric);
-    lab_explain_source(ex, 0, index);
-    lab_explain_value(ex, y);
+    const struct lab_unary *u = lab_build_op(b)->unary(lab_build_attrs(b));
+    struct lab_shape shape = lab_build_shape(b, def->out[0]);
+    union {
+        double align;
+        unsigned char bytes[LAB_UNARY_PARAMS];
+    } params = {0};
+    int64_t n = 0;
+    if (def->out[0] < 0 || lab_shape_count(&shape, &n))
+        return;
+    if (u->params_bytes > 0) {
+        u->fill_params(lab_build_attrs(b), params.bytes);
+        def->params = params.bytes;
+        def->params_bytes = u->params_bytes;
+    }
+    def->name = lab_build_op(b)->name;
+    def->n_out = 1;
+    def->flop = flop_each * (double)n;
+    lab_build_step(b, def);
+}
+
+void lab_unary_forward(struct lab_builder *b)
+{
+    const struct lab_unary *u = lab_build_op(b)->unary(lab_build_attrs(b));
+    int x = lab_build_input(b, 0);
+    struct lab_shape shape = lab_build_shape(b, x);
+    struct lab_step_def def = {.phase = LAB_FORWARD,
+                               .in = {x},
+                               .n_in = 1,
+                               .out = {lab_build_out(b, &shape)},
+                               .formula = u->forward_formula,
+                               .explain = explain_forward};
+    build_step(b, &def, u->forward_flop);
+}
+
+void lab_unary_backward(struct lab_builder *b)
+{
+    const struct lab_unary *u = lab_build_op(b)->unary(lab_build_attrs(b));
+    struct lab_step_def def = {.phase = LAB_BACKWARD,
+                               .in = {lab_build_out_grad(b),
+                                      lab_build_input(b, 0),
+                                      lab_build_find(b, "out")},
+                               .n_in = 3,
+                               .out = {lab_build_input_grad(b, 0)},
+                               .formula = u->backward_formula,
+                               .explain = explain_backward};
+    build_step(b, &def, u->backward_flop);
 }
 
 double lab_sigmoid(double x)

@@ -76,6 +76,9 @@ const struct lab_shape *lab_explain_out_shape(const struct lab_explainer *ex,
                                               int slot);
 const char *lab_explain_in_name(const struct lab_explainer *ex, int slot);
 const char *lab_explain_out_name(const struct lab_explainer *ex, int slot);
+/* The node's op, and the values of its keys. */
+const struct lab_op_def *lab_explain_op(const struct lab_explainer *ex);
+const struct lab_attr *lab_explain_attr(const struct lab_explainer *ex);
 const void *lab_explain_params(const struct lab_explainer *ex);
 int64_t lab_explain_iteration(const struct lab_explainer *ex);
 uint64_t lab_explain_seed(const struct lab_explainer *ex);

@@ -18,8 +18,9 @@ struct lab_explainer;
 struct lab_group_step;
 struct lab_node;
 struct lab_node_spec;
-struct lab_op_check;
+struct lab_op_trial;
 struct lab_plan;
+struct lab_unary;
 
 enum {
     LAB_MAX_KEYS = 8,
@@ -64,6 +65,13 @@ struct lab_attr {
     int column;
 };
 
+/* One network that checks an op's variants: see lab_op_def.check. */
+struct lab_op_check {
+    struct lab_shape x;
+    bool nhwc;
+    struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
+};
+
 enum lab_op_kind { LAB_KIND_LAYER, LAB_KIND_LOSS, LAB_KIND_OPTIMIZER };
 
 struct lab_op_def {
@@ -84,6 +92,8 @@ struct lab_op_def {
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
+    /* Elementwise ops: what they are at one element (ops/unary.h). */
+    const struct lab_unary *(*unary)(const struct lab_attr *attr);
     /* Elementwise activations that a group kernel may take in: the kind, as
      * kernels/dense.h numbers them. */
     int (*activation)(const struct lab_attr *attr, double *slope);
@@ -99,8 +109,14 @@ struct lab_op_def {
     /* The group leaves parts unwritten that the other phase's own steps read:
      * it is taken in both phases or in none. */
     bool group_both;
-    const struct lab_op_check *checks; /* engine/op_check.h; NULL: the chain */
-    int n_checks;
+    /* The same for an op of several inputs, or of ids: engine/op_trial.h. */
+    const struct lab_op_trial *trials;
+    int n_trials;
+    /* How the op's variants are checked when it does not fit between dense
+     * layers: the data and keys of the network of this turn (0, 1 ...), which
+     * is the op, with x as every input, a flatten and a dense layer. false:
+     * there are no more turns. NULL: it fits. */
+    bool (*check)(int turn, struct lab_op_check *out);
 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
@@ -108,6 +124,8 @@ typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
 
 struct lab_step_def {
     const char *name; /* within its node: "matmul" */
+    bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
+    int number;
     enum lab_phase phase;
     int in[LAB_STEP_IN];
     int n_in;
@@ -135,8 +153,9 @@ struct lab_group_step {
 enum lab_init {
     LAB_INIT_ZERO,
     LAB_INIT_ONE,
-    LAB_INIT_FAN_IN, /* normal, standard deviation sqrt(1/dim[0]) */
-    LAB_INIT_TABLE   /* normal, standard deviation sqrt(1/dim[1]) */
+    /* Normal, standard deviation 1/sqrt of the numbers that a unit sums up: */
+    LAB_INIT_FAN_IN,      /* the last axis counts the units */
+    LAB_INIT_FAN_IN_FIRST /* the first axis does */
 };
 
 LAB_C_BEGIN
@@ -152,6 +171,9 @@ int lab_op_key(const struct lab_op_def *op, const char *name);
 /* ---- for ops/<op>.c, inside forward(), backward() and update() ---- */
 const struct lab_attr *lab_build_attr(const struct lab_builder *b,
                                       const char *key);
+/* All of them, in the order of the op's keys. */
+const struct lab_attr *lab_build_attrs(const struct lab_builder *b);
+const struct lab_op_def *lab_build_op(const struct lab_builder *b);
 const char *lab_build_node_id(const struct lab_builder *b);
 int lab_build_n_inputs(const struct lab_builder *b);
 int lab_build_input(const struct lab_builder *b, int k); /* tensor id */
@@ -167,8 +189,18 @@ int lab_build_part(struct lab_builder *b, const char *name,
                    const struct lab_shape *shape, enum lab_dtype dtype);
 int lab_build_param(struct lab_builder *b, const char *name,
                     const struct lab_shape *shape, enum lab_init init);
+/* Part of the memory of `of`, an earlier part or gradient of the node: as many
+ * of its elements as `shape` holds, from `first` on. A step may write `of` whole
+ * and others read slices, or the other way round. */
+int lab_build_slice(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, int of, int64_t first);
 /* Kept over iterations: optimizer state "<param>.<name>", zero at the start. */
 int lab_build_state(struct lab_builder *b, int param, const char *name);
+/* The same for a node, with a shape and a start of its own: "<node>.<name>",
+ * which lessons may set under parameters:. Forward steps may write it, in
+ * training only. */
+int lab_build_node_state(struct lab_builder *b, const char *name,
+                         const struct lab_shape *shape, enum lab_init init);
 /* Earlier tensors of this node, by name: "out", "xW", "W". */
 int lab_build_find(const struct lab_builder *b, const char *name);
 
@@ -181,6 +213,12 @@ int lab_build_input_grad_alias(struct lab_builder *b, int k, int same_as);
 int lab_build_grad(struct lab_builder *b, int tensor); /* part or param */
 /* "<tensor>.grad" in the memory of `same_as`: a gradient that is a copy. */
 int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as);
+/* "<tensor>.grad.<path>": what comes back to a tensor along one of several
+ * paths within the node; its gradient is their sum. */
+int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path);
+/* The same, and with path NULL "<tensor>.grad" itself, as a slice of `of`. */
+int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
+                         int of, int64_t first);
 
 /* In forward(): the node reads input k once more, and its gradient comes back
  * once more: lab_build_input_grad() of the new input, which this returns. */

@@ -26,6 +26,8 @@ struct lab_step {
     bool group; /* stands for a whole node's phase (lab_schedule.groups) */
 };
 
+struct lab_names; /* private: finds tensors, nodes and steps by name */
+
 struct lab_node {
     char *id;
     const struct lab_op_def *op;
@@ -66,6 +68,7 @@ struct lab_plan {
     int64_t parameter_count;
     struct lab_param_init *inits; /* how parameters start, private */
     int n_inits;
+    struct lab_names *names;
 };
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the
@@ -110,9 +113,11 @@ enum lab_status lab_plan_build(struct lab_plan **out,
                                const struct lab_data_shapes *shapes,
                                enum lab_dtype real);
 void lab_plan_free(struct lab_plan *plan);
-/* -1 when there is none. */
+/* -1 when there is none. All three take the same time in a plan of any size. */
 int lab_plan_tensor(const struct lab_plan *plan, const char *name);
 int lab_plan_node(const struct lab_plan *plan, const char *id);
+/* The first step of that name, in any phase. */
+int lab_plan_step(const struct lab_plan *plan, const char *name);
 /* The memory that a tensor uses in an arena that starts at `base`. */
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
                               void *base);

@@ -29,8 +29,12 @@ struct lab_tensor {
     int gradient_of;  /* tensor id, or -1 */
     int64_t id_limit; /* data of ids: they run from 0 to id_limit-1; else 0 */
     int alias_of;     /* shares that tensor's memory, or -1 */
-    bool persistent;  /* param or state: in the persistent part of the arena */
-    size_t offset;    /* bytes from the arena's start, a multiple of 256 */
+    bool slice;       /* of alias_of's elements, count of them from `first` */
+    int64_t first;
+    bool sliced;     /* others are slices of this one */
+    bool persistent; /* param or state: in the persistent part of the arena */
+    size_t offset;   /* bytes from the arena's start; a multiple of 256, but
+                        for slices */
 };
 
 LAB_C_BEGIN

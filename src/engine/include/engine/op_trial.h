@@ -1,4 +1,4 @@
-/* engine/op_check.h -- how an op is tried that does not fit into a chain of
+/* engine/op_trial.h -- how an op is tried that does not fit into a chain of
  * layers over [5,7].
  *
  * The check of the variants (and the tests that walk every op) build a network
@@ -7,7 +7,7 @@
 #pragma once
 #include "engine/tensor.h"
 
-struct lab_op_check {
+struct lab_op_trial {
     struct lab_shape in[3]; /* rank 0: no further input */
     struct lab_shape out;
     struct {

@@ -1,0 +1,240 @@
+/* kernels/conv2d_im2col.cu -- the windows laid out as a matrix ("image to
+ * columns"), and cuBLAS for the product.
+ *
+ *   windows (P, K)   row p: the K = KH*KW*C numbers under the kernel at place p,
+ *                    in the order in which the weights lie in memory
+ *
+ *   nhwc   conv (P, M) = windows Wt           Wt (K, M)
+ *          dWt = windows^T dconv              dwindows = dconv Wt^T
+ *   nchw   conv_n (M, P) = Wt windows^T       Wt (M, K), an image at a time
+ *          dWt = dconv_n windows              dwindows = dconv_n^T Wt
+ *
+ * dx gathers from dwindows: a thread an input asks the windows that hold it.
+ * The matrix is KH*KW times as large as the image, and is written and read
+ * once more: that is the price for the best product there is. It goes through
+ * the workspace a piece at a time.
+ *
+ * cuBLAS counts column by column: a row-major (P, K) is its (K, P), and the
+ * products below stand transposed, as in dense_cublas.cu. */
+#include "conv2d_cuda.cuh"
+#include "image.cuh"
+
+/* Places first .. first + count - 1, counted over the whole batch. */
+struct piece {
+    int64_t first;
+    int64_t count;
+};
+
+static __global__ void conv2d_im2col(float *windows, const float *x,
+                                     struct lab_conv2d s, struct piece p,
+                                     int64_t K)
+{
+    int64_t i = lab_element();
+    if (i >= p.count * K)
+        return;
+    int64_t place = p.first + i / K;
+    int64_t k = i % K;
+    int64_t c = s.win.nhwc ? k % s.x.C : k / (s.KH * s.KW);
+    int64_t kw = s.win.nhwc ? k / s.x.C % s.KW : k % s.KW;
+    int64_t kh = s.win.nhwc ? k / (s.x.C * s.KW) : k / s.KW % s.KH;
+    int64_t n = place / (s.y.H * s.y.W);
+    int64_t h = place / s.y.W % s.y.H * s.win.stride[0] - s.win.pad[0] + kh;
+    int64_t w = place % s.y.W * s.win.stride[1] - s.win.pad[1] + kw;
+    bool inside = h >= 0 && h < s.x.H && w >= 0 && w < s.x.W;
+    windows[i] = inside ? x[pixel_at(s.x, n, c, h, w)] : 0.0f;
+}
+
+/* dx of `images` images from `first` on, from their windows' gradients. */
+static __global__ void conv2d_col2im(float *dx, const float *dwindows,
+                                     struct lab_conv2d s, int64_t first,
+                                     int64_t count, int64_t K)
+{
+    int64_t i = lab_element();
+    if (i >= count)
+        return;
+    struct pixel p = pixel_of(s.x, i);
+    int64_t h0, h1, w0, w1;
+    window_readers(s.win, 0, p.h, s.y.H, &h0, &h1);
+    window_readers(s.win, 1, p.w, s.y.W, &w0, &w1);
+    float sum = 0.0f;
+    for (int64_t oh = h0; oh <= h1; oh++) {
+        int64_t kh = p.h + s.win.pad[0] - oh * s.win.stride[0];
+        for (int64_t ow = w0; ow <= w1; ow++) {
+            int64_t kw = p.w + s.win.pad[1] - ow * s.win.stride[1];
+            int64_t k = s.win.nhwc ? (kh * s.KW + kw) * s.x.C + p.c
+                                   : (p.c * s.KH + kh) * s.KW + kw;
+            sum += dwindows[((p.n * s.y.H + oh) * s.y.W + ow) * K + k];
+        }
+    }
+    dx[first * s.x.sn + i] = sum;
+}
+
+struct job {
+    const struct lab_call *call;
+    struct lab_conv2d s;
+    int64_t K;      /* numbers of a window */
+    int64_t places; /* of one image */
+    float *windows; /* the workspace */
+    int64_t room;   /* windows that it holds */
+};
+
+static enum lab_status job_of(const struct lab_call *call,
+                              const struct lab_view *x,
+                              const struct lab_view *conv, struct job *j)
+{
+    j->call = call;
+    j->s = lab_conv2d_of(call, x, conv);
+    j->K = j->s.KH * j->s.KW * j->s.x.C;
+    j->places = j->s.y.H * j->s.y.W;
+    j->windows = static_cast<float *>(call->exec->workspace);
+    j->room = (int64_t)(call->exec->workspace_bytes / sizeof(float)) / j->K;
+    if (!call->exec->cublas)
+        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
+    if (!j->windows || j->room < 1)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "conv2d cublas: one window of %lld numbers is larger "
+                        "than the workspace",
+                        (long long)j->K);
+    if (j->places > INT32_MAX || j->K > INT32_MAX || j->s.y.C > INT32_MAX)
+        return lab_fail(LAB_E_RANGE,
+                        "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
+    return LAB_OK;
+}
+
+/* The next piece: as many places as there is room for; in nchw of one image
+ * only, whose places lie together. count 0: there are no more. */
+static struct piece next_piece(const struct job *j, struct piece last)
+{
+    struct piece p = {last.first + last.count, j->room};
+    int64_t end = j->s.win.nhwc ? j->s.y.N * j->places
+                                : (p.first / j->places + 1) * j->places;
+    if (p.first >= j->s.y.N * j->places)
+        p.count = 0;
+    else if (p.count > end - p.first)
+        p.count = end - p.first;
+    return p;
+}
+
+static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
+                             int64_t n, int64_t k, const float *a, int64_t lda,
+                             const float *b, int64_t ldb, bool more, float *c,
+                             int64_t ldc)
+{
+    const struct lab_cublas *cublas = j->call->exec->cublas;
+    const float one = 1.0f;
+    const float beta = more ? 1.0f : 0.0f;
+    int status =
+        cublas->sgemm(cublas->handle, op_a, op_b, (int)m, (int)n, (int)k, &one,
+                      a, (int)lda, b, (int)ldb, &beta, c, (int)ldc);
+    if (status == 0)
+        return LAB_OK;
+    return lab_fail(
+        LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
+        cublas->status_text ? cublas->status_text(status) : "failed", status);
+}
+
+static enum lab_status lay_out(const struct job *j, const float *x,
+                               struct piece p)
+{
+    conv2d_im2col<<<lab_blocks(p.count * j->K), LAB_BLOCK, 0,
+                    lab_stream(j->call)>>>(j->windows, x, j->s, p, j->K);
+    return lab_launched("conv2d_im2col");
+}
+
+/* Where a piece starts in conv or dconv, and the length of its columns as
+ * cuBLAS sees it. */
+static int64_t piece_offset(const struct job *j, struct piece p)
+{
+    if (j->s.win.nhwc)
+        return p.first * j->s.y.C;
+    return p.first / j->places * j->s.y.sn + p.first % j->places;
+}
+
+enum lab_status conv2d_im2col_forward(const struct lab_call *call)
+{
+    struct job j;
+    enum lab_status st = job_of(call, &call->in[0], &call->out[0], &j);
+    if (st)
+        return st;
+    const float *Wt = lab_in(call, 1);
+    int64_t M = j.s.y.C;
+    for (struct piece p = next_piece(&j, {0, 0}); p.count > 0 && !st;
+         p = next_piece(&j, p)) {
+        float *conv = lab_out(call, 0) + piece_offset(&j, p);
+        st = lay_out(&j, lab_in(call, 0), p);
+        if (!st && j.s.win.nhwc)
+            st = sgemm(&j, LAB_CUBLAS_N, LAB_CUBLAS_N, M, p.count, j.K, Wt, M,
+                       j.windows, j.K, false, conv, M);
+        else if (!st)
+            st = sgemm(&j, LAB_CUBLAS_T, LAB_CUBLAS_N, p.count, M, j.K,
+                       j.windows, j.K, Wt, j.K, false, conv, j.places);
+    }
+    return st;
+}
+
+static enum lab_status weight_gradient(const struct job *j)
+{
+    const struct lab_call *call = j->call;
+    enum lab_status st = LAB_OK;
+    int64_t M = j->s.y.C;
+    for (struct piece p = next_piece(j, {0, 0}); p.count > 0 && !st;
+         p = next_piece(j, p)) {
+        const float *dconv = lab_in(call, 0) + piece_offset(j, p);
+        bool more = p.first > 0;
+        st = lay_out(j, lab_in(call, 1), p);
+        if (!st && j->s.win.nhwc)
+            st = sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_T, M, j->K, p.count, dconv,
+                       M, j->windows, j->K, more, lab_out(call, 0), M);
+        else if (!st)
+            st = sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_N, j->K, M, p.count,
+                       j->windows, j->K, dconv, j->places, more,
+                       lab_out(call, 0), j->K);
+    }
+    return st;
+}
+
+/* The gradients of the windows of some whole images, and dx from them. */
+static enum lab_status input_gradient(const struct job *j, int64_t first,
+                                      int64_t images)
+{
+    const struct lab_call *call = j->call;
+    const float *Wt = lab_in(call, 2);
+    int64_t M = j->s.y.C;
+    enum lab_status st = LAB_OK;
+    int64_t together = j->s.win.nhwc ? images : 1;
+    for (int64_t n = 0; n < images && !st; n += together) {
+        const float *dconv = lab_in(call, 0) + (first + n) * j->s.y.sn;
+        float *to = j->windows + n * j->places * j->K;
+        int64_t count = together * j->places;
+        if (j->s.win.nhwc)
+            st = sgemm(j, LAB_CUBLAS_T, LAB_CUBLAS_N, j->K, count, M, Wt, M,
+                       dconv, M, false, to, j->K);
+        else
+            st = sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_T, j->K, count, M, Wt, j->K,
+                       dconv, j->places, false, to, j->K);
+    }
+    if (st)
+        return st;
+    int64_t count = images * j->s.x.sn;
+    conv2d_col2im<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 1), j->windows, j->s, first, count, j->K);
+    return lab_launched("conv2d_col2im");
+}
+
+enum lab_status conv2d_im2col_backward(const struct lab_call *call)
+{
+    struct job j;
+    enum lab_status st = job_of(call, &call->in[1], &call->in[0], &j);
+    if (!st)
+        st = weight_gradient(&j);
+    if (st || !lab_out(call, 1))
+        return st;
+    int64_t at_once = j.room / j.places;
+    if (at_once < 1) /* one image's windows are more than the workspace */
+        return conv2d_tile_dx(call);
+    for (int64_t n = 0; n < j.s.x.N && !st; n += at_once) {
+        int64_t left = j.s.x.N - n;
+        st = input_gradient(&j, n, left < at_once ? left : at_once);
+    }
+    return st;
+}

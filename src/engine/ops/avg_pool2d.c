@@ -1,0 +1,105 @@
+/* avg_pool2d: the mean of every window; padding is not counted. */
+#include "pools.h"
+
+static void explain_forward(struct lab_explainer *ex, int out_slot,
+                            int64_t index)
+{
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    bool nhwc = p->window.nhwc;
+    struct lab_image x = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
+    struct lab_image y =
+        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
+    struct lab_pixel at = lab_pixel_of(&y, index);
+    int64_t count = lab_pool_count(&p->window, &x, at);
+    int64_t i;
+    lab_explain_symbolic(ex, "sum over the window of %s / %lld",
+                         lab_explain_in_name(ex, 0), (long long)count);
+    for (int64_t k = 0; lab_pool_next(&p->window, &x, at, &k, &i);) {
+        double v = lab_explain_in(ex, 0, i);
+        lab_explain_term(ex, v / (double)count, "%.4g/%lld", v,
+                         (long long)count);
+        lab_explain_source(ex, 0, i);
+    }
+}
+
+static void explain_backward(struct lab_explainer *ex, int out_slot,
+                             int64_t index)
+{
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    bool nhwc = p->window.nhwc;
+    struct lab_image x =
+        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
+    struct lab_image y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
+    struct lab_pixel at = lab_pixel_of(&x, index);
+    int64_t rows[2];
+    int64_t cols[2];
+    lab_window_readers(&p->window, 0, at.h, y.H, &rows[0], &rows[1]);
+    lab_window_readers(&p->window, 1, at.w, y.W, &cols[0], &cols[1]);
+    lab_explain_symbolic(ex,
+                         "sum over the windows that hold it of %s / elements",
+                         lab_explain_in_name(ex, 0));
+    for (int64_t h = rows[0]; h <= rows[1]; h++) {
+        for (int64_t w = cols[0]; w <= cols[1]; w++) {
+            struct lab_pixel o = {at.n, at.c, h, w};
+            int64_t i = lab_pixel_index(&y, o);
+            int64_t count = lab_pool_count(&p->window, &x, o);
+            double g = lab_explain_in(ex, 0, i);
+            lab_explain_term(ex, g / (double)count, "%.4g/%lld", g,
+                             (long long)count);
+            lab_explain_source(ex, 0, i);
+        }
+    }
+}
+
+static void forward(struct lab_builder *b)
+{
+    struct lab_pool_node p;
+    if (!lab_pool_of(b, &p))
+        return;
+    int y = lab_build_out(b, &p.out);
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "pool",
+                          .phase = LAB_FORWARD,
+                          .in = {lab_build_input(b, 0)},
+                          .n_in = 1,
+                          .out = {y},
+                          .n_out = 1,
+                          .params = &p.params,
+                          .params_bytes = sizeof(p.params),
+                          .flop = p.elements,
+                          .formula = "$o0[oh,ow] = mean over the window of $i0",
+                          .explain = explain_forward});
+}
+
+static void backward(struct lab_builder *b)
+{
+    struct lab_pool_node p;
+    int dx = lab_build_input_grad(b, 0);
+    if (dx < 0 || !lab_pool_of(b, &p))
+        return;
+    lab_build_step(
+        b, &(struct lab_step_def){
+               .name = "pool",
+               .phase = LAB_BACKWARD,
+               .in = {lab_build_out_grad(b)},
+               .n_in = 1,
+               .out = {dx},
+               .n_out = 1,
+               .params = &p.params,
+               .params_bytes = sizeof(p.params),
+               .flop = p.elements,
+               .formula = "$o0[h,w] = sum of $i0 / elements, over the windows "
+                          "that hold [h,w]",
+               .explain = explain_backward});
+}
+
+const struct lab_op_def lab_op_avg_pool2d = {.name = "avg_pool2d",
+                                             .kind = LAB_KIND_LAYER,
+                                             .keys = lab_pool_keys,
+                                             .n_keys = LAB_POOL_KEYS,
+                                             .min_inputs = 1,
+                                             .max_inputs = 1,
+                                             .takes_images = true,
+                                             .forward = forward,
+                                             .backward = backward,
+                                             .check = lab_pool_check};

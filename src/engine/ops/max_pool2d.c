@@ -1,0 +1,143 @@
+/* max_pool2d: the largest number of every window. */
+#include <math.h>
+#include <stdint.h>
+
+#include "pools.h"
+
+static void explain_forward(struct lab_explainer *ex, int out_slot,
+                            int64_t index)
+{
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    const struct lab_window *win = &p->window;
+    struct lab_image x =
+        lab_image_of(lab_explain_in_shape(ex, 0)->dim, win->nhwc);
+    struct lab_image y =
+        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, win->nhwc);
+    struct lab_pixel at = lab_pixel_of(&y, index);
+    int64_t best = -1;
+    int64_t i;
+    double top = 0;
+    for (int64_t k = 0; lab_pool_next(win, &x, at, &k, &i);) {
+        double v = lab_explain_in(ex, 0, i);
+        if (best < 0 || v > top || (isnan(v) && !isnan(top))) {
+            best = i;
+            top = v;
+        }
+    }
+    lab_explain_source(ex, 0, best);
+    for (int64_t k = 0; lab_pool_next(win, &x, at, &k, &i);) {
+        if (i != best)
+            lab_explain_source(ex, 0, i);
+    }
+    char text[LAB_SHAPE_TEXT];
+    lab_explain_at(lab_explain_in_shape(ex, 0), best, text);
+    if (out_slot == 1) {
+        lab_explain_symbolic(ex, "the place in %s of the largest: [%s]",
+                             lab_explain_in_name(ex, 0), text);
+        lab_explain_value(ex, (double)best);
+        return;
+    }
+    lab_explain_symbolic(
+        ex, "max over rows %lld.. and columns %lld.., %lld x %lld, of %s",
+        (long long)(at.h * win->stride[0] - win->pad[0]),
+        (long long)(at.w * win->stride[1] - win->pad[1]),
+        (long long)win->size[0], (long long)win->size[1],
+        lab_explain_in_name(ex, 0));
+    lab_explain_numeric(ex, "%s[%s]", lab_explain_in_name(ex, 0), text);
+    lab_explain_value(ex, top);
+}
+
+/* in: dy, argmax */
+static void explain_backward(struct lab_explainer *ex, int out_slot,
+                             int64_t index)
+{
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    bool nhwc = p->window.nhwc;
+    struct lab_image x =
+        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
+    struct lab_image y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
+    struct lab_pixel at = lab_pixel_of(&x, index);
+    int64_t rows[2];
+    int64_t cols[2];
+    lab_window_readers(&p->window, 0, at.h, y.H, &rows[0], &rows[1]);
+    lab_window_readers(&p->window, 1, at.w, y.W, &cols[0], &cols[1]);
+    lab_explain_symbolic(ex, "sum of %s over the windows that it won",
+                         lab_explain_in_name(ex, 0));
+    for (int64_t h = rows[0]; h <= rows[1]; h++) {
+        for (int64_t w = cols[0]; w <= cols[1]; w++) {
+            struct lab_pixel o = {at.n, at.c, h, w};
+            int64_t i = lab_pixel_index(&y, o);
+            if ((int64_t)lab_explain_in(ex, 1, i) != index)
+                continue;
+            double g = lab_explain_in(ex, 0, i);
+            lab_explain_term(ex, g, "%.6g", g);
+            lab_explain_source(ex, 0, i);
+            lab_explain_source(ex, 1, i);
+        }
+    }
+}
+
+static void forward(struct lab_builder *b)
+{
+    struct lab_pool_node p;
+    int64_t n = 0;
+    if (!lab_pool_of(b, &p))
+        return;
+    if (!lab_shape_count(&p.in, &n) && n > INT32_MAX) {
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "reads %lld numbers; argmax counts to %d", (long long)n,
+                       INT32_MAX);
+        return;
+    }
+    int y = lab_build_out(b, &p.out);
+    int argmax = lab_build_part(b, "argmax", &p.out, LAB_I32);
+    lab_build_step(
+        b, &(struct lab_step_def){
+               .name = "pool",
+               .phase = LAB_FORWARD,
+               .in = {lab_build_input(b, 0)},
+               .n_in = 1,
+               .out = {y, argmax},
+               .n_out = 2,
+               .params = &p.params,
+               .params_bytes = sizeof(p.params),
+               .flop = p.elements,
+               .formula = "$o0[oh,ow] = max over the window of $i0; $o1 = its "
+                          "place",
+               .explain = explain_forward});
+}
+
+static void backward(struct lab_builder *b)
+{
+    struct lab_pool_node p;
+    int dx = lab_build_input_grad(b, 0);
+    if (dx < 0 || !lab_pool_of(b, &p))
+        return;
+    int64_t n = 0;
+    if (lab_shape_count(&p.out, &n))
+        return;
+    lab_build_step(
+        b, &(struct lab_step_def){
+               .name = "pool",
+               .phase = LAB_BACKWARD,
+               .in = {lab_build_out_grad(b), lab_build_find(b, "argmax")},
+               .n_in = 2,
+               .out = {dx},
+               .n_out = 1,
+               .params = &p.params,
+               .params_bytes = sizeof(p.params),
+               .flop = (double)n,
+               .formula = "$o0[i] = sum of $i0 where $i1 = i",
+               .explain = explain_backward});
+}
+
+const struct lab_op_def lab_op_max_pool2d = {.name = "max_pool2d",
+                                             .kind = LAB_KIND_LAYER,
+                                             .keys = lab_pool_keys,
+                                             .n_keys = LAB_POOL_KEYS,
+                                             .min_inputs = 1,
+                                             .max_inputs = 1,
+                                             .takes_images = true,
+                                             .forward = forward,
+                                             .backward = backward,
+                                             .check = lab_pool_check};

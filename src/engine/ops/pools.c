@@ -1,0 +1,80 @@
+#include "pools.h"
+
+static const char *const paddings[] = {"same", "valid", NULL};
+enum { SAME, VALID };
+
+/* stride 0 stands for "as size". */
+const struct lab_key_def lab_pool_keys[LAB_POOL_KEYS] = {
+    {"size", LAB_KEY_INTS, true, 0, 1, 1 << 30, .min_items = 2, .max_items = 2},
+    {"stride", LAB_KEY_INTS, false, 0, 1, 1 << 30, .min_items = 1,
+     .max_items = 2},
+    {"padding", LAB_KEY_PADDING, false, VALID, 0, 1 << 30, .choices = paddings},
+};
+
+bool lab_pool_of(struct lab_builder *b, struct lab_pool_node *out)
+{
+    int64_t rows_cols[2] = {0, 0};
+    struct lab_window *win = &out->params.window;
+    out->in = lab_build_shape(b, lab_build_input(b, 0));
+    if (!lab_window_of(b, &out->in, "size", win, rows_cols))
+        return false;
+    if (win->pad[0] >= win->size[0] || win->pad[1] >= win->size[1]) {
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "padding %lld leaves windows of %lld x %lld that hold "
+                       "nothing but padding; it must be smaller than the "
+                       "window",
+                       (long long)lab_build_attr(b, "padding")->i,
+                       (long long)win->size[0], (long long)win->size[1]);
+        return false;
+    }
+    struct lab_image x = lab_image_of(out->in.dim, win->nhwc);
+    out->out = lab_window_shape(win, x.N, x.C, rows_cols);
+    out->elements = (double)x.N * (double)x.C * (double)rows_cols[0] *
+                    (double)rows_cols[1] * (double)win->size[0] *
+                    (double)win->size[1];
+    return true;
+}
+
+bool lab_pool_check(int turn, struct lab_op_check *c)
+{
+    c->nhwc = turn % 2 == 1;
+    c->x = (struct lab_shape){4, {2, 3, 7, 6}};
+    if (c->nhwc)
+        c->x = (struct lab_shape){4, {2, 7, 6, 3}};
+    c->attr[0].n = 2; /* size */
+    c->attr[0].list[0] = 3;
+    c->attr[0].list[1] = 2;
+    c->attr[1].n = 1; /* stride: the windows overlap, or leave gaps */
+    c->attr[1].list[0] = turn / 2 == 0 ? 2 : 3;
+    c->attr[2].choice = turn / 2 == 0 ? SAME : VALID;
+    return turn < 4;
+}
+
+bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
+                   struct lab_pixel out, int64_t *k, int64_t *index)
+{
+    while (*k < win->size[0] * win->size[1]) {
+        struct lab_pixel p = {
+            .n = out.n,
+            .c = out.c,
+            .h = out.h * win->stride[0] - win->pad[0] + *k / win->size[1],
+            .w = out.w * win->stride[1] - win->pad[1] + *k % win->size[1]};
+        ++*k;
+        if (lab_pixel_inside(x, p)) {
+            *index = lab_pixel_index(x, p);
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
+                       struct lab_pixel out)
+{
+    int64_t k = 0;
+    int64_t index;
+    int64_t count = 0;
+    while (lab_pool_next(win, x, out, &k, &index))
+        count++;
+    return count;
+}

@@ -1,0 +1,27 @@
+/* ops/pools.h -- what max_pool2d and avg_pool2d share. */
+#pragma once
+#include "pool.h"
+#include "window.h"
+
+enum { LAB_POOL_KEYS = 3 };
+extern const struct lab_key_def lab_pool_keys[LAB_POOL_KEYS];
+
+struct lab_pool_node {
+    struct lab_pool_params params;
+    struct lab_shape in;
+    struct lab_shape out;
+    double elements; /* of the result, times those of a window */
+};
+
+/* false: the node was refused. */
+bool lab_pool_of(struct lab_builder *b, struct lab_pool_node *out);
+/* How the op's variants are checked at start. */
+bool lab_pool_check(int turn, struct lab_op_check *c);
+
+/* Walks the elements of the window of output `index` that lie in the image.
+ * Start with *k = 0; false: there are no more. */
+bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
+                   struct lab_pixel out, int64_t *k, int64_t *index);
+/* Elements of that window inside the image. */
+int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
+                       struct lab_pixel out);

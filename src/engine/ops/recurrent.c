@@ -1,0 +1,180 @@
+/* The steps `input` and `return` of rnn and lstm, their parts, and the sums of
+ * products that their explanations share. */
+#include "recurrent.h"
+
+#include <stdio.h>
+
+#include "engine/explain.h"
+
+const char *const lab_recurrent_returns[] = {"sequence", "last", NULL};
+
+bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
+{
+    struct lab_shape x = lab_build_shape(b, lab_build_input(b, 0));
+    char text[LAB_SHAPE_TEXT];
+    if (x.rank != 3) {
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "reads %s; it takes sequences [N,T,D]: samples, time "
+                       "steps, features",
+                       lab_shape_text(&x, text));
+        return false;
+    }
+    if (x.dim[1] > LAB_RECURRENT_STEPS) {
+        lab_build_fail(b, LAB_E_RANGE,
+                       "reads %s: %lld time steps, and at most %d are "
+                       "unrolled",
+                       lab_shape_text(&x, text), (long long)x.dim[1],
+                       LAB_RECURRENT_STEPS);
+        return false;
+    }
+    *r = (struct lab_recurrent){.n = x.dim[0],
+                                .t = x.dim[1],
+                                .d = x.dim[2],
+                                .h = lab_build_attr(b, "hidden")->i,
+                                .last = lab_build_attr(b, "return")->choice};
+    return true;
+}
+
+struct lab_shape lab_recurrent_step_shape(const struct lab_recurrent *r)
+{
+    return (struct lab_shape){2, {r->n, r->h}};
+}
+
+int lab_recurrent_find(const struct lab_builder *b, const char *part, int64_t t)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s.%lld", part, (long long)t);
+    return lab_build_find(b, name);
+}
+
+int lab_recurrent_part(struct lab_builder *b, const struct lab_recurrent *r,
+                       const char *part, int64_t t, int64_t cols, int of)
+{
+    struct lab_shape shape = {2, {r->n, cols}};
+    char name[64];
+    snprintf(name, sizeof(name), "%s.%lld", part, (long long)t);
+    if (of == LAB_NO_TENSOR)
+        return lab_build_part(b, name, &shape, lab_build_real(b));
+    return lab_build_slice(b, name, &shape, of, t * r->n * cols);
+}
+
+int lab_recurrent_grad(struct lab_builder *b, const struct lab_recurrent *r,
+                       const char *part, int64_t t, const char *path, int of)
+{
+    int tensor = lab_recurrent_find(b, part, t);
+    struct lab_shape shape = lab_build_shape(b, tensor);
+    if (of == LAB_NO_TENSOR)
+        return path ? lab_build_grad_path(b, tensor, path)
+                    : lab_build_grad(b, tensor);
+    return lab_build_grad_slice(b, tensor, path, of, t * r->n * shape.dim[1]);
+}
+
+/* ---- explanations ---- */
+
+double lab_recurrent_products(struct lab_explainer *ex, int slot_a,
+                              int64_t at_a, int64_t step_a, int slot_b,
+                              int64_t at_b, int64_t step_b, int64_t count)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = at_a + k * step_a;
+        int64_t j = at_b + k * step_b;
+        double a = lab_explain_in(ex, slot_a, i);
+        double b = lab_explain_in(ex, slot_b, j);
+        lab_explain_term(ex, a * b, "%.4g*%.4g", a, b);
+        lab_explain_source(ex, slot_a, i);
+        lab_explain_source(ex, slot_b, j);
+        sum += a * b;
+    }
+    return sum;
+}
+
+double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index)
+{
+    double v = lab_explain_in(ex, slot, index);
+    lab_explain_term(ex, v, "%.6g", v);
+    lab_explain_source(ex, slot, index);
+    return v;
+}
+
+/* A copy: with the first two axes of a sequence exchanged. */
+static void explain_turn(struct lab_explainer *ex, int out_slot, int64_t index)
+{
+    const struct lab_shape *in = lab_explain_in_shape(ex, 0);
+    const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
+    char text[LAB_SHAPE_TEXT];
+    int64_t from = index;
+    if (in->rank == 3) {
+        int64_t at[LAB_MAX_RANK];
+        lab_shape_unravel(out, index, at);
+        from = lab_shape_ravel(in, (int64_t[]){at[1], at[0], at[2]}, 3);
+    }
+    lab_explain_symbolic(ex, "%s[%s], unchanged", lab_explain_in_name(ex, 0),
+                         lab_explain_at(in, from, text));
+    lab_recurrent_number(ex, 0, from);
+}
+
+/* ---- steps ---- */
+
+void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r)
+{
+    int xs = lab_build_part(b, "x", &(struct lab_shape){3, {r->t, r->n, r->d}},
+                            lab_build_real(b));
+    for (int64_t t = 0; t < r->t; t++)
+        lab_recurrent_part(b, r, "x", t, r->d, xs);
+    lab_build_step(b,
+                   &(struct lab_step_def){.name = "input",
+                                          .phase = LAB_FORWARD,
+                                          .in = {lab_build_input(b, 0)},
+                                          .n_in = 1,
+                                          .out = {xs},
+                                          .n_out = 1,
+                                          .formula = "$o0[t,n,d] = $i0[n,t,d]",
+                                          .explain = explain_turn});
+}
+
+void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r)
+{
+    struct lab_shape shape = {3, {r->n, r->t, r->h}};
+    if (r->last)
+        shape = lab_recurrent_step_shape(r);
+    int from =
+        r->last ? lab_recurrent_find(b, "h", r->t - 1) : lab_build_find(b, "h");
+    int out = lab_build_out(b, &shape);
+    lab_build_step(
+        b, &(struct lab_step_def){
+               .name = "return",
+               .phase = LAB_FORWARD,
+               .in = {from},
+               .n_in = 1,
+               .out = {out},
+               .n_out = 1,
+               .formula = r->last ? "$o0 = $i0" : "$o0[n,t,j] = $i0[t,n,j]",
+               .explain = explain_turn});
+}
+
+int lab_recurrent_return_grad(struct lab_builder *b,
+                              const struct lab_recurrent *r)
+{
+    if (r->last)
+        return LAB_NO_TENSOR;
+    int whole = lab_build_grad_path(b, lab_build_find(b, "h"), "return");
+    lab_build_step(b,
+                   &(struct lab_step_def){.name = "return",
+                                          .phase = LAB_BACKWARD,
+                                          .in = {lab_build_out_grad(b)},
+                                          .n_in = 1,
+                                          .out = {whole},
+                                          .n_out = 1,
+                                          .formula = "$o0[t,n,j] = $i0[n,t,j]",
+                                          .explain = explain_turn});
+    return whole;
+}
+
+int lab_recurrent_returned(struct lab_builder *b, const struct lab_recurrent *r,
+                           int64_t t, int whole)
+{
+    if (!r->last)
+        return lab_recurrent_grad(b, r, "h", t, "return", whole);
+    return t == r->t - 1 ? lab_build_out_grad(b) : LAB_NO_TENSOR;
+}

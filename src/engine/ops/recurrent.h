@@ -1,0 +1,52 @@
+/* ops/recurrent.h -- what rnn and lstm have in common: sequences in, one small
+ * step a time step, sequences or the last step out. */
+#pragma once
+#include "engine/op.h"
+
+struct lab_recurrent {
+    int64_t n; /* samples */
+    int64_t t; /* time steps */
+    int64_t d; /* features */
+    int64_t h; /* hidden units */
+    bool last; /* return: last */
+};
+
+enum { LAB_RECURRENT_STEPS = 16384 }; /* the longest sequence */
+
+extern const char *const lab_recurrent_returns[]; /* the key's choices */
+
+/* From the node's input and keys; a shape that does not fit is refused. */
+bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r);
+struct lab_shape lab_recurrent_step_shape(const struct lab_recurrent *r);
+/* "<part>.<t>" of this node; LAB_NO_TENSOR where there is none. */
+int lab_recurrent_find(const struct lab_builder *b, const char *part,
+                       int64_t t);
+/* A new part "<part>.<t>" of `cols` columns; `of` LAB_NO_TENSOR: on its own,
+ * else step t of that whole. */
+int lab_recurrent_part(struct lab_builder *b, const struct lab_recurrent *r,
+                       const char *part, int64_t t, int64_t cols, int of);
+/* Step t of the gradient `of` of the whole part: "<part>.<t>.grad", with a
+ * path behind it unless that is NULL. */
+int lab_recurrent_grad(struct lab_builder *b, const struct lab_recurrent *r,
+                       const char *part, int64_t t, const char *path, int of);
+/* The step `input`: x [T,N,D] and x.t, from the node's input. */
+void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r);
+/* The step `return`: out, from h or from its last step. */
+void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r);
+/* Backward of `return`; the whole of "h.grad.return", or LAB_NO_TENSOR when
+ * only the last step returns. */
+int lab_recurrent_return_grad(struct lab_builder *b,
+                              const struct lab_recurrent *r);
+/* What step t's h gets back from the result, of that whole. */
+int lab_recurrent_returned(struct lab_builder *b, const struct lab_recurrent *r,
+                           int64_t t, int whole);
+
+/* ---- explanations ---- */
+
+/* Adds count terms in[slot_a][at_a + k*step_a] * in[slot_b][at_b + k*step_b];
+ * returns their sum. */
+double lab_recurrent_products(struct lab_explainer *ex, int slot_a,
+                              int64_t at_a, int64_t step_a, int slot_b,
+                              int64_t at_b, int64_t step_b, int64_t count);
+/* Adds one number of an input as a term of its own. */
+double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index);

@@ -1,0 +1,112 @@
+#include "window.h"
+
+#include <stdio.h>
+
+enum { SAME, VALID }; /* the choices of `padding`, in this order */
+
+static void refuse_size(struct lab_builder *b, const struct lab_shape *x,
+                        const struct lab_window *win, int64_t n)
+{
+    char text[LAB_SHAPE_TEXT];
+    char padded[64] = "";
+    if (n > 0)
+        snprintf(padded, sizeof(padded), ", with %lld of padding on each side",
+                 (long long)n);
+    lab_build_fail(b, LAB_E_SHAPE,
+                   "its window of %lld x %lld is larger than the images of %s"
+                   "%s",
+                   (long long)win->size[0], (long long)win->size[1],
+                   lab_shape_text(x, text), padded);
+}
+
+/* One axis; false: the window does not fit. */
+static bool place(struct lab_window *win, int axis, int64_t size,
+                  const struct lab_attr *padding, int64_t *out)
+{
+    int64_t k = win->size[axis];
+    int64_t s = win->stride[axis];
+    if (padding->choice == SAME) {
+        *out = (size + s - 1) / s;
+        int64_t total = (*out - 1) * s + k - size;
+        win->pad[axis] = total > 0 ? total / 2 : 0;
+        return true;
+    }
+    int64_t pad = padding->choice == VALID ? 0 : padding->i;
+    win->pad[axis] = pad;
+    if (k > size + 2 * pad)
+        return false;
+    *out = (size + 2 * pad - k) / s + 1;
+    return true;
+}
+
+bool lab_window_of(struct lab_builder *b, const struct lab_shape *x,
+                   const char *size_key, struct lab_window *win, int64_t out[2])
+{
+    const struct lab_attr *size = lab_build_attr(b, size_key);
+    const struct lab_attr *stride = lab_build_attr(b, "stride");
+    const struct lab_attr *padding = lab_build_attr(b, "padding");
+    char text[LAB_SHAPE_TEXT];
+    *win = (struct lab_window){.nhwc = lab_build_nhwc(b)};
+    if (x->rank != 4) {
+        lab_build_fail(
+            b, LAB_E_SHAPE, "reads %s; it takes images, %s (layout: %s)",
+            lab_shape_text(x, text), win->nhwc ? "[N,H,W,C]" : "[N,C,H,W]",
+            win->nhwc ? "nhwc" : "nchw");
+        return false;
+    }
+    struct lab_image image = lab_image_of(x->dim, win->nhwc);
+    for (int axis = 0; axis < 2; axis++) {
+        int one = stride->n == 1 ? 0 : axis; /* one number for both */
+        win->size[axis] = size->list[size->n == 1 ? 0 : axis];
+        win->stride[axis] = stride->list[one];
+        if (win->stride[axis] == 0)
+            win->stride[axis] = win->size[axis];
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        int64_t sides[2] = {image.H, image.W};
+        if (!place(win, axis, sides[axis], padding, &out[axis])) {
+            refuse_size(b, x, win, win->pad[axis]);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct lab_shape lab_window_shape(const struct lab_window *win, int64_t N,
+                                  int64_t C, const int64_t rows_cols[2])
+{
+    struct lab_shape nchw = {4, {N, C, rows_cols[0], rows_cols[1]}};
+    struct lab_shape nhwc = {4, {N, rows_cols[0], rows_cols[1], C}};
+    return win->nhwc ? nhwc : nchw;
+}
+
+struct lab_pixel lab_pixel_of(const struct lab_image *image, int64_t index)
+{
+    struct lab_pixel p = {.n = index / image->sn,
+                          .c = index / image->sc % image->C,
+                          .h = index / image->sh % image->H,
+                          .w = index / image->sw % image->W};
+    return p;
+}
+
+int64_t lab_pixel_index(const struct lab_image *image, struct lab_pixel p)
+{
+    return p.n * image->sn + p.c * image->sc + p.h * image->sh +
+           p.w * image->sw;
+}
+
+bool lab_pixel_inside(const struct lab_image *image, struct lab_pixel p)
+{
+    return p.h >= 0 && p.h < image->H && p.w >= 0 && p.w < image->W;
+}
+
+void lab_window_readers(const struct lab_window *win, int axis, int64_t at,
+                        int64_t limit, int64_t *first, int64_t *last)
+{
+    int64_t reach = at + win->pad[axis];
+    int64_t skip = reach - win->size[axis] + 1;
+    *last = reach / win->stride[axis];
+    if (*last >= limit)
+        *last = limit - 1;
+    *first = skip <= 0 ? 0 : (skip + win->stride[axis] - 1) / win->stride[axis];
+}

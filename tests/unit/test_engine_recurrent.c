@@ -1,0 +1,335 @@
+/* rnn and lstm through the whole engine: gradients against differences, every
+ * number explained, parts of one time step as slices of the whole, long
+ * sequences, and shapes that do not fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "unit/net.h"
+
+/* Two layers, so that each kind feeds the other, and one that starts from
+ * states that are not zero. */
+static const char *const stacks[][2] = {
+    {"r1 lstm hidden=3", "r2 rnn hidden=2"},
+    {"r1 rnn hidden=3 bias=false", "r2 lstm hidden=2 return=last"},
+    {"r1 lstm hidden=1", "r2 lstm hidden=3"},
+    {"r1 rnn hidden=4", "r2 rnn hidden=1 return=last"},
+};
+enum { STACKS = sizeof(stacks) / sizeof(stacks[0]) };
+
+static void begin_stack(struct net *n, int which, int steps)
+{
+    char text[64];
+    bool last = strstr(stacks[which][1], "last") != NULL;
+    net_init(n);
+    n->spec.data.gradient = true;
+    snprintf(text, sizeof(text), "x 2,%d,5", steps);
+    net_tensor(n, text, NULL);
+    net_node(n, stacks[which][0]);
+    net_node(n, stacks[which][1]);
+    net_node(n, "fc1 dense units=3");
+    net_loss(n, "mse reduction=half_sum");
+    snprintf(text, sizeof(text), last ? "y 2,3" : "y 2,%d,3", steps);
+    net_tensor(n, text, NULL);
+    net_optimizer(n, "sgd lr=0.1");
+    for (int k = 0; k < 2; k++) {
+        int hidden = 0;
+        const char *lstm = strstr(stacks[which][k], "lstm");
+        sscanf(strstr(stacks[which][k], "hidden"), "hidden=%d", &hidden);
+        snprintf(text, sizeof(text), "r%d.h0 2,%d", k + 1, hidden);
+        net_param(n, text, NULL);
+        snprintf(text, sizeof(text), "r%d.c0 2,%d", k + 1, hidden);
+        if (lstm)
+            net_param(n, text, NULL);
+    }
+}
+
+static void gradients_are_the_slopes_of_the_loss(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STACKS * 2; i++) {
+        struct net n;
+        struct lab_check_result *result = NULL;
+        int count = 0;
+        begin_stack(&n, i / 2, i % 2 ? 1 : 4);
+        net_walk(&n, "cpu");
+        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count))
+            fail_msg("%s", lab_error());
+        assert_true(count >= 7);
+        for (int k = 0; k < count; k++) {
+            if (!result[k].passed || result[k].elements == 0)
+                fail_msg("stack %d, %s: %g instead of %g", i,
+                         result[k].parameter, result[k].analytic,
+                         result[k].numeric);
+        }
+        lab_free(result);
+        net_free(&n);
+    }
+}
+
+static void explain_one(struct net *n, int t, int64_t i)
+{
+    struct lab_explanation e;
+    if (lab_walk_explain(n->walk, t, i, &e))
+        fail_msg("%s", lab_error());
+    if (!e.agrees)
+        fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name, e.symbolic,
+                 e.value, e.shown);
+    const struct lab_tensor *tensor = &n->plan->tensors[t];
+    bool computed = tensor->role == LAB_TENSOR_ACTIVATION ||
+                    tensor->role == LAB_TENSOR_GRADIENT;
+    /* A slice, or the whole of written slices, has a step to explain it. */
+    assert_true(!computed || e.step >= 0);
+    assert_int_equal(strncmp(e.name, tensor->name, strlen(tensor->name)), 0);
+    assert_null(strchr(e.symbolic, '$'));
+    lab_explanation_release(&e);
+}
+
+static void every_number_is_explained(void **state)
+{
+    (void)state;
+    for (int s = 0; s < STACKS; s++) {
+        struct net n;
+        begin_stack(&n, s, 3);
+        net_walk(&n, "cpu");
+        net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+        for (int t = 0; t < n.plan->n_tensors; t++) {
+            assert_true(lab_walk_written(n.walk, t));
+            for (int64_t i = 0; i < n.plan->tensors[t].count; i++)
+                explain_one(&n, t, i);
+        }
+        net_free(&n);
+    }
+}
+
+static void a_step_is_a_slice_of_the_whole(void **state)
+{
+    struct net n;
+    (void)state;
+    begin_stack(&n, 0, 4);
+    net_walk(&n, "cpu");
+    const struct lab_tensor *h = net_at(&n, "r1.h");
+    const struct lab_tensor *h2 = net_at(&n, "r1.h.2");
+    assert_true(h2->slice && h->sliced);
+    assert_int_equal(h2->first, 2 * 2 * 3);
+    assert_int_equal(h2->offset, h->offset + 12 * sizeof(float));
+    /* Up to the first cell: h.0 is there, h is not, nor any of its others. */
+    int at = lab_schedule_find(lab_walk_schedule(n.walk), n.plan, "r1.cell.0",
+                               LAB_FORWARD, 0);
+    net_steps(&n, at + 1);
+    assert_true(lab_walk_written(n.walk, net_id(&n, "r1.h.0")));
+    assert_true(lab_walk_written(n.walk, net_id(&n, "r1.x.3")));
+    assert_false(lab_walk_written(n.walk, net_id(&n, "r1.h.1")));
+    assert_false(lab_walk_written(n.walk, net_id(&n, "r1.h")));
+    int64_t before = lab_walk_generation(n.walk, net_id(&n, "r1.h"));
+    net_steps(&n, 6); /* to cell.3 */
+    assert_true(lab_walk_written(n.walk, net_id(&n, "r1.h")));
+    assert_true(lab_walk_generation(n.walk, net_id(&n, "r1.h")) > before);
+    for (int64_t i = 0; i < h2->count; i++)
+        assert_true(net_get(&n, "r1.h", h2->first + i) ==
+                    net_get(&n, "r1.h.2", i));
+    /* out[n,t,j] is h[t,n,j]. */
+    net_steps(&n, 1);
+    for (int64_t i = 0; i < h->count; i++) {
+        int64_t t = i / 3 % 4;
+        int64_t s = i / 12;
+        assert_true(net_get(&n, "r1.out", i) ==
+                    net_get(&n, "r1.h", (t * 2 + s) * 3 + i % 3));
+    }
+    net_free(&n);
+}
+
+static void back_and_forward_give_the_same_bits(void **state)
+{
+    struct net n;
+    (void)state;
+    begin_stack(&n, 2, 3);
+    net_walk(&n, "cpu");
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, steps + steps / 2);
+    struct net_moment *want = net_keep(&n);
+    assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
+    net_steps(&n, steps);
+    struct net_moment *got = net_keep(&n);
+    net_same(&n, "after going back", want, got);
+    net_moment_free(want);
+    net_moment_free(got);
+    net_free(&n);
+}
+
+static void initial_states_are_not_trained(void **state)
+{
+    struct net n;
+    (void)state;
+    begin_stack(&n, 0, 2);
+    net_walk(&n, "cpu");
+    double h0 = net_get(&n, "r1.h0", 1);
+    double W = net_get(&n, "r1.W", 1);
+    net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+    assert_true(net_get(&n, "r1.h0", 1) == h0);
+    assert_true(net_get(&n, "r1.W", 1) != W);
+    assert_true(net_get(&n, "r1.h0.grad", 1) != 0);
+    assert_true(net_get(&n, "r1.c0.grad", 1) != 0);
+    /* W 12x5, U 12x3, b 12; Wx 3x2, Wh 2x2, b 2; W 2x3, b 3. */
+    assert_int_equal(n.plan->parameter_count, 60 + 36 + 12 + 12 + 9);
+    net_free(&n);
+}
+
+static void variants_give_the_same_numbers(void **state)
+{
+    (void)state;
+    for (int s = 0; s < STACKS; s++) {
+        struct net naive;
+        struct net blas;
+        begin_stack(&naive, s, 5);
+        begin_stack(&blas, s, 5);
+        net_walk(&naive, "cpu");
+        net_walk(&blas, "cpu");
+        net_choose(&naive, "*", "naive");
+        net_choose(&blas, "*", "blas");
+        const struct lab_schedule *sched = lab_walk_schedule(blas.walk);
+        int at = lab_schedule_find(sched, blas.plan, "r1.weights", -1, 0);
+        assert_true(at >= 0);
+        assert_string_equal(sched->steps[at].variant->name, "blas");
+        net_steps(&naive, lab_walk_schedule(naive.walk)->n_steps);
+        net_steps(&blas, sched->n_steps);
+        for (int t = 0; t < naive.plan->n_tensors; t++) {
+            const char *name = naive.plan->tensors[t].name;
+            for (int64_t i = 0; i < naive.plan->tensors[t].count; i++)
+                assert_float_equal(net_get(&naive, name, i),
+                                   net_get(&blas, name, i), 2e-5);
+        }
+        net_free(&naive);
+        net_free(&blas);
+    }
+}
+
+/* Time to build a plan of `steps` time steps, in ns; *tensors of it. */
+static int64_t build_ns(int steps, int *tensors)
+{
+    struct net n;
+    char text[64];
+    net_init(&n);
+    snprintf(text, sizeof(text), "x 1,%d,1", steps);
+    net_tensor(&n, text, NULL);
+    net_node(&n, "r1 lstm hidden=2 return=last");
+    net_loss(&n, "mse");
+    net_tensor(&n, "y 1,2", NULL);
+    int64_t start = lab_clock_monotonic_ns();
+    if (net_build(&n))
+        fail_msg("%s", lab_error());
+    int64_t ns = lab_clock_monotonic_ns() - start;
+    *tensors = n.plan->n_tensors;
+    snprintf(text, sizeof(text), "r1.gates.%d", steps - 1);
+    assert_true(lab_plan_step(n.plan, text) > 0);
+    assert_int_equal(lab_plan_step(n.plan, "r1.gates"), -1);
+    assert_int_equal(lab_plan_node(n.plan, "r1"), 0);
+    assert_int_equal(lab_plan_node(n.plan, "r2"), -1);
+    net_free(&n);
+    return ns;
+}
+
+/* Building takes time in proportion: with a search through all names, sixteen
+ * times the steps took 256 times as long. */
+static void a_long_plan_is_built_in_proportion(void **state)
+{
+    int few;
+    int many;
+    int64_t least_few = INT64_MAX;
+    int64_t least_many = INT64_MAX;
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        int64_t a = build_ns(120, &few);
+        int64_t b = build_ns(1920, &many);
+        least_few = a < least_few ? a : least_few;
+        least_many = b < least_many ? b : least_many;
+    }
+    assert_true(many > 20000);
+    print_message("%d tensors in %.1f ms\n", many, (double)least_many / 1e6);
+    assert_true(least_many < 64 * least_few);
+}
+
+static void refused(struct net *n, enum lab_status want, const char *a,
+                    const char *b)
+{
+    enum lab_status st = net_build(n);
+    assert_int_equal(st, want);
+    net_said(a);
+    net_said(b);
+    net_free(n);
+}
+
+static void shapes_that_do_not_fit(void **state)
+{
+    struct net n;
+    (void)state;
+    static const char *const op[] = {"r1 lstm hidden=3", "r1 rnn hidden=3"};
+    for (int k = 0; k < 2; k++) {
+        net_init(&n);
+        net_tensor(&n, "x 4,5", NULL);
+        net_node(&n, op[k]);
+        net_loss(&n, "mse");
+        net_tensor(&n, "y 4,3", NULL);
+        refused(&n, LAB_E_SHAPE, "net.md:100:5: r1",
+                "reads [4,5]; it takes sequences [N,T,D]");
+        net_init(&n);
+        net_tensor(&n, "x 1,16385,1", NULL);
+        net_node(&n, op[k]);
+        net_loss(&n, "mse");
+        net_tensor(&n, "y 1,16385,3", NULL);
+        refused(&n, LAB_E_RANGE, "net.md:100:5: r1", "16385 time steps");
+    }
+    begin_stack(&n, 0, 3);
+    n.spec.parameters[0].shape.dim[0] = 7;
+    refused(&n, LAB_E_SHAPE, "net.md:50:3: ",
+            "parameter r1.h0 is [2,3] in this network, the lesson gives [7,3]");
+    net_init(&n);
+    net_tensor(&n, "x 1,2,1", NULL);
+    net_node(&n, "r1 lstm hidden=268435456");
+    net_loss(&n, "mse");
+    net_tensor(&n, "y 1,2,1", NULL);
+    refused(&n, LAB_E_SHAPE, "net.md:", "");
+}
+
+static void no_memory_is_said_and_nothing_is_lost(void **state)
+{
+    enum lab_status st = LAB_E_NOMEM;
+    int64_t fails = 1;
+    (void)state;
+    for (; st == LAB_E_NOMEM; fails++) {
+        struct net n;
+        struct lab_plan *plan = NULL;
+        begin_stack(&n, 0, 2);
+        lab_mem_fail_from(fails);
+        st = lab_plan_build(&plan, &n.spec, NULL, LAB_F32);
+        lab_mem_fail_from(0);
+        assert_true((st == LAB_OK) == (plan != NULL));
+        lab_plan_free(plan);
+        net_free(&n);
+    }
+    assert_int_equal(st, LAB_OK);
+    assert_true(fails > 100); /* it failed at each of them */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_are_the_slopes_of_the_loss),
+        cmocka_unit_test(every_number_is_explained),
+        cmocka_unit_test(a_step_is_a_slice_of_the_whole),
+        cmocka_unit_test(back_and_forward_give_the_same_bits),
+        cmocka_unit_test(initial_states_are_not_trained),
+        cmocka_unit_test(variants_give_the_same_numbers),
+        cmocka_unit_test(a_long_plan_is_built_in_proportion),
+        cmocka_unit_test(shapes_that_do_not_fit),
+        cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

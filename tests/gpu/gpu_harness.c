@@ -259,11 +259,11 @@ struct setup {
     int n_in;
     int n_out;
     struct place in[CASE_TENSORS];
-    struct place out[4];
+    struct place out[CASE_OUT];
     struct lab_view in_dev[CASE_TENSORS];
-    struct lab_view out_dev[4];
+    struct lab_view out_dev[CASE_OUT];
     struct lab_view in_ref[CASE_TENSORS];
-    struct lab_view out_ref[4];
+    struct lab_view out_ref[CASE_OUT];
     struct lab_call call;
 };
 
@@ -279,7 +279,7 @@ static void setup_open(struct setup *s, const struct gpu_case *c)
 {
     s->c = c;
     s->n_in = count_tensors(c->in, CASE_TENSORS);
-    s->n_out = count_tensors(c->out, 4);
+    s->n_out = count_tensors(c->out, CASE_OUT);
     for (int i = 0; i < s->n_in; i++) {
         place_open(&s->in[i], &c->in[i], GUARD_IN);
         s->in_dev[i] = s->in[i].dev;
@@ -421,14 +421,19 @@ static void check_all(struct setup *s)
         fail_msg("no CUDA kernel for %s.%s", s->c->op, s->c->step);
 }
 
-void gpu_check(const struct gpu_case *c)
+void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference)
 {
     struct setup *s = lab_alloc(sizeof(*s));
     assert_non_null(s);
     setup_open(s, c);
-    assert_int_equal(gpu_ref(c->op, c->step, c->phase)(&s->call), LAB_OK);
+    assert_int_equal(reference(&s->call), LAB_OK);
     check_all(s);
     setup_close(s);
+}
+
+void gpu_check(const struct gpu_case *c)
+{
+    gpu_check_against(c, gpu_ref(c->op, c->step, c->phase));
 }
 
 /* out = x W + b and activated = f(out), by the reference's three steps. */

@@ -8,7 +8,7 @@
 #include "cuda_exec.h"
 #include "kernel.h"
 
-enum { CASE_TENSORS = 17 };
+enum { CASE_TENSORS = 17, CASE_OUT = 6 };
 
 enum fill {
     FILL_NULL,      /* the plan does not want it */
@@ -33,7 +33,7 @@ struct gpu_case {
     const char *step; /* NULL: the group */
     enum lab_phase phase;
     struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
-    struct tensor out[4];
+    struct tensor out[CASE_OUT];
     bool inout;
     const void *params;
     bool evaluation; /* call->training is false */
@@ -56,6 +56,9 @@ void gpu_exec_close(void);
 /* Fails the running cmocka test when a variant is wrong, or when there is no
  * variant of the step at all. */
 void gpu_check(const struct gpu_case *c);
+/* The same; `reference` fills the outputs, in double, where the step has no
+ * reference of its own: groups. */
+void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);
 /* The same for the fused dense group, whose reference is three steps. */
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
                      const void *activation_params);

@@ -13,7 +13,7 @@ static const struct lab_kernel_set *const all[] = {
 #undef LAB_OP_PLAN
 };
 
-enum { SET_COUNT = sizeof(all) / sizeof(all[0]), MAX_ROWS = 128 };
+enum { SET_COUNT = sizeof(all) / sizeof(all[0]), MAX_ROWS = 512 };
 
 static const struct lab_kernel_set *offered[SET_COUNT];
 static struct lab_variant kept_rows[MAX_ROWS];

@@ -17,98 +17,6 @@ static enum lab_status fail_at(struct lab_builder *b, struct lab_place place,
     return b->status;
 }
 
-/* ---- data ---- */
-
-static bool any_reader_takes_images(const struct lab_network_spec *spec)
-{
-    for (int i = 0; i < spec->n_nodes; i++) {
-        const struct lab_node_spec *n = &spec->nodes[i];
-        bool reads_x = i == 0 && n->n_from == 0;
-        for (int k = 0; k < n->n_from; k++)
-            reads_x = reads_x || strcmp(n->from[k], "x") == 0;
-        if (reads_x && n->op->takes_images)
-            return true;
-    }
-    return false;
-}
-
-static int data_tensor(struct lab_builder *b, const char *name,
-                       const struct lab_shape *shape, enum lab_dtype dtype)
-{
-    return lab_builder_tensor(b, name, shape, dtype, LAB_TENSOR_DATA, -1);
-}
-
-/* The place of a data tensor is known here, and not where it is made. */
-static bool data_fits(struct lab_builder *b, const struct lab_tensor_spec *t,
-                      const struct lab_shape *shape)
-{
-    int64_t count;
-    char detail[256];
-    if (lab_plan_tensor(b->plan, t->name) >= 0) {
-        b->status =
-            lab_network_fail(b->spec, t->place, LAB_E_PARSE,
-                             "two data tensors are named '%s'", t->name);
-    } else if (lab_shape_count(shape, &count)) {
-        snprintf(detail, sizeof(detail), "%s", lab_error());
-        b->status = lab_network_fail(b->spec, t->place, LAB_E_SHAPE,
-                                     "tensor '%s': %s", t->name, detail);
-    }
-    return !b->status;
-}
-
-static void build_inline_data(struct lab_builder *b, int64_t batch)
-{
-    const struct lab_data_spec *d = &b->spec->data;
-    for (int i = 0; i < d->n_tensors && !b->status; i++) {
-        const struct lab_tensor_spec *t = &d->tensors[i];
-        bool is_y = strcmp(t->name, "y") == 0;
-        enum lab_dtype dtype =
-            is_y && b->spec->loss.op->labels ? LAB_I32 : b->plan->real;
-        if (dtype == LAB_I32 && !t->integers) {
-            b->status = lab_network_fail(
-                b->spec, t->place, LAB_E_PARSE,
-                "y holds fractions, but %s takes class labels: whole numbers "
-                "from 0",
-                b->spec->loss.op->name);
-            return;
-        }
-        struct lab_shape shape = t->shape;
-        if (batch > 0 && shape.rank > 0)
-            shape.dim[0] = batch;
-        if (!data_fits(b, t, &shape))
-            return;
-        int id = data_tensor(b, t->name, &shape, dtype);
-        if (id >= 0)
-            b->wants[id] = d->gradient && dtype != LAB_I32 && !is_y;
-    }
-}
-
-static void build_data(struct lab_builder *b,
-                       const struct lab_data_shapes *shapes)
-{
-    struct lab_plan *plan = b->plan;
-    if (b->spec->data.source == LAB_DATA_INLINE) {
-        build_inline_data(b, shapes ? shapes->batch : 0);
-    } else if (!shapes) {
-        fail_at(b, b->spec->data.place, LAB_E_STATE, "the data is not loaded");
-    } else {
-        bool image =
-            shapes->x_image.rank > 0 && any_reader_takes_images(b->spec);
-        data_tensor(b, "x", image ? &shapes->x_image : &shapes->x, plan->real);
-        if (!shapes->y_integers && b->spec->loss.op->labels)
-            fail_at(b, b->spec->data.place, LAB_E_PARSE,
-                    "the loss takes class labels, the data has real targets");
-        data_tensor(b, "y", &shapes->y,
-                    b->spec->loss.op->labels ? LAB_I32 : plan->real);
-    }
-    plan->x = lab_plan_tensor(plan, "x");
-    plan->y = lab_plan_tensor(plan, "y");
-    int first = plan->x >= 0 ? plan->x : 0;
-    plan->batch = plan->n_tensors > 0 && plan->tensors[first].shape.rank > 0
-                      ? plan->tensors[first].shape.dim[0]
-                      : 1;
-}
-
 /* ---- names ---- */
 
 /* The tensor that `name` stands for in `from`: a node's output or data. */
@@ -151,6 +59,25 @@ static int resolve(struct lab_builder *b, const struct lab_node_spec *n,
     return -1;
 }
 
+/* Whole numbers go where ids are taken, and only there. */
+static void check_kind(struct lab_builder *b, const struct lab_node_spec *n,
+                       const struct lab_tensor *t)
+{
+    bool integers = t->dtype == LAB_I32;
+    if (integers && !n->op->takes_ids)
+        b->status = lab_network_fail(
+            b->spec, n->n_from ? n->from_place : n->place, LAB_E_PARSE,
+            "node '%s' reads '%s', which holds class labels or ids: %s takes "
+            "real numbers",
+            n->id, t->name, n->op->name);
+    else if (!integers && n->op->takes_ids)
+        b->status = lab_network_fail(
+            b->spec, n->n_from ? n->from_place : n->place, LAB_E_PARSE,
+            "node '%s' reads '%s', which holds real numbers: %s takes ids, "
+            "whole numbers in the data",
+            n->id, t->name, n->op->name);
+}
+
 static void connect(struct lab_builder *b, struct lab_node *node,
                     const struct lab_node_spec *n)
 {
@@ -162,12 +89,6 @@ static void connect(struct lab_builder *b, struct lab_node *node,
     node->n_in = n->n_from ? n->n_from : 1;
     for (int k = 0; k < n->n_from && !b->status; k++) {
         node->in[k] = resolve(b, n, n->from[k]);
-        if (!b->status && b->plan->tensors[node->in[k]].dtype == LAB_I32)
-            b->status = lab_network_fail(
-                b->spec, n->from_place, LAB_E_PARSE,
-                "node '%s' reads '%s', which holds class labels: %s takes "
-                "real numbers",
-                n->id, n->from[k], n->op->name);
     }
     if (n->n_from == 0) {
         node->in[0] =
@@ -177,6 +98,8 @@ static void connect(struct lab_builder *b, struct lab_node *node,
                            "there is no x in the data: say what this node "
                            "reads with from:");
     }
+    for (int k = 0; k < node->n_in && !b->status; k++)
+        check_kind(b, n, &b->plan->tensors[node->in[k]]);
     int most = n->op->max_inputs;
     if (!b->status && (node->n_in < n->op->min_inputs || node->n_in > most))
         lab_build_fail(b, LAB_E_PARSE, "takes %d input%s, from: gives %d", most,
@@ -204,6 +127,7 @@ static bool start_node(struct lab_builder *b, int index,
     b->node_spec = n;
     b->has_params = false;
     node->op = n->op;
+    node->outer = n->outer;
     memcpy(node->attr, n->attr, sizeof(node->attr));
     node->place = n->place;
     node->out = -1;
@@ -216,7 +140,7 @@ static bool start_node(struct lab_builder *b, int index,
         lab_build_fail(b, LAB_E_NOT_BUILT,
                        "this version does not run the op '%s' yet",
                        n->op->name);
-    else if (strchr(n->id, '.'))
+    else if (strchr(n->id, '.') && !n->outer)
         lab_build_fail(b, LAB_E_PARSE,
                        "'%s' cannot be a node's id: a dot parts a node from "
                        "its tensors",
@@ -236,6 +160,7 @@ static void build_layer(struct lab_builder *b, int index)
     if (!start_node(b, index, n))
         return;
     connect(b, node, n);
+    lab_builder_settle_width(b, node);
     if (b->status)
         return;
     n->op->forward(b);
@@ -416,7 +341,7 @@ static void build_all(struct lab_builder *b,
     if (!optimizer.op)
         optimizer = default_optimizer();
     optimizer.id = (char *)"optimizer";
-    build_data(b, shapes);
+    lab_builder_data(b, shapes);
     int n_data = b->plan->n_tensors;
     for (int i = 0; i < spec->n_nodes && !b->status; i++)
         build_layer(b, i);
@@ -455,6 +380,12 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     if (spec->n_nodes < 1 || !spec->loss.op)
         return lab_network_fail(spec, no_place, LAB_E_PARSE,
                                 "a lesson needs a network and a loss");
+    lab_builder_expand(&b);
+    if (b.status) {
+        lab_builder_release_inner(&b);
+        return b.status;
+    }
+    spec = b.spec;
     struct lab_plan *plan = lab_alloc(sizeof(*plan));
     size_t most_nodes =
         (size_t)spec->n_nodes + 1 + (size_t)spec->data.n_tensors + 1;
@@ -478,6 +409,7 @@ enum lab_status lab_plan_build(struct lab_plan **out,
     lab_free(b.wants);
     lab_free(b.grad);
     lab_free(b.live);
+    lab_builder_release_inner(&b);
     if (b.status) {
         lab_plan_free(plan);
         return b.status;

@@ -199,6 +199,8 @@ int lab_builder_node_tensor(struct lab_builder *b, const char *name,
 int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
 {
     const char *name = b->node_spec->op->kind == LAB_KIND_LOSS ? "loss" : "out";
+    if (b->node_spec->bare_out)
+        name = b->node_spec->id;
     int id = lab_builder_node_tensor(b, name, shape, b->plan->real,
                                      LAB_TENSOR_ACTIVATION);
     b->plan->nodes[b->node].out = id;
@@ -265,6 +267,22 @@ int lab_build_state(struct lab_builder *b, int param, const char *name)
                               t.node);
 }
 
+int lab_build_read_again(struct lab_builder *b, int k)
+{
+    struct lab_node *node = &b->plan->nodes[b->node];
+    if (b->status || node->n_in >= LAB_STEP_IN)
+        return LAB_NO_TENSOR;
+    node->in[node->n_in] = node->in[k];
+    return node->n_in++;
+}
+
+void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit)
+{
+    struct lab_tensor *t = &b->plan->tensors[lab_build_input(b, k)];
+    if (t->id_limit == 0 || limit < t->id_limit)
+        t->id_limit = limit;
+}
+
 int lab_build_find(const struct lab_builder *b, const char *name)
 {
     char full[256];
@@ -310,6 +328,14 @@ int lab_build_input_grad(struct lab_builder *b, int k)
     paths = &b->paths[of]; /* the table may have moved */
     if (id >= 0)
         paths->id[paths->n++] = id;
+    return id;
+}
+
+int lab_build_input_grad_alias(struct lab_builder *b, int k, int same_as)
+{
+    int id = lab_build_input_grad(b, k);
+    if (id >= 0)
+        b->plan->tensors[id].alias_of = same_as;
     return id;
 }
 

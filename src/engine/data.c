@@ -252,14 +252,47 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
                             (long long)classes - 1);
 }
 
+static enum lab_status bad_id(const struct lab_data *d,
+                              const struct lab_tensor_spec *s,
+                              const struct lab_tensor *t, int64_t i, double v)
+{
+    char at[LAB_SHAPE_TEXT];
+    struct lab_shape place = {.rank = s->shape.rank};
+    lab_shape_unravel(&s->shape, i, place.dim);
+    return lab_network_fail(d->spec, s->place, LAB_E_RANGE,
+                            "%s%s is %.10g, but ids run from 0 to %lld: the "
+                            "vocabulary has %lld",
+                            s->name, lab_shape_text(&place, at), v,
+                            (long long)t->id_limit - 1, (long long)t->id_limit);
+}
+
+/* Inline ids; a source of its own makes no others than it has. */
+static enum lab_status check_ids(const struct lab_data *d,
+                                 const struct lab_plan *plan)
+{
+    for (int k = 0; k < plan->n_tensors; k++) {
+        const struct lab_tensor *t = &plan->tensors[k];
+        const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
+        if (t->id_limit == 0 || !s)
+            continue;
+        for (int64_t i = 0; i < s->count; i++) {
+            double v = s->values ? s->values[i] : s->fill;
+            if (v < 0 || v >= (double)t->id_limit || v != floor(v))
+                return bad_id(d, s, t, i, v);
+        }
+    }
+    return LAB_OK;
+}
+
 enum lab_status lab_data_check_labels(const struct lab_data *d,
                                       const struct lab_plan *plan)
 {
     const struct lab_shape *out = &plan->tensors[plan->out].shape;
     int64_t classes = out->rank > 0 ? out->dim[out->rank - 1] : 1;
     const struct lab_tensor_spec *y = find_inline(d->spec, "y");
-    if (d->one_hot)
-        return LAB_OK;
+    enum lab_status st = check_ids(d, plan);
+    if (st || d->one_hot)
+        return st;
     if (d->spec->data.source != LAB_DATA_INLINE) {
         for (int64_t i = 0; i < d->table.rows; i++) {
             if (d->table.label[i] >= classes)

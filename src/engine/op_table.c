@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "plan_priv.h"
+
 #define LAB_OP(id) extern const struct lab_op_def lab_op_##id;
+#define LAB_OP_PLAN LAB_OP
 #include "ops.def"
 #undef LAB_OP
 #define LAB_OP_PLANNED(id) extern const struct lab_op_def lab_op_##id;
@@ -13,6 +16,7 @@ static const struct lab_op_def *const table[] = {
 #define LAB_OP(id) &lab_op_##id,
 #include "ops.def"
 #undef LAB_OP
+#undef LAB_OP_PLAN
 #define LAB_OP_PLANNED(id) &lab_op_##id,
 #include "ops/planned.def"
 #undef LAB_OP_PLANNED
@@ -31,6 +35,17 @@ const struct lab_op_def *lab_op_find(const char *name, enum lab_op_kind kind)
     for (int i = 0; i < n; i++) {
         if (ops[i]->kind == kind && !ops[i]->internal &&
             strcmp(ops[i]->name, name) == 0)
+            return ops[i];
+    }
+    return NULL;
+}
+
+const struct lab_op_def *lab_op_find_inner(const char *name)
+{
+    int n;
+    const struct lab_op_def *const *ops = lab_op_table(&n);
+    for (int i = 0; i < n; i++) {
+        if (ops[i]->kind == LAB_KIND_LAYER && strcmp(ops[i]->name, name) == 0)
             return ops[i];
     }
     return NULL;

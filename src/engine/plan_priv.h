@@ -33,6 +33,9 @@ struct lab_builder {
     bool *live;                   /* by node: does the loss depend on it */
     bool has_params;              /* of the node being built */
     int target;                   /* y, while the loss is built */
+    struct lab_network_spec expanded; /* the spec, with inner nodes */
+    struct lab_node_spec *inner;      /* its nodes; NULL: nothing to expand */
+    int n_inner;
 };
 
 /* names.c: what a name stands for. The text of a name that is added must stay
@@ -63,6 +66,17 @@ int lab_builder_grad(struct lab_builder *b, int of, const char *suffix);
 /* Emits "<of>.sum" when several gradients came back for `tensor`; afterwards
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
+
+/* build_data.c: the data tensors, x, y and the batch. */
+void lab_builder_data(struct lab_builder *b,
+                      const struct lab_data_shapes *shapes);
+
+/* expand_nodes.c: b->spec becomes one without nodes that stand for several. */
+void lab_builder_expand(struct lab_builder *b);
+void lab_builder_release_inner(struct lab_builder *b);
+void lab_builder_settle_width(struct lab_builder *b, struct lab_node *node);
+/* Any layer of that name, those that are not for lessons too. */
+const struct lab_op_def *lab_op_find_inner(const char *name);
 
 /* check_plan.c: gives parameters the lesson's values and checks what it watches,
  * breaks at and prints. */

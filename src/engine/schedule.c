@@ -18,13 +18,24 @@ struct maker {
     int absorbed_until; /* plan steps before this one are hidden already */
 };
 
-/* How closely a choice names a node: 3 its id, 2 its op, 1 anything, 0 not. */
+/* Is `id` the node `target`, or one of the inner nodes that it stands for? */
+static bool within(const char *target, const char *id)
+{
+    size_t n = strlen(target);
+    return strncmp(target, id, n) == 0 && (id[n] == '\0' || id[n] == '.');
+}
+
+/* How closely a choice names a node: 4 its id, 3 the id of a node that it is a
+ * part of, 2 its op, 1 anything, 0 not. */
 static int closeness(const char *target, const struct lab_node *node,
                      const struct lab_op_def *op)
 {
     if (strcmp(target, node->id) == 0)
+        return 4;
+    if (within(target, node->id))
         return 3;
-    if (strcmp(target, op->name) == 0)
+    if (strcmp(target, op->name) == 0 ||
+        (node->outer && strcmp(target, node->outer->name) == 0))
         return 2;
     return strcmp(target, "*") == 0;
 }
@@ -54,6 +65,17 @@ chosen(struct maker *m, const struct lab_node *node,
     return best;
 }
 
+/* Does the group, taken in one phase, find its twin in the other? */
+static bool has_pair(struct maker *m, const struct lab_node *node,
+                     enum lab_phase phase, const struct lab_variant *group)
+{
+    enum lab_phase other = phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    if (!node->op->group_both || node->n_steps[other] == 0)
+        return true;
+    return lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
+                               other, group->name) != NULL;
+}
+
 /* A closer or later choice of a variant that has no group takes the steps
  * apart again: the winning choice decides, not the first group that fits. */
 static const struct lab_variant *
@@ -76,7 +98,7 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
         winner = v;
         best_close = close;
     }
-    return winner;
+    return winner && has_pair(m, node, phase, winner) ? winner : NULL;
 }
 
 /* Is another variant than `group` asked for `node`, by its id or its op? */
@@ -110,8 +132,19 @@ static const struct lab_node *absorbable(const struct maker *m,
     return fits ? n : NULL;
 }
 
+static bool group_starts(const struct maker *m, const struct lab_node *node,
+                         int index)
+{
+    const struct lab_step *step = &m->plan->steps[index];
+    const char *from = node->op->group_from[step->phase];
+    if (step->op != node->op)
+        return false;
+    return from ? strcmp(from, step->kernel) == 0
+                : index == node->first_step[step->phase];
+}
+
 static enum lab_status add_group(struct maker *m, const struct lab_node *node,
-                                 const struct lab_variant *v)
+                                 const struct lab_variant *v, int first)
 {
     struct lab_schedule *s = m->out;
     struct lab_step *step = &s->groups[s->n_groups];
@@ -128,8 +161,8 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     if (st)
         return st;
     s->n_groups++;
-    int first = node->first_step[v->phase];
-    int count = node->n_steps[v->phase];
+    int count = node->op->group_from[v->phase] ? node->op->group_steps
+                                               : node->n_steps[v->phase];
     if (absorbed)
         count += absorbed->n_steps[v->phase];
     s->steps[s->n_steps++] =
@@ -146,10 +179,10 @@ static enum lab_status add_step(struct maker *m, int index)
 {
     const struct lab_step *step = &m->plan->steps[index];
     const struct lab_node *node = &m->plan->nodes[step->node];
-    if (step->op == node->op && index == node->first_step[step->phase]) {
+    if (group_starts(m, node, index)) {
         const struct lab_variant *g = chosen_group(m, node, step->phase);
         if (g)
-            return add_group(m, node, g);
+            return add_group(m, node, g, index);
     }
     const struct lab_variant *v =
         chosen(m, node, step->op, step->kernel, step->phase);
@@ -210,7 +243,7 @@ static enum lab_status unused_choice(const struct maker *m,
     for (int i = 0; i < m->plan->n_steps; i++) {
         const struct lab_step *s = &m->plan->steps[i];
         const struct lab_node *node = &m->plan->nodes[s->node];
-        bool by_id = strcmp(c->target, node->id) == 0;
+        bool by_id = within(c->target, node->id);
         if (closeness(c->target, node, s->op) == 0 ||
             (by_id && s->op != node->op))
             continue; /* a node's variants are its op's, not its optimizer's */
@@ -318,7 +351,7 @@ int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
         if (phase >= 0 && (int)step->phase != phase)
             continue;
         if (strcmp(step->name, name) == 0 ||
-            strcmp(plan->nodes[step->node].id, name) == 0)
+            within(name, plan->nodes[step->node].id))
             return i;
         /* A step that a group hides is found as its group. */
         for (int k = 0; k < s->steps[i].hides_count; k++) {

@@ -7,66 +7,15 @@
 #include "variant_check.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "plan_priv.h"
+#include "engine/op_trial.h"
 #include "engine/stats.h"
 #include "random.h"
 #include "replica.h"
-
-/* ---- the list of the withdrawn ---- */
-
-enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
-static int n_withdrawn;
-static const struct lab_backend_ops *checked[MAX_CHECKED];
-static int n_checked;
-
-bool lab_variant_withdrawn(const struct lab_variant *v)
-{
-    bool found = false;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_withdrawn && !found; i++)
-        found = withdrawn[i] == v;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-void lab_variant_withdraw(const struct lab_variant *v)
-{
-    pthread_mutex_lock(&lock);
-    if (!v)
-        n_withdrawn = n_checked = 0;
-    else if (n_withdrawn < MAX_WITHDRAWN)
-        withdrawn[n_withdrawn++] = v;
-    pthread_mutex_unlock(&lock);
-}
-
-static bool first_time(const struct lab_backend_ops *ops)
-{
-    bool first = true;
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_checked; i++)
-        first = first && checked[i] != ops;
-    if (first && n_checked < MAX_CHECKED)
-        checked[n_checked++] = ops;
-    pthread_mutex_unlock(&lock);
-    return first;
-}
-
-static void forget(const struct lab_backend_ops *ops)
-{
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_checked; i++) {
-        if (checked[i] == ops)
-            checked[i] = checked[--n_checked];
-    }
-    pthread_mutex_unlock(&lock);
-}
 
 /* ---- the network ---- */
 
@@ -76,7 +25,8 @@ struct check {
     struct lab_network_spec spec;
     struct lab_node_spec nodes[MAX_NODES];
     char ids[MAX_NODES][32];
-    struct lab_tensor_spec data[2];
+    struct lab_tensor_spec data[4];
+    char *from[3];
     struct lab_plan *plan;    /* float */
     struct lab_replica truth; /* double: the same tensors and steps */
     struct lab_backend *be;
@@ -126,7 +76,7 @@ static void add_chain(struct check *c)
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < n_ops; i++) {
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
-                !ops[i]->forward || ops[i]->check)
+                !ops[i]->forward || ops[i]->check || ops[i]->trials)
                 continue;
             if (ops[i]->activation)
                 add_node(c, dense, turn);
@@ -187,6 +137,41 @@ static bool describe(struct check *c, const struct lab_op_def *loss,
     c->spec.data.n_tensors = 2;
     c->spec.data.gradient = true;
     return true;
+}
+
+/* The network of one node that an op asks for. */
+static void describe_trial(struct check *c, const struct lab_op_def *op,
+                           const struct lab_op_trial *own)
+{
+    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c"};
+    int n = 0;
+    lab_network_spec_init(&c->spec);
+    c->spec.nodes = c->nodes;
+    c->spec.seed = 20;
+    add_node(c, op, 0);
+    for (; n < 3 && own->in[n].rank > 0; n++) {
+        c->from[n] = names[n];
+        c->data[n] = (struct lab_tensor_spec){
+            .name = names[n], .shape = own->in[n], .integers = true};
+    }
+    c->data[n] =
+        (struct lab_tensor_spec){.name = (char *)"y", .shape = own->out};
+    c->nodes[0].from = c->from;
+    c->nodes[0].n_from = n;
+    for (int i = 0; i < 4 && own->keys[i].key; i++) {
+        struct lab_attr *attr =
+            &c->nodes[0].attr[lab_op_key(op, own->keys[i].key)];
+        attr->f = own->keys[i].value;
+        attr->i = (int64_t)attr->f;
+        attr->choice = (int)attr->i;
+        attr->b = attr->i != 0;
+    }
+    c->spec.loss = (struct lab_node_spec){
+        .id = (char *)"loss", .op = lab_op_find("weighted_sum", LAB_KIND_LOSS)};
+    lab_op_defaults(c->spec.loss.op, c->spec.loss.attr);
+    c->spec.data.tensors = c->data;
+    c->spec.data.n_tensors = n + 1;
+    c->spec.data.gradient = true;
 }
 
 /* ---- memory ---- */
@@ -389,17 +374,27 @@ static enum lab_status judge_group(struct check *c, const struct lab_node *node,
     return LAB_OK;
 }
 
-static enum lab_status judge_groups(struct check *c)
+/* Only then may the op be asked for the step of its group. */
+static bool has_group(struct check *c, const struct lab_node *node,
+                      enum lab_phase phase)
+{
+    return node->op->group && node->n_steps[phase] > 0 &&
+           lab_backend_variant(c->be, LAB_F32, node->op->name, NULL, phase,
+                               NULL);
+}
+
+static enum lab_status judge_groups(struct check *c, enum lab_phase phase)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < c->plan->loss_node && !st; i++) {
         const struct lab_node *node = &c->plan->nodes[i];
         const struct lab_node *next = node + 1;
-        if (!node->op->group)
+        if (!has_group(c, node, phase))
             continue;
-        st = judge_group(c, node, LAB_FORWARD, NULL);
-        if (!st && next->op->activation && next->in[0] == node->out)
-            st = judge_group(c, node, LAB_FORWARD, next);
+        st = judge_group(c, node, phase, NULL);
+        if (!st && phase == LAB_FORWARD && next->op->activation &&
+            next->in[0] == node->out)
+            st = judge_group(c, node, phase, next);
     }
     return st;
 }
@@ -413,34 +408,31 @@ static enum lab_status walk_truth(struct check *c)
         if (!st)
             judge_all(c, s, s->kernel, false);
         /* Before the update changes parameters. */
-        bool forward_done = i + 1 < c->plan->n_steps &&
-                            s->phase == LAB_FORWARD &&
-                            c->plan->steps[i + 1].phase != LAB_FORWARD;
-        if (!st && forward_done)
-            st = judge_groups(c);
+        bool last = i + 1 == c->plan->n_steps ||
+                    c->plan->steps[i + 1].phase != s->phase;
+        if (!st && last &&
+            (s->phase == LAB_FORWARD || s->phase == LAB_BACKWARD))
+            st = judge_groups(c, s->phase);
     }
     return st;
 }
 
-/* *done: this op has no network for the turn. */
-static enum lab_status check_one(struct lab_backend *be, const char *loss,
-                                 const char *optimizer,
-                                 const struct lab_op_def *own, int turn,
-                                 struct lab_str *said, bool *done)
+static struct check *check_new(struct lab_backend *be, struct lab_str *said)
 {
     struct check *c = lab_alloc(sizeof(*c));
-    if (!c)
-        return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+    if (!c) {
+        lab_fail(LAB_E_NOMEM, "no memory to check the variants");
+        return NULL;
+    }
     c->be = be;
     c->said = said;
-    enum lab_status st = LAB_OK;
-    *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
-                      lab_op_find(optimizer, LAB_KIND_OPTIMIZER), own, turn);
-    if (*done) {
-        lab_free(c);
-        return LAB_OK;
-    }
-    st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
+    return c;
+}
+
+/* Takes the check, described. */
+static enum lab_status check_run(struct check *c)
+{
+    enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
     if (!st)
         st = lab_replica_open(&c->truth, &c->spec, NULL);
     if (!st)
@@ -454,6 +446,34 @@ static enum lab_status check_one(struct lab_backend *be, const char *loss,
     return st;
 }
 
+/* *done: this op has no network for the turn. */
+static enum lab_status check_one(struct lab_backend *be, const char *loss,
+                                 const char *optimizer,
+                                 const struct lab_op_def *own, int turn,
+                                 struct lab_str *said, bool *done)
+{
+    struct check *c = check_new(be, said);
+    if (!c)
+        return LAB_E_NOMEM;
+    *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
+                      lab_op_find(optimizer, LAB_KIND_OPTIMIZER), own, turn);
+    if (!*done)
+        return check_run(c);
+    lab_free(c);
+    return LAB_OK;
+}
+
+static enum lab_status check_trial(struct lab_backend *be,
+                                   const struct lab_op_def *op, int turn,
+                                   struct lab_str *said)
+{
+    struct check *c = check_new(be, said);
+    if (!c)
+        return LAB_E_NOMEM;
+    describe_trial(c, op, &op->trials[turn]);
+    return check_run(c);
+}
+
 enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
 {
     static const char *const turns[][2] = {{"softmax_cross_entropy", "sgd"},
@@ -463,7 +483,7 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     bool done;
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
-    if (be->ops == &lab_backend_null || !first_time(be->ops))
+    if (be->ops == &lab_backend_null || !lab_variant_first_time(be->ops))
         return LAB_OK;
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
         st = check_one(be, turns[i][0], turns[i][1], NULL, 0, said, &done);
@@ -472,8 +492,11 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
         for (int turn = 0; !done && !st; turn++)
             st =
                 check_one(be, "weighted_sum", "sgd", ops[i], turn, said, &done);
+        for (int turn = 0; turn < ops[i]->n_trials && !st; turn++)
+            st = check_trial(be, ops[i], turn, said);
     }
     if (st)
-        forget(be->ops); /* it was not finished: the next call tries again */
+        lab_variant_forget(
+            be->ops); /* it was not finished: the next call tries again */
     return st;
 }

@@ -14,3 +14,9 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said);
 bool lab_variant_withdrawn(const struct lab_variant *v);
 /* For tests: takes a variant out, or brings all back (v NULL). */
 void lab_variant_withdraw(const struct lab_variant *v);
+
+/* ---- variant_withdrawn.c, for lab_variant_check() ---- */
+
+/* Is it the first check of this backend? It counts as checked from then on. */
+bool lab_variant_first_time(const struct lab_backend_ops *ops);
+void lab_variant_forget(const struct lab_backend_ops *ops);

@@ -19,7 +19,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILT = {"dense", "relu", "leaky_relu", "sigmoid", "tanh", "gelu", "softplus",
          "swish", "softmax", "flatten", "dropout", "layer_norm", "conv2d",
-         "max_pool2d", "avg_pool2d", "batch_norm", "add", "rnn", "lstm"}
+         "max_pool2d", "avg_pool2d", "batch_norm", "add", "rnn", "lstm",
+         "embedding", "positional_embedding", "scaled_dot_attention",
+         "attention", "bahdanau_attention", "transformer_block"}
 
 
 def read_golden(path):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write a lesson for each golden case of the families i, ii, iii, v, vii and
-viii, and for the printed convolution examples.
+"""Write a lesson for each golden case of the families i to viii, for the
+printed convolution examples and for the embedding.
 
 Reads the *.txt files beside this script and writes lessons/<name>.md and
 map.txt there. map.txt says which tensor of the lesson must equal which golden
@@ -486,6 +486,135 @@ def sobel():
     return lesson
 
 
+def weigh(case, suffix=""):
+    """A lesson whose loss is the sum of G * out."""
+    lesson = Lesson(case, suffix)
+    lesson.loss = "{op: weighted_sum}"
+    lesson.expect("G", "y")
+    lesson.expect("loss", "loss")
+    return lesson
+
+
+def take_parameters(lesson, names):
+    """names: golden -> ours; the values come in, the gradients are expected."""
+    for golden, ours in names.items():
+        lesson.parameter(ours, lesson.case[golden])
+        lesson.expect(golden, ours, iteration=0)
+        lesson.expect("d" + golden, ours + ".grad")
+
+
+def transformer(name, causal):
+    lesson = weigh(Case(name))
+    case = lesson.case
+    lesson.input("x", case["x"])
+    lesson.input("y", case["G"])
+    extra = ", heads: 2, ff: 16, eps: 1.0e-5, causal: " + causal
+    lesson.node("b", "transformer_block", extra)
+    lesson.expect("x", "x")
+    lesson.expect("dx", "x.grad")
+    for n in "12":
+        for part in ("mean", "rstd", "xhat"):
+            lesson.expect(f"ln{n}_{part}", f"b.ln{n}.{part}")
+        lesson.skip(f"ln{n}_var", "shown as rstd = 1/sqrt(var + eps)")
+        take_parameters(lesson, {f"ln{n}_g": f"b.ln{n}.gamma",
+                                 f"ln{n}_b": f"b.ln{n}.beta",
+                                 f"W{n}": f"b.ff{n}.W", f"b{n}": f"b.ff{n}.b"})
+    take_parameters(lesson, {p + q: f"b.attn.{p}{q}" for q in "qkvo"
+                             for p in "Wb"})
+    both = {"ln1": "b.ln1.out", "q": "b.attn.q", "k": "b.attn.k",
+            "v": "b.attn.v", "scores": "b.attn.scores",
+            "probs": "b.attn.probs", "ctx": "b.attn.ctx", "resid1": "b.r",
+            "ln2": "b.ln2.out", "ff1": "b.ff1.out", "gelu": "b.gelu.out",
+            "ff2": "b.ff2.out"}
+    for golden, ours in both.items():
+        lesson.expect(golden, ours)
+        lesson.expect("d" + golden, ours + ".grad")
+    lesson.expect("attn_out", "b.attn.out")
+    lesson.expect("y", "b.out")
+    lesson.skip("ctx_heads", "shown as ctx, the heads side by side")
+    return lesson
+
+
+def attention_rows(lesson, ident):
+    for golden, ours in (("E", "scores"), ("A", "probs")):
+        lesson.expect(golden, f"{ident}.{ours}")
+        lesson.expect("d" + golden, f"{ident}.{ours}.grad")
+    lesson.expect("Y", f"{ident}.out")
+
+
+def sdpa(name, causal):
+    lesson = weigh(Case(name))
+    case = lesson.case
+    for golden in "QKV":
+        lesson.input(golden.lower(), case[golden])
+        lesson.expect(golden, golden.lower())
+        lesson.expect("d" + golden, golden.lower() + ".grad")
+    lesson.input("y", case["G"])
+    lesson.node("sdpa1", "scaled_dot_attention",
+                f", from: [q, k, v], causal: {causal}")
+    attention_rows(lesson, "sdpa1")
+    if "mask" in case.tensors:
+        lesson.skip("mask", "the key causal: true")
+    return lesson
+
+
+def self_attention(name):
+    lesson = weigh(Case(name))
+    case = lesson.case
+    lesson.input("x", case["X"])
+    lesson.input("y", case["G"])
+    lesson.expect("X", "x")
+    lesson.expect("dX", "x.grad")
+    for golden in "QKV":
+        ident = golden.lower()
+        units = case["W" + golden][0][1]
+        lesson.node(ident, "dense",
+                    f", from: x, units: {units}, bias: false")
+        take_parameters(lesson, {"W" + golden: ident + ".W"})
+        lesson.expect(golden, ident + ".out")
+        lesson.expect("d" + golden, ident + ".out.grad")
+    lesson.node("sdpa1", "scaled_dot_attention", ", from: [q, k, v]")
+    attention_rows(lesson, "sdpa1")
+    return lesson
+
+
+def bahdanau(name):
+    lesson = weigh(Case(name))
+    case = lesson.case
+    for golden in "sh":
+        lesson.input(golden, case[golden])
+        lesson.expect(golden, golden)
+        lesson.expect("d" + golden, golden + ".grad")
+    lesson.input("y", case["G"])
+    align = case["b"][0][0]
+    lesson.node("att1", "bahdanau_attention", f", from: [s, h], align: {align}")
+    take_parameters(lesson, {p: f"att1.{p}" for p in ("Ws", "Wh", "b")})
+    if "v" in case.tensors:
+        take_parameters(lesson, {"v": "att1.v"})
+    else:  # the slide's form: e = t
+        lesson.parameters.append(("att1.v", "{shape: [1], fill: 1}"))
+    for golden in "utea":
+        lesson.expect(golden, "att1." + golden)
+    for golden in ("da", "de"):
+        lesson.expect(golden, f"att1.{golden[1]}.grad")
+    lesson.expect("c", "att1.out")
+    return lesson
+
+
+def embedding(name):
+    lesson = weigh(Case(name))
+    case = lesson.case
+    vocab, dim = case["E"][0]
+    lesson.input("x", case["ids"])
+    lesson.input("y", case["G"])
+    lesson.expect("ids", "x")
+    lesson.node("emb1", "embedding", f", vocab: {vocab}, dim: {dim}")
+    take_parameters(lesson, {"E": "emb1.W"})
+    lesson.expect("y", "emb1.out")
+    lesson.skip("onehot", "the product that the gather spares")
+    return lesson
+
+
 def all_lessons():
     mse = "{op: mse, reduction: half_sum_per_sample}"
     ce = "{op: softmax_cross_entropy}"
@@ -504,6 +633,14 @@ def all_lessons():
         mlp("ii_mlp_4_3_2_relu_ce", "relu", "labels", ce),
         mlp("ii_mlp_4_3_2_sigmoid_mse", "sigmoid", "target", mse),
         softmax_regression("ii_softmax_regression_5_3"),
+        transformer("iv_transformer_causal", "true"),
+        transformer("iv_transformer_full", "false"),
+        sdpa("vi_sdpa_nomask", "false"),
+        sdpa("vi_sdpa_causal", "true"),
+        self_attention("vi_self_attention"),
+        bahdanau("vi_bahdanau_slide"),
+        bahdanau("vi_bahdanau_v"),
+        embedding("extra_embedding"),
         optimizer("vii_sgd", "{op: sgd, lr: 0.1}", {}),
         optimizer("vii_sgd_momentum", "{op: sgd, %s}" % sgd, velocity),
         optimizer("vii_sgd_nesterov", "{op: sgd, %s}" % nesterov, velocity),

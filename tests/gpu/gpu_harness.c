@@ -430,14 +430,19 @@ static void check_all(struct setup *s)
         fail_msg("no CUDA kernel for %s.%s", s->c->op, s->c->step);
 }
 
-void gpu_check(const struct gpu_case *c)
+void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference)
 {
     struct setup *s = lab_alloc(sizeof(*s));
     assert_non_null(s);
     setup_open(s, c);
-    assert_int_equal(gpu_ref(c->op, c->step, c->phase)(&s->call), LAB_OK);
+    assert_int_equal(reference(&s->call), LAB_OK);
     check_all(s);
     setup_close(s);
+}
+
+void gpu_check(const struct gpu_case *c)
+{
+    gpu_check_against(c, gpu_ref(c->op, c->step, c->phase));
 }
 
 /* out = x W + b and activated = f(out), by the reference's three steps. */

@@ -56,6 +56,9 @@ void gpu_exec_close(void);
 /* Fails the running cmocka test when a variant is wrong, or when there is no
  * variant of the step at all. */
 void gpu_check(const struct gpu_case *c);
+/* The same; `reference` fills the outputs, in double, where the step has no
+ * reference of its own: groups. */
+void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);
 /* The same for the fused dense group, whose reference is three steps. */
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
                      const void *activation_params);

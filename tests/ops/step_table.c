@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "activation.h"
+#include "attention.h"
 #include "dropout.h"
 #include "flatten.h"
 #include "layer_norm.h"
@@ -18,6 +19,11 @@ static const struct lab_flatten_params plain = {.permute = false};
 static const struct lab_flatten_params channel_first = {.permute = true};
 static const struct lab_dropout_params third = {.p = 0.3};
 static const struct lab_layer_norm_params norm = {.eps = 1e-5};
+static const struct lab_attention_params one_head = {.heads = 1};
+static const struct lab_attention_params causal = {.heads = 1, .causal = true};
+static const struct lab_attention_params two_heads = {.heads = 2};
+static const struct lab_attention_params two_causal = {.heads = 2,
+                                                       .causal = true};
 static const struct lab_mse_params mse_mean = {LAB_MSE_MEAN};
 static const struct lab_mse_params mse_half = {LAB_MSE_HALF_SUM};
 static const struct lab_mse_params mse_per = {LAB_MSE_HALF_SUM_PER_SAMPLE};
@@ -34,6 +40,53 @@ static const struct lab_adam_params adam = {
         op, op, LAB_BACKWARD, "dx", "dy x y", "dx:NM dy:NM x:NM y:NM", params  \
     }
 #define SCE "softmax_cross_entropy"
+
+#define SDPA "scaled_dot_attention"
+#define BAHDANAU "bahdanau_attention"
+/* The steps of attention; q is 2 sequences of N, k and v of K, heads M wide. */
+#define ATTEND(op, p, scores, width)                                           \
+    {op,       "scores", LAB_FORWARD,                                          \
+     "scores", "q k",    "scores:" scores " q:2N" width " k:2K" width,         \
+     p},                                                                       \
+        {op,      "softmax", LAB_FORWARD,                                      \
+         "probs", "scores",  "probs:" scores " scores:" scores,                \
+         p},                                                                   \
+        {op,    "context", LAB_FORWARD,                                        \
+         "ctx", "probs v", "ctx:2N" width " probs:" scores " v:2K" width,      \
+         p},                                                                   \
+        {op,                                                                   \
+         "context",                                                            \
+         LAB_BACKWARD,                                                         \
+         "dprobs dv",                                                          \
+         "dctx probs v",                                                       \
+         "dprobs:" scores " dv:2K" width " dctx:2N" width " probs:" scores     \
+         " v:2K" width,                                                        \
+         p},                                                                   \
+        {op,                                                                   \
+         "softmax",                                                            \
+         LAB_BACKWARD,                                                         \
+         "dscores",                                                            \
+         "dprobs probs",                                                       \
+         "dscores:" scores " dprobs:" scores " probs:" scores,                 \
+         p},                                                                   \
+    {                                                                          \
+        op, "scores", LAB_BACKWARD, "dq dk", "dscores q k",                    \
+            "dq:2N" width " dk:2K" width " dscores:" scores " q:2N" width      \
+            " k:2K" width,                                                     \
+            p                                                                  \
+    }
+#define PROJECT(step)                                                           \
+    {                                                                           \
+        "attention",          step, LAB_FORWARD, "y", "x W b",                  \
+        "y:NM x:NK W:KM b:M", NULL},                                            \
+        {"attention", step, LAB_FORWARD, "y", "x W -", "y:NM x:NK W:KM", NULL}, \
+        {"attention", step,     LAB_BACKWARD,                                   \
+         "dW db dx",  "dy x W", "dW:KM db:M dx:NK dy:NM x:NK W:KM",             \
+         NULL},                                                                 \
+    {                                                                           \
+        "attention", step, LAB_BACKWARD, "dW - -", "dy x W",                    \
+            "dW:KM dy:NM x:NK W:KM", NULL                                       \
+    }
 
 const struct step_case step_cases[] = {
     {"dense", "matmul", LAB_FORWARD, "xW", "x W", "xW:NM x:NK W:KM", NULL},
@@ -77,6 +130,38 @@ const struct step_case step_cases[] = {
      "dxhat:NM dgamma:M dbeta:M dy:NM xhat:NM gamma:M", &norm},
     {"layer_norm", "normalize", LAB_BACKWARD, "dx", "dxhat xhat rstd",
      "dx:NM dxhat:NM xhat:NM rstd:>N", &norm},
+    {"embedding", "gather", LAB_FORWARD, "out", "ids W", "out:NK ids:#N W:MK",
+     NULL},
+    {"embedding", "gather", LAB_BACKWARD, "dW", "dout ids",
+     "dW:MK dout:NK ids:#N", NULL},
+    {"positional_embedding", "add", LAB_FORWARD, "out", "x W",
+     "out:NKM x:NKM W:KM", NULL},
+    {"positional_embedding", "add", LAB_BACKWARD, "dW", "dout",
+     "dW:KM dout:NKM", NULL},
+    ATTEND(SDPA, &one_head, "2NK", "M"),
+    ATTEND(SDPA, &causal, "2NK", "M"),
+    ATTEND("attention", &two_heads, "22NK", "D"),
+    ATTEND("attention", &two_causal, "22NK", "D"),
+    PROJECT("q"),
+    PROJECT("k"),
+    PROJECT("v"),
+    PROJECT("output"),
+    {BAHDANAU, "u", LAB_FORWARD, "u", "s h Ws Wh b",
+     "u:2NM s:2K h:2N3 Ws:KM Wh:3M b:M", NULL},
+    {BAHDANAU, "t", LAB_FORWARD, "t", "u", "t:NM u:NM", NULL},
+    {BAHDANAU, "e", LAB_FORWARD, "e", "t v", "e:2N t:2NM v:M", NULL},
+    {BAHDANAU, "a", LAB_FORWARD, "a", "e", "a:NM e:NM", NULL},
+    {BAHDANAU, "context", LAB_FORWARD, "out", "a h", "out:2M a:2N h:2NM", NULL},
+    {BAHDANAU, "context", LAB_BACKWARD, "da dh", "dout a h",
+     "da:2N dh:2NM dout:2M a:2N h:2NM", NULL},
+    {BAHDANAU, "context", LAB_BACKWARD, "da -", "dout a h",
+     "da:2N dout:2M a:2N h:2NM", NULL},
+    {BAHDANAU, "a", LAB_BACKWARD, "de", "da a", "de:NM da:NM a:NM", NULL},
+    {BAHDANAU, "e", LAB_BACKWARD, "dt dv", "de t v",
+     "dt:2NM dv:M de:2N t:2NM v:M", NULL},
+    {BAHDANAU, "t", LAB_BACKWARD, "du", "dt t", "du:NM dt:NM t:NM", NULL},
+    {BAHDANAU, "u", LAB_BACKWARD, "dWs dWh db ds dh", "du s h Ws Wh",
+     "dWs:KM dWh:3M db:M ds:2K dh:2N3 du:2NM s:2K h:2N3 Ws:KM Wh:3M", NULL},
     {"rnn", "input", LAB_FORWARD, "xs", "x", "xs:3NK x:N3K", NULL},
     {"rnn", "return", LAB_FORWARD, "out", "h", "out:N3M h:3NM", NULL},
     {"rnn", "return", LAB_FORWARD, "out", "h", "out:NM h:NM", NULL},
@@ -184,6 +269,8 @@ static int64_t side(char letter, const struct step_sizes *s)
         return s->K * s->M;
     case 'Q':
         return 4 * s->M;
+    case 'D':
+        return 2 * s->M;
     default:
         return letter - '0';
     }

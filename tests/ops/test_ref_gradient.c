@@ -12,13 +12,14 @@
 #include <cmocka.h>
 
 #include "activation.h"
+#include "attention.h"
 #include "dropout.h"
 #include "flatten.h"
 #include "layer_norm.h"
 #include "loss.h"
 #include "ops/step_table.h"
 
-enum { MAX_STEPS = 4 };
+enum { MAX_STEPS = 5 };
 
 struct grad_step {
     const char *step;
@@ -44,6 +45,9 @@ static const struct lab_gelu_params gelu_erf = {false};
 static const struct lab_flatten_params channel_first = {true};
 static const struct lab_dropout_params drop = {0.4};
 static const struct lab_layer_norm_params norm = {1e-5};
+static const struct lab_attention_params two = {.heads = 2};
+static const struct lab_attention_params two_causal = {.heads = 2,
+                                                       .causal = true};
 static const struct lab_mse_params mse[] = {
     {LAB_MSE_MEAN}, {LAB_MSE_HALF_SUM}, {LAB_MSE_HALF_SUM_PER_SAMPLE}};
 
@@ -60,7 +64,65 @@ static const struct lab_mse_params mse[] = {
             {{"sample", LAB_BACKWARD, "dh", "h y"}}, "loss", NULL, "h dh"      \
     }
 
+#define ATTEND(params)                                                         \
+    {                                                                          \
+        "attention", params,                                                   \
+            "q:2ND k:2KD v:2KD scores:22NK probs:22NK y:2ND G:2ND "            \
+            "dprobs:22NK "                                                     \
+            "dscores:22NK dq:2ND dk:2KD dv:2KD",                               \
+            {{"scores", LAB_FORWARD, "scores", "q k"},                         \
+             {"softmax", LAB_FORWARD, "probs", "scores"},                      \
+             {"context", LAB_FORWARD, "y", "probs v"}},                        \
+            {{"context", LAB_BACKWARD, "dprobs dv", "G probs v"},              \
+             {"softmax", LAB_BACKWARD, "dscores", "dprobs probs"},             \
+             {"scores", LAB_BACKWARD, "dq dk", "dscores q k"}},                \
+            "y", "G", "q dq k dk v dv"                                         \
+    }
+
 static const struct grad_case cases[] = {
+    ATTEND(&two),
+    ATTEND(&two_causal),
+    {"attention",
+     NULL,
+     "x:NK W:KM b:M y:NM G:NM dx:NK dW:KM db:M",
+     {{"q", LAB_FORWARD, "y", "x W b"}},
+     {{"q", LAB_BACKWARD, "dW db dx", "G x W"}},
+     "y",
+     "G",
+     "x dx W dW b db"},
+    {"embedding",
+     NULL,
+     "W:MK ids:#N y:NK G:NK dW:MK",
+     {{"gather", LAB_FORWARD, "y", "ids W"}},
+     {{"gather", LAB_BACKWARD, "dW", "G ids"}},
+     "y",
+     "G",
+     "W dW"},
+    {"positional_embedding",
+     NULL,
+     "W:KM x:NKM y:NKM G:NKM dW:KM",
+     {{"add", LAB_FORWARD, "y", "x W"}},
+     {{"add", LAB_BACKWARD, "dW", "G"}},
+     "y",
+     "G",
+     "W dW x G"},
+    {"bahdanau_attention",
+     NULL,
+     "s:2K h:2N3 Ws:KM Wh:3M b:M v:M u:2NM t:2NM e:2N a:2N y:23 G:23 da:2N "
+     "de:2N dt:2NM dv:M du:2NM dWs:KM dWh:3M db:M ds:2K",
+     {{"u", LAB_FORWARD, "u", "s h Ws Wh b"},
+      {"t", LAB_FORWARD, "t", "u"},
+      {"e", LAB_FORWARD, "e", "t v"},
+      {"a", LAB_FORWARD, "a", "e"},
+      {"context", LAB_FORWARD, "y", "a h"}},
+     {{"context", LAB_BACKWARD, "da -", "G a h"},
+      {"a", LAB_BACKWARD, "de", "da a"},
+      {"e", LAB_BACKWARD, "dt dv", "de t v"},
+      {"t", LAB_BACKWARD, "du", "dt t"},
+      {"u", LAB_BACKWARD, "dWs dWh db ds -", "du s h Ws Wh"}},
+     "y",
+     "G",
+     "s ds Ws dWs Wh dWh b db v dv"},
     {"dense",
      NULL,
      "x:NK W:KM b:M xW:NM out:NM G:NM dx:NK dW:KM db:M",
@@ -200,10 +262,10 @@ static void check_case(const struct grad_case *c,
     run_steps(r, c, c->backward);
     for (const char *p = c->pairs;
          sscanf(p, " %23s %23s%n", name, gradient, &used) == 2; p += used) {
-        double numeric[256];
+        double numeric[512];
         int64_t count = rig_size(r, name);
-        assert_true(count <= 256);
-        double analytic[256];
+        assert_true(count <= 512);
+        double analytic[512];
         for (int64_t i = 0; i < count; i++)
             analytic[i] = rig_get(r, gradient, i);
         for (int64_t i = 0; i < count; i++)

@@ -258,7 +258,7 @@ void net_every_op(struct net *n, const char *loss, const char *optimizer)
     for (int turn = 0; turn < 2; turn++) {
         for (int i = 0; i < n_ops; i++) {
             if (ops[i]->kind != LAB_KIND_LAYER || ops[i]->internal ||
-                !ops[i]->forward || ops[i]->check)
+                !ops[i]->forward || ops[i]->check || ops[i]->trials)
                 continue;
             if (ops[i]->activation)
                 add_op(n, dense, turn);

@@ -239,14 +239,10 @@ static void dropout_and_nesterov(void **state)
     refused(&n, LAB_E_RANGE, PARTS("net.md:101:5: ", "drop (dropout)", "p"));
 }
 
-static void ops_and_precisions_to_come(void **state)
+static void precisions_to_come(void **state)
 {
     struct net n;
     (void)state;
-    begin(&n);
-    net_node(&n, "c transformer_block heads=1");
-    refused(&n, LAB_E_NOT_BUILT,
-            PARTS("net.md:100:5: ", "'transformer_block'"));
     begin(&n);
     net_node(&n, "fc1 dense units=3");
     n.spec.precision = LAB_BF16;
@@ -383,7 +379,7 @@ int main(void)
         cmocka_unit_test(shapes_that_overflow),
         cmocka_unit_test(a_network_larger_than_memory),
         cmocka_unit_test(dropout_and_nesterov),
-        cmocka_unit_test(ops_and_precisions_to_come),
+        cmocka_unit_test(precisions_to_come),
         cmocka_unit_test(scalars_have_no_features),
         cmocka_unit_test(no_x_no_y_no_network),
         cmocka_unit_test(watches_breaks_and_printed_values),

@@ -92,5 +92,7 @@ const struct lab_kernel_set lab_blas_sets[] = {
     {"conv2d", lab_blas_conv2d, LAB_BLAS_CONV2D},
     {"rnn", lab_blas_rnn, LAB_BLAS_RECURRENT},
     {"lstm", lab_blas_lstm, LAB_BLAS_RECURRENT},
+    {"attention", lab_blas_attention, LAB_BLAS_ATTENTION},
+    {"scaled_dot_attention", lab_blas_attention, LAB_BLAS_SCALED_DOT},
 };
 const int lab_blas_set_count = sizeof(lab_blas_sets) / sizeof(lab_blas_sets[0]);

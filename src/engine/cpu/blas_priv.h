@@ -16,3 +16,7 @@ extern const struct lab_variant lab_blas_conv2d[LAB_BLAS_CONV2D];
 enum { LAB_BLAS_RECURRENT = 4 };
 extern const struct lab_variant lab_blas_lstm[LAB_BLAS_RECURRENT];
 extern const struct lab_variant lab_blas_rnn[LAB_BLAS_RECURRENT];
+
+/* The first LAB_BLAS_SCALED_DOT are those of scaled_dot_attention too. */
+enum { LAB_BLAS_SCALED_DOT = 4, LAB_BLAS_ATTENTION = 12 };
+extern const struct lab_variant lab_blas_attention[LAB_BLAS_ATTENTION];

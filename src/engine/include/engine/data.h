@@ -32,7 +32,8 @@ void lab_data_free(struct lab_data *d); /* NULL allowed */
 void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out);
 /* What lab_plan_build() needs to know. */
 void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out);
-/* Class labels must be 0 .. C-1, C what the loss reads. LAB_E_RANGE. */
+/* Class labels must be 0 .. C-1, C what the loss reads, and ids within the
+ * vocabulary of what reads them. LAB_E_RANGE. */
 enum lab_status lab_data_check_labels(const struct lab_data *d,
                                       const struct lab_plan *plan);
 /* Splits and deals again, from another seed. */

@@ -33,6 +33,11 @@ struct lab_node_spec {
     int n_from;
     struct lab_place place;
     struct lab_place from_place;
+    /* Inner nodes, which lab_plan_build() makes of a node that stands for
+     * several; the lesson reader leaves these empty. */
+    const struct lab_op_def *outer; /* the op of the node they stand for */
+    char *width_of;                 /* the key `units` is this node's width */
+    bool bare_out;                  /* the result is called like the node */
 };
 
 enum lab_layout { LAB_NCHW, LAB_NHWC };
@@ -132,6 +137,8 @@ struct lab_network_spec {
 LAB_C_BEGIN
 void lab_network_spec_init(struct lab_network_spec *spec); /* the defaults */
 void lab_network_spec_release(struct lab_network_spec *spec);
+/* One node's id, inputs and names; `n` itself stays. */
+void lab_node_spec_release(struct lab_node_spec *n);
 /* lab_fail() with "file:line:column: " in front. */
 enum lab_status lab_network_fail(const struct lab_network_spec *spec,
                                  struct lab_place place, enum lab_status st,

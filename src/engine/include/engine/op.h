@@ -13,10 +13,12 @@
 #include "engine/tensor.h"
 
 struct lab_builder;
+struct lab_expansion;
 struct lab_explainer;
 struct lab_group_step;
 struct lab_node;
 struct lab_node_spec;
+struct lab_op_trial;
 struct lab_plan;
 struct lab_unary;
 
@@ -80,10 +82,13 @@ struct lab_op_def {
     int min_inputs;
     int max_inputs;
     bool takes_images; /* x stays [N,C,H,W]; other readers get [N, pixels] */
+    bool takes_ids;    /* reads data that hold whole numbers, i32 */
     bool labels;       /* losses: y holds class labels, i32 */
     bool internal;     /* not for lessons: grad_sum */
     /* NULL: planned; the keys are checked and then the lesson is refused. */
     void (*forward)(struct lab_builder *b);
+    /* Instead of forward: the node stands for several, which this lists. */
+    void (*expand)(struct lab_expansion *e); /* see engine/expand.h */
     void (*backward)(struct lab_builder *b); /* NULL: no gradient passes */
     /* Optimizers: declares state and the update step of one parameter. */
     void (*update)(struct lab_builder *b, int param, int grad);
@@ -97,6 +102,16 @@ struct lab_op_def {
     void (*group)(const struct lab_plan *plan, const struct lab_node *node,
                   enum lab_phase phase, const struct lab_node *absorbed,
                   struct lab_group_step *out);
+    /* What the group hides: group_steps steps from the one of this name. NULL:
+     * all steps of the node's phase. */
+    const char *group_from[LAB_PHASE_COUNT];
+    int group_steps;
+    /* The group leaves parts unwritten that the other phase's own steps read:
+     * it is taken in both phases or in none. */
+    bool group_both;
+    /* The same for an op of several inputs, or of ids: engine/op_trial.h. */
+    const struct lab_op_trial *trials;
+    int n_trials;
     /* How the op's variants are checked when it does not fit between dense
      * layers: the data and keys of the network of this turn (0, 1 ...), which
      * is the op, with x as every input, a flatten and a dense layer. false:
@@ -193,6 +208,8 @@ int lab_build_find(const struct lab_builder *b, const char *name);
  * when nobody wants it. */
 int lab_build_out_grad(const struct lab_builder *b);
 int lab_build_input_grad(struct lab_builder *b, int k);
+/* The same in the memory of `same_as`. */
+int lab_build_input_grad_alias(struct lab_builder *b, int k, int same_as);
 int lab_build_grad(struct lab_builder *b, int tensor); /* part or param */
 /* "<tensor>.grad" in the memory of `same_as`: a gradient that is a copy. */
 int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as);
@@ -202,6 +219,12 @@ int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path);
 /* The same, and with path NULL "<tensor>.grad" itself, as a slice of `of`. */
 int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
                          int of, int64_t first);
+
+/* In forward(): the node reads input k once more, and its gradient comes back
+ * once more: lab_build_input_grad() of the new input, which this returns. */
+int lab_build_read_again(struct lab_builder *b, int k);
+/* In forward(): input k holds ids in 0 .. limit-1. */
+void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 
 void lab_build_step(struct lab_builder *b, const struct lab_step_def *def);
 /* The tensor's name, for messages. */

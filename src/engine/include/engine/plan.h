@@ -31,6 +31,9 @@ struct lab_names; /* private: finds tensors, nodes and steps by name */
 struct lab_node {
     char *id;
     const struct lab_op_def *op;
+    /* An inner node's: the op that the lesson names. The ids of the inner nodes
+     * of `block1` are `block1.ln1` ... and, of the last, `block1`. */
+    const struct lab_op_def *outer;
     struct lab_attr attr[LAB_MAX_KEYS];
     int in[LAB_STEP_IN]; /* tensor ids */
     int n_in;

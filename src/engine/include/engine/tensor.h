@@ -25,10 +25,11 @@ struct lab_tensor {
     int64_t count;
     enum lab_dtype dtype;
     enum lab_tensor_role role;
-    int node;        /* index of its node in the plan, or -1 (x, y) */
-    int gradient_of; /* tensor id, or -1 */
-    int alias_of;    /* shares that tensor's memory, or -1 */
-    bool slice;      /* of alias_of's elements, count of them from `first` */
+    int node;         /* index of its node in the plan, or -1 (x, y) */
+    int gradient_of;  /* tensor id, or -1 */
+    int64_t id_limit; /* data of ids: they run from 0 to id_limit-1; else 0 */
+    int alias_of;     /* shares that tensor's memory, or -1 */
+    bool slice;       /* of alias_of's elements, count of them from `first` */
     int64_t first;
     bool sliced;     /* others are slices of this one */
     bool persistent; /* param or state: in the persistent part of the arena */

@@ -1,0 +1,128 @@
+/* kernels/attention_cublas.cu -- the products of attention by NVIDIA's library.
+ *
+ * A head is a matrix whose rows lie H*E numbers apart, which is what the
+ * leading dimension is for: nothing is copied to separate the heads. One call
+ * does a head of all N sequences, a fixed step apart (a strided batch); H calls
+ * do all. cuBLAS counts column by column: as in dense_cublas.cu we ask for the
+ * transposed products.
+ *
+ *   scores^T  = k q^T / sqrt(E)      ctx^T = v^T probs^T
+ *   dprobs^T  = v dctx^T             dv^T  = dctx^T probs
+ *   dq^T      = k^T dscores^T        dk^T  = q^T dscores    (both / sqrt(E)) */
+#include "attention_cuda.cuh"
+
+/* A head of a tensor as cuBLAS sees it: columns `ld` apart, sequences `step`
+ * apart, heads `head` apart. */
+struct matrix {
+    const float *data;
+    int64_t ld;
+    int64_t step;
+    int64_t head;
+};
+
+static matrix rows_matrix(const float *x, int64_t T, int64_t H, int64_t width)
+{
+    return {x, H * width, T * H * width, width};
+}
+
+static matrix score_matrix(const float *x, const attend_shape &s)
+{
+    return {x, s.Tk, s.H * s.Tq * s.Tk, s.Tq * s.Tk};
+}
+
+struct product {
+    int op_a;
+    int op_b;
+    int64_t m;
+    int64_t n;
+    int64_t k;
+    float factor;
+};
+
+/* C (m, n) = factor op(A) op(B), for every head and sequence. */
+static enum lab_status multiply(const struct lab_call *call,
+                                const attend_shape &s, const product &p,
+                                const matrix &a, const matrix &b,
+                                const matrix &c)
+{
+    const struct lab_cublas *cublas = call->exec->cublas;
+    const float zero = 0.0f;
+    if (!cublas || !cublas->sgemm_strided_batched)
+        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
+    if (a.ld > INT32_MAX || b.ld > INT32_MAX || c.ld > INT32_MAX ||
+        p.m > INT32_MAX || p.n > INT32_MAX || p.k > INT32_MAX ||
+        s.N > INT32_MAX)
+        return lab_fail(LAB_E_RANGE,
+                        "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
+    for (int64_t h = 0; h < s.H; h++) {
+        int status = cublas->sgemm_strided_batched(
+            cublas->handle, p.op_a, p.op_b, (int)p.m, (int)p.n, (int)p.k,
+            &p.factor, a.data + h * a.head, (int)a.ld, a.step,
+            b.data + h * b.head, (int)b.ld, b.step, &zero,
+            const_cast<float *>(c.data) + h * c.head, (int)c.ld, c.step,
+            (int)s.N);
+        if (status != 0)
+            return lab_fail(LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
+                            cublas->status_text ? cublas->status_text(status)
+                                                : "failed",
+                            status);
+    }
+    return LAB_OK;
+}
+
+enum lab_status attend_cublas_scores_forward(const struct lab_call *call)
+{
+    attend_shape s = attend_shape_of(call, &call->in[0], &call->in[1], nullptr);
+    product p = {LAB_CUBLAS_T, LAB_CUBLAS_N, s.Tk, s.Tq, s.E, s.scale};
+    return multiply(call, s, p, rows_matrix(lab_in(call, 1), s.Tk, s.H, s.E),
+                    rows_matrix(lab_in(call, 0), s.Tq, s.H, s.E),
+                    score_matrix(lab_out(call, 0), s));
+}
+
+enum lab_status attend_cublas_context_forward(const struct lab_call *call)
+{
+    attend_shape s =
+        attend_shape_of(call, &call->out[0], nullptr, &call->in[1]);
+    product p = {LAB_CUBLAS_N, LAB_CUBLAS_N, s.F, s.Tq, s.Tk, 1.0f};
+    return multiply(call, s, p, rows_matrix(lab_in(call, 1), s.Tk, s.H, s.F),
+                    score_matrix(lab_in(call, 0), s),
+                    rows_matrix(lab_out(call, 0), s.Tq, s.H, s.F));
+}
+
+enum lab_status attend_cublas_context_backward(const struct lab_call *call)
+{
+    attend_shape s = attend_shape_of(call, &call->in[0], nullptr, &call->in[2]);
+    matrix dctx = rows_matrix(lab_in(call, 0), s.Tq, s.H, s.F);
+    matrix v = rows_matrix(lab_in(call, 2), s.Tk, s.H, s.F);
+    enum lab_status st = LAB_OK;
+    if (lab_out(call, 0)) {
+        product p = {LAB_CUBLAS_T, LAB_CUBLAS_N, s.Tk, s.Tq, s.F, 1.0f};
+        st = multiply(call, s, p, v, dctx, score_matrix(lab_out(call, 0), s));
+    }
+    if (!st && lab_out(call, 1)) {
+        product p = {LAB_CUBLAS_N, LAB_CUBLAS_T, s.F, s.Tk, s.Tq, 1.0f};
+        st = multiply(call, s, p, dctx, score_matrix(lab_in(call, 1), s),
+                      rows_matrix(lab_out(call, 1), s.Tk, s.H, s.F));
+    }
+    return st;
+}
+
+enum lab_status attend_cublas_scores_backward(const struct lab_call *call)
+{
+    attend_shape s = attend_shape_of(call, &call->in[1], &call->in[2], nullptr);
+    matrix dscores = score_matrix(lab_in(call, 0), s);
+    matrix q = rows_matrix(lab_in(call, 1), s.Tq, s.H, s.E);
+    matrix k = rows_matrix(lab_in(call, 2), s.Tk, s.H, s.E);
+    enum lab_status st = LAB_OK;
+    if (lab_out(call, 0)) {
+        product p = {LAB_CUBLAS_N, LAB_CUBLAS_N, s.E, s.Tq, s.Tk, s.scale};
+        st = multiply(call, s, p, k, dscores,
+                      rows_matrix(lab_out(call, 0), s.Tq, s.H, s.E));
+    }
+    if (!st && lab_out(call, 1)) {
+        product p = {LAB_CUBLAS_N, LAB_CUBLAS_T, s.E, s.Tk, s.Tq, s.scale};
+        st = multiply(call, s, p, q, dscores,
+                      rows_matrix(lab_out(call, 1), s.Tk, s.H, s.E));
+    }
+    return st;
+}

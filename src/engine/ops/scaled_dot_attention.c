@@ -1,0 +1,85 @@
+/* scaled_dot_attention: softmax(q k^T / sqrt(d)) v, with nothing learned. */
+#include "attend.h"
+#include "engine/op_trial.h"
+
+static const struct lab_key_def keys[] = {
+    {"causal", LAB_KEY_BOOL, false, 0},
+};
+
+static bool shapes_fit(struct lab_builder *b)
+{
+    struct lab_shape s[3];
+    char text[3][LAB_SHAPE_TEXT];
+    for (int i = 0; i < 3; i++) {
+        s[i] = lab_build_shape(b, lab_build_input(b, i));
+        lab_shape_text(&s[i], text[i]);
+    }
+    int r = s[0].rank;
+    bool fits = r >= 2 && s[1].rank == r && s[2].rank == r;
+    for (int i = 0; fits && i + 2 < r; i++)
+        fits = s[0].dim[i] == s[1].dim[i] && s[0].dim[i] == s[2].dim[i];
+    if (fits && s[0].dim[r - 1] == s[1].dim[r - 1] &&
+        s[1].dim[r - 2] == s[2].dim[r - 2])
+        return true;
+    lab_build_fail(b, LAB_E_SHAPE,
+                   "reads q %s, k %s and v %s; it takes q [N,Tq,d], k [N,Tk,d] "
+                   "and v [N,Tk,dv]",
+                   text[0], text[1], text[2]);
+    return false;
+}
+
+static struct lab_attend attend_of(const struct lab_builder *b)
+{
+    struct lab_attend t = {.q = lab_build_input(b, 0),
+                           .k = lab_build_input(b, 1),
+                           .v = lab_build_input(b, 2),
+                           .heads = 1,
+                           .causal = lab_build_attr(b, "causal")->b};
+    return t;
+}
+
+static void forward(struct lab_builder *b)
+{
+    struct lab_attend t = attend_of(b);
+    if (!shapes_fit(b))
+        return;
+    struct lab_shape shape = lab_build_shape(b, t.q);
+    struct lab_shape v = lab_build_shape(b, t.v);
+    shape.dim[shape.rank - 1] = v.dim[v.rank - 1];
+    int out = lab_build_out(b, &shape);
+    if (out >= 0)
+        lab_attend_forward(b, &t, out, false);
+}
+
+static void backward(struct lab_builder *b)
+{
+    struct lab_attend t = attend_of(b);
+    int dq = lab_build_input_grad(b, 0);
+    int dk = lab_build_input_grad(b, 1);
+    int dv = lab_build_input_grad(b, 2);
+    lab_attend_backward(b, &t, lab_build_out_grad(b), dq, dk, dv);
+}
+
+static const struct lab_op_trial trials[] = {
+    {.in = {{3, {3, 5, 7}}, {3, {3, 9, 7}}, {3, {3, 9, 4}}},
+     .out = {3, {3, 5, 4}}},
+    {.in = {{3, {2, 37, 17}}, {3, {2, 37, 17}}, {3, {2, 37, 17}}},
+     .out = {3, {2, 37, 17}},
+     .keys = {{"causal", 1}}},
+};
+
+const struct lab_op_def lab_op_scaled_dot_attention = {
+    .name = "scaled_dot_attention",
+    .kind = LAB_KIND_LAYER,
+    .keys = keys,
+    .n_keys = 1,
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .forward = forward,
+    .backward = backward,
+    .group = lab_attend_group,
+    .group_from = {[LAB_FORWARD] = "scores", [LAB_BACKWARD] = "context"},
+    .group_steps = 3,
+    .group_both = true,
+    .trials = trials,
+    .n_trials = 2};

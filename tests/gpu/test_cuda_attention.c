@@ -1,0 +1,409 @@
+/* Attention, embeddings and additive attention on the GPU: every variant of
+ * every step, and the fused kernels, against the reference in double. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attention.h"
+#include "base/mem.h"
+#include "gpu_harness.h"
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct tensor tensor3(enum fill fill, int64_t a, int64_t b, int64_t c)
+{
+    return (struct tensor){.fill = fill, .rank = 3, .dim = {a, b, c}};
+}
+
+static struct tensor matrix(enum fill fill, int64_t rows, int64_t cols)
+{
+    return (struct tensor){.fill = fill, .rank = 2, .dim = {rows, cols}};
+}
+
+static struct tensor vector(enum fill fill, int64_t n)
+{
+    return (struct tensor){.fill = fill, .rank = 1, .dim = {n}};
+}
+
+/* ---- attention ---- */
+
+struct sizes {
+    int64_t N, H, Tq, Tk, E, F;
+};
+
+static const struct sizes cases[] = {
+    {1, 1, 1, 1, 1, 1},     {2, 1, 3, 5, 4, 2},     {3, 2, 33, 33, 17, 17},
+    {1, 4, 65, 31, 8, 5},   {2, 3, 64, 64, 64, 64}, {1, 2, 7, 70, 130, 133},
+    {2, 1, 97, 40, 33, 129}};
+
+struct views {
+    struct tensor q, k, v, scores, ctx;
+};
+
+static struct views views_of(const struct sizes *d)
+{
+    struct views t;
+    t.q = tensor3(FILL_UNIFORM, d->N, d->Tq, d->H * d->E);
+    t.k = tensor3(FILL_UNIFORM, d->N, d->Tk, d->H * d->E);
+    t.v = tensor3(FILL_UNIFORM, d->N, d->Tk, d->H * d->F);
+    t.ctx = tensor3(FILL_UNIFORM, d->N, d->Tq, d->H * d->F);
+    t.scores = (struct tensor){
+        .fill = FILL_UNIFORM, .rank = 4, .dim = {d->N, d->H, d->Tq, d->Tk}};
+    return t;
+}
+
+static void check_steps(const char *op, const struct sizes *d,
+                        const struct lab_attention_params *p)
+{
+    struct views t = views_of(d);
+    struct tensor probs = t.scores;
+    probs.fill = FILL_POSITIVE;
+    const struct gpu_case steps[] = {
+        {op, "scores", LAB_FORWARD, {t.q, t.k}, {t.scores}, .params = p},
+        {op, "softmax", LAB_FORWARD, {t.scores}, {t.scores}, .params = p},
+        {op, "context", LAB_FORWARD, {probs, t.v}, {t.ctx}, .params = p},
+        {op, "softmax", LAB_BACKWARD, {t.scores, probs}, {probs}, .params = p},
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++)
+        gpu_check(&steps[i]);
+    struct gpu_case context = {.op = op,
+                               .step = "context",
+                               .phase = LAB_BACKWARD,
+                               .in = {t.ctx, probs, t.v},
+                               .out = {t.scores, t.v},
+                               .params = p};
+    struct gpu_case scores = {.op = op,
+                              .step = "scores",
+                              .phase = LAB_BACKWARD,
+                              .in = {t.scores, t.q, t.k},
+                              .out = {t.q, t.k},
+                              .params = p};
+    gpu_check(&context);
+    gpu_check(&scores);
+    context.out[0].fill = FILL_NULL; /* only v wants its gradient */
+    scores.out[0].fill = FILL_NULL;
+    gpu_check(&context);
+    gpu_check(&scores);
+}
+
+static void attention_steps_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
+        const struct sizes *d = &cases[i / 2];
+        struct lab_attention_params p = {d->H, i % 2 == 1};
+        check_steps("attention", d, &p);
+        if (d->H == 1)
+            check_steps("scaled_dot_attention", d, &p);
+    }
+}
+
+/* One step of the reference in double. */
+static enum lab_status ref_step(const struct lab_call *call, const char *name,
+                                enum lab_phase phase, const struct lab_view *in,
+                                const struct lab_view *out)
+{
+    struct lab_call one = *call;
+    one.in = in;
+    one.out = out;
+    return gpu_ref("attention", name, phase)(&one);
+}
+
+/* A matrix of scores of its own, doubles. */
+static struct lab_view scratch(const struct lab_call *call, int q)
+{
+    const struct lab_attention_params *p = call->params;
+    struct lab_attention_dims d =
+        lab_attention_sizes(&call->in[q], &call->in[q + 1], NULL, p->heads);
+    struct lab_view v = {.dtype = LAB_F64,
+                         .rank = 3,
+                         .dim = {d.N * d.H, d.Tq, d.Tk},
+                         .count = d.N * d.H * d.Tq * d.Tk};
+    v.data = lab_alloc_array((size_t)v.count, sizeof(double));
+    assert_non_null(v.data);
+    return v;
+}
+
+static enum lab_status fused_forward(const struct lab_call *call)
+{
+    struct lab_view in[2] = {scratch(call, 0), call->in[2]};
+    struct lab_view scores = scratch(call, 0);
+    ref_step(call, "scores", LAB_FORWARD, call->in, &scores);
+    ref_step(call, "softmax", LAB_FORWARD, &scores, in);
+    enum lab_status st = ref_step(call, "context", LAB_FORWARD, in, call->out);
+    lab_free(scores.data);
+    lab_free(in[0].data);
+    return st;
+}
+
+/* ds = p (dp - sum_f dctx ctx), with the ctx that is handed in, whatever it is:
+ * random numbers there show whether delta comes from where it should. */
+static void gradient_of_scores(const struct lab_call *call,
+                               const struct lab_view *probs,
+                               const struct lab_view *dprobs,
+                               struct lab_view *out)
+{
+    const struct lab_attention_params *p = call->params;
+    const double *dctx = call->in[0].data;
+    const double *ctx = call->in[4].data;
+    struct lab_attention_dims d =
+        lab_attention_sizes(&call->in[1], &call->in[2], &call->in[3], p->heads);
+    for (int64_t i = 0; i < out->count; i++) {
+        int64_t row = i / d.Tk % d.Tq;
+        int64_t h = i / d.Tk / d.Tq % d.H;
+        int64_t n = i / d.Tk / d.Tq / d.H;
+        int64_t first = ((n * d.Tq + row) * d.H + h) * d.F;
+        double delta = 0;
+        for (int64_t f = first; f < first + d.F; f++)
+            delta += dctx[f] * ctx[f];
+        ((double *)out->data)[i] = ((const double *)probs->data)[i] *
+                                   (((const double *)dprobs->data)[i] - delta);
+    }
+}
+
+/* in: dctx, q, k, v, ctx */
+static enum lab_status fused_backward(const struct lab_call *call)
+{
+    struct lab_view scores = scratch(call, 1);
+    struct lab_view probs = scratch(call, 1);
+    struct lab_view dprobs = scratch(call, 1);
+    struct lab_view back[2] = {dprobs, call->out[2]};
+    struct lab_view in[3] = {call->in[0], probs, call->in[3]};
+    ref_step(call, "scores", LAB_FORWARD, &call->in[1], &scores);
+    ref_step(call, "softmax", LAB_FORWARD, &scores, &probs);
+    ref_step(call, "context", LAB_BACKWARD, in, back);
+    gradient_of_scores(call, &probs, &dprobs, &scores);
+    struct lab_view last[3] = {scores, call->in[1], call->in[2]};
+    enum lab_status st =
+        ref_step(call, "scores", LAB_BACKWARD, last, call->out);
+    lab_free(scores.data);
+    lab_free(probs.data);
+    lab_free(dprobs.data);
+    return st;
+}
+
+static void fused_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
+        const struct sizes *d = &cases[i / 2];
+        struct lab_attention_params p = {d->H, i % 2 == 1};
+        struct views t = views_of(d);
+        struct gpu_case c = {.op = "attention",
+                             .phase = LAB_FORWARD,
+                             .in = {t.q, t.k, t.v},
+                             .out = {t.ctx},
+                             .params = &p};
+        gpu_check_against(&c, fused_forward);
+    }
+}
+
+static void fused_backward_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cases) * 2; i++) {
+        const struct sizes *d = &cases[i / 2];
+        struct lab_attention_params p = {d->H, i % 2 == 1};
+        struct views t = views_of(d);
+        struct gpu_case c = {.op = "attention",
+                             .phase = LAB_BACKWARD,
+                             .in = {t.ctx, t.q, t.k, t.v, t.ctx},
+                             .out = {t.q, t.k, t.v},
+                             .params = &p};
+        gpu_check_against(&c, fused_backward);
+        c.out[0].fill = FILL_NULL;
+        gpu_check_against(&c, fused_backward);
+    }
+}
+
+static void fused_refuses_without_a_workspace(void **state)
+{
+    struct lab_exec *exec = gpu_exec();
+    (void)state;
+    if (!exec)
+        skip();
+    struct lab_exec without = *exec;
+    without.workspace = NULL;
+    struct lab_view one = {.rank = 3, .dim = {1, 1, 1}, .count = 1};
+    struct lab_view five[5] = {one, one, one, one, one};
+    struct lab_attention_params p = {.heads = 1};
+    struct lab_call call = {.in = five,
+                            .n_in = 5,
+                            .out = five,
+                            .n_out = 3,
+                            .params = &p,
+                            .exec = &without};
+    const struct lab_kernel_set *set = gpu_cuda_set("attention");
+    int tried = 0;
+    for (int i = 0; i < set->count; i++) {
+        const struct lab_variant *v = &set->variants[i];
+        if (v->step || v->phase != LAB_BACKWARD)
+            continue;
+        assert_int_equal(v->run(&call), LAB_E_RANGE);
+        tried++;
+    }
+    assert_int_equal(tried, 1);
+}
+
+static void projections_agree(void **state)
+{
+    static const int64_t dims[][3] = {
+        {1, 1, 1}, {33, 65, 31}, {127, 17, 129}, {64, 64, 64}};
+    static const char *const names[] = {"q", "k", "v", "output"};
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(dims) * 4; i++) {
+        const int64_t *d = dims[i / 4];
+        struct tensor x = matrix(FILL_UNIFORM, d[0], d[1]);
+        struct tensor W = matrix(FILL_UNIFORM, d[1], d[2]);
+        struct tensor y = matrix(FILL_UNIFORM, d[0], d[2]);
+        struct tensor b = vector(i % 2 ? FILL_UNIFORM : FILL_NULL, d[2]);
+        struct gpu_case forward = {.op = "attention",
+                                   .step = names[i % 4],
+                                   .phase = LAB_FORWARD,
+                                   .in = {x, W, b},
+                                   .out = {y}};
+        struct gpu_case back = {.op = "attention",
+                                .step = names[i % 4],
+                                .phase = LAB_BACKWARD,
+                                .in = {y, x, W},
+                                .out = {W, b, x}};
+        gpu_check(&forward);
+        gpu_check(&back);
+        back.out[2].fill = FILL_NULL;
+        gpu_check(&back);
+    }
+}
+
+/* ---- embeddings ---- */
+
+static void embeddings_agree(void **state)
+{
+    static const int64_t dims[][3] = {/* R, V, D */
+                                      {1, 1, 1},
+                                      {70, 5, 33},
+                                      {257, 65, 64},
+                                      {3, 1000, 7}};
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < COUNT_OF(dims); i++) {
+        const int64_t *d = dims[i];
+        struct tensor ids = vector(FILL_LABELS, d[0]);
+        ids.limit = d[1];
+        struct tensor W = matrix(FILL_UNIFORM, d[1], d[2]);
+        struct tensor out = matrix(FILL_UNIFORM, d[0], d[2]);
+        struct gpu_case forward = {.op = "embedding",
+                                   .step = "gather",
+                                   .phase = LAB_FORWARD,
+                                   .in = {ids, W},
+                                   .out = {out}};
+        struct gpu_case back = {.op = "embedding",
+                                .step = "gather",
+                                .phase = LAB_BACKWARD,
+                                .in = {out, ids},
+                                .out = {W}};
+        gpu_check(&forward);
+        gpu_check(&back);
+        forward.in[0].fill = FILL_BAD_LABELS;
+        back.in[1].fill = FILL_BAD_LABELS;
+        gpu_check(&forward);
+        gpu_check(&back);
+    }
+}
+
+static void positions_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    struct tensor x = tensor3(FILL_UNIFORM, 5, 33, 17);
+    struct tensor W = matrix(FILL_UNIFORM, 40, 17);
+    struct gpu_case forward = {.op = "positional_embedding",
+                               .step = "add",
+                               .phase = LAB_FORWARD,
+                               .in = {x, W},
+                               .out = {x}};
+    struct gpu_case back = {.op = "positional_embedding",
+                            .step = "add",
+                            .phase = LAB_BACKWARD,
+                            .in = {x},
+                            .out = {W}};
+    gpu_check(&forward);
+    gpu_check(&back);
+}
+
+/* ---- additive attention ---- */
+
+static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
+                           int64_t A)
+{
+    const char *op = "bahdanau_attention";
+    struct tensor s = matrix(FILL_UNIFORM, N, S);
+    struct tensor h = tensor3(FILL_UNIFORM, N, T, D);
+    struct tensor Ws = matrix(FILL_UNIFORM, S, A);
+    struct tensor Wh = matrix(FILL_UNIFORM, D, A);
+    struct tensor b = vector(FILL_UNIFORM, A);
+    struct tensor u = tensor3(FILL_UNIFORM, N, T, A);
+    struct tensor e = matrix(FILL_UNIFORM, N, T);
+    struct tensor a = matrix(FILL_POSITIVE, N, T);
+    struct tensor out = matrix(FILL_UNIFORM, N, D);
+    const struct gpu_case steps[] = {
+        {op, "u", LAB_FORWARD, {s, h, Ws, Wh, b}, {u}},
+        {op, "t", LAB_FORWARD, {u}, {u}},
+        {op, "e", LAB_FORWARD, {u, b}, {e}},
+        {op, "a", LAB_FORWARD, {e}, {e}},
+        {op, "context", LAB_FORWARD, {a, h}, {out}},
+        {op, "context", LAB_BACKWARD, {out, a, h}, {e, h}},
+        {op, "a", LAB_BACKWARD, {e, a}, {e}},
+        {op, "e", LAB_BACKWARD, {e, u, b}, {u, b}},
+        {op, "t", LAB_BACKWARD, {u, u}, {u}},
+        {op, "u", LAB_BACKWARD, {u, s, h, Ws, Wh}, {Ws, Wh, b, s, h}},
+    };
+    for (size_t i = 0; i < COUNT_OF(steps); i++)
+        gpu_check(&steps[i]);
+}
+
+static void additive_attention_agrees(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    check_bahdanau(1, 1, 1, 1, 1);
+    check_bahdanau(3, 7, 5, 33, 9);
+    check_bahdanau(17, 65, 31, 13, 37);
+}
+
+static int close_gpu(void **state)
+{
+    (void)state;
+    gpu_exec_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention_steps_agree),
+        cmocka_unit_test(fused_agrees),
+        cmocka_unit_test(fused_backward_agrees),
+        cmocka_unit_test(fused_refuses_without_a_workspace),
+        cmocka_unit_test(projections_agree),
+        cmocka_unit_test(embeddings_agree),
+        cmocka_unit_test(positions_agree),
+        cmocka_unit_test(additive_attention_agrees),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_gpu);
+}

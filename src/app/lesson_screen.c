@@ -298,6 +298,7 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
         .hooks = {.user = s->recording,
                   .prepare = lab_recording_prepare,
                   .opened = lab_recording_opened,
+                  .restarted = lab_recording_restarted,
                   .closing = lab_recording_closing},
         .wake = wake,
         .wake_user = s};

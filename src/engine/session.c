@@ -83,6 +83,11 @@ static enum lab_status open_walk(struct lab_session *s)
     return LAB_OK;
 }
 
+void lab_session_begin_run(struct lab_session *s)
+{
+    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
+}
+
 static void start(struct lab_session *s)
 {
     enum lab_status st = open_walk(s);
@@ -98,7 +103,7 @@ static void start(struct lab_session *s)
         snprintf(info.step, sizeof(info.step), "%s", s->spec.watch[i]);
         lab_session_add_break(s, &info);
     }
-    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
+    lab_session_begin_run(s);
     s->state = LAB_SESSION_IDLE;
     lab_session_publish(s);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "session_priv.h"
 
@@ -51,6 +52,10 @@ void lab_session_choose(struct lab_session *s, const char *target,
 static bool check_cancelled(void *user)
 {
     struct lab_session *s = user;
+    if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+        lab_session_serve_quick(s);
+        lab_session_publish(s);
+    }
     return atomic_load(&s->cancel);
 }
 

@@ -80,7 +80,8 @@ struct lab_command {
 };
 
 LAB_C_BEGIN
-/* Starts the thread; building the plan and loading data happen there, and a
+/* LAB_E_USAGE: more variants chosen, the lesson's included, than fit (64).
+ * Starts the thread; building the plan and loading data happen there, and a
  * failure shows as LAB_SESSION_FAILED in the snapshot. */
 enum lab_status lab_session_new(struct lab_session **out,
                                 const struct lab_session_config *config);

@@ -1,6 +1,5 @@
 #include "lesson_screen.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -298,6 +297,7 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
         .hooks = {.user = s->recording,
                   .prepare = lab_recording_prepare,
                   .opened = lab_recording_opened,
+                  .restarted = lab_recording_restarted,
                   .closing = lab_recording_closing},
         .wake = wake,
         .wake_user = s};
@@ -350,42 +350,46 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
         st = lab_ui_push(ui, &lab_view_stepper, &s->model);
     }
     if (st) {
-        lab_lesson_screen_close(s, NULL);
+        lab_lesson_screen_close(s, false, NULL);
         return st;
     }
     *out = s;
     return LAB_OK;
 }
 
-static void summarize(struct lab_lesson_screen *s,
+/* A training or a walk that is cut short makes the run a cancelled one. Its
+ * last figures come when it has stopped. */
+static void summarize(struct lab_lesson_screen *s, bool signalled,
                       struct lab_run_summary *summary)
 {
+    const int64_t patience_ns = 2000000000;
+    const struct lab_command stop = {.kind = LAB_DO_STOP, .phase = -1};
     struct lab_snapshot snap;
-    lab_run_summary_init(summary);
-    summary->status = LAB_RUN_DONE;
-    if (lab_session_snapshot(s->session, &snap))
-        return;
-    summary->iterations = snap.iteration + (snap.position > 0);
-    summary->accuracy = snap.accuracy;
-    summary->loss_last = snap.loss;
-    if (snap.losses.n > 0) {
-        summary->loss_first = snap.losses.value[0];
-        if (isnan(snap.loss))
-            summary->loss_last = snap.losses.value[snap.losses.n - 1];
+    bool cut = signalled;
+    if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
+        cut = cut || snap.state == LAB_SESSION_TRAINING ||
+              snap.state == LAB_SESSION_WALKING;
+        lab_snapshot_release(&snap);
     }
-    if (!isnan(snap.step_ms_median))
-        summary->iteration_median_ns = (int64_t)(snap.step_ms_median * 1e6);
-    lab_snapshot_release(&snap);
+    lab_session_post(s->session, &stop);
+    lab_session_wait(s->session, patience_ns);
+    if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
+        lab_recording_summarize(&snap, summary);
+        lab_snapshot_release(&snap);
+    }
+    if (cut)
+        summary->status = LAB_RUN_CANCELLED;
 }
 
-void lab_lesson_screen_close(struct lab_lesson_screen *s, struct lab_str *notes)
+void lab_lesson_screen_close(struct lab_lesson_screen *s, bool signalled,
+                             struct lab_str *notes)
 {
     struct lab_run_summary summary;
     if (!s)
         return;
     lab_run_summary_init(&summary);
     if (s->session)
-        summarize(s, &summary);
+        summarize(s, signalled, &summary);
     lab_session_free(s->session); /* hands out its last records */
     if (s->recording)
         lab_recording_finish(s->recording, &summary);

@@ -97,8 +97,11 @@ static enum lab_status open_session(struct lab_plain *p)
         .data = o->data,
         .choices = o->choices,
         .n_choices = o->n_choices,
-        .hooks = {p->recording, lab_recording_prepare, lab_recording_opened,
-                  lab_recording_closing}};
+        .hooks = {.user = p->recording,
+                  .prepare = lab_recording_prepare,
+                  .opened = lab_recording_opened,
+                  .restarted = lab_recording_restarted,
+                  .closing = lab_recording_closing}};
     lab_signals_hold(); /* they are for the thread that waits for input */
     st = lab_session_new(&p->session, &config);
     lab_signals_release();
@@ -115,19 +118,9 @@ static enum lab_status open_session(struct lab_plain *p)
 
 static void summarize(const struct lab_plain *p, struct lab_run_summary *out)
 {
-    const struct lab_snapshot *s = &p->snap;
-    lab_run_summary_init(out);
-    out->status = p->signal ? LAB_RUN_CANCELLED : LAB_RUN_DONE;
-    out->iterations = s->iteration + (s->position > 0);
-    if (s->losses.n > 0) {
-        out->loss_first = s->losses.value[0];
-        out->loss_last = s->losses.value[s->losses.n - 1];
-    }
-    if (!isnan(s->loss))
-        out->loss_last = s->loss;
-    out->accuracy = s->accuracy;
-    if (!isnan(s->step_ms_median))
-        out->iteration_median_ns = (int64_t)(s->step_ms_median * 1e6);
+    lab_recording_summarize(&p->snap, out);
+    if (p->signal)
+        out->status = LAB_RUN_CANCELLED;
 }
 
 static void say_notes(struct lab_plain *p)

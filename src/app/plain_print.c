@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/setup.h"
 #include "plain_priv.h"
 #include "say.h"
 #include "step_text.h"
@@ -27,9 +28,7 @@ static void say_badge(struct lab_plain *p)
             (unsigned long long)s->plan->seed, (long long)s->plan->batch,
             (long long)s->plan->parameter_count, s->schedule->n_steps);
     /* That there is no GPU has been said. */
-    const char *notice = s->notice;
-    if (strncmp(notice, "no GPU:", 7) == 0)
-        notice += strcspn(notice, "\n") + (strchr(notice, '\n') != NULL);
+    const char *notice = lab_setup_notice_rest(s->notice);
     if (notice[0])
         lab_say(stdout, "note: %s%s", notice,
                 notice[strlen(notice) - 1] == '\n' ? "" : "\n");

@@ -267,6 +267,8 @@ static enum lab_status print_explanation(struct lab_plain *p)
                 (long long)e->n_terms_all);
     for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++)
         print_term(p, &e->terms[i]);
+    if (e->unwritten)
+        return st;
     lab_say(stdout,
             "  In double precision %.9g, the tensor holds %.9g: they %s "
             "(tolerance %.2g).\n",

@@ -1,7 +1,7 @@
 #include "recording.h"
 
+#include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,10 +28,15 @@ struct lab_recording {
     int64_t batch;
     enum lab_time_source time_source;
     enum lab_status status;
-    pthread_mutex_t lock; /* the writer comes when the first step has run */
+    /* The writer comes when a run's first step has run. Nobody waits for the
+     * disk under the lock: it is opened and ended outside. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
     struct lab_writer *writer;
-    struct lab_sink writer_sink;
-    bool refused; /* the database is not to be had */
+    int holders;       /* who is using the writer: it must not go */
+    bool opening;      /* a thread is making it */
+    bool refused;      /* the database is not to be had */
+    int64_t ended_run; /* the last that a restart has ended; 0: none */
     char note[NOTE_BYTES];
     char trace_note[NOTE_BYTES]; /* the profiler's, which goes before us */
 };
@@ -77,7 +82,8 @@ static void describe_device(const struct lab_recording *r,
 
 static const char no_counters[] = "this version takes no hardware counters";
 
-static enum lab_status open_writer(struct lab_recording *r)
+static enum lab_status make_writer(struct lab_recording *r,
+                                   struct lab_writer **out)
 {
     struct lab_run_info info;
     lab_run_info_init(&info);
@@ -99,29 +105,75 @@ static enum lab_status open_writer(struct lab_recording *r)
     info.rank = 0;
     info.time_source = r->time_source;
     describe_device(r, &info.device);
-    enum lab_status st = lab_writer_new(&r->writer, r->db, &info, NULL);
-    if (st) {
-        r->refused = true;
+    return lab_writer_new(out, r->db, &info, NULL);
+}
+
+/* One thread opens it; the others that record wait for that. */
+static enum lab_status open_writer(struct lab_recording *r)
+{
+    struct lab_writer *w = NULL;
+    enum lab_status st = LAB_OK;
+    pthread_mutex_lock(&r->lock);
+    while (r->opening)
+        pthread_cond_wait(&r->changed, &r->lock);
+    bool open = !r->writer && !r->refused;
+    r->opening = open;
+    pthread_mutex_unlock(&r->lock);
+    if (!open)
+        return LAB_OK;
+    st = make_writer(r, &w);
+    pthread_mutex_lock(&r->lock);
+    r->writer = w;
+    r->refused = st != LAB_OK;
+    if (st)
         snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
                  lab_error());
-        return st;
-    }
-    r->writer_sink = lab_writer_sink(r->writer);
-    return LAB_OK;
+    r->opening = false;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
+/* The writer, kept from ending until let_go(); NULL: there is none. */
+static struct lab_writer *hold(const struct lab_recording *recording)
+{
+    struct lab_recording *r = (struct lab_recording *)recording;
+    pthread_mutex_lock(&r->lock);
+    struct lab_writer *w = r->writer;
+    r->holders += w != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return w;
+}
+
+static void let_go(const struct lab_recording *recording, struct lab_writer *w)
+{
+    struct lab_recording *r = (struct lab_recording *)recording;
+    if (!w)
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (--r->holders == 0)
+        pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* The first record of a step opens the writer. */
 static int push(void *user, const struct lab_record *record)
 {
     struct lab_recording *r = user;
-    pthread_mutex_lock(&r->lock);
     bool opens =
         record->kind == LAB_RECORD_STEP || record->kind == LAB_RECORD_KERNEL;
-    if (!r->writer && !r->refused && opens)
+    int rc = 1;
+    struct lab_writer *w = hold(r);
+    if (!w && opens) {
         open_writer(r);
-    bool store = r->writer != NULL;
-    pthread_mutex_unlock(&r->lock);
-    return store ? r->writer_sink.push(r->writer_sink.user, record) : 1;
+        w = hold(r);
+    }
+    if (w) {
+        struct lab_sink sink = lab_writer_sink(w);
+        rc = sink.push(sink.user, record);
+    }
+    let_go(r, w);
+    return rc;
 }
 
 static uint32_t intern(void *user, const char *text)
@@ -140,6 +192,7 @@ enum lab_status lab_recording_new(struct lab_recording **out,
     if (!r)
         return lab_fail(LAB_E_NOMEM, "no memory to record");
     pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
     r->lesson = options->lesson;
     r->eager = options->eager;
     r->seed = options->seed;
@@ -176,6 +229,7 @@ void lab_recording_free(struct lab_recording *r)
     lab_writer_free(r->writer);
     lab_live_free(r->live);
     pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->changed);
     lab_free(r->db);
     lab_free(r);
 }
@@ -196,8 +250,10 @@ void lab_recording_prepare(void *recording, const char *backend)
                                          .backend = r->backend,
                                          .gpu = gpu ? module->profiler : NULL};
     r->status = lab_profiler_new(&r->profiler, &config);
+    pthread_mutex_lock(&r->lock);
     snprintf(r->trace_note, sizeof(r->trace_note), "%s",
              r->profiler ? lab_profiler_note(r->profiler) : "");
+    pthread_mutex_unlock(&r->lock);
 }
 
 static void note_variants(struct lab_recording *r, struct lab_walk *walk)
@@ -206,6 +262,7 @@ static void note_variants(struct lab_recording *r, struct lab_walk *walk)
     const struct lab_plan *plan = lab_walk_plan(walk);
     size_t used = 0;
     int last = -1;
+    r->variants[0] = '\0';
     for (int i = 0; i < s->n_steps && used + 1 < sizeof(r->variants); i++) {
         const struct lab_schedule_step *step = &s->steps[i];
         bool plain = strcmp(step->variant->name, "naive") == 0;
@@ -239,12 +296,46 @@ void lab_recording_opened(void *recording, struct lab_walk *walk)
     }
     if (!r->eager || r->status)
         return;
-    pthread_mutex_lock(&r->lock);
-    if (!r->writer && !r->refused)
-        r->status = open_writer(r);
+    r->status = open_writer(r);
     if (!r->db_given) /* the usual place is a convenience, not a demand */
         r->status = LAB_OK;
+}
+
+/* Ends a writer that nobody holds and that no record reaches any more. */
+static void end_writer(struct lab_recording *r, struct lab_writer *w,
+                       const struct lab_run_summary *summary)
+{
+    if (lab_writer_finish(w, summary)) {
+        pthread_mutex_lock(&r->lock);
+        snprintf(r->note, sizeof(r->note), "run %lld was not stored whole: %s",
+                 (long long)lab_writer_run(w), lab_error());
+        pthread_mutex_unlock(&r->lock);
+    }
+    lab_writer_free(w);
+}
+
+void lab_recording_restarted(void *recording, struct lab_walk *walk,
+                             uint64_t seed, const struct lab_snapshot *before)
+{
+    struct lab_recording *r = recording;
+    struct lab_run_summary summary;
+    int steps = before->schedule ? before->schedule->n_steps : 0;
+    bool finished = before->iteration > 0 || before->position >= steps;
+    lab_recording_summarize(before, &summary);
+    if (!finished)
+        summary.status = LAB_RUN_CANCELLED;
+    pthread_mutex_lock(&r->lock);
+    while (r->opening || r->holders > 0)
+        pthread_cond_wait(&r->changed, &r->lock);
+    struct lab_writer *w = r->writer;
+    r->writer = NULL;
+    r->seed = seed;
+    note_variants(r, walk);
+    if (w)
+        r->ended_run = lab_writer_run(w);
     pthread_mutex_unlock(&r->lock);
+    if (w)
+        end_writer(r, w, &summary);
 }
 
 void lab_recording_closing(void *recording, struct lab_walk *walk)
@@ -274,33 +365,17 @@ enum lab_time_source lab_recording_time_source(const struct lab_recording *r)
     return r->time_source;
 }
 
-static struct lab_writer *writer_of(const struct lab_recording *r)
-{
-    struct lab_recording *open = (struct lab_recording *)r;
-    pthread_mutex_lock(&open->lock);
-    struct lab_writer *w = open->writer;
-    pthread_mutex_unlock(&open->lock);
-    return w;
-}
-
 int64_t lab_recording_run(const struct lab_recording *r)
 {
-    struct lab_writer *w = writer_of(r);
-    return w ? lab_writer_run(w) : 0;
+    struct lab_writer *w = hold(r);
+    int64_t run = w ? lab_writer_run(w) : r->ended_run;
+    let_go(r, w);
+    return run;
 }
 
-void lab_recording_note(struct lab_recording *r, struct lab_str *out)
+static void add_writer_notes(struct lab_writer *w, struct lab_str *out)
 {
-    struct lab_writer *w = writer_of(r);
     struct lab_writer_state state;
-    if (r->trace_note[0])
-        lab_str_addf(out, "%s\n", r->trace_note);
-    if (strcmp(r->counters, "off") != 0)
-        lab_str_addf(out, "--counters %s: %s\n", r->counters, no_counters);
-    if (r->note[0])
-        lab_str_addf(out, "%s\n", r->note);
-    if (!w)
-        return;
     lab_writer_get_state(w, &state);
     if (state.failed)
         lab_str_addf(out, "recording has stopped, %llu records lost: %s\n",
@@ -312,15 +387,51 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
                      (unsigned long long)state.ring.dropped);
 }
 
+void lab_recording_note(struct lab_recording *r, struct lab_str *out)
+{
+    struct lab_writer *w = hold(r);
+    pthread_mutex_lock(&r->lock);
+    if (r->trace_note[0])
+        lab_str_addf(out, "%s\n", r->trace_note);
+    if (strcmp(r->counters, "off") != 0)
+        lab_str_addf(out, "--counters %s: %s\n", r->counters, no_counters);
+    if (r->note[0])
+        lab_str_addf(out, "%s\n", r->note);
+    pthread_mutex_unlock(&r->lock);
+    if (w)
+        add_writer_notes(w, out);
+    let_go(r, w);
+}
+
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
-    struct lab_writer *w = writer_of(r);
-    return w ? lab_writer_flush(w) : LAB_OK;
+    struct lab_writer *w = hold(r);
+    enum lab_status st = w ? lab_writer_flush(w) : LAB_OK;
+    let_go(r, w);
+    return st;
+}
+
+void lab_recording_summarize(const struct lab_snapshot *snap,
+                             struct lab_run_summary *out)
+{
+    lab_run_summary_init(out);
+    out->iterations = snap->iteration + (snap->position > 0);
+    out->accuracy = snap->accuracy;
+    out->loss_last = snap->loss;
+    if (snap->losses.n > 0) {
+        out->loss_first = snap->losses.value[0];
+        if (isnan(snap->loss))
+            out->loss_last = snap->losses.value[snap->losses.n - 1];
+    }
+    if (!isnan(snap->step_ms_median))
+        out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
 }
 
 enum lab_status lab_recording_finish(struct lab_recording *r,
                                      const struct lab_run_summary *summary)
 {
-    struct lab_writer *w = writer_of(r);
-    return w ? lab_writer_finish(w, summary) : LAB_OK;
+    struct lab_writer *w = hold(r);
+    enum lab_status st = w ? lab_writer_finish(w, summary) : LAB_OK;
+    let_go(r, w);
+    return st;
 }

@@ -6,9 +6,14 @@
  * that cannot be written is an error then. Without a database everything else
  * works, and lab_recording_note() says why nothing is stored.
  *
- * Threads: prepare, opened and closing come from the thread that walks; the
- * rest from any one thread. */
+ * A restart ends the run; the next step begins another, so that one run is one
+ * walk from one seed.
+ *
+ * Threads: prepare, opened, restarted and closing come from the thread that
+ * walks; the rest from any one thread, which never waits for a database that
+ * is being opened. */
 #pragma once
+#include "engine/snapshot.h"
 #include "engine/walk.h"
 #include "lesson/lesson.h"
 #include "profiler/profiler.h"
@@ -34,6 +39,9 @@ void lab_recording_free(struct lab_recording *r);
 /* The hooks of engine/setup.h and engine/session.h; user = the recording. */
 void lab_recording_prepare(void *recording, const char *backend);
 void lab_recording_opened(void *recording, struct lab_walk *walk);
+/* Ends the run: done, or cancelled when no iteration was finished. */
+void lab_recording_restarted(void *recording, struct lab_walk *walk,
+                             uint64_t seed, const struct lab_snapshot *before);
 void lab_recording_closing(void *recording, struct lab_walk *walk);
 /* What opened() met: LAB_OK, or with `eager` why the database refuses. */
 enum lab_status lab_recording_status(const struct lab_recording *r);
@@ -41,11 +49,15 @@ enum lab_status lab_recording_status(const struct lab_recording *r);
 struct lab_live *lab_recording_live(struct lab_recording *r);
 /* Where the device's times come from. */
 enum lab_time_source lab_recording_time_source(const struct lab_recording *r);
-int64_t lab_recording_run(const struct lab_recording *r); /* 0: none yet */
+/* The run, after a restart the one that it ended; 0: none yet. */
+int64_t lab_recording_run(const struct lab_recording *r);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
 /* Everything recorded so far is in the database. */
 enum lab_status lab_recording_flush(struct lab_recording *r);
+/* A session's figures, status done. */
+void lab_recording_summarize(const struct lab_snapshot *snap,
+                             struct lab_run_summary *out);
 /* The run's end; without it the run is "interrupted". The walk has closed. */
 enum lab_status lab_recording_finish(struct lab_recording *r,
                                      const struct lab_run_summary *summary);

@@ -29,6 +29,7 @@ struct screens {
     struct lab_progress progress;
     struct lab_lesson_screen *open; /* the lesson that is on the screen */
     struct lab_ui *ui;
+    int signal;           /* that ended the program, 0: none */
     struct lab_str notes; /* for standard error, afterwards */
 };
 
@@ -69,7 +70,7 @@ static void close_lesson(struct screens *s)
 {
     if (!s->open)
         return;
-    lab_lesson_screen_close(s->open, &s->notes);
+    lab_lesson_screen_close(s->open, s->signal != 0, &s->notes);
     s->open = NULL;
     save_progress(s);
 }
@@ -203,22 +204,21 @@ static void finish(struct screens *s)
 int lab_open_screens(const struct lab_options *o)
 {
     struct screens s = {.options = o};
-    int signal = 0;
     lab_str_init(&s.notes);
     lab_machine_look(&s.machine, o->backend);
     load_progress(&s);
     enum lab_status st = start(&s);
     if (!st) {
         st = lab_ui_run(s.ui);
-        signal = lab_ui_signal(s.ui);
+        s.signal = lab_ui_signal(s.ui);
     }
     /* The error's text must outlive the clean-up. */
     struct lab_str error;
     lab_str_init(&error);
     lab_str_add(&error, lab_error());
     finish(&s);
-    if (st && !signal)
+    if (st && !s.signal)
         lab_fail(st, "%s", lab_str_text(&error));
     lab_str_release(&error);
-    return signal ? LAB_EXIT_SIGNAL + signal : lab_exit_error(st);
+    return s.signal ? LAB_EXIT_SIGNAL + s.signal : lab_exit_error(st);
 }

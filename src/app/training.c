@@ -1,7 +1,6 @@
 #include "training.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -25,22 +24,6 @@ static enum lab_status keep_time(struct times *t, double ms)
     }
     t->ms[t->n++] = ms;
     return LAB_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(struct times *t)
-{
-    if (t->n == 0)
-        return NAN;
-    qsort(t->ms, t->n, sizeof(*t->ms), by_value);
-    size_t half = t->n / 2;
-    return t->n % 2 ? t->ms[half] : (t->ms[half - 1] + t->ms[half]) / 2;
 }
 
 static enum lab_status evaluate(struct lab_work *w, lab_training_fn *tell,
@@ -94,7 +77,7 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     }
     if (!st && !evaluated)
         st = evaluate(w, tell, user, out);
-    out->step_ms_median = median(&times);
+    out->step_ms_median = lab_median(times.ms, times.n);
     out->samples_per_s =
         out->seconds > 0
             ? (double)(out->iterations * w->plan->batch) / out->seconds

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "engine/setup.h"
 #include "lesson/catalog.h"
 
 static enum lab_status open_lesson(struct lab_work *w, const char *name)
@@ -91,9 +92,7 @@ void lab_work_warn(struct lab_work *w)
     lab_str_init(&text);
     lab_recording_note(w->recording, &text);
     /* Without a GPU `auto` is no reason for a warning on every run. */
-    const char *notice = lab_str_text(&w->notice);
-    if (strncmp(notice, "no GPU:", 7) == 0)
-        notice += strcspn(notice, "\n") + (strchr(notice, '\n') != NULL);
+    const char *notice = lab_setup_notice_rest(lab_str_text(&w->notice));
     if (notice[0])
         lab_warn("%s", notice);
     if (text.len)

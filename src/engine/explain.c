@@ -435,6 +435,8 @@ void lab_explanation_text(const struct lab_explanation *e, int max_terms,
         add_terms(e, max_terms, out);
     if (e->numeric)
         lab_str_addf(out, " = %s", e->numeric);
+    if (e->unwritten)
+        return;
     lab_str_addf(out, " = %.9g", e->value + 0.0);
     if (!e->agrees)
         lab_str_addf(out, "  (the tensor holds %.9g: off by more than %.2g)",

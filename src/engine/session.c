@@ -40,6 +40,14 @@ static void keep_choices(struct lab_session *s, struct lab_str *notice)
         s->choices[s->n_choices++] = given[i];
 }
 
+static void add_notice(struct lab_session *s, const char *what)
+{
+    size_t used = strlen(s->notice);
+    bool line = used > 0 && s->notice[used - 1] != '\n';
+    snprintf(s->notice + used, sizeof(s->notice) - used, "%s%s: %s\n",
+             line ? "\n" : "", what, lab_error());
+}
+
 static void add_lesson_breaks(struct lab_session *s)
 {
     for (int i = 0; i < s->spec.n_breaks; i++) {
@@ -47,7 +55,14 @@ static void add_lesson_breaks(struct lab_session *s)
         struct lab_break_info info = {
             .kind = b->kind, .phase = b->phase, .value = b->value};
         snprintf(info.step, sizeof(info.step), "%s", b->step ? b->step : "");
-        lab_session_add_break(s, &info);
+        if (lab_session_add_break(s, &info))
+            add_notice(s, "the lesson's breakpoint is left out");
+    }
+    for (int i = 0; i < s->spec.n_watch; i++) {
+        struct lab_break_info info = {.watch = true, .phase = -1};
+        snprintf(info.step, sizeof(info.step), "%s", s->spec.watch[i]);
+        if (lab_session_add_break(s, &info))
+            add_notice(s, "the lesson's watch is left out");
     }
 }
 
@@ -83,6 +98,11 @@ static enum lab_status open_walk(struct lab_session *s)
     return LAB_OK;
 }
 
+void lab_session_begin_run(struct lab_session *s)
+{
+    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
+}
+
 static void start(struct lab_session *s)
 {
     enum lab_status st = open_walk(s);
@@ -93,12 +113,7 @@ static void start(struct lab_session *s)
         return;
     }
     add_lesson_breaks(s);
-    for (int i = 0; i < s->spec.n_watch; i++) {
-        struct lab_break_info info = {.watch = true, .phase = -1};
-        snprintf(info.step, sizeof(info.step), "%s", s->spec.watch[i]);
-        lab_session_add_break(s, &info);
-    }
-    lab_walk_run_begin(s->walk, s->spec.title ? s->spec.title : "lesson");
+    lab_session_begin_run(s);
     s->state = LAB_SESSION_IDLE;
     lab_session_publish(s);
 }
@@ -217,7 +232,8 @@ enum lab_status lab_session_post(struct lab_session *s,
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns)
 {
     struct timespec until;
-    int64_t end = lab_clock_wall_ns() + timeout_ns;
+    int64_t now = lab_clock_monotonic_ns();
+    int64_t end = timeout_ns > INT64_MAX - now ? INT64_MAX : now + timeout_ns;
     int rc = 0;
     until.tv_sec = (time_t)(end / 1000000000);
     until.tv_nsec = (long)(end % 1000000000);
@@ -286,14 +302,27 @@ static void destroy(struct lab_session *s)
     lab_free(s);
 }
 
+/* It waits on the clock that nobody sets. */
+static void init_changed(pthread_cond_t *changed)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
 enum lab_status lab_session_new(struct lab_session **out,
                                 const struct lab_session_config *config)
 {
+    if (config->n_choices + config->spec->n_variants > LAB_MAX_CHOICES)
+        return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
+                        LAB_MAX_CHOICES);
     struct lab_session *s = lab_alloc(sizeof(*s));
     if (!s)
         return lab_fail(LAB_E_NOMEM, "no memory for a session");
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
+    init_changed(&s->changed);
     configure(s, config);
     s->iteration_ms = lab_alloc_array(LAB_TIMES_KEPT, sizeof(double));
     if (config->data)

@@ -1,4 +1,4 @@
-/* session_priv.h -- what session.c, session_walk.c and session_train.c share.
+/* session_priv.h -- what session.c and session_*.c share.
  * Everything but the part under `lock` belongs to the engine's thread. */
 #pragma once
 #include <pthread.h>
@@ -87,6 +87,7 @@ struct lab_session {
 enum { LAB_TIMES_KEPT = 512 };
 
 /* session.c */
+void lab_session_begin_run(struct lab_session *s); /* for the observers */
 void lab_session_publish(struct lab_session *s);
 /* Puts a failure where the snapshot shows it. */
 void lab_session_say_error(struct lab_session *s, enum lab_status st);
@@ -100,7 +101,12 @@ enum lab_status lab_session_add_break(struct lab_session *s,
                                       const struct lab_break_info *b);
 /* Reason to stop after the loss of an iteration at speed; NULL: none. */
 const struct lab_break_info *lab_session_loss_break(struct lab_session *s);
+/* session_change.c */
 enum lab_status lab_session_apply_choices(struct lab_session *s);
+void lab_session_choose(struct lab_session *s, const char *target,
+                        const char *variant);
+void lab_session_check(struct lab_session *s, const char *parameter);
+void lab_session_restart(struct lab_session *s, const struct lab_command *c);
 /* session_train.c */
 void lab_session_train(struct lab_session *s, int64_t iterations);
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value);

@@ -109,6 +109,20 @@ static void fill_steps(struct lab_session *s, struct lab_snapshot *out)
     }
 }
 
+/* Not while training: the numbers are gone before they are read, and an
+ * explanation may have to run the iteration again. */
+static void fill_explanation(struct lab_session *s, struct lab_snapshot *out)
+{
+    if (!s->explaining || s->state == LAB_SESSION_TRAINING)
+        return;
+    enum lab_status st = lab_walk_explain(s->walk, s->element.tensor,
+                                          s->element.index, &out->explanation);
+    if (!st || out->error_code) /* the command's own error goes first */
+        return;
+    out->error_code = st;
+    snprintf(out->error, sizeof(out->error), "%s", lab_error());
+}
+
 static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
 {
     struct lab_data_facts facts;
@@ -124,9 +138,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
         out->epoch = out->iteration / facts.batches_per_epoch;
     fill_steps(s, out);
     fill_plane(s, &out->plane);
-    if (s->explaining)
-        lab_walk_explain(s->walk, s->element.tensor, s->element.index,
-                         &out->explanation);
+    fill_explanation(s, out);
 }
 
 static void fill_training(struct lab_session *s, struct lab_snapshot *out)

@@ -1,7 +1,6 @@
 /* Training over many iterations, with cancel, curves and evaluation. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -30,23 +29,13 @@ void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
     c->value[c->n++] = value;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double lab_session_median_ms(const struct lab_session *s)
 {
     double sorted[LAB_TIMES_KEPT];
     int64_t n =
         s->n_iteration_ms < LAB_TIMES_KEPT ? s->n_iteration_ms : LAB_TIMES_KEPT;
-    if (n == 0)
-        return NAN;
     memcpy(sorted, s->iteration_ms, (size_t)n * sizeof(*sorted));
-    qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    return lab_median(sorted, (size_t)n);
 }
 
 int64_t lab_train_iterations(const struct lab_network_spec *spec,

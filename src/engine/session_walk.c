@@ -293,45 +293,6 @@ static void repeat(struct lab_session *s, int64_t n, bool over_node)
     }
 }
 
-/* ---- variants ---- */
-
-enum lab_status lab_session_apply_choices(struct lab_session *s)
-{
-    struct lab_variant_choice list[LAB_MAX_CHOICES];
-    for (int i = 0; i < s->n_choices; i++)
-        list[i] = (struct lab_variant_choice){s->choices[i].target,
-                                              s->choices[i].variant};
-    return lab_walk_choose(s->walk, list, s->n_choices);
-}
-
-static void choose(struct lab_session *s, const char *target,
-                   const char *variant)
-{
-    struct lab_owned_choice kept[LAB_MAX_CHOICES];
-    int n = s->n_choices;
-    memcpy(kept, s->choices, sizeof(kept));
-    int at = 0; /* a new choice for the same target replaces the old one */
-    for (int i = 0; i < n; i++) {
-        if (strcmp(kept[i].target, target) != 0)
-            s->choices[at++] = kept[i];
-    }
-    s->n_choices = at;
-    enum lab_status st = LAB_OK;
-    if (at == LAB_MAX_CHOICES) {
-        st = lab_fail(LAB_E_STATE, "too many variants chosen");
-    } else {
-        snprintf(s->choices[at].target, LAB_COMMAND_TEXT, "%s", target);
-        snprintf(s->choices[at].variant, LAB_COMMAND_TEXT, "%s", variant);
-        s->n_choices++;
-        st = lab_session_apply_choices(s);
-    }
-    if (st) {
-        memcpy(s->choices, kept, sizeof(kept));
-        s->n_choices = n;
-        lab_session_say_error(s, st);
-    }
-}
-
 /* ---- looking ---- */
 
 static enum lab_status set_show(struct lab_session *s,
@@ -372,47 +333,7 @@ static enum lab_status set_element(struct lab_session *s,
     return LAB_OK;
 }
 
-static bool check_cancelled(void *user)
-{
-    struct lab_session *s = user;
-    return atomic_load(&s->cancel);
-}
-
-static void check(struct lab_session *s, const char *parameter)
-{
-    struct lab_check_result *list = NULL;
-    int n = 0;
-    s->state = LAB_SESSION_CHECKING;
-    lab_session_publish(s);
-    enum lab_status st = lab_gradcheck(s->walk, &s->spec, parameter,
-                                       check_cancelled, s, &list, &n);
-    if (st) {
-        lab_session_say_error(s, st);
-        return;
-    }
-    lab_free(s->checks);
-    s->checks = list;
-    s->n_checks = n;
-}
-
-/* ---- restart ---- */
-
-static void restart(struct lab_session *s, const struct lab_command *c)
-{
-    s->losses = (struct lab_curve_buffer){0};
-    s->accuracies = (struct lab_curve_buffer){0};
-    s->accuracy = NAN;
-    s->train_done = s->train_target = 0;
-    if (c->seed_given) {
-        /* Data order and masks follow the spec's and the plan's seed. */
-        s->spec.seed = c->seed;
-        s->plan->seed = c->seed;
-        lab_data_reseed(lab_walk_data(s->walk), c->seed);
-    }
-    enum lab_status st = lab_walk_restart(s->walk);
-    if (st)
-        lab_session_say_error(s, st);
-}
+/* ---- commands ---- */
 
 bool lab_session_is_quick(enum lab_command_kind kind)
 {
@@ -471,16 +392,16 @@ static void do_slow(struct lab_session *s, const struct lab_command *c)
         lab_session_say_error(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));
         break;
     case LAB_DO_RESTART:
-        restart(s, c);
+        lab_session_restart(s, c);
         break;
     case LAB_DO_TRAIN:
         lab_session_train(s, c->n);
         break;
     case LAB_DO_VARIANT:
-        choose(s, c->text, c->text2);
+        lab_session_choose(s, c->text, c->text2);
         break;
     case LAB_DO_CHECK:
-        check(s, c->text);
+        lab_session_check(s, c->text);
         break;
     default:
         break;

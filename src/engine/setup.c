@@ -5,6 +5,7 @@
 #include "variant_check.h"
 
 enum { MAX_CHOICES = 64 };
+static const char no_gpu[] = "no GPU: ";
 
 static enum lab_status open_named(const struct lab_setup *s, const char *name,
                                   struct lab_backend **out)
@@ -22,10 +23,19 @@ static enum lab_status open_backend(const struct lab_setup *s,
         return open_named(s, s->backend, out);
     if (open_named(s, "cuda", out) == LAB_OK)
         return LAB_OK;
-    lab_str_addf(notice, "no GPU: %s\n", lab_error());
+    lab_str_addf(notice, "%s%s\n", no_gpu, lab_error());
     if (s->prepare)
         s->prepare(s->user, "cpu");
     return lab_backend_open(out, "cpu", 0);
+}
+
+/* It is the first, and an error is one line. */
+const char *lab_setup_notice_rest(const char *notice)
+{
+    if (strncmp(notice, no_gpu, sizeof(no_gpu) - 1) != 0)
+        return notice;
+    const char *end = strchr(notice, '\n');
+    return end ? end + 1 : "";
 }
 
 int lab_setup_lesson_choices(struct lab_walk *walk,
@@ -51,12 +61,8 @@ static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
 {
     struct lab_variant_choice list[MAX_CHOICES];
     int n = lab_setup_lesson_choices(walk, s->spec, list, MAX_CHOICES, notice);
-    for (int i = 0; i < s->n_choices; i++) {
-        if (n == MAX_CHOICES)
-            return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
-                            MAX_CHOICES);
+    for (int i = 0; i < s->n_choices; i++)
         list[n++] = s->choices[i];
-    }
     enum lab_status st = lab_walk_choose(walk, list, n);
     return st == LAB_E_NOTFOUND ? lab_fail(LAB_E_USAGE, "%s", lab_error()) : st;
 }
@@ -70,6 +76,9 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     struct lab_plan *built = NULL;
     struct lab_walk *w = NULL;
     struct lab_data_shapes shapes;
+    if (setup->n_choices + setup->spec->n_variants > MAX_CHOICES)
+        return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
+                        MAX_CHOICES);
     enum lab_status st =
         lab_data_open(&data, setup->spec, setup->data, setup->batch);
     if (!st) {

@@ -1,5 +1,6 @@
 #include "engine/walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -267,8 +268,7 @@ enum lab_status lab_walk_begin(struct lab_walk *w)
 {
     if (!lab_walk_at_end(w))
         return LAB_OK;
-    w->iteration++;
-    return lab_walk_load_iteration(w, true);
+    return lab_walk_next_iteration(w, true);
 }
 
 enum lab_status lab_walk_step(struct lab_walk *w)
@@ -295,10 +295,8 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
 {
     enum { COPY_EVERY = 16 };
     enum lab_status st = LAB_OK;
-    if (lab_walk_at_end(w)) {
-        w->iteration++;
-        st = lab_walk_load_iteration(w, w->iteration % COPY_EVERY == 0);
-    }
+    if (lab_walk_at_end(w))
+        st = lab_walk_next_iteration(w, (w->iteration + 1) % COPY_EVERY == 0);
     /* An iteration that began as a walk goes on as one. */
     w->quiet = w->position == 0 && !lab_walk_samples(w->iteration);
     for (; !st && !lab_walk_at_end(w); w->position++)
@@ -440,7 +438,10 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     bool computed =
         t->role == LAB_TENSOR_ACTIVATION || t->role == LAB_TENSOR_GRADIENT;
-    if (step < 0 && computed && lab_walk_written(w, tensor))
+    e.unwritten = computed && !lab_walk_written(w, tensor);
+    if (e.unwritten)
+        e.value = e.shown = NAN;
+    else if (step < 0 && computed)
         st = say_grouped(&e);
     if (!st)
         *out = e;

@@ -129,9 +129,8 @@ static enum lab_status replay_to(struct lab_walk *w, int64_t target)
     while (!st && w->iteration < target) {
         for (; !st && !lab_walk_at_end(w); w->position++)
             st = lab_walk_run_at(w, w->position, false);
-        w->iteration++;
         if (!st)
-            st = lab_walk_load_iteration(w, true);
+            st = lab_walk_next_iteration(w, true);
     }
     return st;
 }

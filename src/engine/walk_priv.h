@@ -42,6 +42,9 @@ struct lab_walk {
 
 /* walk_run.c */
 enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy);
+/* From an iteration's end to the start of the next one; on failure the walk
+ * stays where it is. */
+enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy);
 enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking);
 enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
 void lab_walk_close_ranges(struct lab_walk *w);

@@ -234,10 +234,10 @@ static enum lab_status load_data(struct lab_walk *w)
     return LAB_OK;
 }
 
-enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy)
+/* Nothing of the iteration has run. */
+static void begin_iteration(struct lab_walk *w, bool keep_copy)
 {
     const struct lab_plan *plan = w->plan;
-    lab_walk_close_ranges(w);
     w->position = 0;
     w->loss = NAN;
     memset(w->step_exec, 0, (size_t)plan->n_steps * sizeof(*w->step_exec));
@@ -248,7 +248,25 @@ enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy)
         lab_walk_keep_copy(w);
     else /* one from before the learner went back, perhaps of other numbers */
         lab_walk_drop_copy(w, w->iteration);
+}
+
+enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy)
+{
+    lab_walk_close_ranges(w);
+    begin_iteration(w, keep_copy);
     return load_data(w);
+}
+
+enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy)
+{
+    lab_walk_close_ranges(w);
+    w->iteration++;
+    enum lab_status st = load_data(w);
+    if (st)
+        w->iteration--;
+    else
+        begin_iteration(w, keep_copy);
+    return st;
 }
 
 void lab_walk_run_begin(struct lab_walk *w, const char *name)

@@ -48,6 +48,8 @@ static const char *element_name(const struct lab_stepper *v,
 static void add_value(struct lab_stepper *v, int columns)
 {
     const struct lab_explanation *e = &v->snap.explanation;
+    if (e->unwritten)
+        return; /* what the memory holds is not a value of the tensor */
     struct lab_stepper_text *t = &v->lines;
     char line[256];
     bool both_nan = isnan(e->value) && isnan(e->shown);
@@ -73,7 +75,8 @@ static void add_printed(struct lab_stepper *v, int columns)
     const struct lab_printed_spec *p;
     double printed;
     char line[512];
-    if (!lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
+    if (e->unwritten ||
+        !lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
         return;
     double off = e->shown - printed;
     bool fits = fabs(off) <= p->tolerance;
@@ -190,11 +193,14 @@ void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_explanation *e = &v->snap.explanation;
     int64_t chosen = -1;
     if (e->tensor < 0) {
+        const char *why =
+            v->snap.state == LAB_SESSION_TRAINING
+                ? "Numbers are not explained while training: they change too "
+                  "fast. The explanation is back when it stops."
+                : "Point at a number in the tensor (2, then the arrows) to see "
+                  "where it comes from.";
         lab_stepper_text_clear(&v->lines);
-        lab_stepper_text_wrap(&v->lines, LAB_ROLE_DIM,
-                              "Point at a number in the tensor (2, then the "
-                              "arrows) to see where it comes from.",
-                              r.w - 2, 0);
+        lab_stepper_text_wrap(&v->lines, LAB_ROLE_DIM, why, r.w - 2, 0);
     } else {
         write_lines(v, r.w - 2, &chosen);
     }

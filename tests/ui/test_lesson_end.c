@@ -22,6 +22,22 @@ static void start_training(struct pty_session *s)
     pty_await(s, 0, "samples/s");
 }
 
+/* The newest run, as the program itself lists it. */
+static void assert_cancelled(void)
+{
+    char line[4096] = "";
+    char command[1024];
+    snprintf(command, sizeof(command), "'%s' profile list --json",
+             getenv("LAB_EXE"));
+    FILE *list = popen(command, "r");
+    assert_non_null(list);
+    assert_non_null(fgets(line, sizeof(line), list));
+    while (fgetc(list) != EOF)
+        continue;
+    assert_int_equal(pclose(list), 0);
+    assert_non_null(strstr(line, "\"status\":\"cancelled\""));
+}
+
 /* The engine's thread outlives the screen and must not wake it. */
 static void a_signal_ends_a_training_run(void **state)
 {
@@ -34,6 +50,7 @@ static void a_signal_ends_a_training_run(void **state)
         assert_int_equal(pty_finish(&s), 128 + signals[i]);
         pty_assert_sane(&s);
         assert_null(strstr(s.bytes, "AddressSanitizer"));
+        assert_cancelled();
         pty_leave(&s);
     }
 }
@@ -46,6 +63,7 @@ static void a_lesson_is_left_in_a_training_run(void **state)
     pty_type(&s, ":quit\r");
     assert_int_equal(pty_finish(&s), 0);
     pty_assert_sane(&s);
+    assert_cancelled();
     pty_leave(&s);
 }
 

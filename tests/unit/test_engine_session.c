@@ -1,5 +1,6 @@
 /* The session: commands that meet each other on two threads, and where the
  * debugger's words stop. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -270,6 +271,81 @@ static void a_replayed_step_has_no_execution(void **state)
 
 #define IN_A_SESSION(test) cmocka_unit_test_setup_teardown(test, start, end)
 
+/* ---- a restart ends the run ---- */
+
+struct heard {
+    char events[32]; /* b: a run begins, e: it ends, r: restarted */
+    size_t n;
+    uint64_t seed;
+    int64_t iteration;
+    double first_loss;
+};
+
+static void hear(struct heard *h, char what)
+{
+    if (h->n + 1 < sizeof(h->events))
+        h->events[h->n++] = what;
+}
+
+static void heard_begin(void *user, const char *name)
+{
+    (void)name;
+    hear(user, 'b');
+}
+
+static void heard_end(void *user)
+{
+    hear(user, 'e');
+}
+
+static void heard_opened(void *user, struct lab_walk *walk)
+{
+    struct lab_observer o = {
+        .user = user, .run_begin = heard_begin, .run_end = heard_end};
+    assert_int_equal(lab_walk_observe(walk, &o), LAB_OK);
+}
+
+static void heard_restarted(void *user, struct lab_walk *walk, uint64_t seed,
+                            const struct lab_snapshot *before)
+{
+    struct heard *h = user;
+    hear(h, 'r');
+    h->seed = seed;
+    h->iteration = before->iteration;
+    h->first_loss = before->losses.n > 0 ? before->losses.value[0] : NAN;
+    /* The walk still stands where it ended. */
+    assert_int_equal(lab_walk_iteration(walk), before->iteration);
+}
+
+static void a_restart_ends_the_run(void **state)
+{
+    struct fixture *f = *state;
+    static struct heard h; /* the session outlives this function */
+    h = (struct heard){.n = 0};
+    struct lab_session_config config = {
+        .spec = &f->net.spec,
+        .backend = "cpu",
+        .hooks = {
+            .user = &h, .opened = heard_opened, .restarted = heard_restarted}};
+    struct lab_command again = {
+        .kind = LAB_DO_RESTART, .seed_given = true, .seed = 99};
+    lab_session_free(f->session);
+    assert_int_equal(lab_session_new(&f->session, &config), LAB_OK);
+    post_and_settle(f, LAB_DO_TRAIN, 3);
+    double loss = f->snap.losses.value[0];
+    assert_int_equal(lab_session_post(f->session, &again), LAB_OK);
+    settle(f);
+    assert_string_equal(h.events, "berb");
+    assert_true(h.seed == 99 && f->snap.plan->seed == 99);
+    assert_int_equal(h.iteration, 2);
+    assert_true(h.first_loss == loss);
+    assert_int_equal(f->snap.losses.n, 0);
+    post_and_settle(f, LAB_DO_RESTART, 0);
+    assert_string_equal(h.events, "berberb");
+    assert_true(h.seed == 99); /* not the lesson's: the one that holds */
+    assert_int_equal(h.iteration, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +361,7 @@ int main(void)
         IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
         IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
         IN_A_SESSION(a_replayed_step_has_no_execution),
+        IN_A_SESSION(a_restart_ends_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

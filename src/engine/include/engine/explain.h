@@ -44,6 +44,7 @@ struct lab_explanation {
     double shown;           /* what the tensor holds */
     double tolerance;
     bool agrees;
+    bool unwritten; /* no step has written it yet: value and shown are NaN */
 };
 
 /* Reads a whole tensor into host memory; the pointer is valid until the

@@ -1,7 +1,7 @@
 /* engine/plan.h -- the tensors and the ordered steps of one training iteration.
  *
- * A plan is built once from a network and never changes; it may be read by any
- * thread. Which variant runs each step, and which steps a group variant hides,
+ * A plan is built once from a network and never changes, but for the seed (see
+ * there); it may be read by any thread. Which variant runs each step, and which steps a group variant hides,
  * is a struct lab_schedule: small, immutable, counted by references, made anew
  * when the learner switches a variant. */
 #pragma once
@@ -62,6 +62,8 @@ struct lab_plan {
     int loss_sample;
     size_t persistent_bytes; /* parameters and state: the arena's first part */
     size_t arena_bytes;
+    /* A restart from another seed sets it, on the thread that walks; others
+     * read it when no restart is under way. */
     uint64_t seed;
     enum lab_precision precision;
     enum lab_layout layout;

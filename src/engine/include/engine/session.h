@@ -23,6 +23,10 @@ struct lab_session_hooks {
     void (*prepare)(void *user, const char *backend); /* engine/setup.h */
     /* The walk is ready: observers may be added, the device is known. */
     void (*opened)(void *user, struct lab_walk *walk);
+    /* The walk begins anew, from `seed`: the observers' run has ended, the next
+     * one begins afterwards. `before`: the session as it was, for the call. */
+    void (*restarted)(void *user, struct lab_walk *walk, uint64_t seed,
+                      const struct lab_snapshot *before);
     void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
 };
 
@@ -76,7 +80,8 @@ struct lab_command {
 };
 
 LAB_C_BEGIN
-/* Starts the thread; building the plan and loading data happen there, and a
+/* LAB_E_USAGE: more variants chosen, the lesson's included, than fit (64).
+ * Starts the thread; building the plan and loading data happen there, and a
  * failure shows as LAB_SESSION_FAILED in the snapshot. */
 enum lab_status lab_session_new(struct lab_session **out,
                                 const struct lab_session_config *config);

@@ -27,6 +27,8 @@ LAB_C_BEGIN
 enum lab_status lab_setup_open(const struct lab_setup *setup,
                                struct lab_walk **walk, struct lab_plan **plan,
                                struct lab_str *notice);
+/* The notice without its line that `auto` found no GPU. */
+const char *lab_setup_notice_rest(const char *notice);
 /* Those of the lesson's choices that the walk's backend can follow, into out[]
  * (pointers into the spec); returns how many. */
 int lab_setup_lesson_choices(struct lab_walk *walk,

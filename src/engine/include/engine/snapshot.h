@@ -87,7 +87,7 @@ struct lab_snapshot {
     struct lab_break_info breaks[LAB_MAX_BREAKS];
     int n_breaks;
     struct lab_plane plane;
-    struct lab_explanation explanation; /* tensor -1: none */
+    struct lab_explanation explanation; /* tensor -1: none, as while TRAINING */
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;

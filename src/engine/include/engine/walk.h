@@ -9,7 +9,9 @@
  * is copied when an iteration starts, so going back is restoring the copy and
  * forgetting what was written after. Random numbers are a function of seed,
  * node and iteration. Going back over an iteration's start takes the newest
- * copy before it and runs forward again, from the seed if there is none. */
+ * copy before it and runs forward again, from the seed if there is none; it
+ * runs the variants that are chosen now, not those that ran then: after a switch
+ * of variants the bits may differ, within the variants' tolerance. */
 #pragma once
 #include "engine/data.h"
 #include "engine/explain.h"

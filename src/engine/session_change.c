@@ -1,0 +1,112 @@
+/* What changes what is walked, or judges it: variants, the gradient check, a
+ * restart. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "session_priv.h"
+
+/* ---- variants ---- */
+
+enum lab_status lab_session_apply_choices(struct lab_session *s)
+{
+    struct lab_variant_choice list[LAB_MAX_CHOICES];
+    for (int i = 0; i < s->n_choices; i++)
+        list[i] = (struct lab_variant_choice){s->choices[i].target,
+                                              s->choices[i].variant};
+    return lab_walk_choose(s->walk, list, s->n_choices);
+}
+
+void lab_session_choose(struct lab_session *s, const char *target,
+                        const char *variant)
+{
+    struct lab_owned_choice kept[LAB_MAX_CHOICES];
+    int n = s->n_choices;
+    memcpy(kept, s->choices, sizeof(kept));
+    int at = 0; /* a new choice for the same target replaces the old one */
+    for (int i = 0; i < n; i++) {
+        if (strcmp(kept[i].target, target) != 0)
+            s->choices[at++] = kept[i];
+    }
+    s->n_choices = at;
+    enum lab_status st = LAB_OK;
+    if (at == LAB_MAX_CHOICES) {
+        st = lab_fail(LAB_E_STATE, "too many variants chosen");
+    } else {
+        snprintf(s->choices[at].target, LAB_COMMAND_TEXT, "%s", target);
+        snprintf(s->choices[at].variant, LAB_COMMAND_TEXT, "%s", variant);
+        s->n_choices++;
+        st = lab_session_apply_choices(s);
+    }
+    if (st) {
+        memcpy(s->choices, kept, sizeof(kept));
+        s->n_choices = n;
+        lab_session_say_error(s, st);
+    }
+}
+
+/* ---- gradient check ---- */
+
+static bool check_cancelled(void *user)
+{
+    struct lab_session *s = user;
+    if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+        lab_session_serve_quick(s);
+        lab_session_publish(s);
+    }
+    return atomic_load(&s->cancel);
+}
+
+void lab_session_check(struct lab_session *s, const char *parameter)
+{
+    struct lab_check_result *list = NULL;
+    int n = 0;
+    s->state = LAB_SESSION_CHECKING;
+    lab_session_publish(s);
+    enum lab_status st = lab_gradcheck(s->walk, &s->spec, parameter,
+                                       check_cancelled, s, &list, &n);
+    if (st) {
+        lab_session_say_error(s, st);
+        return;
+    }
+    lab_free(s->checks);
+    s->checks = list;
+    s->n_checks = n;
+}
+
+/* ---- restart ---- */
+
+/* What was recorded belongs to the walk that ends here. */
+static void end_run(struct lab_session *s)
+{
+    lab_walk_run_end(s->walk);
+    enum lab_status st = lab_walk_sync(s->walk);
+    if (st)
+        lab_session_say_error(s, st);
+    /* Only this thread writes `latest`: it needs no lock to read it. */
+    if (s->hooks.restarted)
+        s->hooks.restarted(s->hooks.user, s->walk, s->spec.seed, &s->latest);
+}
+
+void lab_session_restart(struct lab_session *s, const struct lab_command *c)
+{
+    if (c->seed_given)
+        s->spec.seed = c->seed;
+    end_run(s);
+    s->losses = (struct lab_curve_buffer){0};
+    s->accuracies = (struct lab_curve_buffer){0};
+    s->accuracy = NAN;
+    s->train_done = s->train_target = 0;
+    s->n_iteration_ms = 0;
+    if (c->seed_given) {
+        /* Data order and masks follow the spec's and the plan's seed. */
+        s->plan->seed = c->seed;
+        lab_data_reseed(lab_walk_data(s->walk), c->seed);
+    }
+    enum lab_status st = lab_walk_restart(s->walk);
+    if (st)
+        lab_session_say_error(s, st);
+    lab_session_begin_run(s);
+}

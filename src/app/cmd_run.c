@@ -50,7 +50,7 @@ static enum lab_status tell_stored(struct teller *t)
         bool evaluation = !isnan(n->accuracy);
         json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
         lab_json_int(line, "iteration", n->iteration);
-        lab_json_real(line, "loss", n->loss);
+        lab_json_value(line, "loss", n->loss);
         if (evaluation)
             lab_json_real(line, "accuracy", n->accuracy);
         st = lab_json_print(line);
@@ -104,8 +104,8 @@ static enum lab_status summary_json(struct lab_work *w,
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_uint(line, "seed", w->plan->seed);
     lab_json_int(line, "iterations", t->iterations);
-    lab_json_real(line, "loss_first", t->loss_first);
-    lab_json_real(line, "loss_last", t->loss_last);
+    lab_json_value(line, "loss_first", t->loss_first);
+    lab_json_value(line, "loss_last", t->loss_last);
     lab_json_real(line, "accuracy", t->accuracy);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);

@@ -56,6 +56,14 @@ void lab_json_real(json_t *object, const char *key, double v)
         set(object, key, isnan(v) ? NULL : json_real(v));
 }
 
+void lab_json_value(json_t *object, const char *key, double v)
+{
+    if (isnan(v))
+        set(object, key, json_string("nan"));
+    else
+        lab_json_real(object, key, v);
+}
+
 void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
 {
     json_t *array = json_array();

@@ -15,6 +15,8 @@ void lab_json_text(json_t *object, const char *key, const char *text);
 void lab_json_int(json_t *object, const char *key, int64_t v);
 void lab_json_uint(json_t *object, const char *key, uint64_t v);
 void lab_json_real(json_t *object, const char *key, double v);
+/* The same for what was computed: a NaN is a value, the string "nan". */
+void lab_json_value(json_t *object, const char *key, double v);
 void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n);
 /* Prints and frees it. Errors: LAB_E_NOMEM; LAB_E_IO, stdout is gone. */
 enum lab_status lab_json_print(json_t *object);

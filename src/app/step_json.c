@@ -123,7 +123,7 @@ enum lab_status lab_step_json(struct lab_work *w, int index)
 enum lab_status lab_step_json_end(struct lab_work *w)
 {
     json_t *line = lab_json_new("end");
-    lab_json_real(line, "loss", lab_walk_loss(w->walk));
+    lab_json_value(line, "loss", lab_walk_loss(w->walk));
     lab_json_int(line, "iterations", lab_walk_iteration(w->walk) + 1);
     int64_t run = lab_recording_run(w->recording);
     lab_json_int(line, "run", run > 0 ? run : LAB_UNKNOWN);

@@ -118,6 +118,48 @@ static void check_printed(struct lab_builder *b,
         p->tensor, lab_shape_text(&t->shape, shape));
 }
 
+/* Names of variants on any backend, this machine's or another's: a lesson may
+ * choose one that is not to be had here, but not one that nobody knows. */
+static const char *const known_variants[] = {
+    "naive", "blas",  "onednn", "tiled", "blocked", "cublas",
+    "cudnn", "fused", "warp",   "block", "tile"};
+enum { N_KNOWN = sizeof(known_variants) / sizeof(known_variants[0]) };
+
+static bool names_node(const struct lab_plan *plan, const char *target)
+{
+    size_t n = strlen(target);
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const char *id = plan->nodes[i].id;
+        /* A block's id stands for its inner nodes, "block1.attn". */
+        if (strncmp(id, target, n) == 0 && (id[n] == '\0' || id[n] == '.'))
+            return true;
+    }
+    return lab_op_find(target, LAB_KIND_LAYER) ||
+           lab_op_find(target, LAB_KIND_LOSS) ||
+           lab_op_find(target, LAB_KIND_OPTIMIZER);
+}
+
+static void check_variant(struct lab_builder *b,
+                          const struct lab_variant_spec *v)
+{
+    for (int i = 0; i < N_KNOWN; i++) {
+        if (strcmp(known_variants[i], v->variant) != 0)
+            continue;
+        if (!names_node(b->plan, v->target))
+            b->status = lab_network_fail(
+                b->spec, v->place, LAB_E_NOTFOUND,
+                "variants: '%s' is no node of this network and no op",
+                v->target);
+        return;
+    }
+    const char *near = lab_nearest(v->variant, known_variants, N_KNOWN);
+    b->status = lab_network_fail(b->spec, v->place, LAB_E_NOTFOUND,
+                                 "variants: no backend has a variant "
+                                 "'%s'%s%s%s",
+                                 v->variant, near ? "; did you mean '" : "",
+                                 near ? near : "", near ? "'?" : "");
+}
+
 void lab_builder_check_names(struct lab_builder *b)
 {
     const struct lab_network_spec *spec = b->spec;
@@ -131,6 +173,8 @@ void lab_builder_check_names(struct lab_builder *b)
         if (spec->breaks[i].kind == LAB_BREAK_STEP)
             check_step_name(b, spec->breaks[i].place, spec->breaks[i].step);
     }
+    for (int i = 0; i < spec->n_variants && !b->status; i++)
+        check_variant(b, &spec->variants[i]);
     for (int i = 0; i < spec->n_printed && !b->status; i++)
         check_printed(b, &spec->printed[i]);
 }

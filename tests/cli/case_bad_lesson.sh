@@ -26,6 +26,7 @@ broken 's/units: 3/units: three/' 10: units
 broken 's/id: fc2/id: fc1/' 12: fc1
 broken 's/y: \[0, 1, 1\]/y: [0, 1, 2]/' 8: 'y[2] is 2'
 broken 's/y: \[0, 1, 1\]/y: [0, 1]/' 8: 'y is [2]'
+broken 's/^loss:/variants: {fc1: cublaas}\nloss:/' 13: "did you mean 'cublas'"
 broken 's/\[0.5, 3\]/[0.5]/' 7: x
 broken 's/lr: 0.1/lr: .nan/' 14: lr
 broken 's/op: sgd/op: sdg/' 14: sgd

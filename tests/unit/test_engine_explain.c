@@ -341,10 +341,17 @@ static void before_a_step_there_is_nothing_to_explain(void **state)
                      LAB_OK);
     assert_string_equal(e.symbolic, "not computed yet");
     assert_int_equal(e.step, -1);
+    assert_true(e.unwritten && isnan(e.value) && isnan(e.shown));
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_explanation_text(&e, 3, &text);
+    assert_string_equal(lab_str_text(&text), "ln.out[0,0] = not computed yet");
+    lab_str_release(&text);
     lab_explanation_release(&e);
     assert_int_equal(lab_walk_explain(n.walk, net_id(&n, "ln.gamma"), 0, &e),
                      LAB_OK);
     assert_string_equal(e.symbolic, "the initial value");
+    assert_true(!e.unwritten && e.shown == 1);
     lab_explanation_release(&e);
     /* Gone back, a tensor is no longer written. */
     net_steps(&n, 3);

@@ -116,6 +116,17 @@ static void every_type_is_read(void **state)
     near(lab_element_value((float[]){1, 0.5f}, LAB_F32, 1), 0.5);
 }
 
+static void a_median_is_in_the_middle(void **state)
+{
+    double odd[] = {3, 1, 2};
+    double even[] = {4, 1, 8, 2};
+    (void)state;
+    assert_true(isnan(lab_median(odd, 0)));
+    near(lab_median(odd, 1), 3);
+    near(lab_median(odd, 3), 2);
+    near(lab_median(even, 4), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +136,7 @@ int main(void)
         cmocka_unit_test(equal_values_have_no_spread),
         cmocka_unit_test(no_cancellation_far_from_zero),
         cmocka_unit_test(every_type_is_read),
+        cmocka_unit_test(a_median_is_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,10 @@ struct lab_exec {
     const struct lab_cublas *cublas; /* NULL: not on this machine */
     void *workspace; /* device memory, scratch of one launcher; NULL if none */
     size_t workspace_bytes;
+    /* NULL: call->iteration is the iteration. Not NULL, while an iteration is
+     * captured: the graph will run for other iterations too, and a kernel reads
+     * the number here, on the device (lab_when, launch.cuh). */
+    const uint64_t *iteration;
     int device; /* ordinal of the CUDA runtime */
     int sm_count;
     int cc_major; /* compute capability */

@@ -22,7 +22,8 @@ enum {
     KEY_PLAIN,
     KEY_ASCII,
     KEY_COLOR,
-    KEY_NO_MOUSE
+    KEY_NO_MOUSE,
+    KEY_NO_GRAPH
 };
 
 static const struct argp_option options[] = {
@@ -37,6 +38,8 @@ static const struct argp_option options[] = {
      1},
     {"counters", KEY_COUNTERS, "SET", 0,
      "Hardware counters: off, basic or full; this version takes none", 1},
+    {"no-graph", KEY_NO_GRAPH, NULL, 0,
+     "run: launch every step by itself, no iteration as one CUDA graph", 1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
@@ -147,6 +150,9 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DATA:
         o->data = arg;
+        return 0;
+    case KEY_NO_GRAPH:
+        o->no_graph = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -26,6 +26,7 @@ struct lab_options {
     bool plain;
     bool ascii;
     const char *color; /* "auto", "always", "never" */
+    bool no_graph; /* at speed, too, every step is launched by itself */
     bool no_mouse;
     int argument_count;
 };

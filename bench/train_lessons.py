@@ -10,6 +10,7 @@ HEAD = """---
 format: 1
 title: {title}
 seed: 1
+layout: nhwc
 data:
   source: inline
   x: {x}
@@ -64,8 +65,8 @@ NORMAL, COARSE = 0, -1
 # classes
 NETWORKS = {
     "mlp-b128": (MLP, [128, 784], NORMAL, [128], 10),
-    "cnn-b128": (CNN, [128, 1, 28, 28], COARSE, [128], 10),
-    "cnn-b1024": (CNN, [1024, 1, 28, 28], COARSE, [1024], 10),
+    "cnn-b128": (CNN, [128, 28, 28, 1], COARSE, [128], 10),
+    "cnn-b1024": (CNN, [1024, 28, 28, 1], COARSE, [1024], 10),
     "lstm": (lstm(65, 512), [64, 128], 65, [64, 128], 65),
     "gpt": (gpt(65, 384, 6, 6, 256), [64, 256], 65, [64, 256], 65),
 }

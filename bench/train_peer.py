@@ -86,6 +86,8 @@ def random_batch(name):
     from train_lessons import NETWORKS
     _, x, below, y, classes = NETWORKS[name]
     device = "cuda"
+    if name.startswith("cnn"):
+        x = [x[0], x[3], x[1], x[2]]  # PyTorch's own order
     data = (torch.randint(below, x, device=device) if below > 0
             else torch.randn(x, device=device))
     return data, torch.randint(classes, y, device=device).flatten()

@@ -117,10 +117,14 @@ void lab_recurrent_group(const struct lab_plan *plan,
     def->out[0] = find(plan, node, LAB_FORWARD, "return", false)->out[0];
     def->out[1] = whole_h(plan, node);
     def->n_out = 2;
-    def->formula =
-        strcmp(node->op->name, "lstm") == 0
-            ? "step by step: a = tanh, i, f, o = sigmoid of $i0 $i1^T + h "
-              "$i2^T + $i3; c = a i + f c; h = tanh(c) o; $o0 is h"
-            : "step by step: h = tanh($i0 $i1 + h $i2 + bias); $o0 is h";
+    if (def->in[5] >= 0)
+        def->formula = "step by step: a = tanh, i, f, o = sigmoid of $i0 $i1^T "
+                       "+ h $i2^T + $i3; c = a i + f c; h = tanh(c) o; $o0 is "
+                       "h";
+    else if (def->in[3] >= 0)
+        def->formula =
+            "step by step: h = tanh($i0 $i1 + h $i2 + $i3); $o0 is h";
+    else
+        def->formula = "step by step: h = tanh($i0 $i1 + h $i2); $o0 is h";
     def->explain = lab_recurrent_explain_group;
 }

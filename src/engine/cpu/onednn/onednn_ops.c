@@ -366,19 +366,35 @@ static const struct lab_variant swish_rows[] = {
 static const struct lab_variant softmax_rows[] = {
     ONEDNN_ROW("softmax", LAB_BACKWARD, softmax_backward),
 };
-#define ONEDNN_RECURRENT(phase_id, fn)                                         \
+#define ONEDNN_ROW_IN(file, step_name, phase_id, fn)                           \
     {                                                                          \
-        .name = "onednn", .step = NULL, .phase = phase_id, .run = fn,          \
-        .source = "src/engine/cpu/onednn/onednn_recurrent.c", .symbol = #fn    \
+        .name = "onednn", .step = step_name, .phase = phase_id, .run = fn,     \
+        .source = "src/engine/cpu/onednn/" file, .symbol = #fn                 \
     }
+static const struct lab_variant max_pool_rows[] = {
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_FORWARD,
+                  onednn_max_pool_forward),
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
+                  onednn_max_pool_backward),
+};
+static const struct lab_variant avg_pool_rows[] = {
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_FORWARD,
+                  onednn_avg_pool_forward),
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
+                  onednn_avg_pool_backward),
+};
 /* Two tables: a row of one op may be withdrawn and the other's not. */
 static const struct lab_variant lstm_rows[] = {
-    ONEDNN_RECURRENT(LAB_FORWARD, onednn_recurrent_forward),
-    ONEDNN_RECURRENT(LAB_BACKWARD, onednn_recurrent_backward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
+                  onednn_recurrent_forward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_BACKWARD,
+                  onednn_recurrent_backward),
 };
 static const struct lab_variant rnn_rows[] = {
-    ONEDNN_RECURRENT(LAB_FORWARD, onednn_recurrent_forward),
-    ONEDNN_RECURRENT(LAB_BACKWARD, onednn_recurrent_backward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
+                  onednn_recurrent_forward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_BACKWARD,
+                  onednn_recurrent_backward),
 };
 static const struct lab_kernel_set sets[] = {
     {"dense", dense_rows, ONEDNN_COUNT(dense_rows)},
@@ -391,6 +407,8 @@ static const struct lab_kernel_set sets[] = {
     {"softplus", softplus_rows, ONEDNN_COUNT(softplus_rows)},
     {"swish", swish_rows, ONEDNN_COUNT(swish_rows)},
     {"softmax", softmax_rows, ONEDNN_COUNT(softmax_rows)},
+    {"max_pool2d", max_pool_rows, ONEDNN_COUNT(max_pool_rows)},
+    {"avg_pool2d", avg_pool_rows, ONEDNN_COUNT(avg_pool_rows)},
     {"lstm", lstm_rows, ONEDNN_COUNT(lstm_rows)},
     {"rnn", rnn_rows, ONEDNN_COUNT(rnn_rows)},
 };

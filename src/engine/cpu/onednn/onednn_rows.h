@@ -7,6 +7,12 @@
  * ends with it. */
 enum lab_status onednn_finish(enum lab_status st);
 
+/* onednn_pool.c */
+lab_kernel_fn onednn_max_pool_forward;
+lab_kernel_fn onednn_max_pool_backward;
+lab_kernel_fn onednn_avg_pool_forward;
+lab_kernel_fn onednn_avg_pool_backward;
+
 /* onednn_recurrent.c: the groups of rnn and lstm. */
 lab_kernel_fn onednn_recurrent_forward;
 lab_kernel_fn onednn_recurrent_backward;

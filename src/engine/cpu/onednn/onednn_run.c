@@ -176,6 +176,9 @@ static dnnl_status_t make_recipe(struct onednn_recipe *r,
     case ONEDNN_CONV_WEIGHTS:
     case ONEDNN_CONV_DATA:
         return onednn_conv_recipe(r, key, engine);
+    case ONEDNN_POOL_FORWARD:
+    case ONEDNN_POOL_BACKWARD:
+        return onednn_pool_recipe(r, key, engine);
     }
     return dnnl_invalid_arguments;
 }

@@ -17,7 +17,9 @@ enum onednn_kind {
     ONEDNN_SOFTMAX_BACKWARD, /* n = rows, m = columns */
     ONEDNN_CONV_FORWARD,     /* the sizes stand in conv */
     ONEDNN_CONV_WEIGHTS,
-    ONEDNN_CONV_DATA
+    ONEDNN_CONV_DATA,
+    ONEDNN_POOL_FORWARD, /* the sizes stand in conv, M unused */
+    ONEDNN_POOL_BACKWARD
 };
 
 struct onednn_conv {
@@ -35,7 +37,7 @@ struct onednn_conv {
 /* Build it with onednn_key(): the table compares the bytes, padding too. */
 struct onednn_key {
     enum onednn_kind kind;
-    dnnl_alg_kind_t alg; /* eltwise only */
+    dnnl_alg_kind_t alg; /* eltwise and pool */
     float alpha;         /* eltwise only */
     bool flip_a;         /* matmul: the first factor is stored transposed */
     bool flip_b;         /* matmul: the second */
@@ -71,5 +73,7 @@ struct onednn_key onednn_key(enum onednn_kind kind);
  *   conv forward        conv, x, Wt
  *   conv weights        dWt, x, dconv
  *   conv data           dx, Wt, dconv
+ *   pool forward        y, x, and for max the winners' places in the windows
+ *   pool backward       dx, dy, and for max those places
  * No size may be 0. LAB_E_DEVICE when oneDNN refuses. */
 enum lab_status onednn_run(const struct onednn_key *key, void *const *data);

@@ -1,8 +1,8 @@
-/* The steps that oneDNN does, as rows of kernel tables. Not here: layer_norm
- * (oneDNN gives the variance where the step's result is rstd, and does in one
- * what the lesson shows in three), the losses, and the forward steps of relu
- * and softmax: oneDNN's give 0 where the input is NaN, and a debugger must show
- * the NaN. */
+/* The steps that oneDNN does, as rows of kernel tables. Not here: what it has
+ * no primitive for (dropout, embedding, the losses), the statistics of the norms
+ * (onednn_norm.c), the backward of add, which is a copy, and the forward step of
+ * relu: oneDNN's gives 0 where the input is NaN, and a debugger must show the
+ * NaN. */
 #include <string.h>
 
 #include "activation.h"
@@ -224,6 +224,15 @@ static enum lab_status softmax_backward(const struct lab_call *call)
     return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
 }
 
+static enum lab_status add_forward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_ADD);
+    void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
+                                   call->in[1].data};
+    key.n = call->out[0].count;
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+}
+
 /* An activation's two steps. */
 static enum lab_status activate(const struct lab_call *call,
                                 enum lab_activation activation, double slope)
@@ -383,6 +392,21 @@ static const struct lab_variant avg_pool_rows[] = {
     ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
                   onednn_avg_pool_backward),
 };
+static const struct lab_variant batch_norm_rows[] = {
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_FORWARD,
+                  onednn_batch_norm_forward),
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_BACKWARD,
+                  onednn_batch_norm_backward),
+};
+static const struct lab_variant layer_norm_rows[] = {
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_FORWARD,
+                  onednn_layer_norm_forward),
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_BACKWARD,
+                  onednn_layer_norm_backward),
+};
+static const struct lab_variant add_rows[] = {
+    ONEDNN_ROW("add", LAB_FORWARD, add_forward),
+};
 /* Two tables: a row of one op may be withdrawn and the other's not. */
 static const struct lab_variant lstm_rows[] = {
     ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
@@ -409,6 +433,9 @@ static const struct lab_kernel_set sets[] = {
     {"softmax", softmax_rows, ONEDNN_COUNT(softmax_rows)},
     {"max_pool2d", max_pool_rows, ONEDNN_COUNT(max_pool_rows)},
     {"avg_pool2d", avg_pool_rows, ONEDNN_COUNT(avg_pool_rows)},
+    {"batch_norm", batch_norm_rows, ONEDNN_COUNT(batch_norm_rows)},
+    {"layer_norm", layer_norm_rows, ONEDNN_COUNT(layer_norm_rows)},
+    {"add", add_rows, ONEDNN_COUNT(add_rows)},
     {"lstm", lstm_rows, ONEDNN_COUNT(lstm_rows)},
     {"rnn", rnn_rows, ONEDNN_COUNT(rnn_rows)},
 };

@@ -21,6 +21,10 @@ dnnl_status_t onednn_image(dnnl_memory_desc_t *md, bool nhwc, int64_t N,
                            int64_t C, const int64_t side[2]);
 int64_t onednn_pad_after(const struct onednn_conv *c, int axis);
 
+/* Normalising by given statistics, and its gradient. */
+dnnl_status_t onednn_norm_recipe(struct onednn_recipe *r,
+                                 const struct onednn_key *key,
+                                 dnnl_engine_t engine);
 /* The poolings, forward and back. */
 dnnl_status_t onednn_pool_recipe(struct onednn_recipe *r,
                                  const struct onednn_key *key,

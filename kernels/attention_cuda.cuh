@@ -54,37 +54,39 @@ static constexpr char attend_fused_source[] = "kernels/attention_fused.cu";
 #define ATTEND_CUDA_ROWS                                                       \
     lab_row("naive", "scores", LAB_FORWARD, attend_scores_forward,             \
             attend_naive_source, "attend_scores_fwd"),                         \
-        lab_row("cublas", "scores", LAB_FORWARD, attend_cublas_scores_forward, \
-                attend_cublas_source, "attend_cublas_scores_forward"),         \
+        lab_prefer(lab_row("cublas", "scores", LAB_FORWARD,                    \
+                           attend_cublas_scores_forward, attend_cublas_source, \
+                           "attend_cublas_scores_forward")),                   \
         lab_row("naive", "softmax", LAB_FORWARD, attend_softmax_forward_naive, \
                 attend_naive_source, "attend_softmax_fwd"),                    \
         lab_row("warp", "softmax", LAB_FORWARD, attend_softmax_forward_warp,   \
                 attend_naive_source, "attend_softmax_fwd"),                    \
-        lab_row("cublas", "softmax", LAB_FORWARD, attend_softmax_forward_warp, \
-                attend_naive_source, "attend_softmax_fwd"),                    \
+        lab_prefer(lab_row("cublas", "softmax", LAB_FORWARD,                   \
+                           attend_softmax_forward_warp, attend_naive_source,   \
+                           "attend_softmax_fwd")),                             \
         lab_row("naive", "context", LAB_FORWARD, attend_context_forward,       \
                 attend_naive_source, "attend_context_fwd"),                    \
-        lab_row("cublas", "context", LAB_FORWARD,                              \
-                attend_cublas_context_forward, attend_cublas_source,           \
-                "attend_cublas_context_forward"),                              \
+        lab_prefer(lab_row(                                                    \
+            "cublas", "context", LAB_FORWARD, attend_cublas_context_forward,   \
+            attend_cublas_source, "attend_cublas_context_forward")),           \
         lab_row("naive", "context", LAB_BACKWARD, attend_context_backward,     \
                 attend_naive_source, "attend_context_dprobs"),                 \
-        lab_row("cublas", "context", LAB_BACKWARD,                             \
-                attend_cublas_context_backward, attend_cublas_source,          \
-                "attend_cublas_context_backward"),                             \
+        lab_prefer(lab_row(                                                    \
+            "cublas", "context", LAB_BACKWARD, attend_cublas_context_backward, \
+            attend_cublas_source, "attend_cublas_context_backward")),          \
         lab_row("naive", "softmax", LAB_BACKWARD,                              \
                 attend_softmax_backward_naive, attend_naive_source,            \
                 "attend_softmax_bwd"),                                         \
         lab_row("warp", "softmax", LAB_BACKWARD, attend_softmax_backward_warp, \
                 attend_naive_source, "attend_softmax_bwd"),                    \
-        lab_row("cublas", "softmax", LAB_BACKWARD,                             \
-                attend_softmax_backward_warp, attend_naive_source,             \
-                "attend_softmax_bwd"),                                         \
+        lab_prefer(lab_row("cublas", "softmax", LAB_BACKWARD,                  \
+                           attend_softmax_backward_warp, attend_naive_source,  \
+                           "attend_softmax_bwd")),                             \
         lab_row("naive", "scores", LAB_BACKWARD, attend_scores_backward,       \
                 attend_naive_source, "attend_scores_dq"),                      \
-        lab_row("cublas", "scores", LAB_BACKWARD,                              \
-                attend_cublas_scores_backward, attend_cublas_source,           \
-                "attend_cublas_scores_backward"),                              \
+        lab_prefer(lab_row(                                                    \
+            "cublas", "scores", LAB_BACKWARD, attend_cublas_scores_backward,   \
+            attend_cublas_source, "attend_cublas_scores_backward")),           \
         lab_row("fused", nullptr, LAB_FORWARD, attend_fused_forward,           \
                 attend_fused_source, "attend_fused_fwd"),                      \
         lab_row("fused", nullptr, LAB_BACKWARD, attend_fused_backward,         \

@@ -16,7 +16,7 @@
  *
  * cuBLAS counts column by column: a row-major (P, K) is its (K, P), and the
  * products below stand transposed, as in dense_cublas.cu. */
-#include "conv2d_cuda.cuh"
+#include "conv2d_tile.cuh"
 #include "image.cuh"
 
 /* Places first .. first + count - 1, counted over the whole batch. */
@@ -25,9 +25,23 @@ struct piece {
     int64_t count;
 };
 
+/* A thread a number of the matrix; window_element() finds it in the image. The
+ * divisions by K and by the sides are multiplications. */
 static __global__ void conv2d_im2col(float *windows, const float *x,
-                                     struct lab_conv2d s, struct piece p,
-                                     int64_t K)
+                                     struct geometry g, struct divider by_K,
+                                     unsigned first, unsigned count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    unsigned row = divide(i, by_K);
+    windows[i] = window_element(g, x, first + row, i - row * by_K.d);
+}
+
+/* The same for more numbers than 32 bits count. */
+static __global__ void conv2d_im2col_large(float *windows, const float *x,
+                                           struct lab_conv2d s, struct piece p,
+                                           int64_t K)
 {
     int64_t i = lab_element();
     if (i >= p.count * K)
@@ -69,9 +83,42 @@ static __global__ void conv2d_col2im(float *dx, const float *dwindows,
     dx[first * s.x.sn + i] = sum;
 }
 
+/* conv2d_col2im in 32 bits, without divisions. */
+static __global__ void conv2d_col2im_small(float *dx, const float *dwindows,
+                                           struct geometry g, unsigned count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    int n, h, w, c;
+    unsigned pixel = g.nhwc ? divide(i, g.by_C) : i;
+    split(pixel, g.by_W, g.by_H, &n, &h, &w);
+    c = (int)(g.nhwc ? i - pixel * g.C : n);
+    if (!g.nhwc) {
+        n = (int)divide(c, g.by_C);
+        c -= n * g.C;
+    }
+    int oh0 = h + g.top < g.KH ? 0 : (h + g.top - g.KH) / g.sh + 1;
+    int ow0 = w + g.left < g.KW ? 0 : (w + g.left - g.KW) / g.sw + 1;
+    float sum = 0.0f;
+    for (int oh = oh0; oh < g.OH && oh * g.sh <= h + g.top; oh++) {
+        int kh = h + g.top - oh * g.sh;
+        for (int ow = ow0; ow < g.OW && ow * g.sw <= w + g.left; ow++) {
+            int kw = w + g.left - ow * g.sw;
+            int k = g.nhwc ? (kh * g.KW + kw) * g.C + c
+                           : (c * g.KH + kh) * g.KW + kw;
+            int64_t place = (int64_t)(n * g.OH + oh) * g.OW + ow;
+            sum += dwindows[place * g.window + k];
+        }
+    }
+    dx[i] = sum;
+}
+
 struct job {
     const struct lab_call *call;
     struct lab_conv2d s;
+    struct geometry g;
+    bool small;     /* the geometry fits 32 bits */
     int64_t K;      /* numbers of a window */
     int64_t places; /* of one image */
     float *windows; /* the workspace */
@@ -88,6 +135,7 @@ static enum lab_status job_of(const struct lab_call *call,
     j->places = j->s.y.H * j->s.y.W;
     j->windows = static_cast<float *>(call->exec->workspace);
     j->room = (int64_t)(call->exec->workspace_bytes / sizeof(float)) / j->K;
+    j->small = conv2d_geometry_of(call, x, conv, &j->g) == LAB_OK;
     if (!call->exec->cublas)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
     if (!j->windows || j->room < 1)
@@ -136,8 +184,15 @@ static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
 static enum lab_status lay_out(const struct job *j, const float *x,
                                struct piece p)
 {
-    conv2d_im2col<<<lab_blocks(p.count * j->K), LAB_BLOCK, 0,
-                    lab_stream(j->call)>>>(j->windows, x, j->s, p, j->K);
+    int64_t count = p.count * j->K;
+    if (j->small && count <= INT32_MAX)
+        conv2d_im2col<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(j->call)>>>(
+            j->windows, x, j->g, divider_of(j->K), (unsigned)p.first,
+            (unsigned)count);
+    else
+        conv2d_im2col_large<<<lab_blocks(count), LAB_BLOCK, 0,
+                              lab_stream(j->call)>>>(j->windows, x, j->s, p,
+                                                     j->K);
     return lab_launched("conv2d_im2col");
 }
 
@@ -216,8 +271,14 @@ static enum lab_status input_gradient(const struct job *j, int64_t first,
     if (st)
         return st;
     int64_t count = images * j->s.x.sn;
-    conv2d_col2im<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 1), j->windows, j->s, first, count, j->K);
+    if (j->small && count <= INT32_MAX)
+        conv2d_col2im_small<<<lab_blocks(count), LAB_BLOCK, 0,
+                              lab_stream(call)>>>(
+            lab_out(call, 1) + first * j->s.x.sn, j->windows, j->g,
+            (unsigned)count);
+    else
+        conv2d_col2im<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+            lab_out(call, 1), j->windows, j->s, first, count, j->K);
     return lab_launched("conv2d_col2im");
 }
 

@@ -36,6 +36,12 @@ struct geometry {
     struct divider by_OW, by_OH, by_W, by_H, by_C, by_KW, by_KH, by_M;
 };
 
+/* LAB_E_RANGE: it does not fit 32 bits. conv2d_tile.cu. */
+enum lab_status conv2d_geometry_of(const struct lab_call *call,
+                                   const struct lab_view *x,
+                                   const struct lab_view *conv,
+                                   struct geometry *g);
+
 static __device__ inline int64_t x_at(const struct geometry &g, int n, int h,
                                       int w, int c)
 {

@@ -31,6 +31,12 @@ struct lab_cublas {
                                  int ldb, long long stride_b, const float *beta,
                                  float *c, int ldc, long long stride_c,
                                  int count);
+    /* `count` products of matrices that lie anywhere: arrays of pointers, in
+     * device memory. */
+    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
+                         const float *alpha, const float *const *a, int lda,
+                         const float *const *b, int ldb, const float *beta,
+                         float *const *c, int ldc, int count);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
 };
 

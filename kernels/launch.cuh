@@ -96,7 +96,14 @@ lab_row(const char *name, const char *step, enum lab_phase phase,
         lab_kernel_fn *run, const char *source, const char *symbol,
         bool absorbs_activation = false)
 {
-    return {name, step, phase, run, source, symbol, absorbs_activation};
+    return {name, step, phase, run, source, symbol, absorbs_activation, false};
+}
+
+/* The row that large nodes run when nobody chose. */
+static constexpr struct lab_variant lab_prefer(struct lab_variant row)
+{
+    row.preferred = true;
+    return row;
 }
 
 template <int COUNT>

@@ -27,6 +27,10 @@ struct api {
                                  int ldb, long long stride_b, const float *beta,
                                  float *c, int ldc, long long stride_c,
                                  int count);
+    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
+                         const float *alpha, const float *const *a, int lda,
+                         const float *const *b, int ldb, const float *beta,
+                         float *const *c, int ldc, int count);
     const char *(*status_text)(int status);
 };
 
@@ -74,7 +78,8 @@ static void load(void)
         symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
         symbol(&api.set_math_mode, "cublasSetMathMode") &&
         symbol(&api.sgemm, "cublasSgemm_v2") &&
-        symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched");
+        symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched") &&
+        symbol(&api.sgemm_batched, "cublasSgemmBatched");
     if (whole) {
         /* Since CUDA 11.4; a message can do without. */
         *(void **)&api.status_text = dlsym(api.lib, "cublasGetStatusString");
@@ -112,7 +117,7 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
         status = api.set_math_mode(handle, CUBLAS_DEFAULT_MATH);
     if (status == CUBLAS_OK) {
         *out = (struct lab_cublas){handle, api.sgemm, api.sgemm_strided_batched,
-                                   api.status_text};
+                                   api.sgemm_batched, api.status_text};
         return LAB_OK;
     }
     if (handle)

@@ -121,8 +121,8 @@ static void check_printed(struct lab_builder *b,
 /* Names of variants on any backend, this machine's or another's: a lesson may
  * choose one that is not to be had here, but not one that nobody knows. */
 static const char *const known_variants[] = {
-    "naive", "blas",  "onednn", "tiled", "blocked", "cublas",
-    "cudnn", "fused", "warp",   "block", "tile"};
+    "naive", "blas", "onednn", "tiled", "blocked", "cublas", "cudnn",
+    "fused", "warp", "block",  "tile",  "split",   "vector"};
 enum { N_KNOWN = sizeof(known_variants) / sizeof(known_variants[0]) };
 
 static bool names_node(const struct lab_plan *plan, const char *target)

@@ -98,7 +98,7 @@ static const char source[] = "kernels/add.cu";
 static const struct lab_variant variants[] = {
     lab_row("naive", "add", LAB_FORWARD, add_forward, source, "add_fwd"),
     lab_prefer(lab_row("vector", "add", LAB_FORWARD, add_forward_vector, source,
-                       "add_map")),
+                       "add_forward_vector")),
     lab_row("naive", "add", LAB_BACKWARD, add_backward, source, "add_bwd"),
     lab_prefer(lab_row("vector", "add", LAB_BACKWARD, add_backward_vector,
                        source, "add_bwd_vector")),

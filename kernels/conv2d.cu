@@ -241,8 +241,8 @@ static const struct lab_variant variants[] = {
             "conv2d_fwd_naive"),
     lab_row("tile", "conv", LAB_FORWARD, conv2d_tile_forward, tile,
             "conv2d_tile"),
-    lab_row("cublas", "conv", LAB_FORWARD, conv2d_im2col_forward, im2col,
-            "conv2d_im2col_forward"),
+    lab_prefer(lab_row("cublas", "conv", LAB_FORWARD, conv2d_im2col_forward,
+                       im2col, "conv2d_im2col_forward")),
     lab_row("naive", "bias", LAB_FORWARD, bias_forward, naive,
             "conv2d_bias_fwd"),
     lab_row("naive", "bias", LAB_BACKWARD, bias_backward, naive,
@@ -255,8 +255,8 @@ static const struct lab_variant variants[] = {
             "conv2d_dW_naive"),
     lab_row("tile", "conv", LAB_BACKWARD, conv2d_tile_backward, tile,
             "conv2d_tile"),
-    lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward, im2col,
-            "conv2d_im2col_backward"),
+    lab_prefer(lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward,
+                       im2col, "conv2d_im2col_backward")),
 };
 
 const struct lab_kernel_set lab_cuda_conv2d = lab_set("conv2d", variants);

@@ -85,9 +85,10 @@ static __device__ inline void split_window(const struct geometry &g, int k,
         split(k, g.by_KW, g.by_KH, c, kh, kw);
 }
 
-/* windows(x)[place, k] */
-static __device__ inline float window_element(const struct geometry &g,
-                                              const float *x, int place, int k)
+/* windows(x)[place, k]. A T may be four channels: C and window count those. */
+template <typename T>
+static __device__ inline T window_element(const struct geometry &g, const T *x,
+                                          int place, int k)
 {
     int n, oh, ow, kh, kw, c;
     split(place, g.by_OW, g.by_OH, &n, &oh, &ow);
@@ -95,7 +96,7 @@ static __device__ inline float window_element(const struct geometry &g,
     int h = oh * g.sh - g.top + kh;
     int w = ow * g.sw - g.left + kw;
     bool inside = h >= 0 && h < g.H && w >= 0 && w < g.W;
-    return inside ? x[x_at(g, n, h, w, c)] : 0.0f;
+    return inside ? x[x_at(g, n, h, w, c)] : T{};
 }
 
 static __device__ inline float place_element(const struct geometry &g,

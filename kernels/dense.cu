@@ -199,7 +199,7 @@ static const struct lab_variant variants[] = {
     lab_row("naive", "bias", LAB_FORWARD, dense_bias_forward, naive,
             "dense_bias_fwd"),
     lab_prefer(lab_row("vector", "bias", LAB_FORWARD, dense_bias_forward_vector,
-                       "kernels/vector.cuh", "vector_bias")),
+                       naive, "dense_bias_forward_vector")),
     lab_row("naive", "bias", LAB_BACKWARD, dense_bias_backward_naive, naive,
             "dense_bias_bwd_naive"),
     lab_row("block", "bias", LAB_BACKWARD, dense_bias_backward_block, naive,

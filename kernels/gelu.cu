@@ -100,10 +100,10 @@ static const char source[] = "kernels/gelu.cu";
 static const struct lab_variant variants[] = {
     lab_row("naive", "gelu", LAB_FORWARD, gelu_forward, source, "gelu_fwd"),
     lab_prefer(lab_row("vector", "gelu", LAB_FORWARD, gelu_forward_vector,
-                       source, "gelu_map")),
+                       source, "gelu_forward_vector")),
     lab_row("naive", "gelu", LAB_BACKWARD, gelu_backward, source, "gelu_bwd"),
     lab_prefer(lab_row("vector", "gelu", LAB_BACKWARD, gelu_backward_vector,
-                       source, "gelu_slope_map")),
+                       source, "gelu_backward_vector")),
 };
 
 const struct lab_kernel_set lab_cuda_gelu = lab_set("gelu", variants);

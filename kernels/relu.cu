@@ -79,10 +79,10 @@ static const char source[] = "kernels/relu.cu";
 static const struct lab_variant variants[] = {
     lab_row("naive", "relu", LAB_FORWARD, relu_forward, source, "relu_fwd"),
     lab_prefer(lab_row("vector", "relu", LAB_FORWARD, relu_forward_vector,
-                       source, "relu_map")),
+                       source, "relu_forward_vector")),
     lab_row("naive", "relu", LAB_BACKWARD, relu_backward, source, "relu_bwd"),
     lab_prefer(lab_row("vector", "relu", LAB_BACKWARD, relu_backward_vector,
-                       source, "relu_slope")),
+                       source, "relu_backward_vector")),
 };
 
 const struct lab_kernel_set lab_cuda_relu = lab_set("relu", variants);

@@ -18,6 +18,11 @@ struct lab_cuda_graphs {
     uint64_t launched;
     uint64_t told;
     uint64_t next; /* the iteration that a launch would run now */
+    struct CUstream_st *main;
+    cudaStream_t lanes[LAB_GRAPH_LANES];
+    cudaEvent_t
+        reached[LAB_GRAPH_LANES + 1]; /* of a lane; last: of all before */
+    bool forked;
 };
 
 _Static_assert((int)LAB_GRAPH_AHEAD < (int)LAB_GRAPH_LINES,
@@ -28,6 +33,16 @@ static enum lab_status graph_fail(struct lab_cuda_graphs *g, cudaError_t err)
     enum lab_status st = lab_cuda_fail(err, "cannot prepare CUDA graphs");
     lab_cuda_graphs_close(g);
     return st;
+}
+
+static cudaError_t make_lanes(struct lab_cuda_graphs *g)
+{
+    cudaError_t err = cudaSuccess;
+    for (int i = 0; i < LAB_GRAPH_LANES && err == cudaSuccess; i++)
+        err = cudaStreamCreateWithFlags(&g->lanes[i], cudaStreamNonBlocking);
+    for (int i = 0; i <= LAB_GRAPH_LANES && err == cudaSuccess; i++)
+        err = cudaEventCreateWithFlags(&g->reached[i], cudaEventDisableTiming);
+    return err;
 }
 
 static enum lab_status graphs_open(struct lab_backend *be)
@@ -55,6 +70,8 @@ static enum lab_status graphs_open(struct lab_backend *be)
     if (err == cudaSuccess)
         err = cudaHostGetDevicePointer(&p, g->lines, 0);
     g->lines_dev = p;
+    if (err == cudaSuccess)
+        err = make_lanes(g);
     if (err != cudaSuccess)
         return graph_fail(g, err);
     *slot = g;
@@ -65,6 +82,10 @@ void lab_cuda_graphs_close(struct lab_cuda_graphs *g)
 {
     if (!g)
         return;
+    for (int i = 0; i < LAB_GRAPH_LANES && g->lanes[i]; i++)
+        (void)cudaStreamDestroy(g->lanes[i]);
+    for (int i = 0; i <= LAB_GRAPH_LANES && g->reached[i]; i++)
+        (void)cudaEventDestroy(g->reached[i]);
     (void)cudaFree(g->state);
     (void)cudaFreeHost(g->lines);
     (void)cudaGetLastError();
@@ -120,8 +141,46 @@ static enum lab_status begin(struct lab_backend *be)
     if (err != cudaSuccess)
         return lab_cuda_fail(err, "cannot capture an iteration");
     struct lab_cuda_graphs *g = *lab_cuda_graphs_of(be);
+    g->main = exec->stream;
+    g->forked = false;
     exec->iteration = &g->state->iteration;
     return lab_cuda_graph_advance(g->state, exec->stream);
+}
+
+static cudaError_t fork_lanes(struct lab_cuda_graphs *g)
+{
+    cudaEvent_t here = g->reached[LAB_GRAPH_LANES];
+    cudaError_t err = cudaEventRecord(here, g->main);
+    for (int i = 0; i < LAB_GRAPH_LANES && err == cudaSuccess; i++)
+        err = cudaStreamWaitEvent(g->lanes[i], here, 0);
+    return err;
+}
+
+static cudaError_t join_lanes(struct lab_cuda_graphs *g)
+{
+    cudaError_t err = cudaSuccess;
+    for (int i = 0; i < LAB_GRAPH_LANES && err == cudaSuccess; i++) {
+        err = cudaEventRecord(g->reached[i], g->lanes[i]);
+        if (err == cudaSuccess)
+            err = cudaStreamWaitEvent(g->main, g->reached[i], 0);
+    }
+    return err;
+}
+
+static enum lab_status lane(struct lab_backend *be, int number)
+{
+    struct lab_exec *exec = lab_cuda_exec_of(be);
+    struct lab_cuda_graphs *g = *lab_cuda_graphs_of(be);
+    cudaError_t err = cudaSuccess;
+    if (number >= 0 && !g->forked)
+        err = fork_lanes(g);
+    else if (number < 0 && g->forked)
+        err = join_lanes(g);
+    if (err != cudaSuccess)
+        return lab_cuda_fail(err, "cannot capture an iteration");
+    g->forked = number >= 0;
+    exec->stream = number >= 0 ? g->lanes[number] : g->main;
+    return LAB_OK;
 }
 
 static enum lab_status instantiate(struct lab_exec *exec, cudaGraph_t graph,
@@ -154,6 +213,8 @@ static enum lab_status end(struct lab_backend *be, const void *loss,
     enum lab_status st = LAB_OK;
     if (!g)
         return LAB_OK; /* it never began */
+    if (g->main)
+        exec->stream = g->main;
     if (out)
         st = lab_cuda_graph_tell(g->lines_dev, g->state, loss, exec->stream);
     exec->iteration = NULL;
@@ -246,6 +307,7 @@ const struct lab_graph_ops lab_cuda_graph_ops = {
     .host_free = host_free,
     .upload = upload,
     .begin = begin,
+    .lane = lane,
     .end = end,
     .free = graph_free,
     .launch = launch,

@@ -36,6 +36,11 @@ enum lab_status lab_graph_begin(struct lab_backend *be)
     return judge(be, be->ops->graph->begin(be));
 }
 
+enum lab_status lab_graph_lane(struct lab_backend *be, int lane)
+{
+    return judge(be, be->ops->graph->lane(be, lane));
+}
+
 enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
                               struct lab_graph **out)
 {

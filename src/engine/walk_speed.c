@@ -162,6 +162,28 @@ static enum lab_status alloc_slots(struct lab_walk *w)
     return LAB_OK;
 }
 
+/* Updates of different parameters do not wait for each other. */
+static bool stands_alone(const struct lab_schedule_step *s)
+{
+    return s->step->phase == LAB_UPDATE;
+}
+
+static enum lab_status capture_steps(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    int lane = -1;
+    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        int before = lane;
+        lane = stands_alone(s) ? (lane + 1) % LAB_GRAPH_LANES : -1;
+        if (lane != before)
+            st = lab_graph_lane(w->be, lane);
+        if (!st)
+            st = lab_walk_run_schedule_step(w, s, w->arena, true);
+    }
+    return st || lane < 0 ? st : lab_graph_lane(w->be, -1);
+}
+
 static enum lab_status capture(struct lab_walk *w)
 {
     const char *loss =
@@ -170,9 +192,8 @@ static enum lab_status capture(struct lab_walk *w)
     if (st)
         return st;
     st = lab_graph_begin(w->be);
-    for (int i = 0; i < w->schedule->n_steps && !st; i++)
-        st = lab_walk_run_schedule_step(w, &w->schedule->steps[i], w->arena,
-                                        true);
+    if (!st)
+        st = capture_steps(w);
     if (st) {
         (void)lab_graph_end(w->be, loss, NULL);
         return st;

@@ -70,6 +70,11 @@ struct lab_graph_ops {
     enum lab_status (*begin)(struct lab_backend *be);
     enum lab_status (*end)(struct lab_backend *be, const void *loss,
                            struct lab_graph **out);
+    /* During a capture: what is queued from now on goes into lane 0 ..
+     * LAB_GRAPH_LANES - 1, beside what the other lanes hold and after what came
+     * before the first lane. -1: what follows comes after all of them. Steps
+     * that use the workspace have no lane of their own. */
+    enum lab_status (*lane)(struct lab_backend *be, int lane);
     void (*free)(struct lab_backend *be, struct lab_graph *g);
     /* At most LAB_GRAPH_AHEAD launches may be waiting to be told. */
     enum lab_status (*launch)(struct lab_backend *be, struct lab_graph *g,
@@ -79,7 +84,7 @@ struct lab_graph_ops {
     enum lab_status (*report)(struct lab_backend *be, bool wait,
                               struct lab_graph_report *out, bool *told);
 };
-enum { LAB_GRAPH_AHEAD = 4 };
+enum { LAB_GRAPH_AHEAD = 4, LAB_GRAPH_LANES = 6 };
 
 struct lab_backend_ops {
     const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "null" */
@@ -163,6 +168,7 @@ void lab_graph_host_free(struct lab_backend *be, void *p); /* NULL allowed */
 enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
                                  const void *src, size_t bytes);
 enum lab_status lab_graph_begin(struct lab_backend *be);
+enum lab_status lab_graph_lane(struct lab_backend *be, int lane);
 enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
                               struct lab_graph **out);
 void lab_graph_free(struct lab_backend *be, struct lab_graph *g); /* or NULL */

@@ -9,7 +9,9 @@ step in a CUDA graph. PyTorch's inputs lie on the device. Prints a JSON object
 for every figure and a table last; milliseconds an iteration, medians.
 
   --repeats N      (5)
-  --iterations N   of this program in a repeat (500; a quarter for gpt, lstm)
+  --iterations N   of this program in a repeat (2000; 400 of gpt and lstm): the
+                   first ones are recorded step by step, and the median must be
+                   of the others
   --variants TEXT  options for this program, e.g. "--variant dense=naive"
   --no-torch       this program alone
 """
@@ -60,7 +62,7 @@ def main():
     parser.add_argument("names", nargs="*",
                         default=list(train_lessons.NETWORKS))
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--iterations", type=int, default=500)
+    parser.add_argument("--iterations", type=int, default=2000)
     parser.add_argument("--variants", default="")
     parser.add_argument("--no-torch", action="store_true")
     args = parser.parse_args()
@@ -70,7 +72,7 @@ def main():
         steps = {}
         for name in args.names:
             lesson = train_lessons.write(folder, name)
-            n = args.iterations // (4 if name in ("gpt", "lstm") else 1)
+            n = args.iterations // (5 if name in ("gpt", "lstm") else 1)
             kinds = {"lapenna-lab": lambda f=lesson, i=n: ours(
                 args.program, f, folder, shlex.split(args.variants), i)}
             if not args.no_torch:
@@ -94,5 +96,4 @@ def main():
         print(f"{name:13}" + "".join(f"{v:15.4f}" for v in row))
 
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 main()

@@ -13,11 +13,12 @@ _lapenna_lab() {
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
         --iterations --epochs --seed --data --counters --db --sort --limit
-        --reverse --json --plain --ascii --color --no-mouse --help --usage
+        --reverse --json --plain --ascii --color --no-mouse --no-graph
+        --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
-    takes+='|--limit|--color)'
+    takes+='|--limit|--color|--npy|--tensors)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -36,13 +37,13 @@ _lapenna_lab() {
             gflop_per_s gbyte_per_s kernels row start time step grid block
             registers shared occupancy'
         ;;
-    --data | --db)
+    --data | --db | --npy)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit)
+        --limit | --tensors)
         return
         ;;
     esac

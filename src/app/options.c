@@ -23,7 +23,9 @@ enum {
     KEY_ASCII,
     KEY_COLOR,
     KEY_NO_MOUSE,
-    KEY_NO_GRAPH
+    KEY_NO_GRAPH,
+    KEY_NPY,
+    KEY_TENSORS
 };
 
 static const struct argp_option options[] = {
@@ -48,6 +50,10 @@ static const struct argp_option options[] = {
      "The data's file or directory, instead of the lesson's", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
+    {"npy", KEY_NPY, "DIR", 0,
+     "step: write the tensors as .npy files into DIR, instead of text", 3},
+    {"tensors", KEY_TENSORS, "PATTERN,...", 0,
+     "With --npy: only those whose names match one of them: 'loss,*.grad'", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
@@ -167,6 +173,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_DB:
         o->db = arg;
         return 0;
+    case KEY_NPY:
+        o->npy = arg;
+        return 0;
+    case KEY_TENSORS:
+        o->tensors = arg;
+        return 0;
     case KEY_JSON:
         o->json = true;
         return 0;
@@ -207,6 +219,10 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
     argp_err_exit_status = LAB_EXIT_USAGE;
     argv[0] = (char *)name;
     argp_parse(&argp, argc, argv, 0, NULL, o);
+    if (o->npy && o->json) {
+        lab_warn("--npy and --json exclude each other: give one");
+        exit(LAB_EXIT_USAGE);
+    }
     if (o->iterations > 0 && o->epochs > 0) {
         lab_warn("--iterations and --epochs exclude each other: give one");
         exit(LAB_EXIT_USAGE);

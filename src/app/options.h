@@ -22,11 +22,13 @@ struct lab_options {
     const char *counters; /* "off", "basic", "full" */
     const char *db;       /* NULL: the usual place */
     const char *data;     /* NULL: the lesson's */
+    const char *npy;      /* step: directory for tensors; NULL: none */
+    const char *tensors;  /* with it: pattern of their names; NULL: all */
     bool json;
     bool plain;
     bool ascii;
     const char *color; /* "auto", "always", "never" */
-    bool no_graph; /* at speed, too, every step is launched by itself */
+    bool no_graph;     /* at speed, too, every step is launched by itself */
     bool no_mouse;
     int argument_count;
 };

@@ -104,6 +104,23 @@ static enum lab_status project_forward_by(const struct lab_call *call)
     return lab_launched("attention_add_bias");
 }
 
+/* Product and bias by cuBLASLt in one kernel, where it has one: the bias is added
+ * while the result is still in registers. */
+static enum lab_status project_forward_cublas(const struct lab_call *call)
+{
+    const struct lab_cublas *cublas = call->exec->cublas;
+    struct dense_shape s = dense_shape_of(&call->in[0], &call->in[1]);
+    const float *b = lab_in(call, 2);
+    if (b && cublas && cublas->sgemm_bias && s.N <= INT32_MAX &&
+        s.K <= INT32_MAX && s.M <= INT32_MAX &&
+        cublas->sgemm_bias(call->exec, LAB_CUBLAS_N, LAB_CUBLAS_N, (int)s.M,
+                           (int)s.N, (int)s.K, lab_in(call, 1), (int)s.M,
+                           lab_in(call, 0), (int)s.K, b, lab_out(call, 0),
+                           (int)s.M) == 0)
+        return LAB_OK;
+    return project_forward_by<dense_cublas_forward>(call);
+}
+
 /* dense_fused takes the parameters of a dense layer, or none. */
 static enum lab_status project_forward_fused(const struct lab_call *call)
 {
@@ -168,8 +185,8 @@ static const char source[] = "kernels/attention.cu";
                 project_forward_by<dense_blocked_forward>, source,             \
                 "project_forward_by"),                                         \
         lab_prefer(lab_row("cublas", step, LAB_FORWARD,                        \
-                           project_forward_by<dense_cublas_forward>, source,   \
-                           "project_forward_by")),                             \
+                           project_forward_cublas, source,                     \
+                           "project_forward_cublas")),                         \
         lab_row("fused", step, LAB_FORWARD, project_forward_fused, source,     \
                 "project_forward_fused"),                                      \
         lab_row("naive", step, LAB_BACKWARD, project_backward, source,         \

@@ -14,6 +14,8 @@ struct CUstream_st; /* cudaStream_t is a pointer to it */
 /* The values of cublasOperation_t. */
 enum lab_cublas_op { LAB_CUBLAS_N = 0, LAB_CUBLAS_T = 1 };
 
+struct lab_exec;
+
 /* The part of cuBLAS that kernels call, found at run time: the module loads on
  * a machine without it. Matrices are column-major, as cuBLAS has them. */
 struct lab_cublas {
@@ -37,6 +39,12 @@ struct lab_cublas {
                          const float *alpha, const float *const *a, int lda,
                          const float *const *b, int ldb, const float *beta,
                          float *const *c, int ldc, int count);
+    /* C (m, n) = op(A) op(B) + bias[m] in every column (cuBLASLt), on the stream
+     * and with the workspace of `exec`. NULL or not 0: not here, or not with
+     * these shapes; nothing has been queued, and the caller does it in two. */
+    int (*sgemm_bias)(const struct lab_exec *exec, int op_a, int op_b, int m,
+                      int n, int k, const float *a, int lda, const float *b,
+                      int ldb, const float *bias, float *c, int ldc);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
 };
 

@@ -116,8 +116,12 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
     if (status == CUBLAS_OK)
         status = api.set_math_mode(handle, CUBLAS_DEFAULT_MATH);
     if (status == CUBLAS_OK) {
-        *out = (struct lab_cublas){handle, api.sgemm, api.sgemm_strided_batched,
-                                   api.sgemm_batched, api.status_text};
+        *out = (struct lab_cublas){handle,
+                                   api.sgemm,
+                                   api.sgemm_strided_batched,
+                                   api.sgemm_batched,
+                                   lab_cublas_lt_bias,
+                                   api.status_text};
         return LAB_OK;
     }
     if (handle)

@@ -42,6 +42,13 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                 size_t workspace_bytes);
 void lab_cublas_close(struct lab_cublas *cublas);
 
+/* ---- cublas_lt.c ---- */
+
+/* struct lab_cublas's sgemm_bias. */
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc);
+
 /* ---- tables.c ---- */
 
 /* The kernel sets of this process: without the rows that need cuBLAS when it

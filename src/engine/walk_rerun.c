@@ -19,6 +19,15 @@ static enum lab_status check_range(const struct lab_walk *w, int from, int to)
                             "step %s has not run in this iteration: run it "
                             "first",
                             s->step->name);
+        if (w->step_ran[s->hides_from] != s->variant)
+            return lab_fail(LAB_E_STATE,
+                            "step %s ran as %s and would now run as %s: run it "
+                            "again first",
+                            s->step->name,
+                            w->step_ran[s->hides_from]
+                                ? w->step_ran[s->hides_from]->name
+                                : "another variant",
+                            s->variant->name);
     }
     return LAB_OK;
 }

@@ -113,14 +113,14 @@ static int metric_find(const char *name)
 }
 
 /* Column m, summed: with `weights` (of the kernels) or without. */
-static double column(const double *values, int n_metrics, int m, int n_kernels,
+static double column(const double *values, int stride, int m, int n_kernels,
                      const double *weights)
 {
     double sum = 0;
     double weight = 0;
     for (int k = 0; k < n_kernels; k++) {
-        double w = weights ? weights[(ptrdiff_t)k * n_metrics] : 1;
-        sum += w * values[(ptrdiff_t)k * n_metrics + m];
+        double w = weights ? weights[(ptrdiff_t)k * stride] : 1;
+        sum += w * values[(ptrdiff_t)k * stride + m];
         weight += w;
     }
     return weights ? sum / weight : sum;
@@ -140,7 +140,8 @@ static double tensor_sum(const struct lab_counters *c)
 }
 
 void lab_counters_compute(struct lab_counters *out, const char *const *names,
-                          int n_metrics, const double *values, int n_kernels)
+                          int n_metrics, const double *values, int stride,
+                          int n_kernels)
 {
     const double *times = NULL; /* of the kernels; NULL: all count alike */
     double under[FIELDS] = {0};
@@ -157,7 +158,7 @@ void lab_counters_compute(struct lab_counters *out, const char *const *names,
             continue;
         const struct metric *row = &metrics[known];
         size_t f = row->field / sizeof(double);
-        double value = column(values, n_metrics, m, n_kernels,
+        double value = column(values, stride, m, n_kernels,
                               row->merge == SHARE ? times : NULL);
         ratio[f] |= row->merge == UNDER;
         double *field = (double *)out + f;

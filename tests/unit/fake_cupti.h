@@ -17,6 +17,7 @@ struct fake_cupti {
 
     int subscribed; /* seen */
     int kinds_on;
+    int callbacks_on;
     int external_depth;
     int forced_flushes;
     int buffers_requested;

@@ -23,13 +23,13 @@ if(LAB_CUPTI_INCLUDE AND LAB_CUDA_INCLUDE)
     add_library(fake_cupti MODULE fake_cupti.c)
     target_link_libraries(fake_cupti PRIVATE lab_flags)
     target_include_directories(fake_cupti SYSTEM PRIVATE ${LAB_CUPTI_INCLUDE}
-        ${LAB_CUDA_INCLUDE})
+        ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
     target_include_directories(fake_cupti PRIVATE ${cuda_dir})
     lab_test(test_profiler_cupti test_profiler_cupti.c unit lab_profiler
         ${CMAKE_DL_LIBS})
     target_sources(test_profiler_cupti PRIVATE ${cupti_sources})
     target_include_directories(test_profiler_cupti SYSTEM PRIVATE
-        ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE})
+        ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
     target_compile_definitions(test_profiler_cupti PRIVATE
         LAB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>")
     add_dependencies(test_profiler_cupti fake_cupti)

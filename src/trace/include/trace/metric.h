@@ -53,8 +53,9 @@ int lab_counter_metrics(enum lab_counter_set set, const char *const **names);
 
 void lab_counters_init(struct lab_counters *c); /* everything unknown */
 /* Makes one picture of the kernels of a step: sums are summed, shares are
- * averaged over the kernels' time. values[k * n_metrics + m] is metric names[m]
- * of kernel k. A value that is NaN makes what it belongs to unknown. */
+ * averaged over the kernels' time. values[k * stride + m] is metric names[m] of
+ * kernel k, m < n_metrics <= stride. A value that is NaN makes what it belongs to unknown. */
 void lab_counters_compute(struct lab_counters *out, const char *const *names,
-                          int n_metrics, const double *values, int n_kernels);
+                          int n_metrics, const double *values, int stride,
+                          int n_kernels);
 LAB_C_END

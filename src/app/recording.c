@@ -438,6 +438,19 @@ enum lab_status lab_recording_count(struct lab_recording *r,
     return lab_profiler_count(r->profiler, walk, from, to, set, out);
 }
 
+enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
+                                         int from, int to, char *said,
+                                         size_t bytes)
+{
+    struct lab_counted c;
+    enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
+    if (!st)
+        snprintf(
+            said, bytes, "counted %lld kernels: %d counters, %d passes, %.2f s",
+            (long long)c.kernels, c.metrics, c.passes, (double)c.wall_ns / 1e9);
+    return st;
+}
+
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);

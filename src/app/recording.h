@@ -59,6 +59,10 @@ enum lab_counter_set lab_recording_counters(const struct lab_recording *r);
 enum lab_status lab_recording_count(struct lab_recording *r,
                                     struct lab_walk *walk, int from, int to,
                                     struct lab_counted *out);
+/* The same as a hook of engine/session.h. */
+enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
+                                         int from, int to, char *said,
+                                         size_t bytes);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
 /* Everything recorded so far is in the database. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advise.h"
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "engine/session.h"
@@ -92,6 +93,17 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
             lab_live_counters(live, exec, (int64_t)i, &rows[i].counters);
     }
     return (int)n;
+}
+
+static void advise(void *user, const struct lab_snapshot *snap, int index,
+                   int kernel, lab_stepper_advice_fn *each, void *to)
+{
+    struct lab_lesson_screen *s = user;
+    struct lab_advice a[LAB_ADVICE_COUNT];
+    int n = lab_advise_kernel(lab_recording_live(s->recording), snap, index,
+                              kernel, a);
+    for (int i = 0; i < n; i++)
+        each(to, lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
 }
 
 /* ---- variants ---- */
@@ -323,6 +335,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .snapshot = snapshot,
                                           .snapshot_release = snapshot_release,
                                           .kernels = kernels,
+                                          .advise = advise,
                                           .variant_names = variant_names,
                                           .text_for = text_for,
                                           .open_source = open_source,

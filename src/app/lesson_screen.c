@@ -14,6 +14,7 @@
 #include "trace/intern.h"
 #include "ui/stepper.h"
 #include "ui/views.h"
+#include "whatif.h"
 
 enum { SOURCE_BYTES = 4 << 20 };
 
@@ -23,6 +24,7 @@ struct lab_lesson_screen {
     struct lab_recording *recording;
     struct lab_session *session;
     struct lab_stepper_model model;
+    struct lab_whatif whatif;
     pthread_mutex_t wake_lock;
     struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
     char time_note[96];
@@ -216,6 +218,15 @@ static enum lab_status read_file(const char *path, struct lab_str *out)
                        : LAB_OK;
 }
 
+static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
+                                      const struct lab_snapshot *snap,
+                                      int index)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_whatif_open(&s->whatif, lab_recording_live(s->recording), ui,
+                           snap, index);
+}
+
 static enum lab_status open_source(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol)
 {
@@ -339,6 +350,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .variant_names = variant_names,
                                           .text_for = text_for,
                                           .open_source = open_source,
+                                          .open_occupancy = open_occupancy,
                                           .open_lesson = open_lesson_text,
                                           .progress = progress,
                                           .printed = s->spec.printed,

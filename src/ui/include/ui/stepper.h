@@ -79,6 +79,11 @@ struct lab_stepper_model {
     void (*text_for)(void *user, const char *step, const char *node,
                      const char *phase, int columns,
                      struct lab_stepper_text *out);
+    /* Opens the what-if screen for the longest kernel of schedule step
+     * `index`, on top of the stepper. */
+    enum lab_status (*open_occupancy)(void *user, struct lab_ui *ui,
+                                      const struct lab_snapshot *snap,
+                                      int index);
     /* Opens the source of a kernel on top of the stepper. */
     enum lab_status (*open_source)(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol);

@@ -169,7 +169,9 @@ void lab_session_publish(struct lab_session *s)
                                 .loss = NAN,
                                 .error_code = s->error_code,
                                 .n_breaks = s->n_breaks,
-                                .n_checks = s->n_checks};
+                                .n_checks = s->n_checks,
+                                .check_done = s->check_done,
+                                .check_of = s->check_of};
     next.explanation.tensor = next.explanation.step = next.plane.tensor = -1;
     snprintf(next.backend, sizeof(next.backend), "%s", s->backend);
     memcpy(next.stop_reason, s->stop_reason, sizeof(next.stop_reason));

@@ -233,6 +233,10 @@ enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
     snprintf(out->error, sizeof(out->error), "%s", f->error);
     if (f->state == LAB_SESSION_FAILED || f->state == LAB_SESSION_STARTING)
         return LAB_OK;
+    snprintf(out->notice, sizeof(out->notice), "%s",
+             f->notice ? f->notice : "");
+    out->check_done = f->check_done;
+    out->check_of = f->check_of;
     out->plan = f->plan;
     out->schedule = f->schedule;
     show_device(f, out);

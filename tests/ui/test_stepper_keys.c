@@ -237,6 +237,29 @@ static void wrong_names_are_told(void **state)
     assert_int_equal(f->n_breaks, 0);
 }
 
+static void what_was_left_out_is_said(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :list notes\nkey Enter\nexpect nothing was left out\n");
+    f->notice = "only one";
+    play(f, "expect only one\nabsent list notes\n");
+    f->notice = "the lesson's watch is left out: 7\nmatmul: withdrawn\n";
+    play(f, "expect (:list notes shows all) the lesson's watch is left out\n"
+            "absent withdrawn\n"
+            "text :list notes\nkey Enter\nexpect left out: 7\n"
+            "expect matmul: withdrawn\n");
+}
+
+static void a_check_tells_how_far_it_is(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_CHECKING;
+    play(f, "expect checking gradients ... (Esc stops)\n");
+    f->check_of = 610;
+    f->check_done = 25;
+    play(f, "expect checking gradients: 25 of 610 (Esc stops)\n");
+}
+
 static void search_goes_on_with_n(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -394,6 +417,8 @@ int main(void)
         WITH(esc_stops_what_runs),
         WITH(words_do_what_keys_do),
         WITH(wrong_names_are_told),
+        WITH(what_was_left_out_is_said),
+        WITH(a_check_tells_how_far_it_is),
         WITH(search_goes_on_with_n),
         WITH(axes_and_slices),
         WITH(the_source_opens),

@@ -91,6 +91,8 @@ struct lab_snapshot {
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;
+    int64_t check_done; /* elements compared, while CHECKING */
+    int64_t check_of;   /* 0: not known yet */
     /* training */
     int64_t train_target; /* iterations asked for */
     int64_t train_done;

@@ -95,11 +95,17 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
 }
 
 static enum lab_status summary_json(struct lab_work *w,
-                                    const struct lab_training *t)
+                                    const struct lab_training *t,
+                                    const struct lab_recording_state *kept)
 {
     json_t *line = lab_json_new("summary");
-    int64_t run = lab_recording_run(w->recording);
-    lab_json_int(line, "run", run > 0 ? run : LAB_UNKNOWN);
+    lab_json_int(line, "run", kept->run > 0 ? kept->run : LAB_UNKNOWN);
+    lab_json_bool(line, "recorded_whole", kept->whole);
+    if (!kept->whole) {
+        lab_json_int(line, "records_lost",
+                     kept->run > 0 ? kept->lost : LAB_UNKNOWN);
+        lab_json_text(line, "recording_error", kept->error);
+    }
     lab_json_text(line, "lesson", w->lesson->id);
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_uint(line, "seed", w->plan->seed);
@@ -112,9 +118,9 @@ static enum lab_status summary_json(struct lab_work *w,
     return lab_json_print(line);
 }
 
-static void summary_text(struct lab_work *w, const struct lab_training *t)
+static void summary_text(struct lab_work *w, const struct lab_training *t,
+                         const struct lab_recording_state *kept)
 {
-    int64_t run = lab_recording_run(w->recording);
     lab_say(stdout, "%s%lld iterations on %s (%s): loss %.6g -> %.6g",
             t->interrupted ? "stopped after " : "", (long long)t->iterations,
             lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
@@ -124,9 +130,10 @@ static void summary_text(struct lab_work *w, const struct lab_training *t)
                 100 * t->accuracy);
     lab_say(stdout, "\n%.0f samples/s, %.4g ms an iteration (median)\n",
             t->samples_per_s, t->step_ms_median);
-    if (run > 0)
-        lab_say(stdout, "recorded as run %lld: lapenna-lab profile show %lld\n",
-                (long long)run, (long long)run);
+    if (kept->run > 0)
+        lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",
+                kept->whole ? "as" : "in part only, as", (long long)kept->run,
+                (long long)kept->run);
 }
 
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
@@ -135,6 +142,7 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     struct lab_data_facts facts;
     struct lab_training t;
     struct lab_run_summary summary;
+    struct lab_recording_state kept;
     enum lab_status st = lab_work_open(&w, o, lesson);
     if (st)
         return lab_exit_error(st);
@@ -152,14 +160,13 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     if (!st && o->json)
         st = tell_stored(&teller);
     int code = lab_exit_error(st);
-    if (!st && o->json)
-        code = lab_exit_error(summary_json(&w, &t));
-    else if (!st)
-        summary_text(&w, &t);
     lab_training_summary(&t, st, &summary);
-    enum lab_status stored = lab_work_close(&w, &summary);
-    if (stored && code == LAB_EXIT_DONE)
-        code = lab_exit_error(stored);
+    lab_work_finish(&w, &summary, &kept);
+    if (!st && o->json)
+        code = lab_exit_error(summary_json(&w, &t, &kept));
+    else if (!st)
+        summary_text(&w, &t, &kept);
+    lab_work_close(&w);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

@@ -403,6 +403,30 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     let_go(r, w);
 }
 
+void lab_recording_get_state(const struct lab_recording *r,
+                             struct lab_recording_state *out)
+{
+    struct lab_writer_state state = {.run = 0};
+    struct lab_writer *w = hold(r);
+    *out = (struct lab_recording_state){.run = lab_recording_run(r)};
+    if (w) {
+        lab_writer_get_state(w, &state);
+        out->lost = (int64_t)(state.lost + state.ring.dropped);
+        snprintf(out->error, sizeof(out->error), "%s",
+                 state.failed ? state.error
+                 : out->lost  ? "the ring was full for longer than the "
+                                "producer may wait"
+                              : "");
+        out->whole = !state.failed && out->lost == 0;
+    } else {
+        pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
+        pthread_mutex_lock(lock);
+        snprintf(out->error, sizeof(out->error), "%s", r->note);
+        pthread_mutex_unlock(lock);
+    }
+    let_go(r, w);
+}
+
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);

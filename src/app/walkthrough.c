@@ -124,7 +124,7 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
     return st;
 }
 
-static void say_database(const struct lab_options *o)
+static void say_database(const struct lab_options *o, bool whole)
 {
     struct lab_str path;
     lab_str_init(&path);
@@ -133,7 +133,8 @@ static void say_database(const struct lab_options *o)
     else if (lab_database_default_path(&path))
         lab_str_clear(&path);
     if (path.len)
-        lab_say(stdout, "The run is kept in %s\n", lab_str_text(&path));
+        lab_say(stdout, "The run is kept%s in %s\n",
+                whole ? "" : ", in part only,", lab_str_text(&path));
     lab_str_release(&path);
 }
 
@@ -165,9 +166,9 @@ static void say_next(struct walkthrough *t, int64_t run)
 }
 
 static enum lab_status conclude(struct walkthrough *t,
-                                const struct lab_training *r)
+                                const struct lab_training *r,
+                                const struct lab_recording_state *kept)
 {
-    int64_t run = lab_recording_run(t->w.recording);
     lab_say(stdout, "\nloss %.6g -> %.6g in %lld iterations", r->loss_first,
             r->loss_last, (long long)r->iterations);
     if (!isnan(r->accuracy))
@@ -177,9 +178,9 @@ static enum lab_status conclude(struct walkthrough *t,
     if (!isnan(r->samples_per_s))
         lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
                 r->samples_per_s, r->step_ms_median);
-    if (run > 0)
-        say_database(t->w.options);
-    say_next(t, run);
+    if (kept->run > 0)
+        say_database(t->w.options, kept->whole);
+    say_next(t, kept->run);
     return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -192,7 +193,7 @@ static enum lab_status all(struct walkthrough *t, struct lab_training *r)
     if (!st && !t->interrupted)
         st = train(t, r);
     lab_walk_run_end(t->w.walk);
-    return st || t->interrupted ? st : conclude(t, r);
+    return st;
 }
 
 int lab_walkthrough(const struct lab_options *o)
@@ -205,6 +206,7 @@ int lab_walkthrough(const struct lab_options *o)
                              .step_ms_median = NAN};
     struct lab_data_facts facts;
     struct lab_run_summary summary;
+    struct lab_recording_state kept;
     lab_signals_catch();
     enum lab_status st = lab_work_open(&t.w, o, LAB_DEFAULT_LESSON);
     if (st)
@@ -219,12 +221,13 @@ int lab_walkthrough(const struct lab_options *o)
     if (!st)
         st = all(&t, &r);
     lab_reader_release(&t.reader);
-    int code = lab_exit_error(st);
     r.interrupted = t.interrupted || lab_signals_reader_gone();
     lab_training_summary(&r, r.interrupted ? LAB_OK : st, &summary);
-    enum lab_status stored = lab_work_close(&t.w, &summary);
-    if (stored && code == LAB_EXIT_DONE)
-        code = lab_exit_error(stored);
+    lab_work_finish(&t.w, &summary, &kept);
+    if (!st && !t.interrupted)
+        st = conclude(&t, &r, &kept);
+    lab_work_close(&t.w);
+    int code = lab_exit_error(st);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

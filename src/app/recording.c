@@ -422,6 +422,7 @@ void lab_recording_get_state(const struct lab_recording *r,
         pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
         pthread_mutex_lock(lock);
         snprintf(out->error, sizeof(out->error), "%s", r->note);
+        out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
         pthread_mutex_unlock(lock);
     }
     let_go(r, w);

@@ -90,7 +90,7 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
     int x = r.x;
     if (busy[0])
         x += lab_canvas_textf(c, r.y, x, r.w, LAB_ROLE_WARN, "%s   ", busy);
-    x += lab_canvas_textf(c, r.y, x, r.x + r.w - x, LAB_ROLE_NORMAL,
+    x += lab_canvas_textf(c, r.y, x, -1, LAB_ROLE_NORMAL,
                           "iteration %lld   step %d of %d   loss %s",
                           (long long)snap->iteration, snap->position,
                           snap->schedule->n_steps, loss);
@@ -207,7 +207,7 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
                          : item->step == snap->position ? LAB_ROLE_TITLE
                                                         : LAB_ROLE_NORMAL;
     int room = row.x + row.w - x - time_w;
-    lab_canvas_text(c, row.y, x, room, role, item->name);
+    lab_canvas_text_cut(c, row.y, x, room, role, item->name);
     if (index == v->item)
         lab_canvas_paint(c, row,
                          v->focus == LAB_PANE_STEPS ? LAB_ROLE_SELECTED

@@ -32,7 +32,8 @@ struct teller {
     struct lab_work *w;
     int64_t target;
     int64_t per_epoch;
-    double last_loss;
+    double loss_sum; /* of the epoch so far */
+    int64_t n_losses;
     struct news news[MOST_NEWS];
     int n_news;
     int64_t told_ns; /* when the last of them were told */
@@ -83,14 +84,20 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
         lab_recording_flush(t->w->recording);
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
         lab_say(stdout,
-                "epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% right\n",
-                (long long)epoch, t->last_loss, loss, 100 * accuracy);
+                "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
+                "right\n",
+                (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
+                100 * accuracy);
+        t->loss_sum = 0;
+        t->n_losses = 0;
     } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
         lab_say(stdout, "iteration %lld  loss %.6g\n", (long long)iteration + 1,
                 loss);
     }
-    if (isnan(accuracy))
-        t->last_loss = loss;
+    if (isnan(accuracy)) {
+        t->loss_sum += loss;
+        t->n_losses++;
+    }
     return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -151,8 +158,7 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     struct teller teller = {.w = &w,
                             .target = lab_train_iterations(
                                 &w.spec, &facts, o->epochs, o->iterations),
-                            .per_epoch = facts.batches_per_epoch,
-                            .last_loss = NAN};
+                            .per_epoch = facts.batches_per_epoch};
     lab_walk_run_begin(w.walk, w.lesson->title);
     st = lab_training_run(&w, teller.target, o->json ? tell_json : tell_text,
                           &teller, &t);

@@ -19,7 +19,8 @@ struct walkthrough {
     struct lab_reader reader;
     int64_t per_epoch; /* 0: the lesson has no epochs */
     int64_t target;    /* iterations, the walked one included */
-    double last_loss;
+    double loss_sum;   /* of the epoch so far */
+    int64_t n_losses;
     double first_loss;
     bool interrupted;
 };
@@ -85,15 +86,16 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
     if (!isnan(accuracy))
         lab_say(
             stdout,
-            "  epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% "
+            "  epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
             "right\n",
             (long long)(t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0),
-            t->last_loss, loss, 100 * accuracy);
+            t->loss_sum / (double)t->n_losses, loss, 100 * accuracy);
     else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0)
         lab_say(stdout, "  iteration %lld  loss %.6g\n",
                 (long long)iteration + 1, loss);
-    if (isnan(accuracy))
-        t->last_loss = loss;
+    bool epoch_ends = !isnan(accuracy);
+    t->loss_sum = epoch_ends ? 0 : t->loss_sum + loss;
+    t->n_losses = epoch_ends ? 0 : t->n_losses + 1;
     fflush(stdout);
     return written();
 }
@@ -114,6 +116,8 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
     lab_say(stdout,
             "\nThat was one iteration. Now %lld of them, without a stop:\n",
             (long long)t->target);
+    t->loss_sum = t->first_loss;
+    t->n_losses = 1;
     if (t->target > 1)
         st = lab_training_run(&t->w, t->target - 1, tell, t, out);
     out->iterations++;
@@ -198,7 +202,7 @@ static enum lab_status all(struct walkthrough *t, struct lab_training *r)
 
 int lab_walkthrough(const struct lab_options *o)
 {
-    struct walkthrough t = {.last_loss = NAN, .first_loss = NAN};
+    struct walkthrough t = {.first_loss = NAN};
     struct lab_training r = {.loss_first = NAN,
                              .loss_last = NAN,
                              .accuracy = NAN,

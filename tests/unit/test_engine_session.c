@@ -304,6 +304,31 @@ static void what_fits_no_step_is_left_out_and_said(void **state)
     f->net.spec.n_breaks = f->net.spec.n_watch = 0;
 }
 
+/* What no step of this iteration has written has no values to show. */
+static void what_is_not_written_has_no_values(void **state)
+{
+    struct fixture *f = *state;
+    struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
+    show.show = (struct lab_show){
+        .tensor = lab_plan_tensor(f->snap.plan, "fc1.xW"), .col_axis = 1};
+    for (int turn = 0; turn < 3; turn++) {
+        /* Before the first step; then, an iteration on, and again. */
+        assert_int_equal(lab_session_post(f->session, &show), LAB_OK);
+        settle(f);
+        assert_false(f->snap.plane.written);
+        assert_true(isnan(f->snap.plane.stats.max));
+        for (int64_t i = 0; i < f->snap.plane.rows * f->snap.plane.cols; i++)
+            assert_true(isnan(f->snap.plane.value[i]));
+        post_and_settle(f, LAB_DO_STEP, 1);
+        assert_true(f->snap.plane.written);
+        assert_false(isnan(f->snap.plane.value[0]));
+        assert_false(isnan(f->snap.plane.stats.max));
+        post_and_settle(f, LAB_DO_CONTINUE, 0);
+        post_and_settle(f, LAB_DO_STEP, 1);
+        post_and_settle(f, LAB_DO_BACK, 1);
+    }
+}
+
 static void a_thinned_curve_ends_with_the_newest(void **state)
 {
     struct fixture *f = *state;
@@ -445,6 +470,7 @@ int main(void)
         IN_A_SESSION(a_check_ends_with_the_state_it_was_of),
         cmocka_unit_test(a_check_lets_look_and_tells_how_far_it_is),
         IN_A_SESSION(what_fits_no_step_is_left_out_and_said),
+        IN_A_SESSION(what_is_not_written_has_no_values),
         IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
         IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
         IN_A_SESSION(a_replayed_step_has_no_execution),

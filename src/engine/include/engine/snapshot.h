@@ -48,8 +48,8 @@ struct lab_plane {
     struct lab_show show;
     int64_t rows;
     int64_t cols;
-    double *value;          /* rows*cols, row-major, owned by the snapshot */
-    bool written;           /* false: no step has written it yet */
+    double *value; /* rows*cols, row-major, owned by the snapshot */
+    bool written;  /* false: no step has written it, and the values are NaN */
     int64_t generation;     /* changes when the tensor changes */
     struct lab_stats stats; /* of the whole tensor */
 };

@@ -394,10 +394,9 @@ static int explaining_step(const struct lab_walk *w, int tensor)
     return writer;
 }
 
-static enum lab_status say_grouped(struct lab_explanation *e)
+static enum lab_status say_instead(struct lab_explanation *e, const char *what)
 {
-    char *text = lab_strdup("computed in one with other steps, by the variant "
-                            "that was chosen then");
+    char *text = lab_strdup(what);
     if (!text) {
         lab_explanation_release(e);
         return lab_fail(LAB_E_NOMEM, "no memory to explain");
@@ -431,8 +430,12 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     e.unwritten = computed && !lab_walk_written(w, tensor);
     if (e.unwritten)
         e.value = e.shown = NAN;
-    else if (step < 0 && computed)
-        st = say_grouped(&e);
+    if (e.unwritten && lab_schedule_hider(w->schedule, w->plan, tensor) >= 0)
+        st = say_instead(&e, "not written: the variant chosen computes it on "
+                             "its way");
+    else if (!e.unwritten && step < 0 && computed)
+        st = say_instead(&e, "computed in one with other steps, by the variant "
+                             "that was chosen then");
     if (!st)
         *out = e;
     return st;

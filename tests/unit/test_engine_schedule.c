@@ -344,6 +344,12 @@ static void a_hidden_part_has_a_hider(void **state)
     int at = lab_schedule_hider(s, n.plan, xW);
     assert_true(at >= 0 && s->steps[at].step->group);
     assert_string_equal(s->steps[at].variant->name, "onednn");
+    struct lab_explanation e;
+    net_steps(&n, 1);
+    assert_int_equal(lab_walk_explain(n.walk, xW, 0, &e), LAB_OK);
+    assert_true(e.unwritten && isnan(e.value) && isnan(e.shown));
+    assert_non_null(strstr(e.symbolic, "not written: the variant"));
+    lab_explanation_release(&e);
     for (int t = 0; t < n.plan->n_tensors; t++) {
         bool written = false;
         for (int i = 0; i < s->n_steps; i++)

@@ -45,6 +45,12 @@ struct lab_cublas {
     int (*sgemm_bias)(const struct lab_exec *exec, int op_a, int op_b, int m,
                       int n, int k, const float *a, int lda, const float *b,
                       int ldb, const float *bias, float *c, int ldc);
+    /* The same product with types of their own (cudaDataType_t) and a type to
+     * compute in (cublasComputeType_t); `algo` -1: cuBLAS chooses. */
+    int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
+                   const void *alpha, const void *a, int type_a, int lda,
+                   const void *b, int type_b, int ldb, const void *beta,
+                   void *c, int type_c, int ldc, int compute, int algo);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
 };
 

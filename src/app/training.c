@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "counting.h"
 #include "signals.h"
 
 struct times {
@@ -73,6 +74,9 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     while (!st && begun < iterations && !out->interrupted) {
         st = lab_walk_iterate(w->walk);
         begun++;
+        /* The second iteration is a warm one, if there is a second. */
+        if (!st && lab_counting_wanted(w) && begun == (iterations > 1 ? 2 : 1))
+            st = lab_counting_iteration(w);
         evaluated =
             facts.batches_per_epoch > 0 &&
             (lab_walk_iteration(w->walk) + 1) % facts.batches_per_epoch == 0;

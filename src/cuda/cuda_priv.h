@@ -49,6 +49,12 @@ int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
                        int n, int k, const float *a, int lda, const float *b,
                        int ldb, const float *bias, float *c, int ldc);
 
+/* ---- ceilings.c ---- */
+
+/* Measures on the exec's stream; see engine/ceiling.h. */
+enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
+                                 struct lab_ceiling_times *out);
+
 /* ---- tables.c ---- */
 
 /* The kernel sets of this process: without the rows that need cuBLAS when it

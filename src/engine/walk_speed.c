@@ -19,18 +19,24 @@ void lab_walk_use_graph(struct lab_walk *w, bool on)
     w->speed.off = !on;
 }
 
-void lab_walk_drop_graph(struct lab_walk *w)
+/* The graph is that of the present schedule, or none. */
+static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
 {
-    lab_graph_free(w->be, w->speed.graph);
-    w->speed.graph = NULL;
-    w->speed.warm = w->speed.failed = false;
+    struct lab_walk_speed *s = &w->speed;
+    if (s->of == schedule)
+        return;
+    lab_graph_free(w->be, s->graph);
+    lab_schedule_release(s->of);
+    s->graph = NULL;
+    s->of = lab_schedule_retain(schedule);
+    s->warm = s->failed = false;
 }
 
 void lab_walk_speed_release(struct lab_walk *w)
 {
     if (!w->be)
         return;
-    lab_walk_drop_graph(w);
+    follow_schedule(w, NULL);
     for (int i = 0; i < LAB_GRAPH_AHEAD; i++)
         lab_graph_host_free(w->be, w->speed.slot[i]);
 }
@@ -290,6 +296,7 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     enum { COPY_EVERY = 16 };
     int64_t next = next_iteration(w);
     bool keep = next % COPY_EVERY == 0;
+    follow_schedule(w, w->schedule);
     if (may_launch(w)) {
         if (!w->speed.graph)
             w->speed.failed = capture(w) != LAB_OK;

@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_exec.h"
-#include "engine/backend.h"
+#include "engine/backend_graph.h"
 
 extern const struct lab_backend_ops lab_backend_cuda;
 

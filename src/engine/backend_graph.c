@@ -1,5 +1,5 @@
 /* The wrappers around a backend's graphs. */
-#include "engine/backend.h"
+#include "engine/backend_graph.h"
 
 #include "backend_priv.h"
 

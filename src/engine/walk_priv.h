@@ -1,5 +1,6 @@
 /* walk_priv.h -- what the files walk_*.c share. */
 #pragma once
+#include "engine/backend_graph.h"
 #include "engine/walk.h"
 
 /* Parameters and state as an iteration found them. */

@@ -9,6 +9,8 @@
 #include "engine/op.h"
 #include "engine/tensor.h"
 
+struct lab_vocabulary;
+
 struct lab_place {
     int line;   /* from 1; 0: not from a file */
     int column; /* from 1 */
@@ -57,6 +59,7 @@ enum lab_data_source {
     LAB_DATA_FIBONACCI,
     LAB_DATA_TEXT,
     LAB_DATA_CSV,
+    LAB_DATA_WORDS,
     LAB_DATA_SOURCE_COUNT
 };
 
@@ -73,6 +76,9 @@ struct lab_data_spec {
     bool gradient;        /* inline: also the gradient of every input */
     struct lab_tensor_spec *tensors; /* inline: x, y, q ... */
     int n_tensors;
+    struct lab_vocabulary *words; /* of tensors made from texts, or NULL */
+    bool skip_gram;               /* words: else a bag of words */
+    int64_t most_words;           /* words: with a number; 0: all */
     struct lab_place place;
 };
 

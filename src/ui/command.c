@@ -41,10 +41,12 @@ static const struct lab_ui_command_word WORDS[] = {
      "the node runs another implementation"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER",
      "its gradient against central differences"},
+    {LAB_COMMAND_NEAR, "near", "near WORD [+ WORD | - WORD]...",
+     "which words the embedding has put near it"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
-    {LAB_COMMAND_LIST, "list", "list [steps | breaks | tensors | variants]",
-     "what there is"},
+    {LAB_COMMAND_LIST, "list",
+     "list [steps | breaks | tensors | variants | words]", "what there is"},
     {LAB_COMMAND_HELP, "help", "help [WORD]", "these words, or one of them"},
     {LAB_COMMAND_QUIT, "quit", "quit", "end"},
 };
@@ -305,6 +307,21 @@ static enum lab_status parse_names(const struct line *l, int least, int most,
     return st;
 }
 
+/* "king - man + woman": blanks between them or none. */
+static enum lab_status parse_words(const struct line *l,
+                                   struct lab_ui_command *c)
+{
+    char joined[LINE_BYTES] = "";
+    if (l->count < 2)
+        return fail_usage(l, "near which word?");
+    for (int i = 1; i < l->count; i++) {
+        if (i > 1)
+            strncat(joined, " ", sizeof(joined) - strlen(joined) - 1);
+        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
+    }
+    return keep_arg(l, joined, c->arg);
+}
+
 static enum lab_status parse_rest(const struct line *l,
                                   struct lab_ui_command *c)
 {
@@ -327,6 +344,8 @@ static enum lab_status parse_rest(const struct line *l,
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         return parse_element(l, c);
+    case LAB_COMMAND_NEAR:
+        return parse_words(l, c);
     case LAB_COMMAND_VARIANT:
         return parse_names(l, 2, 2, c);
     case LAB_COMMAND_WATCH:

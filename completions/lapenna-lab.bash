@@ -12,11 +12,11 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --counters --db --sort --limit
-        --reverse --json --plain --ascii --color --no-mouse --help --usage
+        --iterations --epochs --seed --data --near --counters --db --sort
+        --limit --reverse --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
-    takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
+    takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
     takes+='|--limit|--color)'
 
     COMPREPLY=()
@@ -42,7 +42,7 @@ _lapenna_lab() {
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit)
+        --limit | --near)
         return
         ;;
     esac

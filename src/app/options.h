@@ -19,9 +19,9 @@ struct lab_options {
     int64_t epochs;     /* 0 */
     bool seed_given;
     uint64_t seed;
-    const char *counters; /* "off", "basic", "full" */
-    const char *db;       /* NULL: the usual place */
-    const char *data;     /* NULL: the lesson's */
+    const char *counters;                  /* "off", "basic", "full" */
+    const char *db;                        /* NULL: the usual place */
+    const char *data;                      /* NULL: the lesson's */
     const char *near[LAB_MAX_OPTION_NEAR]; /* run: questions after it */
     int n_near;
     bool json;

@@ -130,18 +130,18 @@ enum lab_status lab_near_find(const float *table, int64_t rows, int64_t dim,
     return done ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory to compare words");
 }
 
+enum { LAB_NEAR_NAME_BYTES = 256 };
+
 /* The table of the first node that looks ids up; -1: none. */
 static int find_table(const struct lab_plan *plan)
 {
     for (int i = 0; i < plan->n_nodes; i++) {
-        struct lab_str name;
+        char name[LAB_NEAR_NAME_BYTES];
         const struct lab_node *node = &plan->nodes[i];
         if (!node->op->takes_ids)
             continue;
-        lab_str_init(&name);
-        lab_str_addf(&name, "%s.W", node->id);
-        int table = lab_plan_tensor(plan, lab_str_text(&name));
-        lab_str_release(&name);
+        snprintf(name, sizeof(name), "%s.W", node->id);
+        int table = lab_plan_tensor(plan, name);
         if (table >= 0 && plan->tensors[table].shape.rank == 2)
             return table;
     }
@@ -181,9 +181,10 @@ enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
     const struct lab_vocabulary *v = lab_data_words(lab_walk_data(w));
     int table = find_table(lab_walk_plan(w));
     if (!v)
-        return lab_fail(LAB_E_STATE, "near: this lesson's data has no words");
+        return lab_fail(LAB_E_NOTFOUND,
+                        "near: this lesson's data has no words");
     if (table < 0)
-        return lab_fail(LAB_E_STATE,
+        return lab_fail(LAB_E_NOTFOUND,
                         "near: this network has no embedding of words");
     enum lab_status st = lab_near_parse(v, question, terms, &n);
     if (!st)

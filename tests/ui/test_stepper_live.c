@@ -91,6 +91,36 @@ static void errors_of_the_session_are_told(void **state)
         fail_msg("%s", lab_error());
 }
 
+#define CBOW LAB_SOURCE_DIR "/lessons/124-word2vec-cbow.md"
+
+/* On both screens; the message line ends where the terminal does. */
+static void the_neighbours_of_a_word_are_told(void **state)
+{
+    (void)state;
+    if (play(CBOW, "resize 80 24\nawait 9000 step 0 of\n"
+                   "text :near king - man\nkey Enter\n"
+                   "await 9000 near king - man: \n"
+                   "text :near kingg\nkey Enter\n"
+                   "await 9000 did you mean 'king'\n"
+                   "text :train 300\nkey Enter\nawait 9000 done\n"
+                   "text :near bread\nkey Enter\nawait 9000 near bread: \n"
+                   "key q\nawait 9000 s goes on\n"
+                   "text :list words\nkey Enter\nawait 9000 2  the\n"
+                   "await 9000 <OOV>\n"))
+        fail_msg("%s", lab_error());
+}
+
+static void a_lesson_without_words_says_so(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :near king\nkey Enter\n"
+                  "await 9000 data has no words\n"
+                  "text :list words\nkey Enter\n"
+                  "await 9000 data has no words\n"))
+        fail_msg("%s", lab_error());
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
@@ -100,6 +130,8 @@ int main(void)
         cmocka_unit_test(training_is_seen_and_stopped),
         cmocka_unit_test(a_gradient_is_checked),
         cmocka_unit_test(errors_of_the_session_are_told),
+        cmocka_unit_test(the_neighbours_of_a_word_are_told),
+        cmocka_unit_test(a_lesson_without_words_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

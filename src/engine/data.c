@@ -415,6 +415,24 @@ const struct lab_vocabulary *lab_data_words(const struct lab_data *d)
     return d->words ? d->words : d->spec->data.words;
 }
 
+const char *lab_data_word_at(const struct lab_data *d,
+                             const struct lab_plan *plan, int tensor,
+                             int64_t index, double value)
+{
+    const struct lab_vocabulary *v = lab_data_words(d);
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
+    enum lab_tensor_words about = s ? s->words : LAB_NO_WORDS;
+    if (!v || t->role != LAB_TENSOR_DATA)
+        return NULL;
+    if (d->words && t->dtype == LAB_I32)
+        about = LAB_WORD_IDS;
+    if (about == LAB_WORD_COLUMNS)
+        return lab_vocabulary_word(v, index % t->shape.dim[1] + 1);
+    return about == LAB_WORD_IDS ? lab_vocabulary_word(v, (int64_t)value)
+                                 : NULL;
+}
+
 int lab_data_held_label(const struct lab_data *d, int64_t row)
 {
     if (!d->table.label || row >= d->facts.held_rows)

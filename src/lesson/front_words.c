@@ -182,6 +182,7 @@ static enum lab_status fill(struct wording *w, const struct lab_ynode *node,
             fill_columns(w, ids[i], n[i], row);
     }
     out->integers = true;
+    out->words = w->form == FORM_IDS ? LAB_WORD_IDS : LAB_WORD_COLUMNS;
     return LAB_OK;
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/data.h"
+#include "engine/setup.h"
 #include "engine/words.h"
 #include "lesson/lesson.h"
 
@@ -102,6 +102,45 @@ static void the_data_knows_the_words(void **state)
     lab_lesson_free(l);
 }
 
+static void expect_word(struct lab_walk *w, const char *tensor, int64_t index,
+                        const char *text)
+{
+    struct lab_explanation e;
+    int id = lab_plan_tensor(lab_walk_plan(w), tensor);
+    assert_true(id >= 0);
+    assert_int_equal(lab_walk_explain(w, id, index, &e), LAB_OK);
+    assert_true(e.agrees);
+    assert_string_equal(e.symbolic, text);
+    lab_explanation_release(&e);
+}
+
+/* Point at a number of the data, and it says which word it is about. */
+static void explanations_name_words(void **state)
+{
+    struct lab_lesson *l;
+    struct lab_walk *w = NULL;
+    struct lab_plan *plan = NULL;
+    struct lab_str notice;
+    (void)state;
+    assert_int_equal(parse(&l, "  x: {texts: [a b, b c], form: one_hot}\n"
+                               "  ids: {texts: [c zebra], maxlen: 3}\n"
+                               "  y: [0, 1]\n"),
+                     LAB_OK);
+    const struct lab_setup setup = {.spec = &l->spec, .backend = "cpu"};
+    lab_str_init(&notice);
+    assert_int_equal(lab_setup_open(&setup, &w, &plan, &notice), LAB_OK);
+    expect_word(w, "x", 1, "from the data, the word b");
+    expect_word(w, "x", 7, "from the data, the word c");
+    expect_word(w, "ids", 0, "from the data, the word <pad>");
+    expect_word(w, "ids", 1, "from the data, the word c");
+    expect_word(w, "ids", 2, "from the data, the word <OOV>");
+    expect_word(w, "y", 0, "from the data");
+    lab_walk_free(w);
+    lab_plan_free(plan);
+    lab_str_release(&notice);
+    lab_lesson_free(l);
+}
+
 static void no_memory_anywhere(void **state)
 {
     struct lab_lesson *l;
@@ -125,6 +164,7 @@ int main(void)
         cmocka_unit_test(the_first_makes_the_vocabulary),
         cmocka_unit_test(forms_and_sides),
         cmocka_unit_test(the_data_knows_the_words),
+        cmocka_unit_test(explanations_name_words),
         cmocka_unit_test(no_memory_anywhere),
     };
     return cmocka_run_group_tests_name("words of a lesson", tests, NULL, NULL);

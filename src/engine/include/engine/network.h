@@ -16,6 +16,13 @@ struct lab_place {
     int column; /* from 1 */
 };
 
+/* What the numbers of a tensor say of words. */
+enum lab_tensor_words {
+    LAB_NO_WORDS,
+    LAB_WORD_IDS,    /* every element is a word's number */
+    LAB_WORD_COLUMNS /* column c is about the word number c + 1 */
+};
+
 /* A tensor written in the lesson: all values, or one value everywhere. */
 struct lab_tensor_spec {
     char *name; /* "x", "fc1.W" */
@@ -24,6 +31,7 @@ struct lab_tensor_spec {
     double *values; /* count of them; NULL: every element is `fill` */
     double fill;
     bool integers; /* every value was written without a fraction */
+    enum lab_tensor_words words;
     struct lab_place place;
 };
 

@@ -207,6 +207,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
     case LAB_COMMAND_NEAR:
         named(v, LAB_DO_NEAR, cmd);
         return true;
+    case LAB_COMMAND_COUNT:
+        lab_stepper_count(v, cmd->arg[0] ? cmd->arg : "step");
+        return true;
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         show(v, cmd);

@@ -203,12 +203,12 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     if (!st && o->json)
         st = tell_stored(&teller);
     int code = lab_exit_error(st);
-    if (!st && o->json)
-        code = lab_exit_error(summary_json(&w, &t));
-    else if (!st)
+    if (!st && !o->json)
         summary_text(&w, &t);
-    if (!st && code == LAB_EXIT_DONE)
+    if (!st)
         code = lab_exit_error(tell_all_near(&w, o));
+    if (!st && o->json && code == LAB_EXIT_DONE)
+        code = lab_exit_error(summary_json(&w, &t));
     lab_training_summary(&t, st, &summary);
     enum lab_status stored = lab_work_close(&w, &summary);
     if (stored && code == LAB_EXIT_DONE)

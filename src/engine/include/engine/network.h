@@ -117,7 +117,7 @@ struct lab_printed_spec { /* a value that course material prints */
     struct lab_shape at; /* rank 0: from the first element */
     double *values;
     int n_values;
-    double tolerance;
+    double tolerance; /* NaN: none is claimed */
     char *where;
     char *note;
     struct lab_place place;

@@ -153,23 +153,29 @@ static enum lab_status list_words(struct lab_plain *p)
     return put_table(&t);
 }
 
+static enum lab_status list_notes(struct lab_plain *p)
+{
+    if (!lab_plain_print_notes(p))
+        lab_say(stdout, "nothing was left out or withdrawn\n");
+    return LAB_OK;
+}
+
 enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
 {
     static const struct {
         const char *word;
         enum lab_status (*list)(struct lab_plain *p);
-    } lists[] = {{"steps", list_steps},
-                 {"breaks", list_breaks},
-                 {"tensors", list_tensors},
-                 {"variants", list_variants},
-                 {"words", list_words}};
+    } lists[] = {{"steps", list_steps},     {"breaks", list_breaks},
+                 {"tensors", list_tensors}, {"variants", list_variants},
+                 {"words", list_words},     {"notes", list_notes}};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         if (strncmp(lists[i].word, what, strlen(what)) == 0)
             return lists[i].list(p); /* "" means steps */
     }
-    return lab_fail(
-        LAB_E_PARSE,
-        "list: no \"%s\": steps, breaks, tensors, variants or words", what);
+    return lab_fail(LAB_E_PARSE,
+                    "list: no \"%s\": steps, breaks, tensors, variants, "
+                    "words or notes",
+                    what);
 }
 
 static void say_word(const struct lab_ui_command_word *w)

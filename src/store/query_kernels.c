@@ -38,9 +38,7 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->short_name = lab_column_text(&c);
     r->start_ns = lab_column_int(&c);
     r->end_ns = lab_column_int(&c);
-    r->time_ns = r->start_ns == LAB_UNKNOWN || r->end_ns == LAB_UNKNOWN
-                     ? LAB_UNKNOWN
-                     : r->end_ns - r->start_ns;
+    r->time_ns = lab_span_ns(r->start_ns, r->end_ns);
     r->device = lab_column_int(&c);
     r->context = lab_column_int(&c);
     r->stream = lab_column_int(&c);

@@ -329,7 +329,7 @@ static void deleting_leaves_no_trace(void **state)
         "+ (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL) + (SELECT "
         "count(*) FROM loss) + (SELECT count(*) FROM run) + (SELECT count(*) "
         "FROM TARGET_INFO_SESSION_START_TIME) + (SELECT count(*) FROM "
-        "META_DATA_CAPTURE)";
+        "META_DATA_CAPTURE) + (SELECT count(*) FROM time_sum)";
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted d;
@@ -343,7 +343,8 @@ static void deleting_leaves_no_trace(void **state)
     assert_int_equal(lab_run_delete(db, 2, &d), LAB_OK);
     assert_int_equal(d.steps, 24);
     assert_int_equal(d.kernels, 48);
-    assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1);
+    /* the sums: 6 kernels, 6 steps, 4 nodes, 4 phases and the iteration */
+    assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1 + 21);
     assert_int_equal(sample_int(path, count_rows), before);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM StringIds"), names);
     assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),

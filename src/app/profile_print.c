@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "profile_cmd.h"
 #include "text_table.h"
 
 /* What the callbacks of one query share. */
@@ -14,7 +15,7 @@ struct printing {
     int64_t run;
 };
 
-static enum lab_status print_text(struct lab_str *text, bool ascii)
+enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
 {
     enum lab_status st = LAB_OK;
     if (ascii)
@@ -37,7 +38,7 @@ static enum lab_status print_table(struct lab_text_table *table, bool ascii)
         lab_str_release(&text);
         return st;
     }
-    return print_text(&text, ascii);
+    return lab_profile_put(&text, ascii);
 }
 
 /* The query's own error comes first, then that of printing a row. */
@@ -85,6 +86,10 @@ static json_t *run_object(const struct lab_run_row *r)
     lab_json_text(o, "hostname", r->hostname);
     lab_json_text(o, "user", r->user);
     lab_json_int(o, "rank", r->rank);
+    lab_json_text(o, "uuid", r->uuid);
+    lab_json_text(o, "label", r->label);
+    lab_json_text(o, "imported_from", r->imported_from);
+    lab_json_text(o, "imported", r->imported);
     lab_json_int(o, "ring_drops", r->ring_drops);
     lab_json_int(o, "ring_waits", r->ring_waits);
     lab_json_int(o, "ring_wait_ns", r->ring_wait_ns);
@@ -165,6 +170,13 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
     lab_text_table_add(t, "machine");
     lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
                         r->user ? r->user : "n/a");
+    add_fact(t, "whose", r->label);
+    add_fact(t, "imported from", r->imported_from);
+    if (r->imported) {
+        lab_text_table_add(t, "imported");
+        add_moment(t, r->imported);
+    }
+    add_fact(t, "uuid", r->uuid);
     add_fact(t, "version", r->version);
     add_fact(t, "commit", r->commit);
 }
@@ -273,6 +285,9 @@ static bool print_step_json(void *user, const struct lab_step_row *r)
     lab_json_int(o, "min_ns", r->min_ns);
     lab_json_int(o, "max_ns", r->max_ns);
     lab_json_int(o, "total_ns", r->total_ns);
+    lab_json_int(o, "quarter_ns", r->quarter_ns);
+    lab_json_int(o, "three_quarters_ns", r->three_quarters_ns);
+    lab_json_int(o, "mad_ns", r->mad_ns);
     lab_json_real(o, "flop", r->flop);
     lab_json_real(o, "bytes", r->bytes);
     lab_json_real(o, "gflop_per_s", r->gflop_per_s);

@@ -298,10 +298,15 @@ enum lab_status lab_rank_test(struct lab_rank_result *out,
     return LAB_OK;
 }
 
+double lab_rank_best(int64_t n1, int64_t n2)
+{
+    return n1 < 1 || n2 < 1 ? 1 : p_of(0, (double)n1, (double)n2, 0);
+}
+
 int64_t lab_rank_least(double alpha)
 {
     int64_t n = 2;
-    while (n < 1000 && p_of(0, (double)n, (double)n, 0) > alpha)
+    while (n < 1000 && lab_rank_best(n, n) > alpha)
         n++;
     return n;
 }

@@ -379,3 +379,21 @@ enum lab_status lab_time_sums_keep(struct lab_database *db, int64_t run)
         lab_database_rollback(db);
     return st;
 }
+
+enum lab_status lab_time_sums_keep_all(struct lab_database *db)
+{
+    enum lab_status st = LAB_OK;
+    int64_t run = -1;
+    while (st == LAB_OK && run != LAB_UNKNOWN) {
+        char sql[120];
+        sqlite3_snprintf(
+            sizeof(sql), sql,
+            "SELECT min(id) FROM run WHERE id > %lld AND summed IS "
+            "NULL AND status <> 'running'",
+            run);
+        st = lab_database_int(db, sql, LAB_UNKNOWN, &run);
+        if (st == LAB_OK && run != LAB_UNKNOWN)
+            st = lab_time_sums_keep(db, run);
+    }
+    return st;
+}

@@ -60,6 +60,8 @@ enum lab_status lab_rank_test(struct lab_rank_result *out,
 /* The least number of times that both must have, so that this test can give a
  * p of `alpha` or less at all: 4 for 0.05. */
 int64_t lab_rank_least(double alpha);
+/* The smallest p that lists of these lengths can give. */
+double lab_rank_best(int64_t n1, int64_t n2);
 /* Holm (1979): p values of `n` tests that are looked at together, in place;
  * unknown ones (NaN) are no test. */
 enum lab_status lab_rank_holm(double *p, size_t n);

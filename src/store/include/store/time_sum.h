@@ -75,4 +75,7 @@ void lab_time_sums_release(struct lab_time_sums *sums);
  * when none is open. Nothing happens to a run that has them, or that is still
  * being recorded. */
 enum lab_status lab_time_sums_keep(struct lab_database *db, int64_t run);
+/* For every run that has ended: after an older database was brought up to
+ * date. */
+enum lab_status lab_time_sums_keep_all(struct lab_database *db);
 LAB_C_END

@@ -22,7 +22,11 @@ enum {
     KEY_ASCII,
     KEY_COLOR,
     KEY_FAIL_ABOVE,
-    KEY_REMOVE
+    KEY_REMOVE,
+    KEY_FORMAT,
+    KEY_OUTPUT,
+    KEY_FORCE,
+    KEY_TABLE
 };
 
 static const char help[] =
@@ -34,6 +38,7 @@ static const char help[] =
     "  compare RUN RUN... every run against the first: steps and kernels, and\n"
     "                     which differences are more than noise\n"
     "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
+    "  export RUN         the run as a file: --format and --output\n"
     "  delete RUN...      removes runs and everything recorded of them\n\n"
     "RUN is a number of `list`, the word last, or baseline:NAME.\n";
 
@@ -55,6 +60,17 @@ static const struct argp_option argp_options[] = {
      "compare: exit 1 when something is slower by more than SHARE (5% or "
      "0.05) and that is more than noise",
      0},
+    {"format", KEY_FORMAT, "FORMAT", 0,
+     "export: csv, jsonl (JSON Lines), trace (Perfetto, chrome://tracing), "
+     "nsys (SQLite with the tables of Nsight Systems), html (a report)",
+     0},
+    {"output", KEY_OUTPUT, "FILE", 0,
+     "export: where to; - is the standard "
+     "output",
+     0},
+    {"force", KEY_FORCE, NULL, 0, "export: overwrite the file", 0},
+    {"table", KEY_TABLE, "TABLE", 0,
+     "export as csv: steps, kernels or losses alone, instead of all", 0},
     {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -114,6 +130,18 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REMOVE:
         o->remove = true;
+        return 0;
+    case KEY_FORMAT:
+        o->format = arg;
+        return 0;
+    case KEY_OUTPUT:
+        o->output = arg;
+        return 0;
+    case KEY_FORCE:
+        o->force = true;
+        return 0;
+    case KEY_TABLE:
+        o->table = arg;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -299,6 +327,7 @@ static const struct command {
     {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
      "takes two runs or more"},
     {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
+    {"export", lab_profile_export, 1, 1, false, "takes one run"},
     {"delete", delete_runs, 1, LAB_PROFILE_WORDS, true, "takes runs"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -39,3 +39,5 @@ enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db);
 enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
                                      struct lab_database *db);
+enum lab_status lab_profile_export(const struct lab_profile_options *o,
+                                   struct lab_database *db);

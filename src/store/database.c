@@ -122,8 +122,7 @@ static bool has_log(const char *path)
     return found;
 }
 
-/* A path as an SQLite URI, so that no character of it means anything. */
-static void add_uri(struct lab_str *uri, const char *path, const char *query)
+void lab_database_uri(struct lab_str *uri, const char *path, const char *query)
 {
     lab_str_add(uri, path[0] == '/' ? "file://" : "file:");
     for (const char *p = path; *p; p++) {
@@ -140,7 +139,7 @@ static enum lab_status connect_to(struct lab_database *db, const char *query)
     struct lab_str uri;
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
     lab_str_init(&uri);
-    add_uri(&uri, db->path, query);
+    lab_database_uri(&uri, db->path, query);
     if (uri.failed) {
         lab_str_release(&uri);
         return lab_fail(LAB_E_NOMEM, "%s: no memory", db->path);

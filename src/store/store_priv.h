@@ -37,6 +37,8 @@ enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
  */
 enum lab_status lab_database_int(struct lab_database *db, const char *sql,
                                  int64_t fallback, int64_t *out);
+/* A path as an SQLite URI, so that no character of it means anything. */
+void lab_database_uri(struct lab_str *uri, const char *path, const char *query);
 /* Undoes an open transaction; keeps this thread's error text. */
 void lab_database_rollback(struct lab_database *db);
 

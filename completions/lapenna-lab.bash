@@ -13,11 +13,12 @@ _lapenna_lab() {
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
         --iterations --epochs --seed --data --counters --db --sort --limit
-        --reverse --fail-above --remove --json --plain --ascii --color --no-mouse --help --usage
+        --reverse --fail-above --remove --format --output --force --table
+        --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
-    takes+='|--limit|--fail-above|--color)'
+    takes+='|--limit|--fail-above|--format|--output|--table|--color)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -36,7 +37,9 @@ _lapenna_lab() {
             gflop_per_s gbyte_per_s kernels row start time step grid block
             registers shared occupancy difference share p'
         ;;
-    --data | --db)
+    --format) words='csv jsonl trace nsys html' ;;
+    --table) words='all steps kernels losses' ;;
+    --data | --db | --output)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
@@ -74,12 +77,13 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels compare baseline delete' files='' ;;
+    profile:) words='list show kernels compare baseline export delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
     lesson:lint) ;;
-    profile:show | profile:kernels | profile:compare | profile:delete)
+    profile:show | profile:kernels | profile:compare | \
+        profile:export | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;

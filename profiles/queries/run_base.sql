@@ -10,4 +10,12 @@ SELECT min(moment) FROM (
               AND kernelRow >= ifnull((SELECT kernelRowFirst FROM run
                                        WHERE id = ?1), 0)
               AND kernelRow <= ifnull((SELECT kernelRowLast FROM run
-                                       WHERE id = ?1), 0x7FFFFFFFFFFFFFFF)))
+                                       WHERE id = ?1), 0x7FFFFFFFFFFFFFFF))
+    UNION ALL
+    SELECT min(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE runId = ?1
+    UNION ALL
+    SELECT min(start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE runId = ?1
+    UNION ALL
+    SELECT min(start) FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE runId = ?1
+    UNION ALL
+    SELECT min(start) FROM NVTX_EVENTS WHERE runId = ?1)

@@ -152,6 +152,13 @@ static enum lab_status connect_to(struct lab_database *db, const char *query)
     lab_str_release(&uri);
     if (rc)
         return lab_database_error(db, "opening it");
+    db->query = query;
+    /* What is in a file may have been put there: no function, trigger or view
+     * of its schema runs here. */
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_extended_result_codes(db->sql, 1);
     sqlite3_busy_timeout(db->sql, db->busy_timeout_ms);
     return LAB_OK;

@@ -159,7 +159,8 @@ static enum lab_status attach(struct nsys *n, const struct lab_database *db)
     struct lab_str uri;
     sqlite3_stmt *stmt;
     lab_str_init(&uri);
-    lab_database_uri(&uri, db->path, "?mode=ro");
+    bool writing = !db->query || !db->query[0];
+    lab_database_uri(&uri, db->path, writing ? "?mode=ro" : db->query);
     enum lab_status st = LAB_OK;
     if (uri.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for a path");

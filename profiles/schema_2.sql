@@ -11,6 +11,10 @@ ALTER TABLE run ADD COLUMN imported TEXT;     -- UTC
 ALTER TABLE run ADD COLUMN summed INTEGER;    -- 1: time_sum holds its times
 UPDATE run SET uuid = printf('v1-%x-%x-%x-%x', started_ns, pid, processStart,
                              id);
+-- A run that has ended without kernels has them between 1 and 0; NULL means
+-- that nobody has said.
+UPDATE run SET kernelRowFirst = 1, kernelRowLast = 0
+WHERE kernelRowFirst IS NULL AND status IN ('done', 'cancelled', 'failed');
 CREATE UNIQUE INDEX run_uuid ON run (uuid);
 
 CREATE TABLE baseline (

@@ -26,7 +26,9 @@ enum {
     KEY_FORMAT,
     KEY_OUTPUT,
     KEY_FORCE,
-    KEY_TABLE
+    KEY_TABLE,
+    KEY_LABEL,
+    KEY_DRY_RUN
 };
 
 static const char help[] =
@@ -39,6 +41,10 @@ static const char help[] =
     "                     which differences are more than noise\n"
     "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
     "  export RUN         the run as a file: --format and --output\n"
+    "  import FILE        the runs of another database, or of an SQLite "
+    "export\n"
+    "                     of Nsight Systems\n"
+    "  merge FILE...      the same for many files\n"
     "  delete RUN...      removes runs and everything recorded of them\n\n"
     "RUN is a number of `list`, the word last, or baseline:NAME.\n";
 
@@ -71,6 +77,9 @@ static const struct argp_option argp_options[] = {
     {"force", KEY_FORCE, NULL, 0, "export: overwrite the file", 0},
     {"table", KEY_TABLE, "TABLE", 0,
      "export as csv: steps, kernels or losses alone, instead of all", 0},
+    {"label", KEY_LABEL, "NAME", 0, "import, merge: whose runs they are", 0},
+    {"dry-run", KEY_DRY_RUN, NULL, 0,
+     "import, merge: only say what would be copied", 0},
     {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -130,6 +139,12 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REMOVE:
         o->remove = true;
+        return 0;
+    case KEY_LABEL:
+        o->label = arg;
+        return 0;
+    case KEY_DRY_RUN:
+        o->dry_run = true;
         return 0;
     case KEY_FORMAT:
         o->format = arg;
@@ -328,6 +343,8 @@ static const struct command {
      "takes two runs or more"},
     {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
     {"export", lab_profile_export, 1, 1, false, "takes one run"},
+    {"import", lab_profile_import, 1, 1, true, "takes one file"},
+    {"merge", lab_profile_import, 1, LAB_PROFILE_WORDS, true, "takes files"},
     {"delete", delete_runs, 1, LAB_PROFILE_WORDS, true, "takes runs"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -341,7 +358,8 @@ static enum lab_status find_command(const struct lab_profile_options *o,
         if (strcmp(o->command, names[i]) != 0)
             continue;
         *out = &commands[i];
-        if (o->n_words < commands[i].least && commands[i].most == 1)
+        if (o->n_words < commands[i].least && commands[i].most == 1 &&
+            commands[i].run != lab_profile_import)
             return lab_fail(LAB_E_USAGE,
                             "%s needs a run: a number of `lapenna-lab profile "
                             "list`, or last",
@@ -360,7 +378,7 @@ static enum lab_status find_command(const struct lab_profile_options *o,
 }
 
 /* A message may hold names from a lesson, a database, the command line. */
-static void print_error(bool ascii)
+void lab_profile_complain(bool ascii)
 {
     struct lab_str text;
     const char *error = lab_error();
@@ -377,11 +395,12 @@ static enum lab_status run_command(const struct lab_profile_options *o,
                                    const char *path)
 {
     struct lab_database *db = NULL;
-    if (access(path, F_OK)) {
+    bool makes = command->run == lab_profile_import;
+    if (!makes && access(path, F_OK)) {
         if (command->run == list_runs && !o->db) {
             /* nothing recorded yet is no error */
             lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
-            print_error(o->ascii);
+            lab_profile_complain(o->ascii);
             return LAB_OK;
         }
         return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
@@ -390,7 +409,7 @@ static enum lab_status run_command(const struct lab_profile_options *o,
     if (st)
         return st;
     st = command->run(o, db);
-    if (st == LAB_E_NOTFOUND)
+    if (st == LAB_E_NOTFOUND && !makes)
         lab_fail(st, "%s; `lapenna-lab profile list` shows what there is",
                  lab_error());
     lab_database_close(db);
@@ -401,7 +420,8 @@ int lab_cmd_profile(int argc, char **argv)
 {
     static char name[] = "lapenna-lab profile";
     const struct argp argp = {
-        argp_options, parse_option, "COMMAND [RUN...]", help, NULL, NULL, NULL};
+        argp_options, parse_option, "COMMAND [RUN...|FILE...]", help, NULL,
+        NULL,         NULL};
     struct lab_profile_options o = {.fail_above = NAN};
     const struct command *command = NULL;
     struct lab_str path;
@@ -421,6 +441,6 @@ int lab_cmd_profile(int argc, char **argv)
         st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);
     if (st)
-        print_error(o.ascii);
+        lab_profile_complain(o.ascii);
     return exit_code(st);
 }

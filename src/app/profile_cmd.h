@@ -34,10 +34,16 @@ enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
 /* Text on stdout, without a byte above 0x7F when `ascii`; releases it. */
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
 
+/* lab_error() on stderr, made safe for a terminal. */
+void lab_profile_complain(bool ascii);
+
 /* LAB_E_CHECK: something is slower than --fail-above allows. */
 enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db);
 enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
                                      struct lab_database *db);
 enum lab_status lab_profile_export(const struct lab_profile_options *o,
+                                   struct lab_database *db);
+/* `import` and `merge`: the runs of files. */
+enum lab_status lab_profile_import(const struct lab_profile_options *o,
                                    struct lab_database *db);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "json_line.h"
+#include "trace/record.h"
 
 json_t *lab_profile_run_object(const struct lab_run_row *r)
 {
@@ -18,7 +19,10 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     lab_json_text(o, "lesson_path", r->lesson_path);
     lab_json_text(o, "precision", r->precision);
     lab_json_text(o, "variants", r->variants);
-    lab_json_uint(o, "seed", r->seed);
+    if ((int64_t)r->seed == LAB_UNKNOWN)
+        lab_json_int(o, "seed", LAB_UNKNOWN);
+    else
+        lab_json_uint(o, "seed", r->seed);
     lab_json_int(o, "batch", r->batch);
     lab_json_int(o, "iterations", r->iterations);
     lab_json_int(o, "iteration_median_ns", r->iteration_median_ns);

@@ -140,7 +140,10 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
     add_fact(t, "precision", r->precision);
     add_fact(t, "variants", r->variants);
     lab_text_table_add(t, "seed");
-    lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
+    if ((int64_t)r->seed == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
     lab_text_table_add(t, "batch");
     lab_text_table_add_int(t, r->batch);
     lab_text_table_add(t, "iterations");

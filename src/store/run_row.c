@@ -311,9 +311,8 @@ enum lab_status lab_run_row_end(struct lab_database *db, int64_t run,
     sqlite3_bind_int64(s, 17, (int64_t)ring->high_water);
     sqlite3_bind_int64(s, 18, (int64_t)end->state->lost);
     lab_bind_text(s, 19, end->state->failed ? end->state->error : NULL);
-    lab_bind_int(s, 20,
-                 end->first_kernel_row ? end->first_kernel_row : LAB_UNKNOWN);
-    lab_bind_int(s, 21,
-                 end->first_kernel_row ? end->last_kernel_row : LAB_UNKNOWN);
+    /* none: between 1 and 0, so that nobody looks through all rows for them */
+    lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
+    lab_bind_int(s, 21, end->last_kernel_row);
     return run_statement(db, s);
 }

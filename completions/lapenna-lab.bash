@@ -14,11 +14,12 @@ _lapenna_lab() {
     local options='--backend --device --precision --variant --batch
         --iterations --epochs --seed --data --counters --db --sort --limit
         --reverse --fail-above --remove --format --output --force --table
+        --label --dry-run
         --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
-    takes+='|--limit|--fail-above|--format|--output|--table|--color)'
+    takes+='|--limit|--fail-above|--format|--output|--table|--label|--color)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -45,7 +46,7 @@ _lapenna_lab() {
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit | --fail-above)
+        --limit | --fail-above | --label)
         return
         ;;
     esac
@@ -77,11 +78,12 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels compare baseline export delete' files='' ;;
+    profile:) words='list show kernels compare baseline export import
+        merge delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
-    lesson:lint) ;;
+    lesson:lint | profile:import | profile:merge) ;;
     profile:show | profile:kernels | profile:compare | \
         profile:export | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''

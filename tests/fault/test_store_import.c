@@ -206,7 +206,7 @@ static void version_one_comes_in_once(void **state)
 {
     const char *here = sample_path("here.db");
     const char *old = sample_path("old.db");
-    struct lab_database db = {.path = sample_path("old.db")};
+    struct lab_database db = {0};
     struct lab_database *opened;
     struct seen s;
     int count;
@@ -405,7 +405,7 @@ static const struct {
     {"UPDATE run SET uuid = '../../etc'", "run 1"},
     {"UPDATE run SET uuid = hex(zeroblob(60))", "run 1"},
     {"PRAGMA ignore_check_constraints = 1; UPDATE run SET status = 'odd'",
-     "status"},
+     "run"},
     {"ALTER TABLE step RENAME TO s; CREATE TABLE step AS SELECT * FROM s; "
      "INSERT INTO step SELECT * FROM s; DROP TABLE s",
      "UNIQUE"}, /* every step twice */
@@ -521,7 +521,7 @@ static void damaged_files_do_no_harm(void **state)
     struct lab_database *db;
     assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
     const struct lab_import_options dry = {NULL, true};
-    for (int round = 0; round < 250; round++) {
+    for (int round = 0; round < 120; round++) {
         long length = size;
         memcpy(copy, whole, (size_t)size);
         for (int k = 0; k < 1 + round % 8; k++) {
@@ -540,7 +540,7 @@ static void damaged_files_do_no_harm(void **state)
             fail_msg("round %d: %d, %s", round, (int)st, lab_error());
         good += st == LAB_OK;
     }
-    assert_true(good < 250);
+    assert_true(good < 120);
     assert_int_equal(lab_database_check(db), LAB_OK);
     lab_database_close(db);
     assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);

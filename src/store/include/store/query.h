@@ -9,7 +9,8 @@
  * Cost: steps of a run that has ended read what was added up then
  * (store/time_sum.h); kernels and losses read that run's rows only, in the
  * order they lie in the file, whatever else the database holds; a sort other
- * than LAB_KERNEL_BY_ROW sorts them. Deleting reads every table once.
+ * than LAB_KERNEL_BY_ROW sorts them, and with a limit reads all of one narrow
+ * table and of the others that page's rows. Deleting reads every table once.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */

@@ -12,15 +12,17 @@ struct checker {
     double loss;  /* where nothing is moved */
     struct lab_walk *w;
     struct lab_replica r;
-    bool (*cancelled)(void *user);
+    lab_check_cancelled_fn *cancelled;
     void *user;
+    int64_t done; /* elements, of all that are asked for */
+    int64_t of;
     void *host; /* one tensor of the walk */
     double *gradient;
 };
 
 static bool is_cancelled(const struct checker *c)
 {
-    return c->cancelled && c->cancelled(c->user);
+    return c->cancelled && c->cancelled(c->user, c->done, c->of);
 }
 
 static enum lab_status copy_tensor(struct checker *c, int tensor, double *out)
@@ -136,6 +138,11 @@ static double error_of(double gradient, const struct slopes *s, bool *corner)
     return *corner ? 0 : error;
 }
 
+static int64_t checked_of(const struct checker *c, const struct lab_tensor *t)
+{
+    return t->count < c->most ? t->count : c->most;
+}
+
 static enum lab_status check_parameter(struct checker *c, int param,
                                        struct lab_check_result *result)
 {
@@ -146,7 +153,7 @@ static enum lab_status check_parameter(struct checker *c, int param,
     *result = (struct lab_check_result){.of = t->count};
     snprintf(result->parameter, sizeof(result->parameter), "%s", t->name);
     enum lab_status st = analytic(c, param, grad, result);
-    int64_t n = t->count < c->most ? t->count : c->most;
+    int64_t n = checked_of(c, t);
     for (int64_t k = 0; k < n && !st; k++) {
         int64_t i = k * t->count / n;
         struct slopes slope;
@@ -158,6 +165,7 @@ static enum lab_status check_parameter(struct checker *c, int param,
         largest = fmax(largest, fabs(slope.both));
         result->elements++;
         result->corners += corner;
+        c->done++;
         if (k > 0 && !(error > result->max_error) && !isnan(error))
             continue;
         result->max_error = error;
@@ -198,8 +206,12 @@ static enum lab_status check_all(struct checker *c, const char *name,
 {
     const struct lab_plan *plan = c->r.plan;
     int count = 0;
-    for (int i = 0; i < plan->n_tensors; i++)
-        count += wanted(&plan->tensors[i], name);
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (!wanted(&plan->tensors[i], name))
+            continue;
+        count++;
+        c->of += checked_of(c, &plan->tensors[i]);
+    }
     if (count == 0)
         return lab_fail(LAB_E_NOTFOUND, "'%s' is no parameter of this network",
                         name ? name : "");
@@ -224,7 +236,7 @@ static enum lab_status check_all(struct checker *c, const char *name,
 enum lab_status lab_gradcheck(struct lab_walk *w,
                               const struct lab_network_spec *spec,
                               const char *parameter,
-                              bool (*cancelled)(void *user), void *user,
+                              lab_check_cancelled_fn *cancelled, void *user,
                               struct lab_check_result **out, int *n)
 {
     return lab_gradcheck_sample(w, spec, parameter, LAB_CHECK_ELEMENTS,
@@ -234,8 +246,9 @@ enum lab_status lab_gradcheck(struct lab_walk *w,
 enum lab_status lab_gradcheck_sample(struct lab_walk *w,
                                      const struct lab_network_spec *spec,
                                      const char *parameter, int64_t most,
-                                     bool (*cancelled)(void *user), void *user,
-                                     struct lab_check_result **out, int *n)
+                                     lab_check_cancelled_fn *cancelled,
+                                     void *user, struct lab_check_result **out,
+                                     int *n)
 {
     struct checker c = {
         .w = w, .most = most, .cancelled = cancelled, .user = user};

@@ -3,6 +3,7 @@
  * (onednn_norm.c), the backward of add, which is a copy, and the forward step of
  * relu: oneDNN's gives 0 where the input is NaN, and a debugger must show the
  * NaN. */
+#include <math.h>
 #include <string.h>
 
 #include "activation.h"
@@ -214,6 +215,36 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     return onednn_finish(st);
 }
 
+/* Where x holds NaN or infinity, not by oneDNN, which gives 0 for NaN. */
+static void softmax_row(float *y, const float *x, int64_t C)
+{
+    float max = x[0];
+    double sum = 0;
+    for (int64_t c = 1; c < C; c++)
+        max = x[c] > max ? x[c] : max;
+    for (int64_t c = 0; c < C; c++) {
+        y[c] = expf(x[c] - max);
+        sum += y[c];
+    }
+    for (int64_t c = 0; c < C; c++)
+        y[c] = (float)(y[c] / sum);
+}
+
+static enum lab_status softmax_forward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_FORWARD);
+    float *y = call->out[0].data;
+    const float *x = call->in[0].data;
+    void *data[ONEDNN_MAX_ARGS] = {y, call->in[0].data};
+    key.n = lab_view_rows(&call->in[0]);
+    key.m = lab_view_cols(&call->in[0]);
+    if (key.n > 0 && onednn_all_finite(&call->in[0]))
+        return onednn_finish(onednn_run(&key, data));
+    for (int64_t r = 0; r < key.n; r++)
+        softmax_row(y + r * key.m, x + r * key.m, key.m);
+    return LAB_OK;
+}
+
 static enum lab_status softmax_backward(const struct lab_call *call)
 {
     struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_BACKWARD);
@@ -373,6 +404,7 @@ static const struct lab_variant swish_rows[] = {
     ONEDNN_ROW("swish", LAB_BACKWARD, swish_backward),
 };
 static const struct lab_variant softmax_rows[] = {
+    ONEDNN_ROW("softmax", LAB_FORWARD, softmax_forward),
     ONEDNN_ROW("softmax", LAB_BACKWARD, softmax_backward),
 };
 #define ONEDNN_ROW_IN(file, step_name, phase_id, fn)                           \

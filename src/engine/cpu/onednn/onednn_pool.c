@@ -198,7 +198,7 @@ static void search(const struct pool *p, float *y, int32_t *argmax,
     }
 }
 
-static bool all_finite(const struct lab_view *v)
+bool onednn_all_finite(const struct lab_view *v)
 {
     const float *x = v->data;
     float sum = 0;
@@ -239,7 +239,7 @@ enum lab_status onednn_max_pool_forward(const struct lab_call *call)
 {
     struct pool p = pool_of(call, &call->in[0], &call->out[0]);
     int64_t count = call->out[0].count;
-    if (!all_finite(&call->in[0])) {
+    if (!onednn_all_finite(&call->in[0])) {
         search(&p, call->out[0].data, call->out[1].data, call->in[0].data,
                count);
         return LAB_OK;

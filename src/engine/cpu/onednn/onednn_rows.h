@@ -8,6 +8,7 @@
 enum lab_status onednn_finish(enum lab_status st);
 
 /* onednn_pool.c */
+bool onednn_all_finite(const struct lab_view *v);
 lab_kernel_fn onednn_max_pool_forward;
 lab_kernel_fn onednn_max_pool_backward;
 lab_kernel_fn onednn_avg_pool_forward;

@@ -147,6 +147,11 @@ static dnnl_status_t softmax_recipe(struct onednn_recipe *r,
         code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
     if (code)
         return code;
+    if (key->kind == ONEDNN_SOFTMAX_FORWARD) {
+        onednn_add_arg(r, DNNL_ARG_DST, &md);
+        onednn_add_arg(r, DNNL_ARG_SRC, &md);
+        return dnnl_success;
+    }
     onednn_add_arg(r, DNNL_ARG_DIFF_SRC, &md);
     onednn_add_arg(r, DNNL_ARG_DIFF_DST, &md);
     onednn_add_arg(r, DNNL_ARG_DST, &md);
@@ -189,6 +194,7 @@ static dnnl_status_t make_recipe(struct onednn_recipe *r,
     case ONEDNN_ELTWISE_FORWARD:
     case ONEDNN_ELTWISE_BACKWARD:
         return eltwise_recipe(r, key);
+    case ONEDNN_SOFTMAX_FORWARD:
     case ONEDNN_SOFTMAX_BACKWARD:
         return softmax_recipe(r, key);
     case ONEDNN_CONV_FORWARD:

@@ -14,8 +14,9 @@ enum onednn_kind {
     ONEDNN_MATMUL, /* n = rows, m = columns of the result, k = summed over */
     ONEDNN_ELTWISE_FORWARD, /* n = elements */
     ONEDNN_ELTWISE_BACKWARD,
-    ONEDNN_SOFTMAX_BACKWARD, /* n = rows, m = columns */
-    ONEDNN_CONV_FORWARD,     /* the sizes stand in conv */
+    ONEDNN_SOFTMAX_FORWARD, /* n = rows, m = columns */
+    ONEDNN_SOFTMAX_BACKWARD,
+    ONEDNN_CONV_FORWARD, /* the sizes stand in conv */
     ONEDNN_CONV_WEIGHTS,
     ONEDNN_CONV_DATA,
     ONEDNN_POOL_FORWARD, /* the sizes stand in conv, M unused */
@@ -74,6 +75,7 @@ struct onednn_key onednn_key(enum onednn_kind kind);
  *   matmul              C, A, B, bias (when key->bias)
  *   eltwise forward     y, x
  *   eltwise backward    dx, dy, and x, or y where alg ends in use_dst_for_bwd
+ *   softmax forward     y, x
  *   softmax backward    dx, dy, y
  *   conv forward        conv, x, Wt
  *   conv weights        dWt, x, dconv

@@ -88,6 +88,7 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
             st = take_news(w, &times, tell, user, out);
         if (!st && evaluated)
             st = evaluate(w, tell, user, out);
+        out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
     }
     if (!st && !evaluated)
         st = evaluate(w, tell, user, out);

@@ -12,11 +12,35 @@ struct tally {
     double loss;
 };
 
+/* Data tensors begin as zeros: ids must be within the vocabulary. */
+static enum lab_status clear_data(struct lab_walk *w, char *arena)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->plan->n_tensors && !st; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        size_t bytes = (size_t)t->count * lab_dtype_bytes(t->dtype);
+        if (t->role != LAB_TENSOR_DATA)
+            continue;
+        memset(w->staging, 0, bytes);
+        st = lab_backend_upload(w->be, arena + t->offset, w->staging, bytes);
+    }
+    return st;
+}
+
 static enum lab_status eval_memory(struct lab_walk *w)
 {
+    void *arena = NULL;
     if (w->eval_arena)
         return LAB_OK;
-    return lab_backend_alloc(w->be, w->plan->arena_bytes, &w->eval_arena);
+    enum lab_status st =
+        lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
+    if (!st)
+        st = clear_data(w, arena);
+    if (st)
+        lab_backend_free(w->be, arena);
+    else
+        w->eval_arena = arena;
+    return st;
 }
 
 static enum lab_status load_held(struct lab_walk *w, int64_t first)
@@ -84,15 +108,32 @@ static enum lab_status count_batch(struct lab_walk *w, int64_t first,
     return st;
 }
 
-static enum lab_status run_forward(struct lab_walk *w)
+/* Forward, and the loss too when that is the last phase. */
+static enum lab_status run_phases(struct lab_walk *w, enum lab_phase last)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < w->schedule->n_steps && !st; i++) {
         const struct lab_schedule_step *s = &w->schedule->steps[i];
-        if (s->step->phase == LAB_FORWARD || s->step->phase == LAB_LOSS)
+        if (s->step->phase <= last)
             st = lab_walk_run_schedule_step(w, s, w->eval_arena, false);
     }
     return st;
+}
+
+enum lab_status lab_walk_forward(struct lab_walk *w,
+                                 const struct lab_walk_input *in, int n_in,
+                                 int tensor, void *out)
+{
+    enum lab_status st = eval_memory(w);
+    for (int i = 0; i < n_in && !st; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[in[i].tensor];
+        st = lab_backend_upload(w->be, (char *)w->eval_arena + t->offset,
+                                in[i].values,
+                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+    }
+    if (!st)
+        st = run_phases(w, LAB_FORWARD);
+    return st ? st : read_eval(w, tensor, out);
 }
 
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
@@ -119,7 +160,7 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
             rows = facts.batch;
         st = load_held(w, first);
         if (!st)
-            st = run_forward(w);
+            st = run_phases(w, LAB_LOSS);
         if (!st)
             st = count_batch(w, first, rows, out, sample, &t);
     }

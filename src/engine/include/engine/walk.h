@@ -91,6 +91,19 @@ bool lab_walk_samples(int64_t iteration);
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
 
+/* A data tensor's values: the whole tensor, in its own element type. */
+struct lab_walk_input {
+    int tensor;
+    const void *values;
+};
+/* Forward as in evaluation, on data of the caller's, beside the iteration that
+ * is shown; reads `tensor` afterwards. Data that is not given holds what an
+ * earlier evaluation left there, or zeros. Leaves parameters and position as
+ * they were. */
+enum lab_status lab_walk_forward(struct lab_walk *w,
+                                 const struct lab_walk_input *in, int n_in,
+                                 int tensor, void *out);
+
 /* Copies a whole tensor to the host, in its own element type. `old`: a
  * persistent tensor as this iteration found it. */
 enum lab_status lab_walk_read(struct lab_walk *w, int tensor, bool old,

@@ -8,7 +8,7 @@
 
 struct tally {
     int64_t right;
-    int64_t rows;
+    int64_t rows; /* text: characters */
     double loss;
 };
 
@@ -32,8 +32,7 @@ static enum lab_status eval_memory(struct lab_walk *w)
     void *arena = NULL;
     if (w->eval_arena)
         return LAB_OK;
-    enum lab_status st =
-        lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
+    enum lab_status st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
     if (!st)
         st = clear_data(w, arena);
     if (st)
@@ -85,26 +84,39 @@ static int best_class(const void *out, enum lab_dtype dtype, int64_t row,
     return best;
 }
 
+/* One row of a batch: its places, but for those that an earlier row has. */
+static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
+                      const void *out, const void *sample, struct tally *t)
+{
+    const struct lab_plan *plan = w->plan;
+    const struct lab_tensor *scores = &plan->tensors[plan->out];
+    int64_t each = plan->tensors[plan->loss_sample].count / plan->batch;
+    bool text = lab_data_text(w->data) != NULL;
+    int64_t places = text ? each : 1;
+    int64_t classes = scores->count / plan->batch / places;
+    int64_t skip = lab_data_held_skip(w->data, row);
+    for (int64_t k = skip; k < places; k++) {
+        int label = text ? lab_data_held_next(w->data, row, k)
+                         : lab_data_held_label(w->data, row);
+        t->rows++;
+        t->right += label >= 0 && best_class(out, plan->real, i * places + k,
+                                             classes) == label;
+    }
+    for (int64_t k = skip; k < each; k++)
+        t->loss += lab_element_value(sample, plan->real, i * each + k) *
+                   (double)places / (double)each;
+}
+
 static enum lab_status count_batch(struct lab_walk *w, int64_t first,
                                    int64_t rows, void *out, void *sample,
                                    struct tally *t)
 {
     const struct lab_plan *plan = w->plan;
-    int64_t batch = plan->batch;
-    int64_t classes = plan->tensors[plan->out].count / batch;
-    int64_t each = plan->tensors[plan->loss_sample].count / batch;
     enum lab_status st = read_eval(w, plan->out, out);
     if (!st)
         st = read_eval(w, plan->loss_sample, sample);
-    for (int64_t i = 0; i < rows && !st; i++) {
-        int label = lab_data_held_label(w->data, first + i);
-        t->rows++;
-        t->right +=
-            label >= 0 && best_class(out, plan->real, i, classes) == label;
-        for (int64_t k = 0; k < each; k++)
-            t->loss += lab_element_value(sample, plan->real, i * each + k) /
-                       (double)each;
-    }
+    for (int64_t i = 0; i < rows && !st; i++)
+        count_row(w, i, first + i, out, sample, t);
     return st;
 }
 

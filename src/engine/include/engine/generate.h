@@ -29,9 +29,9 @@ LAB_C_BEGIN
  * LAB_E_SHAPE, LAB_E_NOMEM. */
 enum lab_status lab_generator_new(struct lab_generator **out,
                                   struct lab_walk *walk);
-void lab_generator_free(struct lab_generator *g);              /* NULL ok */
-int64_t lab_generator_context(const struct lab_generator *g);  /* window */
-int64_t lab_generator_classes(const struct lab_generator *g);  /* of logits */
+void lab_generator_free(struct lab_generator *g);             /* NULL ok */
+int64_t lab_generator_context(const struct lab_generator *g); /* window */
+int64_t lab_generator_classes(const struct lab_generator *g); /* of logits */
 
 /* What the network says after the last of n ids (n >= 1, each below the
  * classes): `out` has room for the classes. LAB_E_RANGE. */

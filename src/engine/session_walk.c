@@ -339,7 +339,8 @@ bool lab_session_is_quick(enum lab_command_kind kind)
 {
     return kind == LAB_DO_SHOW || kind == LAB_DO_EXPLAIN ||
            kind == LAB_DO_BREAK || kind == LAB_DO_DELETE ||
-           kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH;
+           kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH ||
+           kind == LAB_DO_SAMPLE;
 }
 
 static enum lab_status do_quick(struct lab_session *s,
@@ -363,6 +364,9 @@ static enum lab_status do_quick(struct lab_session *s,
         return LAB_OK;
     case LAB_DO_UNWATCH:
         delete_breaks(s, 0, true, c->text);
+        return LAB_OK;
+    case LAB_DO_SAMPLE:
+        lab_session_sample(s, c);
         return LAB_OK;
     default:
         return LAB_OK;

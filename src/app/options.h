@@ -22,6 +22,10 @@ struct lab_options {
     const char *counters; /* "off", "basic", "full" */
     const char *db;       /* NULL: the usual place */
     const char *data;     /* NULL: the lesson's */
+    int64_t sample;       /* characters to write after the training; 0 */
+    const char *prompt;   /* what they begin with; "" */
+    double temperature;   /* 0: always the likeliest */
+    int64_t top_k;        /* 0: all */
     bool json;
     bool plain;
     bool ascii;

@@ -44,7 +44,7 @@ static enum lab_status check_plan(const struct lab_generator *g)
     bool ids = p->x >= 0 && p->tensors[p->x].dtype == LAB_I32;
     if (ids && out->shape.rank == 3 && out->shape.dim[1] == g->text->context)
         return LAB_OK;
-    return lab_fail(LAB_E_UNSUPPORTED,
+    return lab_fail(LAB_E_SHAPE,
                     "only a network that reads characters as ids and says "
                     "what comes next at every place can write text");
 }
@@ -118,7 +118,7 @@ enum lab_status lab_generator_new(struct lab_generator **out,
 {
     const struct lab_text *text = lab_data_text(lab_walk_data(walk));
     if (!text)
-        return lab_fail(LAB_E_UNSUPPORTED,
+        return lab_fail(LAB_E_USAGE,
                         "this lesson's data are no text: only a network that "
                         "was trained on text can write some");
     struct lab_generator *g = lab_alloc(sizeof(*g));

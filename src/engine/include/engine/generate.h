@@ -24,9 +24,9 @@ struct lab_sampling {
 
 LAB_C_BEGIN
 /* For the walk of a lesson that reads text; the walk must outlive it, and its
- * spec. The variants are those that the walk has now. LAB_E_UNSUPPORTED: the
- * data is no text, or the network does not say what comes next at every place;
- * LAB_E_SHAPE, LAB_E_NOMEM. */
+ * spec. The variants are those that the walk has now. LAB_E_USAGE: the data
+ * is no text; LAB_E_SHAPE: the network does not say what comes next at every
+ * place; LAB_E_NOMEM. */
 enum lab_status lab_generator_new(struct lab_generator **out,
                                   struct lab_walk *walk);
 void lab_generator_free(struct lab_generator *g);             /* NULL ok */

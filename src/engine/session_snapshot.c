@@ -134,6 +134,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     out->position = lab_walk_position(s->walk);
     out->loss = lab_walk_loss(s->walk);
     out->iterations_per_epoch = facts.batches_per_epoch;
+    out->text = facts.text;
     if (facts.batches_per_epoch > 0)
         out->epoch = out->iteration / facts.batches_per_epoch;
     fill_steps(s, out);

@@ -101,6 +101,7 @@ struct lab_snapshot {
     struct lab_curve losses;
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
+    bool text; /* the data are text: the network can write some */
     /* Text: the held-back loss in bits per character, NaN none, and that of a
      * model that counts (engine/text.h), known with the first of them. */
     struct lab_curve bits;

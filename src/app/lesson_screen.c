@@ -311,22 +311,27 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
     snprintf(s->time_note, sizeof(s->time_note), "%s",
              machine.gpu ? "CUPTI kernel records, else CUDA events"
                          : "the CPU's monotonic clock");
-    s->model = (struct lab_stepper_model){.user = s,
-                                          .title = s->lesson->title,
-                                          .time_note = s->time_note,
-                                          .post = post,
-                                          .version = version,
-                                          .snapshot = snapshot,
-                                          .snapshot_release = snapshot_release,
-                                          .kernels = kernels,
-                                          .variant_names = variant_names,
-                                          .text_for = text_for,
-                                          .open_source = open_source,
-                                          .open_lesson = open_lesson_text,
-                                          .progress = progress,
-                                          .printed = s->spec.printed,
-                                          .n_printed = s->spec.n_printed,
-                                          .train_iterations = o->iterations};
+    s->model = (struct lab_stepper_model){
+        .user = s,
+        .title = s->lesson->title,
+        .time_note = s->time_note,
+        .post = post,
+        .version = version,
+        .snapshot = snapshot,
+        .snapshot_release = snapshot_release,
+        .kernels = kernels,
+        .variant_names = variant_names,
+        .text_for = text_for,
+        .open_source = open_source,
+        .open_lesson = open_lesson_text,
+        .progress = progress,
+        .printed = s->spec.printed,
+        .n_printed = s->spec.n_printed,
+        .train_iterations = o->iterations,
+        .sampling = {
+            .n = o->sample, .temperature = o->temperature, .top_k = o->top_k}};
+    snprintf(s->model.sampling.prompt, sizeof(s->model.sampling.prompt), "%s",
+             o->prompt);
 }
 
 enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,

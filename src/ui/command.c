@@ -86,12 +86,13 @@ bool lab_ui_command_repeats(enum lab_ui_command_kind kind)
 }
 
 /* A line cut at blanks; what follows the word stays one text for `print`. */
-enum { TOKENS = 64, LINE_BYTES = 512 };
+enum { TOKENS = 16, LINE_BYTES = 512 };
 
 struct line {
     char text[LINE_BYTES];
     char *token[TOKENS];
     int count;
+    bool more; /* words than fit: only a text may have them */
     const struct lab_ui_command_word *word;
 };
 
@@ -398,9 +399,10 @@ static enum lab_status cut(const char *line, struct line *l)
     strcpy(l->text, line);
     for (char *t = strtok_r(l->text, " \t\r\n", &save); t;
          t = strtok_r(NULL, " \t\r\n", &save)) {
-        if (l->count == TOKENS)
-            return lab_fail(LAB_E_PARSE, "too many words after \"%s\"",
-                            l->token[0]);
+        if (l->count == TOKENS) {
+            l->more = true;
+            return LAB_OK;
+        }
         l->token[l->count++] = t;
     }
     return LAB_OK;
@@ -414,6 +416,9 @@ enum lab_status lab_ui_command_parse(const char *line,
     enum lab_status st = cut(line, &l);
     if (!st && l.count > 0) {
         st = find_word(&l);
+        if (l.more && (st || l.word->kind != LAB_COMMAND_SAMPLE))
+            st = lab_fail(LAB_E_PARSE, "too many words after \"%s\"",
+                          l.token[0]);
         if (!st) {
             c.kind = l.word->kind;
             st = parse_rest(&l, line, &c);

@@ -153,7 +153,7 @@ void lab_text_add(const struct lab_text *t, int32_t id, struct lab_str *out)
         bytes[n++] = (char)c;
     } else {
         int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-        unsigned lead = 0xF00u >> more; /* 110, 1110, 11110 */
+        unsigned lead = 0xFF00u >> (more + 1); /* 110, 1110, 11110 */
         bytes[n++] = (char)((lead & 0xFF) | (c >> (6 * more)));
         while (more-- > 0)
             bytes[n++] = (char)(0x80 | ((c >> (6 * more)) & 0x3F));

@@ -167,12 +167,13 @@ static void draw_facts(const struct train *v, struct lab_canvas *c,
                                                    : LAB_ROLE_NORMAL,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                          isnan(s->accuracy) ? "" : "   held-back right %s",
-                          text);
     if (v->bits.n > 0)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   %.4f bits",
-                         s->bits_per_char);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                         "   held back %.4f bits", s->bits_per_char);
+    else
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                         isnan(s->accuracy) ? "" : "   held-back right %s",
+                         text);
 }
 
 /* "16 s left", or nothing where it is not known. */

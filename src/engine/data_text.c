@@ -227,6 +227,8 @@ enum lab_status lab_text_read(struct lab_text **out,
         lab_str_add(&found, path);
     else
         st = lab_data_path("lessons/data/course.txt", &found);
+    if (!st && found.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the text's path");
     if (!st)
         st = make(t, spec, lab_str_text(&found));
     lab_str_release(&found);

@@ -12,12 +12,13 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --counters --db --sort --limit
+        --iterations --epochs --seed --data --sample --prompt --temperature
+        --top-k --counters --db --sort --limit
         --reverse --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
-    takes+='|--limit|--color)'
+    takes+='|--limit|--color|--sample|--prompt|--temperature|--top-k)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -42,6 +43,7 @@ _lapenna_lab() {
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
+        --sample | --prompt | --temperature | --top-k | \
         --limit)
         return
         ;;

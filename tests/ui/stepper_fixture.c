@@ -255,6 +255,17 @@ static enum lab_status snapshot(void *user, struct lab_snapshot *out)
         out->iterations_per_epoch = 144;
         out->accuracy = 0.9472;
     }
+    out->text = f->text;
+    out->bits_per_char = out->bits_order3 = NAN;
+    if (f->text && f->curve) {
+        fill_curve(&out->bits, f->curve / 5, false, 4.5, 2);
+        out->bits_per_char = 2.0417;
+        out->bits_order3 = 2.1798;
+    }
+    if (f->text && f->written) {
+        out->sample = strdup(f->written);
+        out->sample_iteration = 590;
+    }
     if (f->checked) {
         out->checks = calloc(1, sizeof(*out->checks));
         out->n_checks = 1;
@@ -282,6 +293,9 @@ static void snapshot_release(void *user, struct lab_snapshot *s)
     free(s->losses.value);
     free(s->accuracies.iteration);
     free(s->accuracies.value);
+    free(s->bits.iteration);
+    free(s->bits.value);
+    free(s->sample);
     free(s->checks);
     memset(s, 0, sizeof(*s));
 }
@@ -428,6 +442,9 @@ static enum lab_status post(void *user, const struct lab_command *c)
         break;
     case LAB_DO_CHECK:
         f->checked = true;
+        break;
+    case LAB_DO_SAMPLE:
+        f->written = "The gradient of";
         break;
     default:
         change_break(f, c);

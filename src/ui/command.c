@@ -47,8 +47,8 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
     {LAB_COMMAND_SAMPLE, "sample", "sample [N] [t=TEMPERATURE] [k=TOP] [TEXT]",
      "the network writes N characters, going on from TEXT"},
-    {LAB_COMMAND_LIST, "list", "list [steps | breaks | tensors | variants]",
-     "what there is"},
+    {LAB_COMMAND_LIST, "list",
+     "list [steps | breaks | tensors | variants | notes]", "what there is"},
     {LAB_COMMAND_HELP, "help", "help [WORD]", "these words, or one of them"},
     {LAB_COMMAND_QUIT, "quit", "quit", "end"},
 };

@@ -311,6 +311,19 @@ static void wait_for(struct lab_session *s, struct lab_snapshot *snap)
     assert_int_equal(lab_session_snapshot(s, snap), LAB_OK);
 }
 
+static void check_written(const struct lab_snapshot *snap)
+{
+    assert_string_equal(snap->error, "");
+    assert_true(snap->text);
+    assert_int_equal(strncmp(snap->sample, "a mat", 5), 0);
+    assert_true(strlen(snap->sample) >= 35);
+    assert_int_equal(snap->sample_iteration, 7);
+    assert_false(snap->sampling);
+    assert_true(snap->bits.n > 0 && snap->bits_per_char > 0);
+    assert_true(snap->bits.value[snap->bits.n - 1] == snap->bits_per_char);
+    assert_true(snap->bits_order3 > 0 && snap->bits_order3 < 3.7);
+}
+
 static void a_session_writes_and_keeps_bits(void **state)
 {
     struct net n;
@@ -328,15 +341,7 @@ static void a_session_writes_and_keeps_bits(void **state)
     strcpy(sample.text, "a mat");
     lab_session_post(s, &sample);
     wait_for(s, &snap);
-    assert_string_equal(snap.error, "");
-    assert_true(snap.text);
-    assert_int_equal(strncmp(snap.sample, "a mat", 5), 0);
-    assert_true(strlen(snap.sample) >= 35);
-    assert_int_equal(snap.sample_iteration, 7);
-    assert_false(snap.sampling);
-    assert_true(snap.bits.n > 0 && snap.bits_per_char > 0);
-    assert_true(snap.bits.value[snap.bits.n - 1] == snap.bits_per_char);
-    assert_true(snap.bits_order3 > 0 && snap.bits_order3 < 3.7);
+    check_written(&snap);
     char *first = lab_strdup(snap.sample);
     lab_snapshot_release(&snap);
     lab_session_post(s, &sample); /* another one, from another seed */

@@ -22,6 +22,7 @@ enum {
     KEY_PROMPT,
     KEY_TEMPERATURE,
     KEY_TOP_K,
+    KEY_NEAR,
     KEY_JSON,
     KEY_PLAIN,
     KEY_ASCII,
@@ -54,6 +55,11 @@ static const struct argp_option options[] = {
      "How daring it is: 0 takes the likeliest, 1 draws as it has learnt (0.8)",
      2},
     {"top-k", KEY_TOP_K, "K", 0, "It draws from the K likeliest only (all)", 2},
+    {"near", KEY_NEAR, "WORDS", 0,
+     "After `run`, the words that the embedding has put nearest to WORDS: "
+     "king, "
+     "or a sum, \"king - man + woman\" (repeatable)",
+     2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
@@ -190,6 +196,11 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DATA:
         o->data = arg;
+        return 0;
+    case KEY_NEAR:
+        if (o->n_near == LAB_MAX_OPTION_NEAR)
+            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
+        o->near[o->n_near++] = arg;
         return 0;
     default:
         return parse_sampling(key, arg, state);

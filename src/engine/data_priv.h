@@ -8,6 +8,7 @@ struct lab_samples {
     int64_t rows;
     int64_t features;
     int64_t steps;          /* > 0: a sequence, [steps, features / steps] */
+    bool single;            /* of one number each: x is [N] */
     struct lab_shape image; /* of one sample, [H,W,C]; rank 0: not an image */
     float *x;               /* rows * features */
     int32_t *label;         /* NULL: targets */
@@ -21,9 +22,10 @@ enum { LAB_DATA_BATCH = 32 }; /* when a lesson gives none */
 struct lab_data {
     const struct lab_network_spec *spec;
     uint64_t seed;
-    struct lab_samples table; /* rows 0: inline */
-    struct lab_text *text;    /* NULL: another source */
-    int64_t text_begin;       /* of this epoch's windows, 0 .. text_slack */
+    struct lab_samples table;     /* rows 0: inline */
+    struct lab_vocabulary *words; /* of the source, or NULL */
+    struct lab_text *text;        /* NULL: another source */
+    int64_t text_begin;           /* of this epoch's windows, 0 .. text_slack */
     int64_t text_slack;
     int64_t *order;       /* rows: the split; training rows come first */
     int64_t *epoch_order; /* training rows as the current epoch deals them */
@@ -40,6 +42,11 @@ enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
 /* Takes `context` terms a sample; LAB_E_RANGE: too few or too many. */
 enum lab_status lab_fibonacci_make(struct lab_samples *t,
                                    const struct lab_network_spec *spec);
+/* *words is the caller's: lab_vocabulary_free(). */
+enum lab_status lab_words_read(struct lab_samples *t,
+                               struct lab_vocabulary **words,
+                               const struct lab_network_spec *spec,
+                               const char *path);
 enum lab_status lab_digits_read(struct lab_samples *t, const char *path);
 enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir);
 enum lab_status lab_csv_read(struct lab_samples *t,

@@ -41,6 +41,8 @@ static const struct lab_ui_command_word WORDS[] = {
      "the node runs another implementation"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER",
      "its gradient against central differences"},
+    {LAB_COMMAND_NEAR, "near", "near WORDS",
+     "words near king, or near king - man + woman"},
     {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
      "hardware counters of what has run"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
@@ -48,7 +50,8 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_SAMPLE, "sample", "sample [N] [t=TEMPERATURE] [k=TOP] [TEXT]",
      "the network writes N characters, going on from TEXT"},
     {LAB_COMMAND_LIST, "list",
-     "list [steps | breaks | tensors | variants | notes]", "what there is"},
+     "list [steps | breaks | tensors | variants | words | notes]",
+     "what there is"},
     {LAB_COMMAND_HELP, "help", "help [WORD]", "these words, or one of them"},
     {LAB_COMMAND_QUIT, "quit", "quit", "end"},
 };
@@ -353,6 +356,21 @@ static enum lab_status parse_sample(const struct line *l, const char *raw,
     return LAB_OK;
 }
 
+/* "king - man + woman": blanks between them or none. */
+static enum lab_status parse_words(const struct line *l,
+                                   struct lab_ui_command *c)
+{
+    char joined[LINE_BYTES] = "";
+    if (l->count < 2)
+        return fail_usage(l, "near which word?");
+    for (int i = 1; i < l->count; i++) {
+        if (i > 1)
+            strncat(joined, " ", sizeof(joined) - strlen(joined) - 1);
+        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
+    }
+    return keep_arg(l, joined, c->arg);
+}
+
 /* Which steps' counters: of this one, its node, or all that has run. */
 static enum lab_status parse_scope(const struct line *l,
                                    struct lab_ui_command *c)
@@ -393,6 +411,8 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         return parse_element(l, c);
+    case LAB_COMMAND_NEAR:
+        return parse_words(l, c);
     case LAB_COMMAND_VARIANT:
         return parse_names(l, 2, 2, c);
     case LAB_COMMAND_WATCH:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "say_near.h"
 #include "train_sample.h"
 #include "ui/chart.h"
 #include "ui/format.h"
@@ -122,6 +123,8 @@ static bool refresh(struct train *v)
     }
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
+    else if (v->taken && next.near.asked != v->snap.near.asked)
+        lab_ui_say_near(v->ui, &next);
     if (v->taken)
         v->model.snapshot_release(v->model.user, &v->snap);
     v->snap = next;
@@ -442,6 +445,14 @@ static void answer(struct lab_screen *s, int id, const char *text)
     refresh(v);
 }
 
+static void ask_near(struct train *v, const char *question)
+{
+    struct lab_command cmd = {.kind = LAB_DO_NEAR, .phase = -1};
+    snprintf(cmd.text, sizeof(cmd.text), "%s", question);
+    if (v->model.post(v->model.user, &cmd))
+        lab_ui_error(v->ui);
+}
+
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct train *v = s->state;
@@ -456,6 +467,9 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
     case LAB_COMMAND_SAMPLE:
         lab_train_sample_take(&v->model.sampling, cmd);
         write_text(v);
+        break;
+    case LAB_COMMAND_NEAR:
+        ask_near(v, cmd->arg);
         break;
     default:
         return false;

@@ -26,6 +26,10 @@ struct lab_options {
     int n_near;
     const char *npy;     /* step: directory for tensors; NULL: none */
     const char *tensors; /* with it: patterns of their names; NULL: all */
+    int64_t sample;      /* characters to write after the training; 0 */
+    const char *prompt;  /* what they begin with; "" */
+    double temperature;  /* 0: always the likeliest */
+    int64_t top_k;       /* 0: all */
     bool json;
     bool plain;
     bool ascii;

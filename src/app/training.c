@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/text.h"
 #include "counting.h"
 #include "signals.h"
 
@@ -27,8 +28,10 @@ static enum lab_status keep_time(struct times *t, double ms)
     return LAB_OK;
 }
 
-static enum lab_status evaluate(struct lab_work *w, lab_training_fn *tell,
-                                void *user, struct lab_training *out)
+static enum lab_status evaluate(struct lab_work *w,
+                                const struct lab_data_facts *facts,
+                                lab_training_fn *tell, void *user,
+                                struct lab_training *out)
 {
     double accuracy;
     double loss;
@@ -36,6 +39,7 @@ static enum lab_status evaluate(struct lab_work *w, lab_training_fn *tell,
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
+    out->bits_per_char = lab_data_bits(facts, loss);
     return tell(user, lab_walk_iteration(w->walk), loss, accuracy);
 }
 
@@ -59,6 +63,17 @@ static enum lab_status take_news(struct lab_work *w, struct times *times,
     return st;
 }
 
+void lab_training_init(struct lab_training *t)
+{
+    *t = (struct lab_training){.loss_first = NAN,
+                               .loss_last = NAN,
+                               .accuracy = NAN,
+                               .bits_per_char = NAN,
+                               .bits_order3 = NAN,
+                               .samples_per_s = NAN,
+                               .step_ms_median = NAN};
+}
+
 enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out)
@@ -68,8 +83,7 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     enum lab_status st = LAB_OK;
     bool evaluated = true;
     int64_t begun = 0;
-    *out = (struct lab_training){
-        .loss_first = NAN, .loss_last = NAN, .accuracy = NAN};
+    lab_training_init(out);
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
     while (!st && begun < iterations && !out->interrupted) {
         st = lab_walk_iterate(w->walk);
@@ -87,11 +101,14 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
         if (!st)
             st = take_news(w, &times, tell, user, out);
         if (!st && evaluated)
-            st = evaluate(w, tell, user, out);
+            st = evaluate(w, &facts, tell, user, out);
         out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
     }
     if (!st && !evaluated)
-        st = evaluate(w, tell, user, out);
+        st = evaluate(w, &facts, tell, user, out);
+    if (!st && facts.text)
+        st = lab_text_order3_bits(lab_data_text(lab_walk_data(w->walk)),
+                                  &out->bits_order3);
     out->step_ms_median = lab_median(times.ms, times.n);
     out->samples_per_s =
         out->seconds > 0

@@ -9,19 +9,6 @@
 #include "random.h"
 
 enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
-enum { DEFAULT_BATCH = 32 };
-
-struct lab_data {
-    const struct lab_network_spec *spec;
-    uint64_t seed;
-    struct lab_samples table;     /* rows 0: inline */
-    struct lab_vocabulary *words; /* of the source, or NULL */
-    int64_t *order;       /* rows: the split; training rows come first */
-    int64_t *epoch_order; /* training rows as the current epoch deals them */
-    int64_t epoch;        /* of epoch_order, -1: none yet */
-    struct lab_data_facts facts;
-    bool one_hot; /* y of a loss without labels */
-};
 
 /* Fisher and Yates, from a stream that depends on `round`. */
 static void shuffle(int64_t *order, int64_t n, uint64_t seed, uint32_t stream,
@@ -148,7 +135,7 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
             shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
-    f->batch = batch > 0 ? batch : DEFAULT_BATCH;
+    f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
         return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
@@ -163,7 +150,8 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
 {
     d->seed = seed;
     d->epoch = -1;
-    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+    if (!d->order || d->text || d->table.held_from > 0 ||
+        !d->spec->data.shuffle)
         return;
     for (int64_t i = 0; i < d->table.rows; i++)
         d->order[i] = i;
@@ -186,6 +174,8 @@ enum lab_status lab_data_open(struct lab_data **out,
         batch = spec->data.batch;
     if (spec->data.source == LAB_DATA_INLINE) {
         st = open_inline(d, batch);
+    } else if (spec->data.source == LAB_DATA_TEXT) {
+        st = lab_text_open(d, path ? path : spec->data.path, batch);
     } else {
         st = read_source(d, path ? path : spec->data.path);
         if (!st)
@@ -204,6 +194,7 @@ void lab_data_free(struct lab_data *d)
     if (!d)
         return;
     lab_samples_release(&d->table);
+    lab_text_free(d->text);
     lab_vocabulary_free(d->words);
     lab_free(d->order);
     lab_free(d->epoch_order);
@@ -223,6 +214,11 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
     if (d->spec->data.source == LAB_DATA_INLINE) {
         if (d->facts.batches_per_epoch == 0)
             out->batch = 0; /* as the tensors are */
+        return;
+    }
+    if (d->text) {
+        out->x = out->y = (struct lab_shape){2, {n, d->text->context}};
+        out->y_integers = true;
         return;
     }
     out->x = (struct lab_shape){2, {n, t->features}};
@@ -333,6 +329,8 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
         st = check_words(d, plan);
     if (st || d->one_hot)
         return st;
+    if (d->text)
+        return lab_text_check(d, plan, classes);
     if (d->spec->data.source != LAB_DATA_INLINE) {
         for (int64_t i = 0; i < d->table.rows; i++) {
             if (d->table.label[i] >= classes)
@@ -399,6 +397,8 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
         return;
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
+    if (d->text)
+        lab_text_begin_epoch(d, epoch);
     if (d->spec->data.shuffle)
         shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
@@ -411,8 +411,13 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
         return fill_inline(d, &plan->tensors[tensor], iteration, out);
     deal_epoch(d, iteration / d->facts.batches_per_epoch);
     int64_t first = iteration % d->facts.batches_per_epoch * d->facts.batch;
-    for (int64_t i = 0; i < d->facts.batch; i++)
-        put_row(d, plan, tensor, i, d->epoch_order[first + i], out);
+    for (int64_t i = 0; i < d->facts.batch; i++) {
+        int64_t row = d->epoch_order[first + i];
+        if (d->text)
+            lab_text_put(d, plan, tensor, i, row, out);
+        else
+            put_row(d, plan, tensor, i, row, out);
+    }
     return LAB_OK;
 }
 
@@ -432,7 +437,10 @@ void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_data_facts *f = &d->facts;
     for (int64_t i = 0; i < f->batch; i++) {
         int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
-        put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
+        if (d->text)
+            lab_text_put_held(d, plan, tensor, i, at, out);
+        else
+            put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
     }
 }
 
@@ -464,4 +472,9 @@ int lab_data_held_label(const struct lab_data *d, int64_t row)
     if (!d->table.label || row >= d->facts.held_rows)
         return -1;
     return d->table.label[d->order[d->facts.train_rows + row]];
+}
+
+const struct lab_network_spec *lab_data_spec_of(const struct lab_data *d)
+{
+    return d->spec;
 }

@@ -97,6 +97,13 @@ static bool add_own(struct check *c, const struct lab_op_def *op, int turn)
         return false;
     c->nodes[0].from = (char **)from;
     c->nodes[0].n_from = op->min_inputs;
+    if (own.chained) {
+        static char *const both[] = {(char *)"x", (char *)"n0"};
+        add_node(c, op, 0);
+        memcpy(c->nodes[1].attr, c->nodes[0].attr, sizeof(c->nodes[1].attr));
+        c->nodes[1].from = (char **)both;
+        c->nodes[1].n_from = 2;
+    }
     c->data[0].shape = own.x;
     c->data[1].shape.dim[0] = own.x.dim[0];
     c->spec.layout = own.nhwc ? LAB_NHWC : LAB_NCHW;

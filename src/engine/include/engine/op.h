@@ -69,6 +69,8 @@ struct lab_attr {
 struct lab_op_check {
     struct lab_shape x;
     bool nhwc;
+    /* Two of the op, the second with from: [x, the first]. */
+    bool chained;
     struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
 };
 
@@ -223,6 +225,18 @@ int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
 /* In forward(): the node reads input k once more, and its gradient comes back
  * once more: lab_build_input_grad() of the new input, which this returns. */
 int lab_build_read_again(struct lab_builder *b, int k);
+/* In forward(): input k, or one more when k is how many there are, is the part
+ * `part` of an earlier node, whose gradient this node gives back. Both nodes
+ * are then chained: see lab_variant.serves_chained. */
+void lab_build_read_part(struct lab_builder *b, int k, int part);
+/* In backward(): what came back to a part from the node that reads it, or
+ * LAB_NO_TENSOR. */
+int lab_build_part_returned(const struct lab_builder *b, int part);
+/* The node that gives input k: its id (of data, the name), its op (of data,
+ * NULL) and its parts by name. */
+const char *lab_build_giver_id(const struct lab_builder *b, int k);
+const struct lab_op_def *lab_build_giver_op(const struct lab_builder *b, int k);
+int lab_build_giver_find(const struct lab_builder *b, int k, const char *name);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 

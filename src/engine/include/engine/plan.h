@@ -38,6 +38,9 @@ struct lab_node {
     int in[LAB_STEP_IN]; /* tensor ids */
     int n_in;
     int out; /* tensor id */
+    /* Reads parts of another node, or has parts that another node reads: a
+     * group that hides them serves it only where its variant says so. */
+    bool chained;
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */

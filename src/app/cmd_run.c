@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "base/clock.h"
+#include "engine/decode.h"
 #include "engine/session.h"
 #include "json_line.h"
 #include "say.h"
@@ -24,6 +25,7 @@ struct news {
     int64_t iteration;
     double loss;
     double accuracy; /* of an evaluation; NaN: an iteration */
+    double exact;    /* of one that decodes, else NaN */
 };
 
 enum { MOST_NEWS = 256 };
@@ -53,6 +55,8 @@ static enum lab_status tell_stored(struct teller *t)
         lab_json_value(line, "loss", n->loss);
         if (evaluation)
             lab_json_real(line, "accuracy", n->accuracy);
+        if (evaluation && !isnan(n->exact))
+            lab_json_real(line, "exact", n->exact);
         st = lab_json_print(line);
     }
     t->n_news = 0;
@@ -66,11 +70,34 @@ static enum lab_status tell_json(void *user, int64_t iteration, double loss,
 {
     const int64_t patience_ns = 20000000;
     struct teller *t = user;
-    t->news[t->n_news++] = (struct news){iteration, loss, accuracy};
+    struct lab_decoded decoded;
+    lab_walk_decoded(t->w->walk, &decoded);
+    t->news[t->n_news++] =
+        (struct news){iteration, loss, accuracy, decoded.exact};
     if (t->n_news < MOST_NEWS &&
         lab_clock_monotonic_ns() - t->told_ns < patience_ns)
         return LAB_OK;
     return tell_stored(t);
+}
+
+static void say_exact(const struct lab_work *w)
+{
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_say(stdout, ", %.2f %% of the strings exact", 100 * decoded.exact);
+}
+
+/* Held-back strings, as they were read and as they came out. */
+static void say_examples(const struct lab_work *w)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
+        lab_say(stdout, "  %s\n", lab_str_text(&text));
+        lab_str_clear(&text);
+    }
+    lab_str_release(&text);
 }
 
 /* Text: a line at every evaluation, or ten over the whole run. */
@@ -83,8 +110,10 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
         lab_recording_flush(t->w->recording);
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
         lab_say(stdout,
-                "epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% right\n",
+                "epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% right",
                 (long long)epoch, t->last_loss, loss, 100 * accuracy);
+        say_exact(t->w);
+        lab_say(stdout, "\n");
     } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
         lab_say(stdout, "iteration %lld  loss %.6g\n", (long long)iteration + 1,
                 loss);
@@ -107,6 +136,10 @@ static enum lab_status summary_json(struct lab_work *w,
     lab_json_value(line, "loss_first", t->loss_first);
     lab_json_value(line, "loss_last", t->loss_last);
     lab_json_real(line, "accuracy", t->accuracy);
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_json_real(line, "exact", decoded.exact);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);
     return lab_json_print(line);
@@ -119,10 +152,15 @@ static void summary_text(struct lab_work *w, const struct lab_training *t)
             t->interrupted ? "stopped after " : "", (long long)t->iterations,
             lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
             t->loss_last);
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
     if (!isnan(t->accuracy))
-        lab_say(stdout, ", %.2f %% of the held-back rows right",
-                100 * t->accuracy);
-    lab_say(stdout, "\n%.0f samples/s, %.4g ms an iteration (median)\n",
+        lab_say(stdout, ", %.2f %% of the held-back %s right",
+                100 * t->accuracy, isnan(decoded.exact) ? "rows" : "symbols");
+    say_exact(w);
+    lab_say(stdout, "\n");
+    say_examples(w);
+    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
             t->samples_per_s, t->step_ms_median);
     if (run > 0)
         lab_say(stdout, "recorded as run %lld: lapenna-lab profile show %lld\n",

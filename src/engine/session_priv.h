@@ -68,6 +68,8 @@ struct lab_session {
     struct lab_curve_buffer losses;
     struct lab_curve_buffer accuracies;
     double accuracy;
+    double exact;
+    char decoded[LAB_SESSION_TEXT];
     double *iteration_ms; /* of the last iterations, a ring */
     int64_t n_iteration_ms;
 

@@ -158,6 +158,8 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
         }
     }
     out->accuracy = s->accuracy;
+    out->exact = s->exact;
+    memcpy(out->decoded, s->decoded, sizeof(out->decoded));
     out->step_ms_median = lab_session_median_ms(s);
     fill_curve(&out->losses, &s->losses);
     fill_curve(&out->accuracies, &s->accuracies);

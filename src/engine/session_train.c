@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/decode.h"
 #include "session_priv.h"
 
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
@@ -57,6 +58,19 @@ int64_t lab_train_iterations(const struct lab_network_spec *spec,
                                         : DEFAULT_ITERATIONS;
 }
 
+static void keep_decoded(struct lab_session *s)
+{
+    struct lab_decoded decoded;
+    struct lab_str text;
+    lab_walk_decoded(s->walk, &decoded);
+    s->exact = decoded.exact;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(s->walk, i, &text); i++)
+        lab_str_add(&text, "\n");
+    snprintf(s->decoded, sizeof(s->decoded), "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 static enum lab_status evaluate(struct lab_session *s)
 {
     double accuracy;
@@ -64,6 +78,7 @@ static enum lab_status evaluate(struct lab_session *s)
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
     if (!st && !isnan(accuracy)) {
         s->accuracy = accuracy;
+        keep_decoded(s);
         lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
     }
     return st;

@@ -19,7 +19,7 @@ static enum lab_status eval_memory(struct lab_walk *w)
     return lab_backend_alloc(w->be, w->plan->arena_bytes, &w->eval_arena);
 }
 
-static enum lab_status load_held(struct lab_walk *w, int64_t first)
+enum lab_status lab_walk_load_held(struct lab_walk *w, int64_t first)
 {
     for (int i = 0; i < w->plan->n_tensors; i++) {
         const struct lab_tensor *t = &w->plan->tensors[i];
@@ -35,15 +35,15 @@ static enum lab_status load_held(struct lab_walk *w, int64_t first)
     return LAB_OK;
 }
 
-static enum lab_status read_eval(struct lab_walk *w, int tensor, void *out)
+enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     return lab_backend_download(w->be, out, (char *)w->eval_arena + t->offset,
                                 (size_t)t->count * lab_dtype_bytes(t->dtype));
 }
 
-static int best_class(const void *out, enum lab_dtype dtype, int64_t row,
-                      int64_t classes)
+int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                        int64_t classes)
 {
     int best = 0;
     double top = lab_element_value(out, dtype, row * classes);
@@ -69,14 +69,14 @@ static enum lab_status count_batch(struct lab_walk *w, int64_t first,
     int64_t batch = plan->batch;
     int64_t classes = plan->tensors[plan->out].count / batch;
     int64_t each = plan->tensors[plan->loss_sample].count / batch;
-    enum lab_status st = read_eval(w, plan->out, out);
+    enum lab_status st = lab_walk_read_eval(w, plan->out, out);
     if (!st)
-        st = read_eval(w, plan->loss_sample, sample);
+        st = lab_walk_read_eval(w, plan->loss_sample, sample);
     for (int64_t i = 0; i < rows && !st; i++) {
         int label = lab_data_held_label(w->data, first + i);
         t->rows++;
-        t->right +=
-            label >= 0 && best_class(out, plan->real, i, classes) == label;
+        t->right += label >= 0 &&
+                    lab_walk_best_class(out, plan->real, i, classes) == label;
         for (int64_t k = 0; k < each; k++)
             t->loss += lab_element_value(sample, plan->real, i * each + k) /
                        (double)each;
@@ -107,6 +107,8 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         return LAB_OK;
     }
     enum lab_status st = eval_memory(w);
+    if (!st && facts.decodes)
+        st = lab_walk_decode_begin(w);
     void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
     void *sample =
         lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
@@ -117,17 +119,25 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         int64_t rows = facts.held_rows - first;
         if (rows > facts.batch)
             rows = facts.batch;
-        st = load_held(w, first);
+        st = lab_walk_load_held(w, first);
         if (!st)
             st = run_forward(w);
         if (!st)
             st = count_batch(w, first, rows, out, sample, &t);
+        if (!st && facts.decodes)
+            st = lab_walk_decode_batch(w, first, rows, out);
     }
     lab_free(out);
     lab_free(sample);
     if (st)
         return st;
     *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;
+    if (facts.decodes) {
+        struct lab_decoded decoded;
+        lab_walk_decode_end(w);
+        lab_walk_decoded(w, &decoded);
+        *accuracy = decoded.right;
+    }
     *loss = t.loss / (double)t.rows;
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].evaluation)

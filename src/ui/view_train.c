@@ -148,8 +148,14 @@ static void draw_facts(const struct train *v, struct lab_canvas *c,
                                                    : LAB_ROLE_NORMAL,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                     isnan(s->accuracy) ? "" : "   held-back right %s", text);
+    if (isnan(s->accuracy))
+        return;
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                          "   held-back right %s", text);
+    if (isnan(s->exact))
+        return;
+    lab_format_share(s->exact, text, sizeof(text));
+    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   exact %s", text);
 }
 
 /* "16 s left", or nothing where it is not known. */
@@ -202,6 +208,26 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
+/* As many of the decoded strings as stand whole beside each other. */
+static void draw_decoded(const struct train *v, struct lab_canvas *c,
+                         struct lab_rect row)
+{
+    const char *line = v->snap.decoded;
+    char text[LAB_SESSION_TEXT];
+    while (*line) {
+        size_t n = strcspn(line, "\n");
+        snprintf(text, sizeof(text), "%.*s", (int)n, line);
+        int w = lab_canvas_columns(c, text);
+        if (w > row.w)
+            return;
+        lab_canvas_text(
+            c, row.y, row.x, row.w,
+            strstr(text, ", not ") ? LAB_ROLE_WARN : LAB_ROLE_NORMAL, text);
+        lab_rect_cut_left(&row, w + 3);
+        line += n + (line[n] == '\n');
+    }
+}
+
 static void draw_curves(const struct train *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -245,6 +271,8 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     draw_facts(v, c, lab_rect_cut_top(&body, 1));
     draw_progress(v, c, lab_rect_cut_top(&body, 1));
     draw_more(v, c, lab_rect_cut_top(&body, 1));
+    if (v->snap.decoded[0])
+        draw_decoded(v, c, lab_rect_cut_top(&body, 1));
     if (v->loss.n == 0)
         lab_canvas_text(c, body.y + body.h / 2, body.x + 2, body.w - 2,
                         LAB_ROLE_DIM,

@@ -78,12 +78,19 @@ struct lab_plan {
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the
  * spec and pass NULL. */
+enum { LAB_DATA_MORE = 2 };
 struct lab_data_shapes {
     int64_t batch;
     struct lab_shape x_image; /* rank 0: not an image */
     struct lab_shape x;       /* flat: [batch, features] */
     struct lab_shape y;
     bool y_integers;
+    /* Tensors of ids besides x and y, by name. */
+    struct {
+        const char *name;
+        struct lab_shape shape;
+    } more[LAB_DATA_MORE];
+    int n_more;
 };
 
 struct lab_schedule_step {

@@ -101,6 +101,8 @@ struct lab_snapshot {
     struct lab_curve losses;
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
+    double exact; /* the last share of sequences decoded exactly, NaN none */
+    char decoded[LAB_SESSION_TEXT]; /* some of them, a line each; "" none */
     double step_ms_median;
     /* What the learner should know: variants that were withdrawn or are not
      * to be had on this backend, one a line; "" = nothing. */

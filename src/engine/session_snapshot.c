@@ -92,6 +92,7 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
         p->generation = lab_walk_generation(s->walk, p->tensor);
         lab_stats_compute(&p->stats, data, t->dtype, t->count);
         copy_plane(s, p, data);
+        lab_plane_label(s->walk, p);
     }
     lab_free(data);
 }
@@ -202,6 +203,8 @@ void lab_snapshot_release(struct lab_snapshot *snap)
     lab_schedule_release(snap->schedule);
     lab_free(snap->steps);
     lab_free(snap->plane.value);
+    lab_free(snap->plane.row_label);
+    lab_free(snap->plane.col_label);
     lab_explanation_release(&snap->explanation);
     lab_free(snap->checks);
     lab_free(snap->losses.iteration);
@@ -253,6 +256,14 @@ static void copy_snapshot(struct lab_snapshot *to,
         to->plane.value = copy_array(
             from->plane.value, (size_t)(from->plane.rows * from->plane.cols),
             sizeof(double));
+    if (from->plane.row_label)
+        to->plane.row_label =
+            copy_array(from->plane.row_label, (size_t)from->plane.rows,
+                       sizeof(struct lab_label));
+    if (from->plane.col_label)
+        to->plane.col_label =
+            copy_array(from->plane.col_label, (size_t)from->plane.cols,
+                       sizeof(struct lab_label));
     if (!to->plane.value)
         to->plane.rows = to->plane.cols = 0;
     copy_explanation(&to->explanation, &from->explanation);

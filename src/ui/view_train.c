@@ -148,14 +148,8 @@ static void draw_facts(const struct train *v, struct lab_canvas *c,
                                                    : LAB_ROLE_NORMAL,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
-    if (isnan(s->accuracy))
-        return;
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                          "   held-back right %s", text);
-    if (isnan(s->exact))
-        return;
-    lab_format_share(s->exact, text, sizeof(text));
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "   exact %s", text);
+    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                     isnan(s->accuracy) ? "" : "   held-back right %s", text);
 }
 
 /* "16 s left", or nothing where it is not known. */
@@ -208,12 +202,17 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
-/* As many of the decoded strings as stand whole beside each other. */
+/* The share that came out exactly, and as many of the strings as stand whole
+ * beside each other. */
 static void draw_decoded(const struct train *v, struct lab_canvas *c,
                          struct lab_rect row)
 {
     const char *line = v->snap.decoded;
     char text[LAB_SESSION_TEXT];
+    lab_format_share(v->snap.exact, text, sizeof(text));
+    int used = lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                                "exact %s", text);
+    lab_rect_cut_left(&row, used + 3);
     while (*line) {
         size_t n = strcspn(line, "\n");
         snprintf(text, sizeof(text), "%.*s", (int)n, line);

@@ -68,6 +68,9 @@ static const struct lab_op_trial trials[] = {
      .keys = {{"causal", 1}}},
 };
 
+static const struct lab_part_axis axes[] = {
+    {"scores", 2, 0}, {"scores", 1, 1}, {"probs", 2, 0}, {"probs", 1, 1}};
+
 const struct lab_op_def lab_op_scaled_dot_attention = {
     .name = "scaled_dot_attention",
     .kind = LAB_KIND_LAYER,
@@ -82,4 +85,6 @@ const struct lab_op_def lab_op_scaled_dot_attention = {
     .group_steps = 3,
     .group_both = true,
     .trials = trials,
-    .n_trials = 2};
+    .n_trials = 2,
+    .axes = axes,
+    .n_axes = 4};

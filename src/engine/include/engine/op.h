@@ -74,6 +74,14 @@ struct lab_op_check {
     struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
 };
 
+/* An axis of a part that counts the places of an input: the rows and columns of
+ * an attention map are queries and keys. */
+struct lab_part_axis {
+    const char *part;
+    int from_last; /* 1: the last axis */
+    int input;     /* sequences [..,T,D] */
+};
+
 enum lab_op_kind { LAB_KIND_LAYER, LAB_KIND_LOSS, LAB_KIND_OPTIMIZER };
 
 struct lab_op_def {
@@ -119,6 +127,9 @@ struct lab_op_def {
      * is the op, with x as every input, a flatten and a dense layer. false:
      * there are no more turns. NULL: it fits. */
     bool (*check)(int turn, struct lab_op_check *out);
+    /* Which axes views may label with what stands at the places. */
+    const struct lab_part_axis *axes;
+    int n_axes;
 };
 
 typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,

@@ -42,6 +42,13 @@ struct lab_break_info {
     int64_t hits;
 };
 
+/* What stands at a row or column: "7", "the"; cut where it is longer. */
+enum { LAB_LABEL_BYTES = 24 };
+struct lab_label {
+    bool symbol; /* false: it is the number of the place */
+    char text[LAB_LABEL_BYTES];
+};
+
 /* A plane of a tensor, copied. Values are doubles; exact for f32 and i32. */
 struct lab_plane {
     int tensor; /* -1: nothing was asked for */
@@ -52,6 +59,11 @@ struct lab_plane {
     bool written;           /* false: no step has written it yet */
     int64_t generation;     /* changes when the tensor changes */
     struct lab_stats stats; /* of the whole tensor */
+    /* For each row and each column, where the axis counts the places of a
+     * sequence: the symbol or id that the data has there, or the place itself
+     * when the data has none. NULL: no labels. */
+    struct lab_label *row_label;
+    struct lab_label *col_label;
 };
 
 /* The last execution of a step of the schedule. */

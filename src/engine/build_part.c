@@ -72,3 +72,8 @@ int lab_build_part_returned(const struct lab_builder *b, int part)
         return LAB_NO_TENSOR;
     return b->paths[part].id[0];
 }
+
+void lab_build_no_group(struct lab_builder *b, const char *why)
+{
+    b->plan->nodes[b->node].no_group = why;
+}

@@ -76,7 +76,18 @@ static bool has_pair(struct maker *m, const struct lab_node *node,
                                other, group->name) != NULL;
 }
 
-/* A group hides parts; one that another node reads must be there. */
+/* Why a group variant cannot stand for the node; NULL: it can. A group hides
+ * parts; one that another node reads must be there. */
+static const char *unserved(const struct lab_node *node,
+                            const struct lab_variant *group)
+{
+    if (node->no_group)
+        return node->no_group;
+    return node->chained && !(group && group->serves_chained)
+               ? "starts from another's state, or has one that starts from its"
+               : NULL;
+}
+
 static const struct lab_variant *group_of(struct maker *m,
                                           const struct lab_node *node,
                                           enum lab_phase phase,
@@ -84,7 +95,7 @@ static const struct lab_variant *group_of(struct maker *m,
 {
     const struct lab_variant *v = lab_backend_variant(
         m->be, m->plan->real, node->op->name, NULL, phase, name);
-    return v && node->chained && !v->serves_chained ? NULL : v;
+    return v && unserved(node, v) ? NULL : v;
 }
 
 /* A closer or later choice of a variant that has no group takes the steps
@@ -250,7 +261,7 @@ static enum lab_status unused_choice(const struct maker *m,
     const char *list[32];
     int n = 0;
     bool known = false;
-    bool chained = false;
+    const char *why = NULL;
     for (int i = 0; i < m->plan->n_steps; i++) {
         const struct lab_step *s = &m->plan->steps[i];
         const struct lab_node *node = &m->plan->nodes[s->node];
@@ -259,7 +270,7 @@ static enum lab_status unused_choice(const struct maker *m,
             (by_id && s->op != node->op))
             continue; /* a node's variants are its op's, not its optimizer's */
         known = true;
-        chained = chained || node->chained;
+        why = why ? why : unserved(node, NULL);
         n = add_names(m, s->op, list, n, 32);
     }
     if (!known)
@@ -272,12 +283,11 @@ static enum lab_status unused_choice(const struct maker *m,
     for (int i = 0; i < n; i++)
         there = there || strcmp(list[i], c->variant) == 0;
     enum lab_status st =
-        chained && there
+        why && there
             ? lab_fail(LAB_E_NOTFOUND,
-                       "%s: variant '%s' does the whole layer at once and does "
-                       "not serve one that starts from another's state, or "
-                       "that another starts from; the others are %s",
-                       c->target, c->variant, lab_str_text(&names))
+                       "%s: variant '%s' does several steps in one, and not "
+                       "for a node that %s; there are %s",
+                       c->target, c->variant, why, lab_str_text(&names))
             : lab_fail(LAB_E_NOTFOUND,
                        "%s has no variant '%s' on the %s backend; it has %s",
                        c->target, c->variant, m->be->ops->name,

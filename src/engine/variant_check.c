@@ -25,8 +25,8 @@ struct check {
     struct lab_network_spec spec;
     struct lab_node_spec nodes[MAX_NODES];
     char ids[MAX_NODES][32];
-    struct lab_tensor_spec data[4];
-    char *from[3];
+    struct lab_tensor_spec data[5];
+    char *from[4];
     struct lab_plan *plan;    /* float */
     struct lab_replica truth; /* double: the same tensors and steps */
     struct lab_backend *be;
@@ -150,13 +150,14 @@ static bool describe(struct check *c, const struct lab_op_def *loss,
 static void describe_trial(struct check *c, const struct lab_op_def *op,
                            const struct lab_op_trial *own)
 {
-    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c"};
+    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c",
+                                  (char *)"d"};
     int n = 0;
     lab_network_spec_init(&c->spec);
     c->spec.nodes = c->nodes;
     c->spec.seed = 20;
     add_node(c, op, 0);
-    for (; n < 3 && own->in[n].rank > 0; n++) {
+    for (; n < 4 && own->in[n].rank > 0; n++) {
         c->from[n] = names[n];
         c->data[n] = (struct lab_tensor_spec){
             .name = names[n], .shape = own->in[n], .integers = true};

@@ -192,6 +192,7 @@ static struct lab_attend attend_of(const struct lab_builder *b)
                            .k = lab_build_find(b, "k"),
                            .v = lab_build_find(b, "v"),
                            .heads = lab_build_attr(b, "heads")->i,
+                           .mask = LAB_NO_TENSOR,
                            .causal = lab_build_attr(b, "causal")->b};
     return t;
 }

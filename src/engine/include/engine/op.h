@@ -248,6 +248,9 @@ int lab_build_part_returned(const struct lab_builder *b, int part);
 const char *lab_build_giver_id(const struct lab_builder *b, int k);
 const struct lab_op_def *lab_build_giver_op(const struct lab_builder *b, int k);
 int lab_build_giver_find(const struct lab_builder *b, int k, const char *name);
+/* In forward(): no group variant serves this node, because it ... ("has a
+ * mask"); the text is static. */
+void lab_build_no_group(struct lab_builder *b, const char *why);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 

@@ -41,6 +41,7 @@ struct lab_node {
     /* Reads parts of another node, or has parts that another node reads: a
      * group that hides them serves it only where its variant says so. */
     bool chained;
+    const char *no_group; /* why no group serves it, or NULL */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */

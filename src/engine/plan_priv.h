@@ -67,6 +67,11 @@ int lab_builder_grad(struct lab_builder *b, int of, const char *suffix);
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
+/* schedule.c: why a group variant cannot stand for the node; NULL: it can.
+ * `group` NULL: one that says nothing of itself. */
+const char *lab_node_unserved(const struct lab_node *node,
+                              const struct lab_variant *group);
+
 /* build_data.c: the data tensors, x, y and the batch. */
 void lab_builder_data(struct lab_builder *b,
                       const struct lab_data_shapes *shapes);

@@ -76,10 +76,9 @@ static bool has_pair(struct maker *m, const struct lab_node *node,
                                other, group->name) != NULL;
 }
 
-/* Why a group variant cannot stand for the node; NULL: it can. A group hides
- * parts; one that another node reads must be there. */
-static const char *unserved(const struct lab_node *node,
-                            const struct lab_variant *group)
+/* A group hides parts; one that another node reads must be there. */
+const char *lab_node_unserved(const struct lab_node *node,
+                              const struct lab_variant *group)
 {
     if (node->no_group)
         return node->no_group;
@@ -95,7 +94,7 @@ static const struct lab_variant *group_of(struct maker *m,
 {
     const struct lab_variant *v = lab_backend_variant(
         m->be, m->plan->real, node->op->name, NULL, phase, name);
-    return v && unserved(node, v) ? NULL : v;
+    return v && lab_node_unserved(node, v) ? NULL : v;
 }
 
 /* A closer or later choice of a variant that has no group takes the steps
@@ -270,7 +269,7 @@ static enum lab_status unused_choice(const struct maker *m,
             (by_id && s->op != node->op))
             continue; /* a node's variants are its op's, not its optimizer's */
         known = true;
-        why = why ? why : unserved(node, NULL);
+        why = why ? why : lab_node_unserved(node, NULL);
         n = add_names(m, s->op, list, n, 32);
     }
     if (!known)

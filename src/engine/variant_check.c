@@ -356,6 +356,9 @@ static void judge_all(struct check *c, const struct lab_step *s,
             const struct lab_variant *v = &sets[i]->variants[k];
             bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
                                           : kernel == v->step;
+            const struct lab_node *node = &c->plan->nodes[s->node];
+            if (s->group && lab_node_unserved(node, v))
+                continue;
             if (v->phase == s->phase && same &&
                 (v->absorbs_activation || !activation))
                 judge(c, s, v);

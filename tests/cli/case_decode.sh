@@ -42,6 +42,13 @@ expect_json '[o["shape"] for r in of("step") for o in r["outputs"]
     'not any(o["name"].startswith("dec.h0") for r in of("step")
     for o in r["outputs"])'
 
+# What was read stands beside the map, in lines of text too.
+printf 'run att.context\nprint att.probs[0]\nquit\n' >commands
+run small.md --plain --backend cpu --db "$db" <commands
+expect_exit 0
+expect_stdout 'columns: '
+expect_stdout '[0,0,0] ^ '
+
 # A run without strings has no such share.
 inline_lesson plain
 run run plain.md --json --backend cpu --db "$db"

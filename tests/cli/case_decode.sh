@@ -43,8 +43,11 @@ expect_json '[o["shape"] for r in of("step") for o in r["outputs"]
     for o in r["outputs"])'
 
 # What was read stands beside the map, in lines of text too.
-printf 'run att.context\nprint att.probs[0]\nquit\n' >commands
-run small.md --plain --backend cpu --db "$db" <commands
+command=' --plain small.md'
+status=0
+printf 'run att.context\nprint att.probs[0]\nquit\n' |
+    timeout 60 "$LAB_EXE" --plain small.md --backend cpu --db "$db" \
+        >"$out" 2>"$err" || status=$?
 expect_exit 0
 expect_stdout 'columns: '
 expect_stdout '[0,0,0] ^ '

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 1, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 2, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -41,6 +41,24 @@ struct lab_device_info {
     int memory_bus_bits;
     double peak_fp32_flops; /* 2 * lanes * clock, from the attributes above */
     double peak_dram_bytes_s;
+};
+
+/* What a device can do at best: engine/ceiling.h. */
+enum lab_ceiling {
+    LAB_CEILING_COPY, /* memory, bytes read and written a second */
+    LAB_CEILING_FP32, /* FLOPs a second in large products */
+    LAB_CEILING_TF32,
+    LAB_CEILING_BF16,
+    LAB_CEILING_FP16,
+    LAB_CEILING_COUNT
+};
+enum { LAB_CEILING_REPEATS = 16 };
+/* One ceiling, measured several times. */
+struct lab_ceiling_times {
+    double seconds[LAB_CEILING_REPEATS];
+    int n;
+    double work;  /* of one repeat: bytes read and written, or FLOPs */
+    int64_t size; /* bytes copied, or the side of the square matrices */
 };
 
 struct lab_backend; /* private state embeds `struct lab_backend` first */
@@ -74,6 +92,9 @@ struct lab_backend_ops {
      * for the work and gives nanoseconds. */
     enum lab_status (*time_begin)(struct lab_backend *be);
     enum lab_status (*time_end)(struct lab_backend *be, int64_t *ns);
+    /* Optional: measures an enum lab_ceiling. */
+    enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
+                               struct lab_ceiling_times *out);
 };
 
 struct lab_backend {

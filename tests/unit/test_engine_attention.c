@@ -53,25 +53,6 @@ static void dot_net(struct net *n, bool gradient)
     net_tensor(n, "y 2,3,2", NULL);
 }
 
-/* Padding: a sample of two keys, one where the first of all is hidden, and one
- * that is hidden whole. */
-static void masked_net(struct net *n, bool causal)
-{
-    const double mask[] = {1, 1, 0, 0, 0, 0, 0.5, 1, -2, 1, 0, 0, 0, 0, 0};
-    net_init(n);
-    n->spec.data.gradient = true;
-    net_tensor(n, "x 3,3,4", NULL);
-    net_tensor(n, "k 3,5,4", NULL);
-    net_tensor(n, "mask 3,5", mask);
-    net_node(n, "fc dense units=4 from=x");
-    net_node(n, "key dense units=4 from=k");
-    net_node(n, causal ? "dot scaled_dot_attention from=fc,key,key,mask "
-                         "causal=true"
-                       : "dot scaled_dot_attention from=fc,key,key,mask");
-    net_loss(n, "weighted_sum");
-    net_tensor(n, "y 3,3,4", NULL);
-}
-
 /* One tensor feeds all three: its gradient is a sum of three. */
 static void same_net(struct net *n)
 {
@@ -152,62 +133,6 @@ static void numbers_and_gradients_agree(void **state)
     walk_and_check(&n, 0);
     same_net(&n);
     walk_and_check(&n, 6);
-    masked_net(&n, false);
-    walk_and_check(&n, 4);
-    masked_net(&n, true);
-    walk_and_check(&n, 4);
-}
-
-static void padding_gets_no_share(void **state)
-{
-    struct net n;
-    (void)state;
-    masked_net(&n, false);
-    net_walk(&n, "cpu");
-    to_update(&n);
-    for (int i = 0; i < 3; i++) {
-        double sum[3] = {0};
-        for (int j = 0; j < 5; j++) {
-            for (int s = 0; s < 3; s++) {
-                double share = net_get(&n, "dot.probs", (s * 3 + i) * 5 + j);
-                bool seen = net_get(&n, "mask", s * 5 + j) > 0;
-                assert_true(seen ? share > 0 : share == 0);
-                sum[s] += share;
-                assert_true(net_get(&n, "dot.scores", (s * 3 + i) * 5 + j) !=
-                            0);
-            }
-        }
-        assert_float_equal(sum[0], 1, 1e-6);
-        assert_float_equal(sum[1], 1, 1e-6);
-        assert_true(sum[2] == 0);
-    }
-    /* What is hidden has no way back either. */
-    for (int e = 0; e < 4; e++)
-        assert_true(net_get(&n, "key.out.grad", 3 * 4 + e) == 0);
-    assert_int_equal(lab_plan_tensor(n.plan, "mask.grad"), -1);
-    net_free(&n);
-}
-
-static void a_mask_that_does_not_fit(void **state)
-{
-    struct net n;
-    (void)state;
-    masked_net(&n, false);
-    n.spec.data.tensors[2].shape.dim[1] = 3;
-    n.spec.data.tensors[2].count = 9;
-    assert_int_equal(net_build(&n), LAB_E_SHAPE);
-    net_said("dot (scaled_dot_attention): reads keys [3,5,4] and the mask "
-             "[3,3]");
-    net_free(&n);
-    net_init(&n);
-    net_tensor(&n, "x 3,3,4", NULL);
-    net_node(&n, "fc dense units=4 from=x");
-    net_node(&n, "dot scaled_dot_attention from=x,x,x,fc");
-    net_loss(&n, "weighted_sum");
-    net_tensor(&n, "y 3,3,4", NULL);
-    assert_int_equal(net_build(&n), LAB_E_PARSE);
-    net_said("'fc' cannot be the mask");
-    net_free(&n);
 }
 
 /* ---- names ---- */
@@ -333,31 +258,6 @@ static int hidden_at(const struct net *n, const char *name,
     int at = lab_schedule_find(s, n->plan, name, (int)phase, 0);
     assert_true(at >= 0);
     return s->steps[at].hides_count;
-}
-
-static void no_group_serves_a_mask(void **state)
-{
-    static const struct lab_kernel_set whole = {"scaled_dot_attention", fused,
-                                                2};
-    const struct lab_variant_choice here = {"dot", "whole"};
-    const struct lab_variant_choice all = {"*", "whole"};
-    struct net n;
-    (void)state;
-    join_backend_add(&whole);
-    dot_net(&n, true);
-    net_walk_on(&n, join_backend());
-    net_choose(&n, "dot", "whole");
-    assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 3);
-    net_free(&n);
-    masked_net(&n, false);
-    net_walk_on(&n, join_backend());
-    assert_int_equal(lab_walk_choose(n.walk, &here, 1), LAB_E_NOTFOUND);
-    net_said("dot: variant 'whole' does several steps in one, and not for a "
-             "node that has a mask");
-    assert_int_equal(lab_walk_choose(n.walk, &all, 1), LAB_E_NOTFOUND);
-    assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 1);
-    net_free(&n);
-    join_backend_add(NULL);
 }
 
 static void the_group_hides_three_steps_both_ways(void **state)
@@ -511,9 +411,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_and_gradients_agree),
-        cmocka_unit_test(padding_gets_no_share),
-        cmocka_unit_test(a_mask_that_does_not_fit),
-        cmocka_unit_test(no_group_serves_a_mask),
         cmocka_unit_test(a_block_stands_for_its_nodes),
         cmocka_unit_test(the_group_hides_three_steps_both_ways),
         cmocka_unit_test(shapes_that_do_not_fit),

@@ -74,10 +74,10 @@ struct lab_variant {
     /* Group variants only: may take the elementwise activation that follows
      * into the same kernel (its kind comes in the group's params). */
     bool absorbs_activation;
-    /* Group variants only: may stand for a node that reads parts of another,
-     * or whose parts another reads, as a recurrent layer that starts from the
-     * last state of the layer before. Without it such a node runs by steps. */
-    bool serves_chained;
+    /* Group variants only: may stand for a node whose parts another node reads,
+     * as a recurrent layer's last state: it writes these parts too. Without it
+     * such a node runs by steps. */
+    bool keeps_parts;
 };
 
 /* The kernels that one backend has for one op. */

@@ -61,8 +61,7 @@ void lab_build_read_part(struct lab_builder *b, int k, int part)
     node->in[k] = part;
     if (k == node->n_in)
         node->n_in++;
-    node->chained = true;
-    giver->chained = true;
+    giver->parts_read = true;
     b->wants[part] = true;
 }
 

@@ -82,8 +82,8 @@ const char *lab_node_unserved(const struct lab_node *node,
 {
     if (node->no_group)
         return node->no_group;
-    return node->chained && !(group && group->serves_chained)
-               ? "starts from another's state, or has one that starts from its"
+    return node->parts_read && !(group && group->keeps_parts)
+               ? "has parts that another node reads"
                : NULL;
 }
 

@@ -225,9 +225,20 @@ static enum lab_status judge_group(struct lab_variant_trial *c,
 static bool has_group(struct lab_variant_trial *c, const struct lab_node *node,
                       enum lab_phase phase)
 {
-    return node->op->group && node->n_steps[phase] > 0 &&
-           lab_backend_variant(c->be, LAB_F32, node->op->name, NULL, phase,
-                               NULL);
+    int n = 0;
+    const struct lab_kernel_set *const *sets =
+        c->be->ops->sets(c->be, LAB_F32, &n);
+    if (!node->op->group || node->n_steps[phase] == 0)
+        return false;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < sets[i]->count; k++) {
+            const struct lab_variant *v = &sets[i]->variants[k];
+            if (strcmp(sets[i]->op, node->op->name) == 0 && !v->step &&
+                v->phase == phase && !lab_node_unserved(node, v))
+                return true;
+        }
+    }
+    return false;
 }
 
 static enum lab_status judge_groups(struct lab_variant_trial *c,

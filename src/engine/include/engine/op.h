@@ -164,8 +164,7 @@ int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
  * once more: lab_build_input_grad() of the new input, which this returns. */
 int lab_build_read_again(struct lab_builder *b, int k);
 /* In forward(): input k, or one more when k is how many there are, is the part
- * `part` of an earlier node, whose gradient this node gives back. Both nodes
- * are then chained: see lab_variant.serves_chained. */
+ * `part` of an earlier node, whose gradient this node gives back. */
 void lab_build_read_part(struct lab_builder *b, int k, int part);
 /* In backward(): what came back to a part from the node that reads it, or
  * LAB_NO_TENSOR. */

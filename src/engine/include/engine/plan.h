@@ -38,9 +38,9 @@ struct lab_node {
     int in[LAB_STEP_IN]; /* tensor ids */
     int n_in;
     int out; /* tensor id */
-    /* Reads parts of another node, or has parts that another node reads: a
-     * group that hides them serves it only where its variant says so. */
-    bool chained;
+    /* Another node reads parts of it: a group that hides them serves it only
+     * where its variant says so (keeps_parts). */
+    bool parts_read;
     const char *no_group; /* why no group serves it, or NULL */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several

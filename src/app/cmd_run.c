@@ -181,6 +181,51 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
                 (long long)kept->run);
 }
 
+/* What --near asked, of the network as training left it. */
+static enum lab_status tell_near(struct lab_work *w, const char *question,
+                                 bool json)
+{
+    struct lab_neighbours n;
+    const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
+    enum lab_status st = lab_near_ask(w->walk, question, &n);
+    if (!st && !json)
+        lab_say(stdout, "near %s:\n", question);
+    for (int i = 0; i < n.n && !st; i++) {
+        const char *word = lab_vocabulary_word(words, n.near[i].id);
+        if (!json) {
+            lab_say(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
+            continue;
+        }
+        json_t *line = lab_json_new("neighbour");
+        lab_json_text(line, "question", question);
+        lab_json_int(line, "rank", i + 1);
+        lab_json_text(line, "word", word);
+        lab_json_real(line, "similarity", n.near[i].similarity);
+        st = lab_json_print(line);
+    }
+    return st;
+}
+
+static enum lab_status tell_all_near(struct lab_work *w,
+                                     const struct lab_options *o)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = tell_near(w, o->near[i], o->json);
+    return st;
+}
+
+/* Before an hour of training: is every question one? */
+static enum lab_status check_near(struct lab_work *w,
+                                  const struct lab_options *o)
+{
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st;
+}
+
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_work w;
@@ -191,6 +236,12 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     enum lab_status st = lab_work_open(&w, o, lesson);
     if (st)
         return lab_exit_error(st);
+    st = check_near(&w, o);
+    if (st) {
+        int wrong = lab_exit_error(st);
+        lab_work_close(&w);
+        return wrong;
+    }
     lab_work_warn(&w);
     lab_data_get_facts(lab_walk_data(w.walk), &facts);
     struct teller teller = {.w = &w,
@@ -206,10 +257,12 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     int code = lab_exit_error(st);
     lab_training_summary(&t, st, &summary);
     lab_work_finish(&w, &summary, &kept);
-    if (!st && o->json)
-        code = lab_exit_error(summary_json(&w, &t, &kept));
-    else if (!st)
+    if (!st && !o->json)
         summary_text(&w, &t, &kept);
+    if (!st)
+        code = lab_exit_error(tell_all_near(&w, o));
+    if (!st && o->json && code == LAB_EXIT_DONE)
+        code = lab_exit_error(summary_json(&w, &t, &kept));
     lab_work_close(&w);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();

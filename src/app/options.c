@@ -18,6 +18,7 @@ enum {
     KEY_COUNTERS,
     KEY_DB,
     KEY_DATA,
+    KEY_NEAR,
     KEY_JSON,
     KEY_PLAIN,
     KEY_ASCII,
@@ -43,6 +44,11 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
     {"data", KEY_DATA, "PATH", 0,
      "The data's file or directory, instead of the lesson's", 2},
+    {"near", KEY_NEAR, "WORDS", 0,
+     "After `run`, the words that the embedding has put nearest to WORDS: "
+     "king, "
+     "or a sum, \"king - man + woman\" (repeatable)",
+     2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
@@ -147,6 +153,11 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_DATA:
         o->data = arg;
+        return 0;
+    case KEY_NEAR:
+        if (o->n_near == LAB_MAX_OPTION_NEAR)
+            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
+        o->near[o->n_near++] = arg;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

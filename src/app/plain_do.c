@@ -192,6 +192,17 @@ static enum lab_status choose(struct lab_plain *p,
     return LAB_OK;
 }
 
+static enum lab_status near(struct lab_plain *p, const char *question)
+{
+    struct lab_command c = {.kind = LAB_DO_NEAR, .phase = -1};
+    put_text(c.text, question);
+    enum lab_status st = lab_plain_run(p, &c);
+    for (int i = 0; i < p->snap.near.n && !st; i++)
+        lab_say(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+                lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
+    return st;
+}
+
 static enum lab_status check(struct lab_plain *p, const char *parameter)
 {
     struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
@@ -263,6 +274,8 @@ static enum lab_status do_command(struct lab_plain *p,
         return count(p, c->arg);
     case LAB_COMMAND_CHECK:
         return check(p, c->arg);
+    case LAB_COMMAND_NEAR:
+        return near(p, c->arg);
     case LAB_COMMAND_STOP:
         return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
     case LAB_COMMAND_LIST:

@@ -57,9 +57,14 @@ static void name_ids(struct lab_walk *walk, int data, int64_t sample,
     int32_t *id = lab_alloc_array((size_t)t->count, sizeof(*id));
     if (id && lab_walk_read(walk, data, false, id) == LAB_OK) {
         for (int64_t i = 0; i < n; i++) {
-            int32_t at = id[sample * t->shape.dim[1] + first + i];
+            int64_t place = sample * t->shape.dim[1] + first + i;
+            int32_t at = id[place];
             out[i].symbol = true;
-            const char *symbol = lab_data_symbol(lab_walk_data(walk), at);
+            const struct lab_data *d = lab_walk_data(walk);
+            const char *symbol = lab_data_symbol(d, at);
+            if (!symbol)
+                symbol =
+                    lab_data_word_at(d, lab_walk_plan(walk), data, place, at);
             if (symbol)
                 snprintf(out[i].text, sizeof(out[i].text), "%s", symbol);
             else

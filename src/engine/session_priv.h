@@ -56,6 +56,7 @@ struct lab_session {
     struct lab_element element;
     struct lab_check_result *checks;
     int n_checks;
+    struct lab_neighbours near;
     int64_t check_done;
     int64_t check_of;
     enum lab_session_state state;

@@ -221,7 +221,8 @@ static enum lab_status judge_group(struct lab_variant_trial *c,
     return LAB_OK;
 }
 
-/* Only then may the op be asked for the step of its group. */
+/* Only then may the op be asked for the step of its group. A node whose parts
+ * another reads runs by steps. */
 static bool has_group(struct lab_variant_trial *c, const struct lab_node *node,
                       enum lab_phase phase)
 {

@@ -8,6 +8,7 @@
 
 #include "engine/explain.h"
 #include "recurrent.h"
+#include "recurrent_group.h"
 #include "unary.h"
 
 static const struct lab_key_def keys[] = {
@@ -492,4 +493,6 @@ const struct lab_op_def lab_op_lstm = {.name = "lstm",
                                        .max_inputs = 2,
                                        .forward = forward,
                                        .backward = backward,
-                                       .check = check};
+                                       .check = check,
+                                       .group = lab_recurrent_group,
+                                       .group_both = true};

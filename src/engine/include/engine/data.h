@@ -49,6 +49,13 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
  * the last one. */
 void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
                         int tensor, int64_t first, void *out);
+/* The words that ids stand for, as long as `d` lives; NULL: ids have none. */
+const struct lab_vocabulary *lab_data_words(const struct lab_data *d);
+/* The word that an element of a data tensor is about, which holds `value`;
+ * NULL: none. */
+const char *lab_data_word_at(const struct lab_data *d,
+                             const struct lab_plan *plan, int tensor,
+                             int64_t index, double value);
 /* Of data that decodes: the id that a sequence begins with. */
 int32_t lab_data_begin_id(const struct lab_data *d);
 /* The symbol of an id in a data tensor, where the data has symbols; NULL: it

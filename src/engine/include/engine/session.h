@@ -65,6 +65,7 @@ enum lab_command_kind {
     LAB_DO_VARIANT,  /* text: node or op, text2: variant */
     LAB_DO_SHOW,     /* look at a tensor: show */
     LAB_DO_EXPLAIN,  /* element: tensor and index */
+    LAB_DO_NEAR,     /* text: the neighbours of a word, or of a sum of words */
     LAB_DO_CHECK,    /* gradient check of the parameter text, "" = all */
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has

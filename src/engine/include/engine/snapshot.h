@@ -4,6 +4,7 @@
 #pragma once
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
+#include "engine/neighbours.h"
 #include "engine/stats.h"
 
 enum { LAB_COMMAND_TEXT = 128 };
@@ -103,8 +104,11 @@ struct lab_snapshot {
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;
-    int64_t check_done; /* elements compared, while CHECKING */
-    int64_t check_of;   /* 0: not known yet */
+    /* The words that ids stand for, as long as the session lives; or NULL. */
+    const struct lab_vocabulary *words;
+    struct lab_neighbours near; /* of the last LAB_DO_NEAR; asked 0: none */
+    int64_t check_done;         /* elements compared, while CHECKING */
+    int64_t check_of;           /* 0: not known yet */
     /* training */
     int64_t train_target; /* iterations asked for */
     int64_t train_done;

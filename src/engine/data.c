@@ -99,6 +99,8 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
         return lab_fibonacci_make(&d->table, spec);
     case LAB_DATA_WORDS:
         return lab_words_read(&d->table, &d->words, spec, path);
+    case LAB_DATA_REVERSE:
+        return lab_reverse_make(&d->table, spec);
     case LAB_DATA_INLINE:
     case LAB_DATA_TEXT:
     case LAB_DATA_SOURCE_COUNT:
@@ -135,6 +137,7 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
             shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
+    f->decodes = d->table.symbols != NULL;
     f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
@@ -218,6 +221,14 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
     }
     if (d->text) {
         out->x = out->y = (struct lab_shape){2, {n, d->text->context}};
+        out->y_integers = true;
+        return;
+    }
+    if (t->symbols) {
+        out->x = out->y = (struct lab_shape){2, {n, t->length}};
+        out->more[0].name = lab_data_source_more(d->spec->data.source);
+        out->more[0].shape = out->x;
+        out->n_more = 1;
         out->y_integers = true;
         return;
     }
@@ -318,6 +329,34 @@ static enum lab_status check_ids(const struct lab_data *d,
     return LAB_OK;
 }
 
+/* Every symbol of the alphabet must have a class, and an id in what reads it. */
+static enum lab_status check_symbols(const struct lab_data *d,
+                                     const struct lab_plan *plan,
+                                     int64_t classes)
+{
+    const struct lab_samples *table = &d->table;
+    struct lab_place place = d->spec->data.place;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        bool begins = strcmp(t->name, "decoder") == 0;
+        int64_t need = table->alphabet + (begins ? 1 : 0);
+        if (t->role == LAB_TENSOR_DATA && t->id_limit > 0 && t->id_limit < need)
+            return lab_network_fail(
+                d->spec, place, LAB_E_RANGE,
+                "%s has ids from 0 to %lld%s, but the vocabulary of what reads "
+                "it has %lld",
+                t->name, (long long)need - 1,
+                begins ? ", the last one to begin with" : "",
+                (long long)t->id_limit);
+    }
+    if (table->alphabet > classes)
+        return lab_network_fail(d->spec, place, LAB_E_RANGE,
+                                "an alphabet of %lld symbols, but the "
+                                "network's output has %lld classes",
+                                (long long)table->alphabet, (long long)classes);
+    return LAB_OK;
+}
+
 enum lab_status lab_data_check_labels(const struct lab_data *d,
                                       const struct lab_plan *plan)
 {
@@ -331,6 +370,8 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
         return st;
     if (d->text)
         return lab_text_check(d, plan, classes);
+    if (d->table.symbols)
+        return check_symbols(d, plan, classes);
     if (d->spec->data.source != LAB_DATA_INLINE) {
         for (int64_t i = 0; i < d->table.rows; i++) {
             if (d->table.label[i] >= classes)
@@ -377,7 +418,11 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_tensor *t = &plan->tensors[tensor];
     const struct lab_samples *table = &d->table;
     int64_t each = t->count / t->shape.dim[0];
-    if (tensor == plan->x) {
+    if (table->symbols) {
+        for (int64_t k = 0; k < each; k++)
+            put(out, t->dtype, i * each + k,
+                lab_reverse_id(table, t->name, row, k));
+    } else if (tensor == plan->x) {
         const float *x = table->x + row * table->features;
         for (int64_t k = 0; k < each; k++)
             put(out, t->dtype, i * each + k, x[k]);
@@ -467,4 +512,14 @@ int lab_data_held_label(const struct lab_data *d, int64_t row)
 const struct lab_network_spec *lab_data_spec_of(const struct lab_data *d)
 {
     return d->spec;
+}
+
+int32_t lab_data_begin_id(const struct lab_data *d)
+{
+    return (int32_t)d->table.alphabet;
+}
+
+const char *lab_data_symbol(const struct lab_data *d, int64_t id)
+{
+    return d->table.symbols ? lab_reverse_symbol(&d->table, id) : NULL;
 }

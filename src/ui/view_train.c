@@ -248,6 +248,31 @@ static void draw_bits(const struct train *v, struct lab_canvas *c,
     lab_chart_draw(c, r, &chart);
 }
 
+/* The share that came out exactly, and as many of the strings as stand whole
+ * beside each other. */
+static void draw_decoded(const struct train *v, struct lab_canvas *c,
+                         struct lab_rect row)
+{
+    const char *line = v->snap.decoded;
+    char text[LAB_SESSION_TEXT];
+    lab_format_share(v->snap.exact, text, sizeof(text));
+    int used = lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                                "exact %s", text);
+    lab_rect_cut_left(&row, used + 3);
+    while (*line) {
+        size_t n = strcspn(line, "\n");
+        snprintf(text, sizeof(text), "%.*s", (int)n, line);
+        int w = lab_canvas_columns(c, text);
+        if (w > row.w)
+            return;
+        lab_canvas_text(
+            c, row.y, row.x, row.w,
+            strstr(text, ", not ") ? LAB_ROLE_WARN : LAB_ROLE_NORMAL, text);
+        lab_rect_cut_left(&row, w + 3);
+        line += n + (line[n] == '\n');
+    }
+}
+
 static void draw_curves(const struct train *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -310,6 +335,8 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     draw_facts(v, c, lab_rect_cut_top(&body, 1));
     draw_progress(v, c, lab_rect_cut_top(&body, 1));
     draw_more(v, c, lab_rect_cut_top(&body, 1));
+    if (v->snap.decoded[0])
+        draw_decoded(v, c, lab_rect_cut_top(&body, 1));
     draw_below(v, c, body);
 }
 

@@ -74,6 +74,11 @@ struct lab_variant {
     /* Group variants only: may take the elementwise activation that follows
      * into the same kernel (its kind comes in the group's params). */
     bool absorbs_activation;
+    /* NULL: nothing to prepare. Makes what `run` needs for these shapes and may
+     * not make itself: memory, a choice of algorithm. The views have sizes, and
+     * no memory; one that is not wanted has no elements. LAB_E_UNSUPPORTED: the
+     * variant does not serve the shape, and says why. */
+    lab_kernel_fn *prepare;
 };
 
 /* The kernels that one backend has for one op. */

@@ -263,6 +263,34 @@ static enum lab_status unused_choice(const struct maker *m,
     return st;
 }
 
+/* The sizes of every step, once: a step itself makes nothing. */
+static enum lab_status prepare_steps(const struct maker *m)
+{
+    for (int i = 0; i < m->out->n_steps; i++) {
+        const struct lab_schedule_step *at = &m->out->steps[i];
+        const struct lab_step *s = at->step;
+        struct lab_view in[LAB_STEP_IN];
+        struct lab_view out[LAB_STEP_OUT];
+        if (!at->variant->prepare)
+            continue;
+        for (int k = 0; k < s->n_in; k++)
+            in[k] = lab_plan_view(m->plan, s->in[k], NULL);
+        for (int k = 0; k < s->n_out; k++)
+            out[k] = lab_plan_view(m->plan, s->out[k], NULL);
+        struct lab_call call = {.in = in,
+                                .n_in = s->n_in,
+                                .out = out,
+                                .n_out = s->n_out,
+                                .params = s->params,
+                                .training = true,
+                                .node = (uint32_t)s->node};
+        enum lab_status st = lab_backend_prepare(m->be, at->variant, &call);
+        if (st)
+            return lab_fail_context(st, "step %s", s->name);
+    }
+    return LAB_OK;
+}
+
 static enum lab_status make_steps(struct maker *m)
 {
     for (int i = 0; i < m->plan->n_steps; i++) {
@@ -283,7 +311,7 @@ static enum lab_status make_steps(struct maker *m)
             at++;
         m->out->phase_first[phase] = at;
     }
-    return LAB_OK;
+    return prepare_steps(m);
 }
 
 static struct lab_schedule *schedule_alloc(int n_steps, int n_nodes)

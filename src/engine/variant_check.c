@@ -302,6 +302,8 @@ static enum lab_status try_variant(struct check *c, const struct lab_step *s,
                             .seed = c->plan->seed,
                             .node = (uint32_t)s->node};
     if (!st)
+        st = lab_backend_prepare(c->be, v, &call);
+    if (!st)
         st = lab_backend_run(c->be, v, &call);
     if (!st)
         st = lab_backend_sync(c->be);
@@ -321,6 +323,8 @@ static void judge(struct check *c, const struct lab_step *s,
     enum lab_status st = try_variant(c, s, v, &worst);
     if (!st && worst <= 1)
         return;
+    if (st == LAB_E_UNSUPPORTED && v->prepare)
+        return; /* not this shape; whoever chooses it is told so */
     lab_variant_withdraw(v);
     lab_str_addf(c->said, "%s %s %s, variant %s: ", s->op->name,
                  v->step ? v->step : "(group)", lab_phase_name(v->phase),

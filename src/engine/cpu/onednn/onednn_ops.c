@@ -9,6 +9,7 @@
 #include "cpu/onednn_abi.h"
 #include "conv2d.h"
 #include "dense.h"
+#include "onednn_rows.h"
 #include "onednn_run.h"
 #include "softmax.h"
 
@@ -20,7 +21,7 @@ LAB_EXPORT lab_onednn_report_to_fn lab_onednn_report_to;
 
 static lab_onednn_report_fn *report;
 
-static enum lab_status finish(enum lab_status st)
+enum lab_status onednn_finish(enum lab_status st)
 {
     if (st && report)
         report(st, lab_error());
@@ -56,7 +57,7 @@ static enum lab_status dense_forward(const struct lab_call *call, void *bias)
 
 static enum lab_status dense_matmul_forward(const struct lab_call *call)
 {
-    return finish(dense_forward(call, NULL));
+    return onednn_finish(dense_forward(call, NULL));
 }
 
 /* dW (K, M) = x^T dxW,  dx (N, K) = dxW W^T */
@@ -73,14 +74,14 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
     enum lab_status st = multiply(&dW, call->out[0].data, call->in[1].data,
                                   call->in[0].data, NULL);
     if (st || !call->out[1].data)
-        return finish(st);
+        return onednn_finish(st);
     struct onednn_key dx = onednn_key(ONEDNN_MATMUL);
     dx.n = N;
     dx.k = M;
     dx.m = K;
     dx.flip_b = true;
-    return finish(multiply(&dx, call->out[1].data, call->in[0].data,
-                           call->in[2].data, NULL));
+    return onednn_finish(multiply(&dx, call->out[1].data, call->in[0].data,
+                                  call->in[2].data, NULL));
 }
 
 static enum lab_status eltwise_forward(const struct lab_view *y,
@@ -106,7 +107,7 @@ static enum lab_status eltwise_backward(const struct lab_call *call,
     key.alg = alg;
     key.alpha = (float)alpha;
     key.n = call->out[0].count;
-    return finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
 }
 
 static dnnl_alg_kind_t activation_alg(enum lab_activation activation)
@@ -158,12 +159,12 @@ static enum lab_status dense_group_forward(const struct lab_call *call)
     const struct lab_dense_params *p = call->params;
     enum lab_status st = dense_forward(call, call->in[2].data);
     if (st || p->activation == LAB_ACT_NONE || !call->out[1].data)
-        return finish(st);
+        return onednn_finish(st);
     if (p->activation == LAB_ACT_RELU)
         return relu(&call->out[1], &call->out[0]);
-    return finish(eltwise_forward(&call->out[1], &call->out[0],
-                                  activation_alg(p->activation),
-                                  activation_alpha(p->activation, p->slope)));
+    return onednn_finish(eltwise_forward(
+        &call->out[1], &call->out[0], activation_alg(p->activation),
+        activation_alpha(p->activation, p->slope)));
 }
 
 static struct onednn_key conv_key(const struct lab_call *call,
@@ -195,7 +196,7 @@ static enum lab_status conv2d_conv_forward(const struct lab_call *call)
         conv_key(call, ONEDNN_CONV_FORWARD, &call->in[0], &call->out[0]);
     void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
                                    call->in[1].data};
-    return finish(onednn_run(&key, data));
+    return onednn_finish(onednn_run(&key, data));
 }
 
 static enum lab_status conv2d_conv_backward(const struct lab_call *call)
@@ -210,7 +211,7 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     key.kind = ONEDNN_CONV_DATA;
     if (!st && call->out[1].data)
         st = onednn_run(&key, dx);
-    return finish(st);
+    return onednn_finish(st);
 }
 
 static enum lab_status softmax_backward(const struct lab_call *call)
@@ -220,16 +221,16 @@ static enum lab_status softmax_backward(const struct lab_call *call)
                                    call->in[1].data};
     key.n = lab_view_rows(&call->in[0]);
     key.m = lab_view_cols(&call->in[0]);
-    return finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
 }
 
 /* An activation's two steps. */
 static enum lab_status activate(const struct lab_call *call,
                                 enum lab_activation activation, double slope)
 {
-    return finish(eltwise_forward(&call->out[0], &call->in[0],
-                                  activation_alg(activation),
-                                  activation_alpha(activation, slope)));
+    return onednn_finish(eltwise_forward(&call->out[0], &call->in[0],
+                                         activation_alg(activation),
+                                         activation_alpha(activation, slope)));
 }
 
 static enum lab_status activate_back(const struct lab_call *call,
@@ -365,6 +366,20 @@ static const struct lab_variant swish_rows[] = {
 static const struct lab_variant softmax_rows[] = {
     ONEDNN_ROW("softmax", LAB_BACKWARD, softmax_backward),
 };
+#define ONEDNN_RECURRENT(phase_id, fn)                                         \
+    {                                                                          \
+        .name = "onednn", .step = NULL, .phase = phase_id, .run = fn,          \
+        .source = "src/engine/cpu/onednn/onednn_recurrent.c", .symbol = #fn    \
+    }
+/* Two tables: a row of one op may be withdrawn and the other's not. */
+static const struct lab_variant lstm_rows[] = {
+    ONEDNN_RECURRENT(LAB_FORWARD, onednn_recurrent_forward),
+    ONEDNN_RECURRENT(LAB_BACKWARD, onednn_recurrent_backward),
+};
+static const struct lab_variant rnn_rows[] = {
+    ONEDNN_RECURRENT(LAB_FORWARD, onednn_recurrent_forward),
+    ONEDNN_RECURRENT(LAB_BACKWARD, onednn_recurrent_backward),
+};
 static const struct lab_kernel_set sets[] = {
     {"dense", dense_rows, ONEDNN_COUNT(dense_rows)},
     {"conv2d", conv2d_rows, ONEDNN_COUNT(conv2d_rows)},
@@ -376,6 +391,8 @@ static const struct lab_kernel_set sets[] = {
     {"softplus", softplus_rows, ONEDNN_COUNT(softplus_rows)},
     {"swish", swish_rows, ONEDNN_COUNT(swish_rows)},
     {"softmax", softmax_rows, ONEDNN_COUNT(softmax_rows)},
+    {"lstm", lstm_rows, ONEDNN_COUNT(lstm_rows)},
+    {"rnn", rnn_rows, ONEDNN_COUNT(rnn_rows)},
 };
 
 void lab_onednn_report_to(lab_onednn_report_fn *function)
@@ -387,7 +404,7 @@ const struct lab_kernel_set *lab_onednn_sets(int *count, int *abi)
 {
     *abi = LAB_ONEDNN_ABI;
     *count = 0;
-    if (finish(onednn_start()))
+    if (onednn_finish(onednn_start()))
         return NULL;
     *count = ONEDNN_COUNT(sets);
     return sets;

@@ -227,21 +227,34 @@ static dnnl_status_t find_or_make(struct entry **out,
     return entry_make(e, key);
 }
 
-enum lab_status onednn_run(const struct onednn_key *key, void *const *data)
+void onednn_enter(struct onednn_place *out)
 {
-    struct entry *e = NULL;
     pthread_mutex_lock(&lock);
 #ifdef _OPENMP
     omp_set_num_threads(1); /* this thread's setting: the same bits always */
 #endif
+    *out = (struct onednn_place){engine, stream};
+}
+
+enum lab_status onednn_leave(dnnl_status_t code, const char *what)
+{
+    enum lab_status st = check(code, what);
+    pthread_mutex_unlock(&lock);
+    return st;
+}
+
+enum lab_status onednn_run(const struct onednn_key *key, void *const *data)
+{
+    struct entry *e = NULL;
+    struct onednn_place at;
+    onednn_enter(&at);
     dnnl_status_t code = find_or_make(&e, key);
     for (int i = 0; !code && i < e->n_args; i++)
         code = dnnl_memory_set_data_handle(e->args[i].memory, data[i]);
     if (!code)
-        code = dnnl_primitive_execute(e->primitive, stream, e->n_args, e->args);
+        code =
+            dnnl_primitive_execute(e->primitive, at.stream, e->n_args, e->args);
     if (!code)
-        code = dnnl_stream_wait(stream);
-    enum lab_status st = check(code, "a primitive");
-    pthread_mutex_unlock(&lock);
-    return st;
+        code = dnnl_stream_wait(at.stream);
+    return onednn_leave(code, "a primitive");
 }

@@ -51,6 +51,15 @@ enum { ONEDNN_MAX_ARGS = 4 };
 /* Starts oneDNN, once. LAB_E_DEVICE with oneDNN's code. */
 enum lab_status onednn_start(void);
 
+/* Between the two the caller alone uses oneDNN, on one thread. leave() turns
+ * oneDNN's code into ours: "oneDNN: <what> failed: ...". */
+struct onednn_place {
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+};
+void onednn_enter(struct onednn_place *out);
+enum lab_status onednn_leave(dnnl_status_t code, const char *what);
+
 /* A key of zeros but for `kind`. */
 struct onednn_key onednn_key(enum onednn_kind kind);
 

@@ -64,7 +64,7 @@ struct lab_backend_ops {
     enum lab_status (*sync)(struct lab_backend *be);
     /* All kernel sets, an array of *count pointers that live as long as the
      * backend. Several sets may serve one op (reference, blas, onednn); the
-     * first row that fits a step is its default. */
+     * first row that fits a step is its readable reference. */
     const struct lab_kernel_set *const *(*sets)(struct lab_backend *be,
                                                 enum lab_dtype real,
                                                 int *count);
@@ -131,11 +131,15 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:
- * the default. Withdrawn variants (variant_check.h) are never returned. */
+ * the first row. Withdrawn variants (variant_check.h) are never returned. */
 const struct lab_variant *
 lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
                     const char *step, enum lab_phase phase, const char *name);
-/* Names that any step or group of the op has, without repeats, the default
+/* The row that says it is preferred for a step, or NULL. */
+const struct lab_variant *
+lab_backend_preferred(struct lab_backend *be, enum lab_dtype real,
+                      const char *op, const char *step, enum lab_phase phase);
+/* Names that any step or group of the op has, without repeats, the reference
  * first; returns how many, at most max. */
 int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
                               const char *op, const char **names, int max);

@@ -100,6 +100,12 @@ struct lab_schedule {
     int phase_first[LAB_PHASE_COUNT + 1]; /* index of a phase's first step */
 };
 
+/* A node one of whose steps does this many operations runs what its backend's
+ * tables call preferred; a smaller one takes less than half a millisecond a
+ * step in the readable reference, and there the kernel to read is the one that
+ * ran. What the lesson or the learner chooses wins over both. */
+enum { LAB_PREFERRED_FLOP = 500000 };
+
 /* A learner's choice for a node or for an op. */
 struct lab_variant_choice {
     const char *target; /* node id, op name, or "*" */

@@ -133,16 +133,16 @@ static __global__ void conv2d_turn(float *to, const float *from,
     to[back ? ours : theirs] = from[back ? theirs : ours];
 }
 
-static void stage(const struct job *j, float *box, const float *x,
-                  const struct lab_image &image, const struct stage &b)
+static void copy_in(const struct job *j, float *box, const float *x,
+                    const struct lab_image &image, const struct stage &b)
 {
     int64_t count = image.N * image.C * b.H * b.W;
     conv2d_stage<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(j->call)>>>(
         box, x, image, b, count);
 }
 
-static void unstage(const struct job *j, float *x, const float *box,
-                    const struct lab_image &image, const struct stage &b)
+static void copy_out(const struct job *j, float *x, const float *box,
+                     const struct lab_image &image, const struct stage &b)
 {
     int64_t count = image.N * image.sn;
     conv2d_unstage<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(j->call)>>>(
@@ -220,9 +220,9 @@ static enum lab_status describe(const struct job *j)
 
 /* The functions of a direction, and its tensors: two in, one out. */
 struct calls {
-    lab_cudnn_conv_list *list;
-    lab_cudnn_conv_size *size;
-    lab_cudnn_conv_run *run;
+    lab_cudnn_conv_list_fn *list;
+    lab_cudnn_conv_size_fn *size;
+    lab_cudnn_conv_run_fn *run;
     int a;
     int b;
     int c;
@@ -339,7 +339,12 @@ static enum lab_status job_of(const struct lab_call *call,
                               enum wish wish, struct job *j)
 {
     struct cudnn_key key = {{CUDNN_CONV, dir, wish}};
-    *j = {call, lab_conv2d_of(call, x, y), dir, wish, call->exec->cudnn};
+    *j = {};
+    j->call = call;
+    j->s = lab_conv2d_of(call, x, y);
+    j->dir = dir;
+    j->wish = wish;
+    j->dnn = call->exec->cudnn;
     const struct lab_conv2d &s = j->s;
     const int64_t parts[] = {
         s.win.nhwc,      s.x.N,           s.x.C,        s.x.H,       s.x.W,
@@ -382,7 +387,7 @@ static const float *given_x(const struct job *j, const float *x)
 {
     if (j->plan->mode != STAGED)
         return x;
-    stage(j, room(j, j->plan->x_at), x, j->s.x, j->plan->box);
+    copy_in(j, room(j, j->plan->x_at), x, j->s.x, j->plan->box);
     return room(j, j->plan->x_at);
 }
 
@@ -390,7 +395,7 @@ static const float *given_y(const struct job *j, const float *y)
 {
     if (j->plan->mode != STAGED || !j->s.win.nhwc)
         return y;
-    stage(j, room(j, j->plan->y_at), y, j->s.y, whole(j->s.y));
+    copy_in(j, room(j, j->plan->y_at), y, j->s.y, whole(j->s.y));
     return room(j, j->plan->y_at);
 }
 
@@ -415,7 +420,7 @@ static enum lab_status forward(const struct lab_call *call)
     const float *x = given_x(&j, lab_in(call, 0));
     st = run(&j, x, given_w(&j, lab_in(call, 1)), y);
     if (!st && copy)
-        unstage(&j, lab_out(call, 0), y, j.s.y, whole(j.s.y));
+        copy_out(&j, lab_out(call, 0), y, j.s.y, whole(j.s.y));
     return st ? st : lab_launched("conv2d_cudnn");
 }
 
@@ -449,7 +454,7 @@ static enum lab_status input_gradient(const struct lab_call *call,
     const float *w = given_w(&j, lab_in(call, 2));
     st = run(&j, w, given_y(&j, lab_in(call, 0)), dx);
     if (!st && copy)
-        unstage(&j, lab_out(call, 1), dx, j.s.x, j.plan->box);
+        copy_out(&j, lab_out(call, 1), dx, j.s.x, j.plan->box);
     return st ? st : lab_launched("conv2d_cudnn");
 }
 

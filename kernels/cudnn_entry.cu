@@ -126,8 +126,9 @@ enum lab_status cudnn_entry_made(const struct lab_call *call,
     return st;
 }
 
-void *cudnn_descriptor(struct lab_cudnn_entry *entry, lab_cudnn_create *create,
-                       lab_cudnn_destroy *destroy)
+void *cudnn_descriptor(struct lab_cudnn_entry *entry,
+                       lab_cudnn_create_fn *create,
+                       lab_cudnn_destroy_fn *destroy)
 {
     void *made = nullptr;
     if (entry->n_descriptors == LAB_CUDNN_DESCRIPTORS || create(&made))

@@ -29,8 +29,9 @@ enum lab_status cudnn_entry_made(const struct lab_call *call,
                                  struct lab_cudnn_entry *entry,
                                  enum lab_status st);
 /* A descriptor that the entry owns; NULL when there is none to be had. */
-void *cudnn_descriptor(struct lab_cudnn_entry *entry, lab_cudnn_create *create,
-                       lab_cudnn_destroy *destroy);
+void *cudnn_descriptor(struct lab_cudnn_entry *entry,
+                       lab_cudnn_create_fn *create,
+                       lab_cudnn_destroy_fn *destroy);
 /* Device memory of the entry, as long as it lives. */
 enum lab_status cudnn_memory(const struct lab_call *call,
                              struct lab_cudnn_entry *entry, size_t bytes);

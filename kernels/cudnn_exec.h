@@ -43,65 +43,68 @@ enum {
 
 /* F(type, field, symbol): the functions that are looked up. */
 #define LAB_CUDNN_FUNCTIONS(F)                                                 \
-    F(lab_cudnn_create, create, "cudnnCreate")                                 \
-    F(lab_cudnn_destroy, destroy, "cudnnDestroy")                              \
-    F(lab_cudnn_set_stream, set_stream, "cudnnSetStream")                      \
-    F(lab_cudnn_create, tensor_create, "cudnnCreateTensorDescriptor")          \
-    F(lab_cudnn_destroy, tensor_destroy, "cudnnDestroyTensorDescriptor")       \
-    F(lab_cudnn_tensor_4d, tensor_4d, "cudnnSetTensor4dDescriptorEx")          \
-    F(lab_cudnn_tensor_nd, tensor_nd, "cudnnSetTensorNdDescriptor")            \
-    F(lab_cudnn_create, filter_create, "cudnnCreateFilterDescriptor")          \
-    F(lab_cudnn_destroy, filter_destroy, "cudnnDestroyFilterDescriptor")       \
-    F(lab_cudnn_filter_4d, filter_4d, "cudnnSetFilter4dDescriptor")            \
-    F(lab_cudnn_create, conv_create, "cudnnCreateConvolutionDescriptor")       \
-    F(lab_cudnn_destroy, conv_destroy, "cudnnDestroyConvolutionDescriptor")    \
-    F(lab_cudnn_conv_2d, conv_2d, "cudnnSetConvolution2dDescriptor")           \
-    F(lab_cudnn_set_math, conv_math, "cudnnSetConvolutionMathType")            \
-    F(lab_cudnn_conv_list, forward_list,                                       \
+    F(lab_cudnn_create_fn, create, "cudnnCreate")                              \
+    F(lab_cudnn_destroy_fn, destroy, "cudnnDestroy")                           \
+    F(lab_cudnn_set_stream_fn, set_stream, "cudnnSetStream")                   \
+    F(lab_cudnn_create_fn, tensor_create, "cudnnCreateTensorDescriptor")       \
+    F(lab_cudnn_destroy_fn, tensor_destroy, "cudnnDestroyTensorDescriptor")    \
+    F(lab_cudnn_tensor_4d_fn, tensor_4d, "cudnnSetTensor4dDescriptorEx")       \
+    F(lab_cudnn_tensor_nd_fn, tensor_nd, "cudnnSetTensorNdDescriptor")         \
+    F(lab_cudnn_create_fn, filter_create, "cudnnCreateFilterDescriptor")       \
+    F(lab_cudnn_destroy_fn, filter_destroy, "cudnnDestroyFilterDescriptor")    \
+    F(lab_cudnn_filter_4d_fn, filter_4d, "cudnnSetFilter4dDescriptor")         \
+    F(lab_cudnn_create_fn, conv_create, "cudnnCreateConvolutionDescriptor")    \
+    F(lab_cudnn_destroy_fn, conv_destroy, "cudnnDestroyConvolutionDescriptor") \
+    F(lab_cudnn_conv_2d_fn, conv_2d, "cudnnSetConvolution2dDescriptor")        \
+    F(lab_cudnn_set_math_fn, conv_math, "cudnnSetConvolutionMathType")         \
+    F(lab_cudnn_conv_list_fn, forward_list,                                    \
       "cudnnGetConvolutionForwardAlgorithm_v7")                                \
-    F(lab_cudnn_conv_list, data_list,                                          \
+    F(lab_cudnn_conv_list_fn, data_list,                                       \
       "cudnnGetConvolutionBackwardDataAlgorithm_v7")                           \
-    F(lab_cudnn_conv_list, filter_list,                                        \
+    F(lab_cudnn_conv_list_fn, filter_list,                                     \
       "cudnnGetConvolutionBackwardFilterAlgorithm_v7")                         \
-    F(lab_cudnn_conv_size, forward_size,                                       \
+    F(lab_cudnn_conv_size_fn, forward_size,                                    \
       "cudnnGetConvolutionForwardWorkspaceSize")                               \
-    F(lab_cudnn_conv_size, data_size,                                          \
+    F(lab_cudnn_conv_size_fn, data_size,                                       \
       "cudnnGetConvolutionBackwardDataWorkspaceSize")                          \
-    F(lab_cudnn_conv_size, filter_size,                                        \
+    F(lab_cudnn_conv_size_fn, filter_size,                                     \
       "cudnnGetConvolutionBackwardFilterWorkspaceSize")                        \
-    F(lab_cudnn_conv_run, forward_run, "cudnnConvolutionForward")              \
-    F(lab_cudnn_conv_run, data_run, "cudnnConvolutionBackwardData")            \
-    F(lab_cudnn_conv_run, filter_run, "cudnnConvolutionBackwardFilter")        \
-    F(lab_cudnn_create, pool_create, "cudnnCreatePoolingDescriptor")           \
-    F(lab_cudnn_destroy, pool_destroy, "cudnnDestroyPoolingDescriptor")        \
-    F(lab_cudnn_pool_2d, pool_2d, "cudnnSetPooling2dDescriptor")               \
-    F(lab_cudnn_act, pool_forward, "cudnnPoolingForward")                      \
-    F(lab_cudnn_act_back, pool_backward, "cudnnPoolingBackward")               \
-    F(lab_cudnn_create, act_create, "cudnnCreateActivationDescriptor")         \
-    F(lab_cudnn_destroy, act_destroy, "cudnnDestroyActivationDescriptor")      \
-    F(lab_cudnn_act_set, act_set, "cudnnSetActivationDescriptor")              \
-    F(lab_cudnn_act, act_forward, "cudnnActivationForward")                    \
-    F(lab_cudnn_act_back, act_backward, "cudnnActivationBackward")             \
-    F(lab_cudnn_softmax, softmax_forward, "cudnnSoftmaxForward")               \
-    F(lab_cudnn_softmax_back, softmax_backward, "cudnnSoftmaxBackward")        \
-    F(lab_cudnn_bn_train, bn_train, "cudnnBatchNormalizationForwardTraining")  \
-    F(lab_cudnn_bn_infer, bn_infer, "cudnnBatchNormalizationForwardInference") \
-    F(lab_cudnn_bn_back, bn_backward, "cudnnBatchNormalizationBackward")       \
-    F(lab_cudnn_create, dropout_create, "cudnnCreateDropoutDescriptor")        \
-    F(lab_cudnn_destroy, dropout_destroy, "cudnnDestroyDropoutDescriptor")     \
-    F(lab_cudnn_dropout_set, dropout_set, "cudnnSetDropoutDescriptor")         \
-    F(lab_cudnn_create, rnn_create, "cudnnCreateRNNDescriptor")                \
-    F(lab_cudnn_destroy, rnn_destroy, "cudnnDestroyRNNDescriptor")             \
-    F(lab_cudnn_rnn_set, rnn_set, "cudnnSetRNNDescriptor_v8")                  \
-    F(lab_cudnn_create, rnn_data_create, "cudnnCreateRNNDataDescriptor")       \
-    F(lab_cudnn_destroy, rnn_data_destroy, "cudnnDestroyRNNDataDescriptor")    \
-    F(lab_cudnn_rnn_data_set, rnn_data_set, "cudnnSetRNNDataDescriptor")       \
-    F(lab_cudnn_rnn_room, rnn_room, "cudnnGetRNNTempSpaceSizes")               \
-    F(lab_cudnn_rnn_weights, rnn_weights, "cudnnGetRNNWeightSpaceSize")        \
-    F(lab_cudnn_rnn_part, rnn_part, "cudnnGetRNNWeightParams")                 \
-    F(lab_cudnn_rnn_run, rnn_forward, "cudnnRNNForward")                       \
-    F(lab_cudnn_rnn_data, rnn_backward_data, "cudnnRNNBackwardData_v8")        \
-    F(lab_cudnn_rnn_weight, rnn_backward_weights, "cudnnRNNBackwardWeights_v8")
+    F(lab_cudnn_conv_run_fn, forward_run, "cudnnConvolutionForward")           \
+    F(lab_cudnn_conv_run_fn, data_run, "cudnnConvolutionBackwardData")         \
+    F(lab_cudnn_conv_run_fn, filter_run, "cudnnConvolutionBackwardFilter")     \
+    F(lab_cudnn_create_fn, pool_create, "cudnnCreatePoolingDescriptor")        \
+    F(lab_cudnn_destroy_fn, pool_destroy, "cudnnDestroyPoolingDescriptor")     \
+    F(lab_cudnn_pool_2d_fn, pool_2d, "cudnnSetPooling2dDescriptor")            \
+    F(lab_cudnn_act_fn, pool_forward, "cudnnPoolingForward")                   \
+    F(lab_cudnn_act_back_fn, pool_backward, "cudnnPoolingBackward")            \
+    F(lab_cudnn_create_fn, act_create, "cudnnCreateActivationDescriptor")      \
+    F(lab_cudnn_destroy_fn, act_destroy, "cudnnDestroyActivationDescriptor")   \
+    F(lab_cudnn_act_set_fn, act_set, "cudnnSetActivationDescriptor")           \
+    F(lab_cudnn_act_fn, act_forward, "cudnnActivationForward")                 \
+    F(lab_cudnn_act_back_fn, act_backward, "cudnnActivationBackward")          \
+    F(lab_cudnn_softmax_fn, softmax_forward, "cudnnSoftmaxForward")            \
+    F(lab_cudnn_softmax_back_fn, softmax_backward, "cudnnSoftmaxBackward")     \
+    F(lab_cudnn_bn_train_fn, bn_train,                                         \
+      "cudnnBatchNormalizationForwardTraining")                                \
+    F(lab_cudnn_bn_infer_fn, bn_infer,                                         \
+      "cudnnBatchNormalizationForwardInference")                               \
+    F(lab_cudnn_bn_back_fn, bn_backward, "cudnnBatchNormalizationBackward")    \
+    F(lab_cudnn_create_fn, dropout_create, "cudnnCreateDropoutDescriptor")     \
+    F(lab_cudnn_destroy_fn, dropout_destroy, "cudnnDestroyDropoutDescriptor")  \
+    F(lab_cudnn_dropout_set_fn, dropout_set, "cudnnSetDropoutDescriptor")      \
+    F(lab_cudnn_create_fn, rnn_create, "cudnnCreateRNNDescriptor")             \
+    F(lab_cudnn_destroy_fn, rnn_destroy, "cudnnDestroyRNNDescriptor")          \
+    F(lab_cudnn_rnn_set_fn, rnn_set, "cudnnSetRNNDescriptor_v8")               \
+    F(lab_cudnn_create_fn, rnn_data_create, "cudnnCreateRNNDataDescriptor")    \
+    F(lab_cudnn_destroy_fn, rnn_data_destroy, "cudnnDestroyRNNDataDescriptor") \
+    F(lab_cudnn_rnn_data_set_fn, rnn_data_set, "cudnnSetRNNDataDescriptor")    \
+    F(lab_cudnn_rnn_room_fn, rnn_room, "cudnnGetRNNTempSpaceSizes")            \
+    F(lab_cudnn_rnn_weights_fn, rnn_weights, "cudnnGetRNNWeightSpaceSize")     \
+    F(lab_cudnn_rnn_part_fn, rnn_part, "cudnnGetRNNWeightParams")              \
+    F(lab_cudnn_rnn_run_fn, rnn_forward, "cudnnRNNForward")                    \
+    F(lab_cudnn_rnn_data_fn, rnn_backward_data, "cudnnRNNBackwardData_v8")     \
+    F(lab_cudnn_rnn_weight_fn, rnn_backward_weights,                           \
+      "cudnnRNNBackwardWeights_v8")
 
 enum { LAB_CUDNN_KEY = 20, LAB_CUDNN_DESCRIPTORS = 10 };
 
@@ -110,7 +113,7 @@ struct lab_cudnn_entry {
     struct lab_cudnn_entry *next;
     int64_t key[LAB_CUDNN_KEY];
     void *descriptor[LAB_CUDNN_DESCRIPTORS];
-    lab_cudnn_destroy *destroy[LAB_CUDNN_DESCRIPTORS];
+    lab_cudnn_destroy_fn *destroy[LAB_CUDNN_DESCRIPTORS];
     int n_descriptors;
     bool ready;   /* made to the end */
     void *plan;   /* the launcher's own struct, plain data */

@@ -32,6 +32,8 @@ struct check {
     struct lab_backend *be;
     void *arena;  /* of plan, on be */
     char *before; /* truth's persistent part before the step */
+    char *first;  /* the same before the phase: groups start there */
+    bool group;   /* a group is being judged */
     float *host;  /* room for the largest tensor */
     struct lab_str *said;
 };
@@ -184,8 +186,9 @@ static enum lab_status take_memory(struct check *c)
             most = c->plan->tensors[i].count;
     }
     c->before = lab_alloc(c->truth.plan->persistent_bytes + 1);
+    c->first = lab_alloc(c->truth.plan->persistent_bytes + 1);
     c->host = lab_alloc_array((size_t)most, sizeof(*c->host));
-    if (!c->before || !c->host)
+    if (!c->before || !c->first || !c->host)
         return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
     return lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
 }
@@ -197,6 +200,7 @@ static void release(struct check *c)
     lab_plan_free(c->plan);
     lab_replica_close(&c->truth);
     lab_free(c->before);
+    lab_free(c->first);
     lab_free(c->host);
 }
 
@@ -236,7 +240,7 @@ static enum lab_status hand_over(struct check *c, int tensor, bool poison)
     const struct lab_tensor *from = &c->truth.plan->tensors[tensor];
     const char *base = c->truth.arena;
     if (poison && t->persistent)
-        base = c->before; /* in place: as it was before the step */
+        base = c->group ? c->first : c->before; /* in place: as it was */
     for (int64_t i = 0; i < t->count; i++) {
         double v = lab_element_value(base + from->offset, from->dtype, i);
         if (poison && !t->persistent)
@@ -373,7 +377,9 @@ static enum lab_status judge_group(struct check *c, const struct lab_node *node,
     enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id);
     if (st)
         return st;
+    c->group = true;
     judge_all(c, &s, NULL, absorbed != NULL);
+    c->group = false;
     lab_step_release(&s);
     return LAB_OK;
 }
@@ -408,6 +414,8 @@ static enum lab_status walk_truth(struct check *c)
     enum lab_status st = LAB_OK;
     for (int i = 0; i < c->plan->n_steps && !st; i++) {
         const struct lab_step *s = &c->plan->steps[i];
+        if (i == 0 || s->phase != s[-1].phase)
+            memcpy(c->first, c->truth.arena, c->truth.plan->persistent_bytes);
         st = run_truth(c, i);
         if (!st)
             judge_all(c, s, s->kernel, false);

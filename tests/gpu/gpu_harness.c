@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "cuda_priv.h"
 #include "cuda_sets.h"
+#include "cudnn_exec.h"
+#include "cudnn_sets.h"
 
 /* Not the same around inputs and outputs: a kernel that goes one too far would
  * copy one guard over the other, and nothing would show. */
@@ -36,7 +38,16 @@ static const struct {
 #undef LAB_OP
 #undef LAB_OP_PLAN
 
-enum { SET_COUNT = sizeof(sets) / sizeof(sets[0]) };
+static const struct lab_kernel_set *const cudnn_sets[] = {
+#define LAB_CUDNN_SET(id) &lab_cudnn_##id,
+    LAB_CUDNN_SETS(LAB_CUDNN_SET)
+#undef LAB_CUDNN_SET
+};
+
+enum {
+    SET_COUNT = sizeof(sets) / sizeof(sets[0]),
+    CUDNN_COUNT = sizeof(cudnn_sets) / sizeof(cudnn_sets[0])
+};
 
 /* One tensor in all its places. */
 struct place {
@@ -51,11 +62,17 @@ struct place {
 static struct {
     struct lab_exec exec;
     struct lab_cublas cublas;
+    struct lab_cudnn cudnn;
     void *workspace;
     void *cublas_workspace;
     bool tried;
     bool there;
 } gpu;
+
+/* Rows that have passed a case. */
+enum { MAX_SERVED = 512 };
+static const struct lab_variant *served[MAX_SERVED];
+static int n_served;
 
 static int set_index(const char *op)
 {
@@ -125,6 +142,10 @@ struct lab_exec *gpu_exec(void)
     } else {
         print_message("cuBLAS is not tested: %s\n", why);
     }
+    if (lab_cudnn_available(&why) && lab_cudnn_open(&gpu.cudnn))
+        gpu.exec.cudnn = &gpu.cudnn;
+    else
+        print_message("cuDNN is not tested: %s\n", why);
     gpu.there = true;
     return &gpu.exec;
 }
@@ -134,6 +155,7 @@ void gpu_exec_close(void)
     if (!gpu.there)
         return;
     lab_cublas_close(&gpu.cublas);
+    lab_cudnn_release(&gpu.cudnn);
     cudaFree(gpu.workspace);
     cudaFree(gpu.cublas_workspace);
     cudaStreamDestroy(gpu.exec.stream);
@@ -280,6 +302,24 @@ static int count_tensors(const struct tensor *t, int most)
     return n;
 }
 
+/* What derive() wrote, as the device is to have it. */
+static void take_derived(struct setup *s)
+{
+    if (!s->c->derive)
+        return;
+    assert_int_equal(s->c->derive(&s->call), LAB_OK);
+    for (int i = 0; i < s->n_in; i++) {
+        struct place *p = &s->in[i];
+        double *ref = p->ref.data;
+        for (int64_t k = 0; p->host && k < p->dev.count; k++) {
+            if (p->dev.dtype != LAB_F32)
+                continue;
+            p->host[k] = (float)ref[k];
+            ref[k] = p->host[k];
+        }
+    }
+}
+
 static void setup_open(struct setup *s, const struct gpu_case *c)
 {
     s->c = c;
@@ -304,6 +344,7 @@ static void setup_open(struct setup *s, const struct gpu_case *c)
                                 .seed = 0x123456789ABCDEF0u,
                                 .iteration = c->iteration,
                                 .node = 7};
+    take_derived(s);
 }
 
 static void setup_close(struct setup *s)
@@ -390,7 +431,8 @@ static void check_outputs(struct setup *s, int round, const char *what)
     }
 }
 
-static void check_variant(struct setup *s, const struct lab_variant *v)
+/* false: it does not serve these sizes, and says so. */
+static bool check_variant(struct setup *s, const struct lab_variant *v)
 {
     char what[256];
     const struct gpu_case *c = s->c;
@@ -401,7 +443,12 @@ static void check_variant(struct setup *s, const struct lab_variant *v)
         at += snprintf(what + at, sizeof(what) - (size_t)at, " %lld",
                        (long long)c->in[0].dim[d]);
     if (strcmp(v->name, "cublas") == 0 && !gpu.exec.cublas)
-        return;
+        return false;
+    enum lab_status st = v->prepare ? v->prepare(&s->call) : LAB_OK;
+    if (st == LAB_E_UNSUPPORTED)
+        return false;
+    if (st)
+        fail_msg("%s: %s", what, lab_error());
     for (int round = 0; round < 3; round++) {
         upload(s);
         if (round < 2)
@@ -411,22 +458,65 @@ static void check_variant(struct setup *s, const struct lab_variant *v)
         check_outputs(s, round, what);
     }
     inputs_unchanged(s, what);
+    return true;
+}
+
+static void note_served(const struct lab_variant *v)
+{
+    for (int i = 0; i < n_served; i++) {
+        if (served[i] == v)
+            return;
+    }
+    assert_true(n_served < MAX_SERVED);
+    served[n_served++] = v;
+}
+
+void gpu_check_served(const char *prefix)
+{
+    int n = 0;
+    for (int i = 0; i < CUDNN_COUNT; i++) {
+        for (int k = 0; k < cudnn_sets[i]->count; k++) {
+            const struct lab_variant *v = &cudnn_sets[i]->variants[k];
+            bool found = false;
+            if (strncmp(v->name, prefix, strlen(prefix)) != 0)
+                continue;
+            for (int at = 0; at < n_served && !found; at++)
+                found = served[at] == v;
+            if (!found)
+                fail_msg("%s.%s %s %s has not served any case",
+                         cudnn_sets[i]->op, v->step ? v->step : "group",
+                         lab_phase_name(v->phase), v->name);
+            n++;
+        }
+    }
+    assert_true(n > 0);
+}
+
+static int check_set(struct setup *s, const struct lab_kernel_set *set)
+{
+    int found = 0;
+    for (int i = 0; i < set->count; i++) {
+        if (!fits(&set->variants[i], s->c->step, s->c->phase))
+            continue;
+        if (check_variant(s, &set->variants[i]))
+            note_served(&set->variants[i]);
+        found++;
+    }
+    return found;
 }
 
 static void check_all(struct setup *s)
 {
-    const struct lab_kernel_set *set = gpu_cuda_set(s->c->op);
     int found = 0;
     s->call.in = s->in_dev;
     s->call.out = s->out_dev;
     s->call.exec = &gpu.exec;
-    for (int i = 0; i < set->count; i++) {
-        if (!fits(&set->variants[i], s->c->step, s->c->phase))
-            continue;
-        check_variant(s, &set->variants[i]);
-        found++;
+    found = check_set(s, gpu_cuda_set(s->c->op));
+    for (int i = 0; i < CUDNN_COUNT && gpu.exec.cudnn; i++) {
+        if (strcmp(cudnn_sets[i]->op, s->c->op) == 0)
+            found += check_set(s, cudnn_sets[i]);
     }
-    if (found == 0)
+    if (found == 0 && (s->c->step || gpu.exec.cudnn))
         fail_msg("no CUDA kernel for %s.%s", s->c->op, s->c->step);
 }
 

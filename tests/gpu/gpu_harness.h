@@ -13,6 +13,8 @@ enum { CASE_TENSORS = 17, CASE_OUT = 6 };
 enum fill {
     FILL_NULL,      /* the plan does not want it */
     FILL_UNIFORM,   /* [-2, 2) */
+    FILL_SMALL,     /* [-0.25, 0.25): weights of recurrent layers */
+    FILL_TIES,      /* 0, 1 or 2 */
     FILL_POSITIVE,  /* [0, 1): probabilities, Adam's v */
     FILL_WIDE,      /* [-30, 30), and what is hard: 0, -0, 100, -100, 1e-30 */
     FILL_SPECIAL,   /* FILL_UNIFORM with NaN and both infinities in it */
@@ -35,6 +37,7 @@ struct gpu_case {
     struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
     struct tensor out[CASE_OUT];
     bool inout;
+    lab_kernel_fn *derive; /* inputs from the others, in double; may be NULL */
     const void *params;
     bool evaluation; /* call->training is false */
     uint64_t iteration;
@@ -59,6 +62,9 @@ void gpu_check(const struct gpu_case *c);
 /* The same; `reference` fills the outputs, in double, where the step has no
  * reference of its own: groups. */
 void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);
+/* Fails unless every row of cuDNN's tables whose name starts so has served at
+ * least one case of this process: a row may refuse sizes, not all of them. */
+void gpu_check_served(const char *prefix);
 /* The same for the fused dense group, whose reference is three steps. */
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
                      const void *activation_params);

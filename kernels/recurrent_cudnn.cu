@@ -11,9 +11,10 @@
  *   bias      one, added to the product with x
  *
  * Backward needs what forward left in cuDNN's reserve, which belongs to the
- * layer's entry. It is used when the same iteration's forward has filled it;
- * otherwise (a schedule that was made between the two, say) forward runs once
- * more, into nowhere. The result is the same. */
+ * layer's entry. It is used when the same iteration's forward has filled it, and
+ * once: backward writes over it. Otherwise (the learner goes back one step, a
+ * schedule was made between the two) forward runs once more, into nowhere. The
+ * result is the same. */
 #include "base/mem.h"
 #include "cudnn_entry.cuh"
 #include "sequence.cuh"
@@ -408,7 +409,7 @@ static enum lab_status recurrent_backward(const struct lab_call *call)
     enum lab_status st = job_of(call, 1, &call->in[7], &j);
     if (st)
         return st;
-    const struct plan *p = j.plan;
+    struct plan *p = j.plan;
     carry_inputs(&j);
     if (!has_reserve(&j))
         st = run(&j, numbers(&j, p->y_at), true);
@@ -416,6 +417,7 @@ static enum lab_status recurrent_backward(const struct lab_call *call)
         st = carry_gradient(&j, &dhy);
     if (!st)
         st = gradients(&j, dhy);
+    p->filled = false; /* cuDNN writes over it on the way back */
     if (st)
         return st;
     carry_weights(&j, numbers(&j, p->dweights_at), lab_out(call, 1),

@@ -325,10 +325,11 @@ static void judge(struct check *c, const struct lab_step *s,
     if (lab_variant_withdrawn(v))
         return;
     enum lab_status st = try_variant(c, s, v, &worst);
-    if (!st && worst <= 1)
-        return;
-    if (st == LAB_E_UNSUPPORTED && v->prepare)
-        return; /* not this shape; whoever chooses it is told so */
+    bool refused = st == LAB_E_UNSUPPORTED && v->prepare;
+    if (v->prepare)
+        lab_variant_tally(v, !refused);
+    if (refused || (!st && worst <= 1))
+        return; /* who chooses it for a shape that it refuses is told so */
     lab_variant_withdraw(v);
     lab_str_addf(c->said, "%s %s %s, variant %s: ", s->op->name,
                  v->step ? v->step : "(group)", lab_phase_name(v->phase),
@@ -510,5 +511,7 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     if (st)
         lab_variant_forget(
             be->ops); /* it was not finished: the next call tries again */
+    else
+        lab_variant_withdraw_unserved();
     return st;
 }

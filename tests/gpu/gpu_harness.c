@@ -89,6 +89,12 @@ const struct lab_kernel_set *gpu_cuda_set(const char *op)
     return sets[set_index(op)].cuda;
 }
 
+const struct lab_kernel_set *const *gpu_cudnn_sets(int *count)
+{
+    *count = CUDNN_COUNT;
+    return cudnn_sets;
+}
+
 const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real)
 {
     int i = set_index(op);
@@ -471,14 +477,15 @@ static void note_served(const struct lab_variant *v)
     served[n_served++] = v;
 }
 
-void gpu_check_served(const char *prefix)
+void gpu_check_served(void)
 {
     int n = 0;
     for (int i = 0; i < CUDNN_COUNT; i++) {
         for (int k = 0; k < cudnn_sets[i]->count; k++) {
             const struct lab_variant *v = &cudnn_sets[i]->variants[k];
             bool found = false;
-            if (strncmp(v->name, prefix, strlen(prefix)) != 0)
+            /* Winograd in one kernel: GPUs before Hopper. */
+            if (strcmp(v->name, "cudnn_winograd") == 0)
                 continue;
             for (int at = 0; at < n_served && !found; at++)
                 found = served[at] == v;
@@ -512,7 +519,8 @@ static void check_all(struct setup *s)
     s->call.out = s->out_dev;
     s->call.exec = &gpu.exec;
     found = check_set(s, gpu_cuda_set(s->c->op));
-    for (int i = 0; i < CUDNN_COUNT && gpu.exec.cudnn; i++) {
+    for (int i = 0; i < CUDNN_COUNT && gpu.exec.cudnn && !s->c->not_cudnn;
+         i++) {
         if (strcmp(cudnn_sets[i]->op, s->c->op) == 0)
             found += check_set(s, cudnn_sets[i]);
     }

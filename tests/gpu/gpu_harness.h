@@ -39,6 +39,7 @@ struct gpu_case {
     bool inout;
     lab_kernel_fn *derive; /* inputs from the others, in double; may be NULL */
     const void *params;
+    bool not_cudnn;  /* its rows document that they differ here */
     bool evaluation; /* call->training is false */
     uint64_t iteration;
 };
@@ -62,13 +63,14 @@ void gpu_check(const struct gpu_case *c);
 /* The same; `reference` fills the outputs, in double, where the step has no
  * reference of its own: groups. */
 void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);
-/* Fails unless every row of cuDNN's tables whose name starts so has served at
- * least one case of this process: a row may refuse sizes, not all of them. */
-void gpu_check_served(const char *prefix);
+/* Fails unless every row of cuDNN's tables has served at least one case of this
+ * process: a row may refuse sizes, not all of them. */
+void gpu_check_served(void);
 /* The same for the fused dense group, whose reference is three steps. */
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
                      const void *activation_params);
 
 const struct lab_kernel_set *gpu_cuda_set(const char *op);
+const struct lab_kernel_set *const *gpu_cudnn_sets(int *count);
 const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real);
 lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase);

@@ -214,9 +214,11 @@ struct tensors {
 static enum lab_status take(struct lab_backend *be, const struct shape *shapes,
                             struct tensors *out)
 {
-    *out = (struct tensors){.n = MOST};
+    *out = (struct tensors){.n = 0};
     for (int i = 0; i < MOST; i++) {
         struct lab_view *v = &out->view[i];
+        if (shapes[i].rank > 0)
+            out->n = i + 1;
         v->rank = shapes[i].rank;
         v->count = v->rank > 0;
         for (int d = 0; d < v->rank; d++) {

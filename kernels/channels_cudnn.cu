@@ -164,9 +164,15 @@ static enum lab_status make_norm(const struct lab_call *call,
     if (!cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy) ||
         !cudnn_descriptor(e, dnn->tensor_create, dnn->tensor_destroy))
         return no_memory();
-    int status =
-        dnn->tensor_4d(e->descriptor[ALL], LAB_CUDNN_FLOAT, (int)outer, (int)C,
-                       (int)inner, 1, (int)(C * inner), (int)inner, 1, 1);
+    /* It counts images to 65,535; of one pixel each, they may be one's rows. */
+    bool rows = inner == 1 && outer > 65535;
+    if (outer > 65535 && !rows)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "%s: cuDNN takes at most 65535 images", norm_text);
+    int status = dnn->tensor_4d(
+        e->descriptor[ALL], LAB_CUDNN_FLOAT, rows ? 1 : (int)outer, (int)C,
+        rows ? (int)outer : (int)inner, 1, (int)(C * (rows ? outer : inner)),
+        (int)inner, rows ? (int)C : 1, rows ? (int)C : 1);
     if (!status)
         status = dnn->tensor_4d(e->descriptor[CHANNELS], LAB_CUDNN_FLOAT, 1,
                                 (int)C, 1, 1, (int)C, 1, 1, 1);

@@ -1,6 +1,7 @@
-/* kernels/conv2d_cudnn.cuh -- a convolution by cuDNN, in two files:
- *   conv2d_cudnn_find.cu  a shape, once: descriptors, algorithm, memory
- *   conv2d_cudnn.cu       the copies around it, the steps and their table */
+/* kernels/conv2d_cudnn.cuh -- a convolution by cuDNN, in three files:
+ *   conv2d_cudnn_find.cu     a shape, once: descriptors, algorithm, memory
+ *   conv2d_cudnn_measure.cu  the fastest algorithm, by trying them
+ *   conv2d_cudnn.cu          the copies around it, the steps and their table */
 #pragma once
 #include "conv2d_cuda.cuh"
 #include "cudnn_entry.cuh"
@@ -60,6 +61,18 @@ const char *conv_name(enum conv_wish wish);
 enum lab_status conv_job_of(const struct lab_call *call,
                             enum conv_direction dir, enum conv_wish wish,
                             struct conv_job *j);
+/* A way to do it: how the tensors are handed over, and cuDNN's number. */
+struct conv_candidate {
+    enum conv_mode mode;
+    int algorithm;
+};
+enum { CONV_CANDIDATES = 32 };
+
+/* What cuDNN lists for the shape and gives the same bits every time, in its
+ * order; returns how many, at most CONV_CANDIDATES. */
+int conv_list(const struct conv_job *j, struct conv_candidate *out);
+/* The plan is that candidate; false: it does not serve the shape. */
+bool conv_take(const struct conv_job *j, const struct conv_candidate &c);
 /* Chooses among what gives the same bits every time by trying it. */
 enum lab_status conv_measure(struct conv_job *j);
 /* One direction of a step, on the views of j->call. */

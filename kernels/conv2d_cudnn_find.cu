@@ -2,10 +2,8 @@
  * have it, and which of its algorithms.
  *
  * cuDNN lists what it expects to be fast. `cudnn` takes the first of the list
- * that gives the same bits every time; when a schedule is made, and the work is
- * worth it, each of the list is run a few times on scratch memory, and one that
- * is a tenth faster than those before it is taken instead. The choice holds as
- * long as the backend is open. */
+ * that gives the same bits every time, until conv2d_cudnn_measure.cu knows
+ * better. */
 #include <string.h>
 
 #include "conv2d_cudnn.cuh"
@@ -19,15 +17,7 @@ static const int numbers[][3][2] = {
     {{4, 4}, {2, 2}, {2, 2}}, {{5, 5}, {3, 2}, {6, 2}},
     {{6, 6}, {4, 5}, {5, 5}}, {{7, 7}, {5, 5}, {5, 5}}};
 
-enum { MOST = 16, CANDIDATES = 2 * MOST, TRIES = 3 };
-
-/* Below this many multiplications and additions there is nothing to gain. */
-static const double worth_measuring = 1e8;
-
-struct candidate {
-    enum conv_mode mode;
-    int algorithm;
-};
+enum { MOST = CONV_CANDIDATES / 2 };
 
 const char *conv_name(enum conv_wish wish)
 {
@@ -147,8 +137,7 @@ static void lay_out(const struct conv_job *j)
     p->total = p->w_at + (size_t)conv_weights(j) * sizeof(float);
 }
 
-/* The plan is that candidate; false: it does not serve the shape. */
-static bool take(const struct conv_job *j, const struct candidate &c)
+bool conv_take(const struct conv_job *j, const struct conv_candidate &c)
 {
     j->plan->mode = c.mode;
     if (describe(j) || !try_algorithm(j, c.algorithm))
@@ -171,7 +160,7 @@ static int modes_of(const struct conv_job *j, enum conv_mode modes[2])
 }
 
 static int list_mode(const struct conv_job *j, enum conv_mode mode,
-                     struct candidate *out)
+                     struct conv_candidate *out)
 {
     struct lab_cudnn_algorithm listed[MOST];
     struct conv_calls f = conv_calls_of(j);
@@ -191,7 +180,7 @@ static int list_mode(const struct conv_job *j, enum conv_mode mode,
     return n;
 }
 
-static int list_all(const struct conv_job *j, struct candidate *out)
+int conv_list(const struct conv_job *j, struct conv_candidate *out)
 {
     enum conv_mode modes[2];
     int n_modes = modes_of(j, modes);
@@ -205,10 +194,10 @@ static int list_all(const struct conv_job *j, struct candidate *out)
 
 static bool take_first(const struct conv_job *j)
 {
-    struct candidate listed[CANDIDATES];
-    int n = list_all(j, listed);
+    struct conv_candidate listed[CONV_CANDIDATES];
+    int n = conv_list(j, listed);
     for (int i = 0; i < n; i++) {
-        if (take(j, listed[i]))
+        if (conv_take(j, listed[i]))
             return true;
     }
     return false;
@@ -219,7 +208,7 @@ static bool take_named(const struct conv_job *j)
     enum conv_mode modes[2];
     int n = modes_of(j, modes);
     for (int i = 0; i < 2 * n; i++) {
-        if (take(j, {modes[i % n], numbers[j->wish][j->dir][i / n]}))
+        if (conv_take(j, {modes[i % n], numbers[j->wish][j->dir][i / n]}))
             return true;
     }
     return false;
@@ -281,139 +270,4 @@ enum lab_status conv_job_of(const struct lab_call *call,
     if (!j->entry->ready)
         st = cudnn_entry_made(call, j->entry, make(j));
     return st ? st : cudnn_workspace(call, j->plan->total);
-}
-
-/* ---- measuring ---- */
-
-/* A call of the same sizes on memory of its own. */
-struct trial {
-    struct lab_call call;
-    struct lab_view in[3];
-    struct lab_view out[2];
-    cudaEvent_t begin;
-    cudaEvent_t end;
-    char *memory;
-    size_t bytes;
-};
-
-static size_t views_bytes(const struct lab_view *views, int n)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < n; i++)
-        bytes += cudnn_round((size_t)views[i].count * sizeof(float));
-    return bytes;
-}
-
-static char *place(struct lab_view *to, const struct lab_view *from, int n,
-                   char *at)
-{
-    for (int i = 0; i < n; i++) {
-        to[i] = from[i];
-        to[i].data = at;
-        at += cudnn_round((size_t)from[i].count * sizeof(float));
-    }
-    return at;
-}
-
-/* Where there is no room, the first of the list stays: no error. */
-static bool trial_open(struct trial *t, const struct conv_job *j,
-                       size_t workspace)
-{
-    const struct lab_call *call = j->call;
-    size_t tensors =
-        views_bytes(call->in, call->n_in) + views_bytes(call->out, call->n_out);
-    t->bytes = tensors + workspace;
-    t->call = *call;
-    if (cudaMalloc(&t->memory, t->bytes) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return false;
-    }
-    char *at = place(t->in, call->in, call->n_in, t->memory);
-    place(t->out, call->out, call->n_out, at);
-    t->call.in = t->in;
-    t->call.out = t->out;
-    return cudaEventCreate(&t->begin) == cudaSuccess &&
-           cudaEventCreate(&t->end) == cudaSuccess &&
-           cudaMemsetAsync(t->memory, 0, t->bytes, lab_stream(call)) ==
-               cudaSuccess;
-}
-
-static void trial_close(struct trial *t, const struct conv_job *j)
-{
-    (void)cudaStreamSynchronize(lab_stream(j->call));
-    if (t->begin)
-        (void)cudaEventDestroy(t->begin);
-    if (t->end)
-        (void)cudaEventDestroy(t->end);
-    if (t->memory)
-        (void)cudaFree(t->memory);
-    (void)cudaGetLastError();
-}
-
-/* The shortest of a few runs; false: it does not run after all. */
-static bool time_one(const struct trial *t, const struct conv_job *j,
-                     float *best)
-{
-    struct conv_job on_trial = *j;
-    on_trial.call = &t->call;
-    *best = 0.0f;
-    for (int i = 0; i <= TRIES; i++) { /* the first loads the kernels */
-        float ms = 0.0f;
-        (void)cudaEventRecord(t->begin, lab_stream(j->call));
-        if (conv_execute(&on_trial) ||
-            cudaEventRecord(t->end, lab_stream(j->call)) != cudaSuccess ||
-            cudaEventSynchronize(t->end) != cudaSuccess ||
-            cudaEventElapsedTime(&ms, t->begin, t->end) != cudaSuccess)
-            return false;
-        if (i == 1 || (i > 1 && ms < *best))
-            *best = ms;
-    }
-    return true;
-}
-
-static int fastest(const struct trial *t, const struct conv_job *j,
-                   const struct candidate *listed, int n)
-{
-    int best = -1;
-    float best_ms = 0.0f;
-    for (int i = 0; i < n; i++) {
-        float ms;
-        if (!take(j, listed[i]) || !time_one(t, j, &ms))
-            continue;
-        if (best < 0 || ms < 0.9f * best_ms) {
-            best = i;
-            best_ms = ms;
-        }
-    }
-    return best;
-}
-
-enum lab_status conv_measure(struct conv_job *j)
-{
-    struct candidate listed[CANDIDATES];
-    struct lab_cudnn *dnn = j->dnn;
-    double work = 2.0 * (double)(j->s.y.N * j->s.y.H * j->s.y.W) *
-                  (double)conv_weights(j);
-    if (j->plan->measured || work < worth_measuring)
-        return LAB_OK;
-    j->plan->measured = true;
-    struct conv_plan first = *j->plan;
-    int n = list_all(j, listed);
-    size_t most = 0;
-    for (int i = 0; i < n; i++) {
-        if (take(j, listed[i]) && j->plan->total > most)
-            most = j->plan->total;
-    }
-    struct trial t = {};
-    int best = -1;
-    if (n > 1 && trial_open(&t, j, most)) {
-        void *workspace = dnn->workspace;
-        dnn->workspace = t.memory + t.bytes - most;
-        best = fastest(&t, j, listed, n);
-        dnn->workspace = workspace;
-    }
-    trial_close(&t, j);
-    if (best < 0 || !take(j, listed[best]))
-        take(j, {first.mode, first.algorithm});
-    return cudnn_workspace(j->call, j->plan->total);
 }

@@ -15,7 +15,8 @@ enum cudnn_kind {
     CUDNN_POOL,
     CUDNN_ROWS,
     CUDNN_CHANNELS,
-    CUDNN_RNN
+    CUDNN_RNN,
+    CUDNN_ATTENTION
 };
 
 /* The entry of `key`; one that is not `ready` is new, and its maker fills it:

@@ -106,6 +106,18 @@ enum {
     F(lab_cudnn_rnn_weight_fn, rnn_backward_weights,                           \
       "cudnnRNNBackwardWeights_v8")
 
+/* The same; any of them may be NULL. */
+#define LAB_CUDNN_OPTIONAL(F)                                                  \
+    F(lab_cudnn_create_fn, seq_create, "cudnnCreateSeqDataDescriptor")         \
+    F(lab_cudnn_destroy_fn, seq_destroy, "cudnnDestroySeqDataDescriptor")      \
+    F(lab_cudnn_seq_set_fn, seq_set, "cudnnSetSeqDataDescriptor")              \
+    F(lab_cudnn_create_fn, attn_create, "cudnnCreateAttnDescriptor")           \
+    F(lab_cudnn_destroy_fn, attn_destroy, "cudnnDestroyAttnDescriptor")        \
+    F(lab_cudnn_attn_set_fn, attn_set, "cudnnSetAttnDescriptor")               \
+    F(lab_cudnn_attn_room_fn, attn_room, "cudnnGetMultiHeadAttnBuffers")       \
+    F(lab_cudnn_attn_run_fn, attn_forward, "cudnnMultiHeadAttnForward")        \
+    F(lab_cudnn_attn_back_fn, attn_backward, "cudnnMultiHeadAttnBackwardData")
+
 enum { LAB_CUDNN_KEY = 20, LAB_CUDNN_DESCRIPTORS = 10 };
 
 /* What one shape of one function needs; owned by lab_cudnn. */
@@ -135,6 +147,7 @@ struct lab_cudnn {
     struct lab_cudnn_retired *retired;
 #define LAB_CUDNN_FIELD(type, field, symbol) type *field;
     LAB_CUDNN_FUNCTIONS(LAB_CUDNN_FIELD)
+    LAB_CUDNN_OPTIONAL(LAB_CUDNN_FIELD)
 #undef LAB_CUDNN_FIELD
     const char *(*status_text)(int status);
     void (*last_error)(char *out, size_t size); /* NULL: not in this cuDNN */

@@ -126,3 +126,31 @@ typedef int lab_cudnn_rnn_weight_fn(void *handle, void *rnn, int add,
                                     size_t weight_bytes, void *dweights,
                                     size_t work_bytes, void *work,
                                     size_t reserve_bytes, void *reserve);
+
+/* Attention: cuDNN may come without these. */
+typedef int lab_cudnn_seq_set_fn(void *s, int type, int rank, const int *dim,
+                                 const int *axes, size_t n_lengths,
+                                 const int *lengths, void *fill);
+typedef int lab_cudnn_attn_set_fn(void *a, unsigned mode, int heads,
+                                  double scale, int type, int precision,
+                                  int math, void *dropout, void *dropout_after,
+                                  int q, int k, int v, int q_projection,
+                                  int k_projection, int v_projection,
+                                  int o_projection, int most_q, int most_k,
+                                  int most_batch, int most_beams);
+typedef int lab_cudnn_attn_room_fn(void *handle, void *a, size_t *weights,
+                                   size_t *work, size_t *reserve);
+typedef int
+lab_cudnn_attn_run_fn(void *handle, void *a, int at, const int *from,
+                      const int *to, const int *q_lengths, const int *k_lengths,
+                      void *q, const void *q_data, const void *residuals,
+                      void *k, const void *k_data, void *v, const void *v_data,
+                      void *o, void *o_data, size_t weight_bytes,
+                      const void *weights, size_t work_bytes, void *work,
+                      size_t reserve_bytes, void *reserve);
+typedef int lab_cudnn_attn_back_fn(
+    void *handle, void *a, const int *from, const int *to, const int *q_lengths,
+    const int *k_lengths, void *o, const void *do_data, void *q, void *dq_data,
+    const void *q_data, void *k, void *dk_data, const void *k_data, void *v,
+    void *dv_data, const void *v_data, size_t weight_bytes, const void *weights,
+    size_t work_bytes, void *work, size_t reserve_bytes, void *reserve);

@@ -4,9 +4,8 @@
  * subtracted (SOFTMAX_ACCURATE) over each row, relu, sigmoid and tanh, where a
  * NaN stays one. Rows are cuDNN's images of C channels and one pixel.
  *
- * In attention the mask comes first: a kernel of our own writes -inf where a
- * query may not look, and cuDNN's softmax works on that in place. */
-#include "attention_cuda.cuh"
+ * A row of nothing but -inf is zeros there, and NaN here. */
+#include "softmax.h"
 #include "cudnn_entry.cuh"
 
 /* The descriptor of a matrix, and of the function where there is one. */
@@ -62,29 +61,23 @@ static enum lab_status softmax_prepare(const struct lab_call *call)
     return softmax_entry(call, &e);
 }
 
-static enum lab_status softmax_of(const struct lab_call *call, const float *x)
+static enum lab_status softmax_forward(const struct lab_call *call)
 {
     struct lab_cudnn_entry *e;
     const struct lab_cudnn *dnn = call->exec->cudnn;
     enum lab_status st = softmax_entry(call, &e);
     if (st)
         return st;
-    return cudnn_judge(
-        call,
-        dnn->softmax_forward(dnn->handle, LAB_CUDNN_SOFTMAX_ACCURATE,
-                             LAB_CUDNN_SOFTMAX_INSTANCE, &cudnn_one,
-                             e->descriptor[MATRIX], x, &cudnn_zero,
-                             e->descriptor[MATRIX], lab_out(call, 0)),
-        softmax_text);
+    return cudnn_judge(call,
+                       dnn->softmax_forward(
+                           dnn->handle, LAB_CUDNN_SOFTMAX_ACCURATE,
+                           LAB_CUDNN_SOFTMAX_INSTANCE, &cudnn_one,
+                           e->descriptor[MATRIX], lab_in(call, 0), &cudnn_zero,
+                           e->descriptor[MATRIX], lab_out(call, 0)),
+                       softmax_text);
 }
 
-static enum lab_status softmax_forward(const struct lab_call *call)
-{
-    return softmax_of(call, lab_in(call, 0));
-}
-
-/* dx = y (dy - sum dy y), with y and dy at these inputs. */
-template <int DY, int Y>
+/* dx = y (dy - sum dy y) */
 static enum lab_status softmax_backward(const struct lab_call *call)
 {
     struct lab_cudnn_entry *e;
@@ -97,31 +90,9 @@ static enum lab_status softmax_backward(const struct lab_call *call)
         call,
         dnn->softmax_backward(dnn->handle, LAB_CUDNN_SOFTMAX_ACCURATE,
                               LAB_CUDNN_SOFTMAX_INSTANCE, &cudnn_one, d,
-                              lab_in(call, Y), d, lab_in(call, DY), &cudnn_zero,
+                              lab_in(call, 1), d, lab_in(call, 0), &cudnn_zero,
                               d, lab_out(call, 0)),
         softmax_text);
-}
-
-/* scores, and -inf where query i may not see key j */
-static __global__ void softmax_mask_cudnn(float *masked, const float *scores,
-                                          int64_t Tq, int64_t Tk, int64_t count)
-{
-    int64_t at = lab_element();
-    if (at < count)
-        masked[at] = at % Tk > at / Tk % Tq ? -INFINITY : scores[at];
-}
-
-static enum lab_status attend_softmax(const struct lab_call *call)
-{
-    const struct lab_view *scores = &call->in[0];
-    if (!lab_params<lab_attention_params>(call)->causal)
-        return softmax_of(call, lab_in(call, 0));
-    softmax_mask_cudnn<<<lab_blocks(scores->count), LAB_BLOCK, 0,
-                         lab_stream(call)>>>(
-        lab_out(call, 0), lab_in(call, 0), scores->dim[scores->rank - 2],
-        scores->dim[scores->rank - 1], scores->count);
-    enum lab_status st = lab_launched("softmax_mask_cudnn");
-    return st ? st : softmax_of(call, lab_out(call, 0));
 }
 
 /* ---- activations ---- */
@@ -188,15 +159,8 @@ static const char source[] = "kernels/rows_cudnn.cu";
 
 static const struct lab_variant softmax_rows[] = {
     lab_row("cudnn", "softmax", LAB_FORWARD, softmax_forward, source,
-            "softmax_of", false, softmax_prepare),
-    lab_row("cudnn", "softmax", LAB_BACKWARD, softmax_backward<0, 1>, source,
-            "softmax_backward", false, softmax_prepare),
-};
-
-static const struct lab_variant attention_rows[] = {
-    lab_row("cudnn", "softmax", LAB_FORWARD, attend_softmax, source,
-            "softmax_mask_cudnn", false, softmax_prepare),
-    lab_row("cudnn", "softmax", LAB_BACKWARD, softmax_backward<0, 1>, source,
+            "softmax_forward", false, softmax_prepare),
+    lab_row("cudnn", "softmax", LAB_BACKWARD, softmax_backward, source,
             "softmax_backward", false, softmax_prepare),
 };
 
@@ -214,10 +178,6 @@ ACTIVATION_ROWS(tanh, LAB_CUDNN_TANH);
 
 const struct lab_kernel_set lab_cudnn_softmax =
     lab_set("softmax", softmax_rows);
-const struct lab_kernel_set lab_cudnn_scaled_dot_attention =
-    lab_set("scaled_dot_attention", attention_rows);
-const struct lab_kernel_set lab_cudnn_attention =
-    lab_set("attention", attention_rows);
 const struct lab_kernel_set lab_cudnn_relu = lab_set("relu", relu_rows);
 const struct lab_kernel_set lab_cudnn_sigmoid =
     lab_set("sigmoid", sigmoid_rows);

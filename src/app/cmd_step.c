@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "counting.h"
 #include "say.h"
 #include "signals.h"
 #include "step_json.h"
@@ -35,6 +36,8 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
                 st = lab_fail(LAB_E_CANCELLED, "interrupted");
         } while (!st && !lab_walk_at_end(w->walk));
     }
+    if (!st && lab_counting_wanted(w))
+        st = lab_counting_iteration(w);
     lab_walk_run_end(w->walk);
     if (!st)
         st = w->options->json ? lab_step_json_end(w)

@@ -86,8 +86,11 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     struct lab_lesson_screen *s = user;
     struct lab_live *live = lab_recording_live(s->recording);
     size_t n = lab_live_kernels(live, exec, found, MOST);
-    for (size_t i = 0; i < n && i < MOST && (int)i < max; i++)
+    for (size_t i = 0; i < n && i < MOST && (int)i < max; i++) {
         convert_kernel(&found[i], &rows[i]);
+        rows[i].counted =
+            lab_live_counters(live, exec, (int64_t)i, &rows[i].counters);
+    }
     return (int)n;
 }
 
@@ -298,7 +301,8 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
                   .prepare = lab_recording_prepare,
                   .opened = lab_recording_opened,
                   .restarted = lab_recording_restarted,
-                  .closing = lab_recording_closing},
+                  .closing = lab_recording_closing,
+                  .count = lab_recording_count_said},
         .wake = wake,
         .wake_user = s};
     return lab_session_new(&s->session, &config);

@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
      "(repeatable)",
      1},
     {"counters", KEY_COUNTERS, "SET", 0,
-     "Hardware counters: off, basic or full; this version takes none", 1},
+     "Hardware counters of one iteration: off, basic or full", 1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},

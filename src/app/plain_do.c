@@ -201,6 +201,20 @@ static enum lab_status check(struct lab_plain *p, const char *parameter)
     return st ? st : lab_plain_print_checks(p);
 }
 
+/* Counters of the step that ran last, its node, or all that has run. */
+static enum lab_status count(struct lab_plain *p, const char *scope)
+{
+    struct lab_command c = {
+        .kind = LAB_DO_COUNT, .n = p->snap.position - 1, .phase = -1};
+    put_text(c.text, scope[0] ? scope : "step");
+    enum lab_status st = lab_plain_run(p, &c);
+    if (st)
+        return st;
+    lab_say(stdout, "%s\n", p->snap.stop_reason);
+    lab_plain_print_counters(p);
+    return LAB_OK;
+}
+
 static enum lab_status do_moves(struct lab_plain *p,
                                 const struct lab_ui_command *c)
 {
@@ -244,6 +258,8 @@ static enum lab_status do_command(struct lab_plain *p,
         return lab_plain_explain(p, c);
     case LAB_COMMAND_VARIANT:
         return choose(p, c);
+    case LAB_COMMAND_COUNT:
+        return count(p, c->arg);
     case LAB_COMMAND_CHECK:
         return check(p, c->arg);
     case LAB_COMMAND_STOP:

@@ -59,3 +59,6 @@ enum lab_status lab_plain_print_stats(struct lab_plain *p, int tensor);
 enum lab_status lab_plain_list(struct lab_plain *p, const char *what);
 enum lab_status lab_plain_help(const char *word);
 enum lab_status lab_plain_print_checks(struct lab_plain *p);
+
+/* plain_counters.c: what was counted, for every kernel of this iteration. */
+void lab_plain_print_counters(struct lab_plain *p);

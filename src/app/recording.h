@@ -16,6 +16,7 @@
 #include "engine/snapshot.h"
 #include "engine/walk.h"
 #include "lesson/lesson.h"
+#include "profiler/counters.h"
 #include "profiler/profiler.h"
 #include "store/live.h"
 #include "store/writer.h"
@@ -51,6 +52,17 @@ struct lab_live *lab_recording_live(struct lab_recording *r);
 enum lab_time_source lab_recording_time_source(const struct lab_recording *r);
 /* The run, after a restart the one that it ended; 0: none yet. */
 int64_t lab_recording_run(const struct lab_recording *r);
+/* What is counted in this run: OFF too where counters cannot be had. */
+enum lab_counter_set lab_recording_counters(const struct lab_recording *r);
+/* Counts steps that have run (profiler/counters.h); where the run asked for no
+ * set, the basic one. On the thread that walks. */
+enum lab_status lab_recording_count(struct lab_recording *r,
+                                    struct lab_walk *walk, int from, int to,
+                                    struct lab_counted *out);
+/* The same as a hook of engine/session.h. */
+enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
+                                         int from, int to, char *said,
+                                         size_t bytes);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
 /* Everything recorded so far is in the database. */

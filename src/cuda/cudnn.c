@@ -56,10 +56,14 @@ static bool find_symbols(void)
     LAB_CUDNN_FUNCTIONS(LAB_CUDNN_FIND)
 #undef LAB_CUDNN_FIND
     whole = whole && symbol(&api.table.status_text, "cudnnGetErrorString");
-    if (whole)
-        *(void **)&api.table.last_error =
-            dlsym(api.lib, "cudnnGetLastErrorString");
-    return whole;
+    if (!whole)
+        return false;
+    *(void **)&api.table.last_error = dlsym(api.lib, "cudnnGetLastErrorString");
+#define LAB_CUDNN_TRY(type, field, name)                                       \
+    *(void **)&api.table.field = dlsym(api.lib, name);
+    LAB_CUDNN_OPTIONAL(LAB_CUDNN_TRY)
+#undef LAB_CUDNN_TRY
+    return true;
 }
 
 static void load(void)

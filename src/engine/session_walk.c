@@ -403,6 +403,9 @@ static void do_slow(struct lab_session *s, const struct lab_command *c)
     case LAB_DO_CHECK:
         lab_session_check(s, c->text);
         break;
+    case LAB_DO_COUNT:
+        lab_session_count(s, c);
+        break;
     default:
         break;
     }

@@ -41,6 +41,8 @@ static const struct lab_ui_command_word WORDS[] = {
      "the node runs another implementation"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER",
      "its gradient against central differences"},
+    {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
+     "hardware counters of what has run"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
     {LAB_COMMAND_LIST, "list", "list [steps | breaks | tensors | variants]",
@@ -305,6 +307,22 @@ static enum lab_status parse_names(const struct line *l, int least, int most,
     return st;
 }
 
+/* Which steps' counters: of this one, its node, or all that has run. */
+static enum lab_status parse_scope(const struct line *l,
+                                   struct lab_ui_command *c)
+{
+    static const char *const scopes[] = {"step", "node", "iteration"};
+    enum { SCOPES = sizeof(scopes) / sizeof(scopes[0]) };
+    enum lab_status st = parse_names(l, 0, 1, c);
+    if (st || !c->arg[0])
+        return st;
+    for (int i = 0; i < SCOPES; i++) {
+        if (strcmp(scopes[i], c->arg) == 0)
+            return LAB_OK;
+    }
+    return fail_nearest("scope", c->arg, scopes, SCOPES);
+}
+
 static enum lab_status parse_rest(const struct line *l,
                                   struct lab_ui_command *c)
 {
@@ -336,6 +354,8 @@ static enum lab_status parse_rest(const struct line *l,
     case LAB_COMMAND_LIST:
     case LAB_COMMAND_HELP:
         return parse_names(l, 0, 1, c);
+    case LAB_COMMAND_COUNT:
+        return parse_scope(l, c);
     default:
         return parse_names(l, 0, 0, c);
     }

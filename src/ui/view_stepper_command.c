@@ -203,6 +203,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
     case LAB_COMMAND_VARIANT:
         named(v, LAB_DO_VARIANT, cmd);
         return true;
+    case LAB_COMMAND_COUNT:
+        lab_stepper_count(v, cmd->arg[0] ? cmd->arg : "step");
+        return true;
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         show(v, cmd);

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "attention.h"
 #include "base/mem.h"
 #include "batch_norm.h"
 #include "conv2d.h"
@@ -542,12 +541,10 @@ static void every_row_serves(void **state)
     const struct lab_conv2d_params conv = {
         {.size = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}};
     const struct lab_pool_params pool = {{.size = {2, 2}, .stride = {2, 2}}};
-    const struct lab_attention_params attention[] = {{3, false}, {3, true}};
     struct tensor x = T4(4, 8, 16, 18);
     struct tensor W = T4(16, 8, 3, 3);
     struct tensor y = T4(4, 16, 16, 18);
     struct tensor half = T4(4, 8, 8, 9);
-    struct tensor scores = T4(2, 3, 7, 7);
     const struct gpu_case cases[] = {
         {"conv2d", "conv", LAB_FORWARD, {x, W}, {y}, .params = &conv},
         {"conv2d", "conv", LAB_BACKWARD, {y, x, W}, {W, x}, .params = &conv},
@@ -556,25 +553,12 @@ static void every_row_serves(void **state)
         {"softmax", "softmax", LAB_FORWARD, {x}, {x}},
         {"softmax", "softmax", LAB_BACKWARD, {x, x}, {x}},
     };
-    static const char *const attentions[] = {"attention",
-                                             "scaled_dot_attention"};
     (void)state;
     if (!gpu_exec())
         skip();
     for (size_t i = 0; i < COUNT_OF(cases); i++)
         gpu_check(&cases[i]);
     check_activations(x);
-    for (int i = 0; i < 4; i++) {
-        struct gpu_case c = {.op = attentions[i / 2],
-                             .step = "softmax",
-                             .in = {scores},
-                             .out = {scores},
-                             .params = &attention[i % 2]};
-        gpu_check(&c);
-        c.phase = LAB_BACKWARD;
-        c.in[1] = scores;
-        gpu_check(&c);
-    }
     if (gpu_exec()->cudnn)
         gpu_check_served();
 }

@@ -26,6 +26,17 @@ enum { LAB_EXEC_UNTOLD = -1 };
 
 struct lab_walk;
 
+/* Who has steps run again, and how often: every slot is called, on the calling
+ * thread. */
+struct lab_rerun {
+    void *user;
+    enum lab_status (*pass_begin)(void *user); /* nothing is running */
+    void (*step_begin)(void *user, int index);
+    void (*step_end)(void *user, int index); /* queued, not waited for */
+    /* The device has finished; *again: another pass is wanted. */
+    enum lab_status (*pass_end)(void *user, bool *again);
+};
+
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
  * the walk. LAB_E_RANGE: the tensors are larger than the device; LAB_E_NOMEM:
@@ -90,6 +101,14 @@ bool lab_walk_samples(int64_t iteration);
  * Between iterations only; leaves parameters and position as they were. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
+
+/* Runs steps from .. to-1 of this iteration, which have run, again as often as
+ * it is asked for, with the inputs that they had. No observer hears of it, and
+ * afterwards all tensors, the position and the figures are as before, bit for
+ * bit. LAB_E_STATE: a step has not run yet; LAB_E_NOMEM: no room to keep the
+ * tensors aside meanwhile; or what a slot returned. */
+enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
+                               const struct lab_rerun *r);
 
 /* Copies a whole tensor to the host, in its own element type. `old`: a
  * persistent tensor as this iteration found it. */

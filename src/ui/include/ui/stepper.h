@@ -6,6 +6,7 @@
  * Every function runs on the UI's thread and must not block. */
 #pragma once
 #include "engine/session.h"
+#include "trace/metric.h"
 #include "ui/screen.h"
 
 struct lab_ui;
@@ -21,6 +22,8 @@ struct lab_stepper_kernel {
     int64_t shared_bytes; /* of a block: static and dynamic */
     double occupancy_pct; /* theoretical, 0..100 */
     int occupancy_limit;  /* enum lab_occupancy_limit of trace/record.h */
+    bool counted;         /* hardware counters were taken: */
+    struct lab_counters counters;
 };
 
 /* Lines of styled text, in the making. */

@@ -477,7 +477,7 @@ static void note_served(const struct lab_variant *v)
     served[n_served++] = v;
 }
 
-void gpu_check_served(void)
+void gpu_check_served(const char *op)
 {
     int n = 0;
     for (int i = 0; i < CUDNN_COUNT; i++) {
@@ -485,7 +485,8 @@ void gpu_check_served(void)
             const struct lab_variant *v = &cudnn_sets[i]->variants[k];
             bool found = false;
             /* Winograd in one kernel: GPUs before Hopper. */
-            if (strcmp(v->name, "cudnn_winograd") == 0)
+            if (strcmp(v->name, "cudnn_winograd") == 0 ||
+                strcmp(cudnn_sets[i]->op, op) != 0)
                 continue;
             for (int at = 0; at < n_served && !found; at++)
                 found = served[at] == v;

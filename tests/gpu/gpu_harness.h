@@ -63,9 +63,9 @@ void gpu_check(const struct gpu_case *c);
 /* The same; `reference` fills the outputs, in double, where the step has no
  * reference of its own: groups. */
 void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);
-/* Fails unless every row of cuDNN's tables has served at least one case of this
- * process: a row may refuse sizes, not all of them. */
-void gpu_check_served(void);
+/* Fails unless every row of cuDNN's table of the op has served at least one
+ * case of this process: a row may refuse sizes, not all of them. */
+void gpu_check_served(const char *op);
 /* The same for the fused dense group, whose reference is three steps. */
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
                      const void *activation_params);

@@ -2,23 +2,25 @@
  * cudnnMultiHeadAttn, with the projections left out.
  *
  * q, k and v are projected already, and lie as (N, T, H, E). cuDNN's heads are
- * for projections of one input; ours have an input each. So a head is one of
- * cuDNN's beams, which each have their own keys and values (ONE_TO_ONE), and
- * nothing is copied. The mask is a window of keys for every query.
+ * for projections of one input; ours have an input each. So a head is one more
+ * sequence of cuDNN's batch, which has to have it in one piece: (N, H, T, E).
+ * One head lies so already; several are copied, in and out. The mask is a window
+ * of keys for every query.
  *
  * Backward needs what forward left in cuDNN's reserve: the one of this
  * iteration, once; otherwise forward runs again, as for recurrent layers. */
 #include "attention.h"
 #include "base/mem.h"
 #include "cudnn_entry.cuh"
+#include "launch.cuh"
 
 enum { Q, K, V, O, ATTENTION };
 
 struct attention_plan {
     size_t work_bytes;
     size_t reserve_bytes;
-    size_t ctx_at;   /* in the workspace: forward's result, once more */
-    size_t spare_at; /* and room for gradients that nobody wants */
+    size_t in_at[4];   /* in the workspace: copies of q, k, v and ctx or dctx */
+    size_t grad_at[3]; /* dq, dk, dv */
     size_t total;
     int *from; /* first key of each query, and one behind its last */
     int *to;
@@ -45,13 +47,28 @@ static enum lab_status judge(const struct attention_job *j, int status)
     return cudnn_judge(j->call, status, text);
 }
 
-/* (N, T, H, width), every sequence of full length. */
+/* (N, A, B, width) -> (N, B, A, width) */
+static __global__ void attend_turn_cudnn(float *to, const float *from,
+                                         int64_t A, int64_t B, int64_t width,
+                                         int64_t count)
+{
+    int64_t i = lab_element();
+    if (i >= count)
+        return;
+    int64_t e = i % width;
+    int64_t a = i / width % A;
+    int64_t b = i / width / A % B;
+    int64_t n = i / width / A / B;
+    to[i] = from[((n * A + a) * B + b) * width + e];
+}
+
+/* N*H sequences of full length. */
 static int describe(const struct attention_job *j, int which, int64_t T,
                     int64_t width, const int *length)
 {
     enum { TIME = 0, BATCH = 1, BEAM = 2, VECTOR = 3 };
     const int axes[] = {BATCH, TIME, BEAM, VECTOR};
-    const int dim[] = {(int)T, (int)j->d.N, (int)j->d.H, (int)width};
+    const int dim[] = {(int)T, (int)(j->d.N * j->d.H), 1, (int)width};
     return j->dnn->seq_set(j->entry->descriptor[which], LAB_CUDNN_FLOAT, 4, dim,
                            axes, (size_t)(j->d.N * j->d.H), length, nullptr);
 }
@@ -59,7 +76,6 @@ static int describe(const struct attention_job *j, int which, int64_t T,
 static enum lab_status describe_all(const struct attention_job *j,
                                     const int *q_length, const int *k_length)
 {
-    enum { ONE_TO_ONE = 1 };
     const struct lab_attention_dims *d = &j->d;
     struct attention_plan *p = j->plan;
     void *self = j->entry->descriptor[ATTENTION];
@@ -72,11 +88,11 @@ static enum lab_status describe_all(const struct attention_job *j,
     if (!status)
         status = describe(j, O, d->Tq, d->F, q_length);
     if (!status)
-        status = j->dnn->attn_set(self, ONE_TO_ONE, 1, 1.0 / sqrt((double)d->E),
+        status = j->dnn->attn_set(self, 0, 1, 1.0 / sqrt((double)d->E),
                                   LAB_CUDNN_FLOAT, LAB_CUDNN_FLOAT,
                                   LAB_CUDNN_FMA, nullptr, nullptr, (int)d->E,
                                   (int)d->E, (int)d->F, 0, 0, 0, 0, (int)d->Tq,
-                                  (int)d->Tk, (int)d->N, (int)d->H);
+                                  (int)d->Tk, (int)(d->N * d->H), 1);
     if (!status)
         status = j->dnn->attn_room(j->dnn->handle, self, &weights,
                                    &p->work_bytes, &p->reserve_bytes);
@@ -145,13 +161,14 @@ static enum lab_status make(const struct attention_job *j)
     lab_free(length);
     for (int64_t i = 0; i < d->Tq && !st; i++)
         p->to[i] = (int)(j->causal && i + 1 < d->Tk ? i + 1 : d->Tk);
-    p->ctx_at = cudnn_round(p->work_bytes);
-    p->spare_at = p->ctx_at + cudnn_round((size_t)(d->N * d->Tq * d->H * d->F) *
-                                          sizeof(float));
-    p->total = p->spare_at +
-               cudnn_round((size_t)j->in[0].count * sizeof(float)) +
-               cudnn_round((size_t)j->in[1].count * sizeof(float)) +
-               cudnn_round((size_t)j->in[2].count * sizeof(float));
+    const int64_t count[] = {
+        d->N * d->Tq * d->H * d->E, d->N * d->Tk * d->H * d->E,
+        d->N * d->Tk * d->H * d->F, d->N * d->Tq * d->H * d->F};
+    p->total = cudnn_round(p->work_bytes);
+    for (int i = 0; i < 7; i++) {
+        (i < 4 ? p->in_at[i] : p->grad_at[i - 4]) = p->total;
+        p->total += cudnn_round((size_t)count[i % 4] * sizeof(float));
+    }
     return st;
 }
 
@@ -183,16 +200,61 @@ static enum lab_status job_of(const struct lab_call *call, int at,
     return st ? st : cudnn_workspace(call, j->plan->total);
 }
 
-static enum lab_status run(const struct attention_job *j, void *ctx)
+static void *room(const struct attention_job *j, size_t at)
+{
+    return static_cast<char *>(j->dnn->workspace) + at;
+}
+
+static void turn(const struct attention_job *j, void *to, const void *from,
+                 int64_t A, int64_t B, int64_t width)
+{
+    int64_t count = j->d.N * A * B * width;
+    attend_turn_cudnn<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(j->call)>>>(
+        static_cast<float *>(to), static_cast<const float *>(from), A, B, width,
+        count);
+}
+
+/* Sizes of what Q, K, V or O describes. */
+static int64_t time_of(const struct attention_job *j, int which)
+{
+    return which == Q || which == O ? j->d.Tq : j->d.Tk;
+}
+
+static int64_t width_of(const struct attention_job *j, int which)
+{
+    return which == Q || which == K ? j->d.E : j->d.F;
+}
+
+/* The tensor as cuDNN is to have it. */
+static const void *given(const struct attention_job *j, int which,
+                         const void *data)
+{
+    if (j->d.H == 1)
+        return data;
+    void *copy = room(j, j->plan->in_at[which]);
+    turn(j, copy, data, time_of(j, which), j->d.H, width_of(j, which));
+    return copy;
+}
+
+static void give_back(const struct attention_job *j, int which, void *out,
+                      const void *copy)
+{
+    if (out && out != copy)
+        turn(j, out, copy, j->d.H, time_of(j, which), width_of(j, which));
+}
+
+/* q, k and v, as cuDNN has them, into ctx. */
+static enum lab_status run(const struct attention_job *j,
+                           const void *const given[3], void *ctx)
 {
     struct attention_plan *p = j->plan;
     void **d = j->entry->descriptor;
     int status = j->dnn->attn_forward(
         j->dnn->handle, d[ATTENTION], -1, p->from, p->to,
         reinterpret_cast<int *>(memory(j, 0)),
-        reinterpret_cast<int *>(memory(j, 1)), d[Q], j->in[0].data, nullptr,
-        d[K], j->in[1].data, d[V], j->in[2].data, d[O], ctx, 0, nullptr,
-        p->work_bytes, j->dnn->workspace, p->reserve_bytes, memory(j, 2));
+        reinterpret_cast<int *>(memory(j, 1)), d[Q], given[Q], nullptr, d[K],
+        given[K], d[V], given[V], d[O], ctx, 0, nullptr, p->work_bytes,
+        j->dnn->workspace, p->reserve_bytes, memory(j, 2));
     p->filled = status == 0;
     p->iteration = j->call->iteration;
     p->seed = j->call->seed;
@@ -204,18 +266,25 @@ static enum lab_status attend_forward(const struct lab_call *call)
 {
     struct attention_job j;
     enum lab_status st = job_of(call, 0, &j);
-    return st ? st : run(&j, call->out[0].data);
+    if (st)
+        return st;
+    void *out = call->out[0].data;
+    void *ctx = j.d.H == 1 ? out : room(&j, j.plan->in_at[O]);
+    const void *const all[] = {given(&j, Q, j.in[Q].data),
+                               given(&j, K, j.in[K].data),
+                               given(&j, V, j.in[V].data)};
+    st = run(&j, all, ctx);
+    if (st)
+        return st;
+    give_back(&j, O, out, ctx);
+    return lab_launched("attend_turn_cudnn");
 }
 
-/* Where a gradient goes: out, or room that nobody reads. */
+/* Where cuDNN writes a gradient: where it is wanted, or into the workspace. */
 static void *target(const struct attention_job *j, int i)
 {
-    char *at = static_cast<char *>(j->dnn->workspace) + j->plan->spare_at;
-    if (j->call->out[i].data)
-        return j->call->out[i].data;
-    for (int k = 0; k < i; k++)
-        at += cudnn_round((size_t)j->in[k].count * sizeof(float));
-    return at;
+    void *out = j->call->out[i].data;
+    return out && j->d.H == 1 ? out : room(j, j->plan->grad_at[i]);
 }
 
 static enum lab_status attend_backward(const struct lab_call *call)
@@ -226,21 +295,27 @@ static enum lab_status attend_backward(const struct lab_call *call)
         return st;
     struct attention_plan *p = j.plan;
     void **d = j.entry->descriptor;
+    const void *const all[] = {given(&j, Q, j.in[Q].data),
+                               given(&j, K, j.in[K].data),
+                               given(&j, V, j.in[V].data)};
     bool there = p->filled && p->iteration == call->iteration &&
                  p->seed == call->seed && p->q == j.in[0].data;
     if (!there)
-        st = run(&j, static_cast<char *>(j.dnn->workspace) + p->ctx_at);
+        st = run(&j, all, room(&j, p->in_at[O]));
     p->filled = false;
     if (st)
         return st;
-    return judge(&j, j.dnn->attn_backward(
-                         j.dnn->handle, d[ATTENTION], p->from, p->to,
-                         reinterpret_cast<int *>(memory(&j, 0)),
-                         reinterpret_cast<int *>(memory(&j, 1)), d[O],
-                         call->in[0].data, d[Q], target(&j, 0), j.in[0].data,
-                         d[K], target(&j, 1), j.in[1].data, d[V], target(&j, 2),
-                         j.in[2].data, 0, nullptr, p->work_bytes,
-                         j.dnn->workspace, p->reserve_bytes, memory(&j, 2)));
+    const void *dctx = given(&j, O, call->in[0].data);
+    st = judge(&j, j.dnn->attn_backward(
+                       j.dnn->handle, d[ATTENTION], p->from, p->to,
+                       reinterpret_cast<int *>(memory(&j, 0)),
+                       reinterpret_cast<int *>(memory(&j, 1)), d[O], dctx, d[Q],
+                       target(&j, Q), all[Q], d[K], target(&j, K), all[K], d[V],
+                       target(&j, V), all[V], 0, nullptr, p->work_bytes,
+                       j.dnn->workspace, p->reserve_bytes, memory(&j, 2)));
+    for (int i = Q; i <= V && !st; i++)
+        give_back(&j, i, call->out[i].data, target(&j, i));
+    return st ? st : lab_launched("attend_turn_cudnn");
 }
 
 static enum lab_status prepare(const struct lab_call *call, int at)

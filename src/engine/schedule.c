@@ -8,12 +8,21 @@
 #include "base/str.h"
 #include "plan_priv.h"
 
+/* A variant may not serve a step's sizes (lab_variant.prepare). */
+struct outcome {
+    bool served;
+    bool refused;
+};
+
 struct maker {
     const struct lab_plan *plan;
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
-    bool *used;  /* by choice: it fitted some step */
-    bool *large; /* by node: see LAB_PREFERRED_FLOP */
+    bool *used;              /* by choice: it fitted some step */
+    bool *large;             /* by node: see LAB_PREFERRED_FLOP */
+    struct outcome *outcome; /* by choice */
+    char why[512];           /* the first refusal */
+    enum lab_status status;  /* a variant that could not be prepared */
     int n_choices;
     struct lab_schedule *out;
     int absorbed_until; /* plan steps before this one are hidden already */
@@ -41,20 +50,62 @@ static int closeness(const char *target, const struct lab_node *node,
     return strcmp(target, "*") == 0;
 }
 
+/* Makes what the variant needs for the step's sizes; a step makes nothing. */
+static enum lab_status prepare(const struct maker *m, const struct lab_step *s,
+                               const struct lab_variant *v)
+{
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+    if (!v->prepare)
+        return LAB_OK;
+    for (int k = 0; k < s->n_in; k++)
+        in[k] = lab_plan_view(m->plan, s->in[k], NULL);
+    for (int k = 0; k < s->n_out; k++)
+        out[k] = lab_plan_view(m->plan, s->out[k], NULL);
+    struct lab_call call = {.in = in,
+                            .n_in = s->n_in,
+                            .out = out,
+                            .n_out = s->n_out,
+                            .params = s->params,
+                            .training = true,
+                            .node = (uint32_t)s->node};
+    enum lab_status st = lab_backend_prepare(m->be, v, &call);
+    return st ? lab_fail_context(st, "step %s", s->name) : LAB_OK;
+}
+
+/* What a choice named by id must serve; one for an op or for all steps serves
+ * what it can, and the others run as if it were not there. */
+static bool accept(struct maker *m, int choice, int close, enum lab_status st)
+{
+    bool refused = st == LAB_E_UNSUPPORTED && close <= 2;
+    if (refused && !m->why[0])
+        snprintf(m->why, sizeof(m->why), "%s", lab_error());
+    if (refused)
+        m->outcome[choice].refused = true;
+    else if (st)
+        m->status = st;
+    else
+        m->outcome[choice].served = true;
+    return st == LAB_OK;
+}
+
 /* The variant for a step, by the closest choice that fits; NULL when no choice
  * fits. A choice that fits and is overruled has been used all the same. */
-static const struct lab_variant *
-chosen(struct maker *m, const struct lab_node *node,
-       const struct lab_op_def *op, const char *kernel, enum lab_phase phase)
+static const struct lab_variant *chosen(struct maker *m,
+                                        const struct lab_node *node,
+                                        const struct lab_step *step)
 {
+    const struct lab_op_def *op = step->op;
     const struct lab_variant *best = NULL;
     int best_close = 0;
+    int by = -1;
     for (int i = 0; i < m->n_choices; i++) {
         int close = closeness(m->choices[i].target, node, op);
         const struct lab_variant *v = NULL;
         if (close > 0)
-            v = lab_backend_variant(m->be, m->plan->real, op->name, kernel,
-                                    phase, m->choices[i].variant);
+            v = lab_backend_variant(m->be, m->plan->real, op->name,
+                                    step->kernel, step->phase,
+                                    m->choices[i].variant);
         if (!v)
             continue;
         m->used[i] = true;
@@ -62,19 +113,63 @@ chosen(struct maker *m, const struct lab_node *node,
             continue;
         best = v;
         best_close = close;
+        by = i;
     }
+    if (best && !accept(m, by, best_close, prepare(m, step, best)))
+        return NULL;
     return best;
+}
+
+/* The group's twin in the other phase; NULL: it has none, or needs none. */
+static const struct lab_variant *twin_of(struct maker *m,
+                                         const struct lab_node *node,
+                                         const struct lab_variant *group)
+{
+    enum lab_phase other =
+        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    if (!node->op->group_both || node->n_steps[other] == 0)
+        return NULL;
+    return lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
+                               other, group->name);
 }
 
 /* Does the group, taken in one phase, find its twin in the other? */
 static bool has_pair(struct maker *m, const struct lab_node *node,
-                     enum lab_phase phase, const struct lab_variant *group)
+                     const struct lab_variant *group)
 {
-    enum lab_phase other = phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
-    if (!node->op->group_both || node->n_steps[other] == 0)
-        return true;
-    return lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
-                               other, group->name) != NULL;
+    enum lab_phase other =
+        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    return !node->op->group_both || node->n_steps[other] == 0 ||
+           twin_of(m, node, group);
+}
+
+static enum lab_status fill_group(const struct maker *m,
+                                  const struct lab_node *node,
+                                  const struct lab_variant *v,
+                                  const struct lab_node *absorbed,
+                                  struct lab_step *step)
+{
+    struct lab_group_step g = {.def = {.name = node->op->name}};
+    node->op->group(m->plan, node, v->phase, absorbed, &g);
+    g.def.phase = v->phase;
+    *step = (struct lab_step){
+        .op = node->op, .node = (int)(node - m->plan->nodes), .group = true};
+    return lab_step_fill(step, m->plan, &g.def, node->id);
+}
+
+static enum lab_status prepare_group(const struct maker *m,
+                                     const struct lab_node *node,
+                                     const struct lab_variant *v)
+{
+    struct lab_step step;
+    if (!v || !v->prepare)
+        return LAB_OK;
+    enum lab_status st = fill_group(m, node, v, NULL, &step);
+    if (st)
+        return st;
+    st = prepare(m, &step, v);
+    lab_step_release(&step);
+    return st;
 }
 
 /* A closer or later choice of a variant that has no group takes the steps
@@ -84,6 +179,7 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
 {
     const struct lab_variant *winner = NULL;
     int best_close = 0;
+    int by = -1;
     if (!node->op->group)
         return NULL;
     for (int i = 0; i < m->n_choices; i++) {
@@ -98,8 +194,14 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
             continue;
         winner = v;
         best_close = close;
+        by = i;
     }
-    return winner && has_pair(m, node, phase, winner) ? winner : NULL;
+    if (!winner || !has_pair(m, node, winner))
+        return NULL;
+    enum lab_status st = prepare_group(m, node, winner);
+    if (!st)
+        st = prepare_group(m, node, twin_of(m, node, winner));
+    return accept(m, by, best_close, st) ? winner : NULL;
 }
 
 /* Is another variant than `group` asked for `node`, by its id or its op? */
@@ -153,12 +255,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
-    struct lab_group_step g = {.def = {.name = node->op->name}};
-    node->op->group(m->plan, node, v->phase, absorbed, &g);
-    g.def.phase = v->phase;
-    *step = (struct lab_step){
-        .op = node->op, .node = (int)(node - m->plan->nodes), .group = true};
-    enum lab_status st = lab_step_fill(step, m->plan, &g.def, node->id);
+    enum lab_status st = fill_group(m, node, v, absorbed, step);
     if (st)
         return st;
     s->n_groups++;
@@ -198,10 +295,15 @@ static enum lab_status add_step(struct maker *m, int index)
         if (g)
             return add_group(m, node, g, index);
     }
-    const struct lab_variant *v =
-        chosen(m, node, step->op, step->kernel, step->phase);
-    if (!v)
+    const struct lab_variant *v = m->status ? NULL : chosen(m, node, step);
+    if (m->status)
+        return m->status;
+    if (!v) {
         v = by_default(m, step);
+        enum lab_status st = v ? prepare(m, step, v) : LAB_OK;
+        if (st)
+            return st;
+    }
     if (!v)
         return lab_fail(
             LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
@@ -276,34 +378,6 @@ static enum lab_status unused_choice(const struct maker *m,
     return st;
 }
 
-/* The sizes of every step, once: a step itself makes nothing. */
-static enum lab_status prepare_steps(const struct maker *m)
-{
-    for (int i = 0; i < m->out->n_steps; i++) {
-        const struct lab_schedule_step *at = &m->out->steps[i];
-        const struct lab_step *s = at->step;
-        struct lab_view in[LAB_STEP_IN];
-        struct lab_view out[LAB_STEP_OUT];
-        if (!at->variant->prepare)
-            continue;
-        for (int k = 0; k < s->n_in; k++)
-            in[k] = lab_plan_view(m->plan, s->in[k], NULL);
-        for (int k = 0; k < s->n_out; k++)
-            out[k] = lab_plan_view(m->plan, s->out[k], NULL);
-        struct lab_call call = {.in = in,
-                                .n_in = s->n_in,
-                                .out = out,
-                                .n_out = s->n_out,
-                                .params = s->params,
-                                .training = true,
-                                .node = (uint32_t)s->node};
-        enum lab_status st = lab_backend_prepare(m->be, at->variant, &call);
-        if (st)
-            return lab_fail_context(st, "step %s", s->name);
-    }
-    return LAB_OK;
-}
-
 static enum lab_status make_steps(struct maker *m)
 {
     for (int i = 0; i < m->plan->n_steps; i++) {
@@ -320,6 +394,8 @@ static enum lab_status make_steps(struct maker *m)
     for (int i = 0; i < m->n_choices; i++) {
         if (!m->used[i])
             return unused_choice(m, &m->choices[i]);
+        if (m->outcome[i].refused && !m->outcome[i].served)
+            return lab_fail(LAB_E_UNSUPPORTED, "%s", m->why);
     }
     int at = 0;
     for (int phase = 0; phase <= LAB_PHASE_COUNT; phase++) {
@@ -328,7 +404,7 @@ static enum lab_status make_steps(struct maker *m)
             at++;
         m->out->phase_first[phase] = at;
     }
-    return prepare_steps(m);
+    return LAB_OK;
 }
 
 static struct lab_schedule *schedule_alloc(int n_steps, int n_nodes)
@@ -357,13 +433,15 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
     enum lab_status st;
     m.used = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.used));
     m.large = lab_alloc_array((size_t)plan->n_nodes + 1, sizeof(*m.large));
+    m.outcome = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.outcome));
     m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
-    if (!m.used || !m.large || !m.out)
+    if (!m.used || !m.large || !m.outcome || !m.out)
         st = lab_fail(LAB_E_NOMEM, "no memory for the schedule");
     else
         st = make_steps(&m);
     lab_free(m.used);
     lab_free(m.large);
+    lab_free(m.outcome);
     if (st) {
         lab_schedule_release(m.out);
         return st;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention.h"
 #include "base/mem.h"
 #include "conv2d.h"
 #include "engine/backend.h"
@@ -37,6 +38,7 @@ static const struct lab_conv2d_params nchw = {
     {.size = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}};
 static const struct lab_conv2d_params nhwc = {
     {.nhwc = true, .size = {3, 3}, .stride = {1, 1}, .pad = {1, 1}}};
+static const struct lab_attention_params attention = {6, true};
 static const struct lab_pool_params pool = {{.size = {2, 2}, .stride = {2, 2}}};
 
 #define X_NCHW                                                                 \
@@ -114,6 +116,13 @@ static const struct lab_pool_params pool = {{.size = {2, 2}, .stride = {2, 2}}};
         2,                                                                     \
         {                                                                      \
             2048, 512                                                          \
+        }                                                                      \
+    }
+#define HEADS                                                                  \
+    {                                                                          \
+        3,                                                                     \
+        {                                                                      \
+            64, 256, 384                                                       \
         }                                                                      \
     }
 #define STATE                                                                  \
@@ -203,6 +212,20 @@ static const struct bench benches[] = {
      {SEQUENCE, SEQUENCE, GATES, GATES, {1, {2048}}, STATE, STATE, TURNED},
      {SEQUENCE, GATES, GATES, {1, {2048}}, STATE, STATE},
      NULL},
+    {"attention 64x256x384",
+     "attention",
+     NULL,
+     LAB_FORWARD,
+     {HEADS, HEADS, HEADS},
+     {HEADS},
+     &attention},
+    {"attention 64x256x384 back",
+     "attention",
+     NULL,
+     LAB_BACKWARD,
+     {HEADS, HEADS, HEADS, HEADS, HEADS},
+     {HEADS, HEADS, HEADS},
+     &attention},
 };
 
 struct tensors {
@@ -264,7 +287,7 @@ static enum lab_status run_pair(struct lab_backend *be,
                                 const struct lab_variant *v,
                                 struct lab_call *call)
 {
-    if (v->step || v->phase != LAB_BACKWARD)
+    if (v->step || v->phase != LAB_BACKWARD || call->n_in < 8)
         return lab_backend_run(be, v, call);
     const struct lab_variant *first =
         lab_backend_variant(be, LAB_F32, "lstm", NULL, LAB_FORWARD, v->name);

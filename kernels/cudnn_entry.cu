@@ -30,13 +30,13 @@ enum lab_status cudnn_judge(const struct lab_call *call, int status,
     char more[160] = "";
     if (status == 0)
         return LAB_OK;
-    /* Older versions number it 9; the text is of the calling thread. */
-    if ((status >= LAB_CUDNN_NOT_SUPPORTED && status < 4000) || status == 9)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "%s: cuDNN does not serve this shape", what);
     if (dnn->last_error)
         dnn->last_error(more, sizeof(more));
     more[strcspn(more, "\n")] = '\0';
+    if (status >= LAB_CUDNN_NOT_SUPPORTED && status < 4000)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "%s: cuDNN does not serve these sizes%s%s", what,
+                        more[0] ? ": " : "", more);
     return lab_fail(LAB_E_DEVICE, "%s: %s (status %d)%s%s", what,
                     dnn->status_text(status), status, more[0] ? ": " : "",
                     more);

@@ -50,6 +50,7 @@ int lab_cmd_step(int argc, char **argv)
     struct lab_options o;
     struct lab_work w;
     struct lab_run_summary summary;
+    struct lab_recording_state kept;
     lab_options_init(&o);
     lab_options_parse(&o, argc, argv, "lapenna-lab step", "LESSON", doc);
     if (!o.lesson) {
@@ -72,6 +73,7 @@ int lab_cmd_step(int argc, char **argv)
                                            : LAB_RUN_DONE;
     summary.iterations = lab_walk_iteration(w.walk) + 1;
     summary.loss_first = summary.loss_last = lab_walk_loss(w.walk);
-    enum lab_status stored = lab_work_close(&w, &summary);
-    return stored && code == LAB_EXIT_DONE ? lab_exit_error(stored) : code;
+    lab_work_finish(&w, &summary, &kept);
+    lab_work_close(&w);
+    return code;
 }

@@ -193,11 +193,27 @@ void lab_options_init(struct lab_options *o)
         .backend = "auto", .counters = "off", .color = "auto"};
 }
 
-void lab_options_parse(struct lab_options *o, int argc, char **argv,
-                       const char *name, const char *args_doc, const char *doc)
+static bool is_listed(const char *name, const char *const *listed)
 {
-    const struct argp argp = {options, parse_option, args_doc, doc,
-                              NULL,    NULL,         NULL};
+    for (int i = 0; listed && listed[i]; i++) {
+        if (strcmp(listed[i], name) == 0)
+            return true;
+    }
+    return !listed;
+}
+
+void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
+                           const char *name, const char *args_doc,
+                           const char *doc, const char *const *listed)
+{
+    struct argp_option shown[sizeof(options) / sizeof(options[0])];
+    memcpy(shown, options, sizeof(shown));
+    for (size_t i = 0; shown[i].name; i++) {
+        if (!is_listed(shown[i].name, listed))
+            shown[i].flags |= OPTION_HIDDEN;
+    }
+    const struct argp argp = {shown, parse_option, args_doc, doc,
+                              NULL,  NULL,         NULL};
     argp_err_exit_status = LAB_EXIT_USAGE;
     argv[0] = (char *)name;
     argp_parse(&argp, argc, argv, 0, NULL, o);
@@ -205,4 +221,10 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
         lab_warn("--iterations and --epochs exclude each other: give one");
         exit(LAB_EXIT_USAGE);
     }
+}
+
+void lab_options_parse(struct lab_options *o, int argc, char **argv,
+                       const char *name, const char *args_doc, const char *doc)
+{
+    lab_options_parse_few(o, argc, argv, name, args_doc, doc, NULL);
 }

@@ -35,3 +35,8 @@ void lab_options_init(struct lab_options *o);
  * and exits with LAB_EXIT_USAGE, as argp does. `doc` is argp's. */
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
                        const char *name, const char *args_doc, const char *doc);
+/* The same, and --help lists only the options of these names (the last NULL).
+ * The others are taken too: they are common to all commands. */
+void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
+                           const char *name, const char *args_doc,
+                           const char *doc, const char *const *listed);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "advise.h"
 #include "plain_priv.h"
 #include "say.h"
 #include "ui/counters_text.h"
@@ -10,6 +11,16 @@ static void print_line(void *user, const char *name, const char *text)
 {
     (void)user;
     lab_say(stdout, "    %-10s %s\n", name, text);
+}
+
+static void print_advice(struct lab_plain *p, int index, int kernel)
+{
+    struct lab_advice a[LAB_ADVICE_COUNT];
+    int n = lab_advise_kernel(lab_recording_live(p->recording), &p->snap, index,
+                              kernel, a);
+    for (int i = 0; i < n; i++)
+        lab_say(stdout, "    %-10s %s: %s. Try %s.\n", "advice",
+                lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
 }
 
 static void print_step(struct lab_plain *p, int index)
@@ -29,6 +40,7 @@ static void print_step(struct lab_plain *p, int index)
         lab_say(stdout, "  %s, %s, kernel %lld\n", s->step->name,
                 lab_phase_name(s->step->phase), (long long)i + 1);
         lab_counters_lines(&c, &beside, print_line, NULL);
+        print_advice(p, index, (int)i);
     }
 }
 

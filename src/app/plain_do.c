@@ -197,6 +197,7 @@ static enum lab_status check(struct lab_plain *p, const char *parameter)
     struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
     if (strcmp(parameter, "all") != 0)
         put_text(c.text, parameter);
+    p->progress_ns = 0;
     enum lab_status st = lab_plain_run(p, &c);
     return st ? st : lab_plain_print_checks(p);
 }

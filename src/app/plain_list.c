@@ -137,6 +137,13 @@ static enum lab_status list_variants(struct lab_plain *p)
     return put_table(&t);
 }
 
+static enum lab_status list_notes(struct lab_plain *p)
+{
+    if (!lab_plain_print_notes(p))
+        lab_say(stdout, "nothing was left out or withdrawn\n");
+    return LAB_OK;
+}
+
 enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
 {
     static const struct {
@@ -145,13 +152,15 @@ enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
     } lists[] = {{"steps", list_steps},
                  {"breaks", list_breaks},
                  {"tensors", list_tensors},
-                 {"variants", list_variants}};
+                 {"variants", list_variants},
+                 {"notes", list_notes}};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         if (strncmp(lists[i].word, what, strlen(what)) == 0)
             return lists[i].list(p); /* "" means steps */
     }
     return lab_fail(LAB_E_PARSE,
-                    "list: no \"%s\": steps, breaks, tensors or variants",
+                    "list: no \"%s\": steps, breaks, tensors, variants or "
+                    "notes",
                     what);
 }
 

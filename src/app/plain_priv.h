@@ -41,6 +41,8 @@ void lab_plain_print_move(struct lab_plain *p);
 /* Nothing that ran so far is shown any more: after going back. */
 void lab_plain_forget_moves(struct lab_plain *p);
 void lab_plain_print_where(struct lab_plain *p);
+/* What was withdrawn or left out; false: nothing. */
+bool lab_plain_print_notes(const struct lab_plain *p);
 void lab_plain_print_progress(struct lab_plain *p,
                               const struct lab_snapshot *snap);
 void lab_plain_print_trained(struct lab_plain *p);

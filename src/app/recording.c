@@ -1,6 +1,5 @@
 #include "recording.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -418,6 +417,31 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     let_go(r, w);
 }
 
+void lab_recording_get_state(const struct lab_recording *r,
+                             struct lab_recording_state *out)
+{
+    struct lab_writer_state state = {.run = 0};
+    struct lab_writer *w = hold(r);
+    *out = (struct lab_recording_state){.run = lab_recording_run(r)};
+    if (w) {
+        lab_writer_get_state(w, &state);
+        out->lost = (int64_t)(state.lost + state.ring.dropped);
+        snprintf(out->error, sizeof(out->error), "%s",
+                 state.failed ? state.error
+                 : out->lost  ? "the ring was full for longer than the "
+                                "producer may wait"
+                              : "");
+        out->whole = !state.failed && out->lost == 0;
+    } else {
+        pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
+        pthread_mutex_lock(lock);
+        snprintf(out->error, sizeof(out->error), "%s", r->note);
+        out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
+        pthread_mutex_unlock(lock);
+    }
+    let_go(r, w);
+}
+
 enum lab_counter_set lab_recording_counters(const struct lab_recording *r)
 {
     return r->counters_refused ? LAB_COUNTERS_OFF : r->counters;
@@ -457,22 +481,6 @@ enum lab_status lab_recording_flush(struct lab_recording *r)
     enum lab_status st = w ? lab_writer_flush(w) : LAB_OK;
     let_go(r, w);
     return st;
-}
-
-void lab_recording_summarize(const struct lab_snapshot *snap,
-                             struct lab_run_summary *out)
-{
-    lab_run_summary_init(out);
-    out->iterations = snap->iteration + (snap->position > 0);
-    out->accuracy = snap->accuracy;
-    out->loss_last = snap->loss;
-    if (snap->losses.n > 0) {
-        out->loss_first = snap->losses.value[0];
-        if (isnan(snap->loss))
-            out->loss_last = snap->losses.value[snap->losses.n - 1];
-    }
-    if (!isnan(snap->step_ms_median))
-        out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
 }
 
 enum lab_status lab_recording_finish(struct lab_recording *r,

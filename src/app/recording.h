@@ -65,12 +65,23 @@ enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
                                          size_t bytes);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
+/* How the recording stands, or ended. */
+struct lab_recording_state {
+    int64_t run;                       /* as lab_recording_run() */
+    bool whole;                        /* nothing was refused or dropped */
+    int64_t lost;                      /* records, of the run */
+    char error[LAB_WRITER_ERROR_TEXT]; /* why; "" where nothing is known */
+};
+void lab_recording_get_state(const struct lab_recording *r,
+                             struct lab_recording_state *out);
 /* Everything recorded so far is in the database. */
 enum lab_status lab_recording_flush(struct lab_recording *r);
 /* A session's figures, status done. */
 void lab_recording_summarize(const struct lab_snapshot *snap,
                              struct lab_run_summary *out);
-/* The run's end; without it the run is "interrupted". The walk has closed. */
+/* The run's end; without it the run is "interrupted". The walk has closed. What
+ * was lost does not come back: a failure is one of the record, not of what was
+ * computed. */
 enum lab_status lab_recording_finish(struct lab_recording *r,
                                      const struct lab_run_summary *summary);
 LAB_C_END

@@ -38,6 +38,12 @@ bool lab_cudnn_available(const char **said);
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);
 
+/* ---- ceilings.c ---- */
+
+/* Measures on the exec's stream; see engine/ceiling.h. */
+enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
+                                 struct lab_ceiling_times *out);
+
 /* ---- tables.c ---- */
 
 /* The kernel sets of this process: without the rows that need cuBLAS, and

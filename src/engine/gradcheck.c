@@ -10,15 +10,17 @@
 struct checker {
     struct lab_walk *w;
     struct lab_replica r;
-    bool (*cancelled)(void *user);
+    lab_check_cancelled_fn *cancelled;
     void *user;
+    int64_t done; /* elements, of all that are asked for */
+    int64_t of;
     void *host; /* one tensor of the walk */
     double *gradient;
 };
 
 static bool is_cancelled(const struct checker *c)
 {
-    return c->cancelled && c->cancelled(c->user);
+    return c->cancelled && c->cancelled(c->user, c->done, c->of);
 }
 
 static enum lab_status copy_tensor(struct checker *c, int tensor, double *out)
@@ -110,6 +112,11 @@ static enum lab_status slope_at(struct checker *c, double *p, double *slope)
     return st;
 }
 
+static int64_t checked_of(const struct lab_tensor *t)
+{
+    return t->count < LAB_CHECK_ELEMENTS ? t->count : LAB_CHECK_ELEMENTS;
+}
+
 static enum lab_status check_parameter(struct checker *c, int param,
                                        struct lab_check_result *result)
 {
@@ -120,7 +127,7 @@ static enum lab_status check_parameter(struct checker *c, int param,
     *result = (struct lab_check_result){.of = t->count};
     snprintf(result->parameter, sizeof(result->parameter), "%s", t->name);
     enum lab_status st = analytic(c, param, grad, result);
-    int64_t n = t->count < LAB_CHECK_ELEMENTS ? t->count : LAB_CHECK_ELEMENTS;
+    int64_t n = checked_of(t);
     for (int64_t k = 0; k < n && !st; k++) {
         int64_t i = k * t->count / n;
         double slope;
@@ -130,6 +137,7 @@ static enum lab_status check_parameter(struct checker *c, int param,
         double error = fabs(c->gradient[i] - slope);
         largest = fmax(largest, fabs(slope));
         result->elements++;
+        c->done++;
         if (k > 0 && !(error > result->max_error) && !isnan(error))
             continue;
         result->max_error = error;
@@ -170,8 +178,12 @@ static enum lab_status check_all(struct checker *c, const char *name,
 {
     const struct lab_plan *plan = c->r.plan;
     int count = 0;
-    for (int i = 0; i < plan->n_tensors; i++)
-        count += wanted(&plan->tensors[i], name);
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (!wanted(&plan->tensors[i], name))
+            continue;
+        count++;
+        c->of += checked_of(&plan->tensors[i]);
+    }
     if (count == 0)
         return lab_fail(LAB_E_NOTFOUND, "'%s' is no parameter of this network",
                         name ? name : "");
@@ -196,7 +208,7 @@ static enum lab_status check_all(struct checker *c, const char *name,
 enum lab_status lab_gradcheck(struct lab_walk *w,
                               const struct lab_network_spec *spec,
                               const char *parameter,
-                              bool (*cancelled)(void *user), void *user,
+                              lab_check_cancelled_fn *cancelled, void *user,
                               struct lab_check_result **out, int *n)
 {
     struct checker c = {.w = w, .cancelled = cancelled, .user = user};

@@ -486,3 +486,27 @@ int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
     }
     return -1;
 }
+
+static bool step_writes(const struct lab_step *step, int tensor)
+{
+    for (int i = 0; i < step->n_out; i++) {
+        if (step->out[i] == tensor)
+            return true;
+    }
+    return false;
+}
+
+int lab_schedule_hider(const struct lab_schedule *s,
+                       const struct lab_plan *plan, int tensor)
+{
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct lab_schedule_step *g = &s->steps[i];
+        if (!g->step->group || step_writes(g->step, tensor))
+            continue;
+        for (int k = 0; k < g->hides_count; k++) {
+            if (step_writes(&plan->steps[g->hides_from + k], tensor))
+                return i;
+        }
+    }
+    return -1;
+}

@@ -56,6 +56,8 @@ struct lab_session {
     struct lab_element element;
     struct lab_check_result *checks;
     int n_checks;
+    int64_t check_done;
+    int64_t check_of;
     enum lab_session_state state;
     char stop_reason[LAB_SESSION_TEXT];
     char error[LAB_SESSION_TEXT];

@@ -45,8 +45,8 @@ static const struct lab_ui_command_word WORDS[] = {
      "hardware counters of what has run"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
-    {LAB_COMMAND_LIST, "list", "list [steps | breaks | tensors | variants]",
-     "what there is"},
+    {LAB_COMMAND_LIST, "list",
+     "list [steps | breaks | tensors | variants | notes]", "what there is"},
     {LAB_COMMAND_HELP, "help", "help [WORD]", "these words, or one of them"},
     {LAB_COMMAND_QUIT, "quit", "quit", "end"},
 };

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/setup.h"
 #include "view_stepper_priv.h"
 
 static const struct lab_element no_element = {-1, 0};
@@ -205,6 +206,18 @@ static void show_badge(struct lab_stepper *v)
         lab_ui_badge(v->ui, snap->backend);
 }
 
+/* What was withdrawn or left out: the first of it, and where the rest is. */
+static void say_notice(struct lab_stepper *v)
+{
+    const char *notice = lab_setup_notice_rest(v->snap.notice);
+    int n = (int)strcspn(notice, "\n");
+    if (!n)
+        return;
+    bool more = notice[n] && notice[n + 1];
+    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                   more ? "(:list notes shows all) " : "", n, notice);
+}
+
 static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
@@ -215,8 +228,10 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
                  snap->iteration != old->iteration;
     bool settled = old->state == LAB_SESSION_TRAINING &&
                    snap->state != LAB_SESSION_TRAINING;
-    if (!old->plan)
+    if (!old->plan) {
         show_badge(v);
+        say_notice(v);
+    }
     if (renewed && !adopt_schedule(v)) {
         lab_ui_error(v->ui);
         v->snap.schedule = NULL; /* nothing can be drawn of it */

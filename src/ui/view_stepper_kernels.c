@@ -234,6 +234,16 @@ static void add_counters(const struct lab_stepper *v, const struct sheet *o,
     lab_counters_lines(&k->counters, &beside, add_counted, (void *)o);
 }
 
+static void add_advice(void *to, const char *rule, const char *evidence,
+                       const char *remedy)
+{
+    const struct sheet *o = to;
+    char line[1024];
+    snprintf(line, sizeof(line), "%-*s%s: %s. Try %s.", NAME_W, "advice", rule,
+             evidence, remedy);
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+}
+
 static void add_counting_hint(const struct lab_stepper *v,
                               const struct sheet *o)
 {
@@ -259,6 +269,9 @@ static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
             add_kernel(o, &v->kernels[i]);
             if (v->kernels[i].counted)
                 add_counters(v, o, &v->kernels[i]);
+            if (v->model.advise)
+                v->model.advise(v->model.user, &v->snap, v->step, i, add_advice,
+                                (void *)o);
         }
         if (v->n_kernels > LAB_STEPPER_KERNELS)
             add_pair(o, "", "... and more");

@@ -94,6 +94,14 @@ void lab_stepper_count(struct lab_stepper *v, const char *what)
     lab_stepper_post(v, &cmd);
 }
 
+static void open_occupancy(struct lab_stepper *v)
+{
+    if (!v->model.open_occupancy)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "there is no GPU to ask about");
+    else if (v->model.open_occupancy(v->model.user, v->ui, &v->snap, v->step))
+        lab_ui_error(v->ui);
+}
+
 static void restart(struct lab_stepper *v)
 {
     if (v->snap.iteration > 0)
@@ -211,6 +219,9 @@ static bool walk(struct lab_stepper *v, int action)
         return true;
     case LAB_STEPPER_ACT_CHECK:
         check_gradient(v);
+        return true;
+    case LAB_STEPPER_ACT_OCCUPANCY:
+        open_occupancy(v);
         return true;
     case LAB_STEPPER_ACT_COUNT:
         lab_stepper_count(v, "step");

@@ -195,8 +195,7 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
                               "one iteration %s (median)   ", time);
     }
     if (s->iterations_per_epoch > 0)
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                              "%lld iterations an epoch   ",
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "%lld an epoch   ",
                               (long long)s->iterations_per_epoch);
     if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);

@@ -218,9 +218,11 @@ static void unknown_parameters_are_refused(void **state)
     net_free(&n);
 }
 
-static bool after_some(void *user)
+static bool after_some(void *user, int64_t done, int64_t of)
 {
     int *left = user;
+    assert_int_equal(done, 5 - *left); /* one by one */
+    assert_true(of > 5);
     return --*left < 0;
 }
 

@@ -43,6 +43,24 @@ struct lab_device_info {
     double peak_dram_bytes_s;
 };
 
+/* What a device can do at best: engine/ceiling.h. */
+enum lab_ceiling {
+    LAB_CEILING_COPY, /* memory, bytes read and written a second */
+    LAB_CEILING_FP32, /* FLOPs a second in large products */
+    LAB_CEILING_TF32,
+    LAB_CEILING_BF16,
+    LAB_CEILING_FP16,
+    LAB_CEILING_COUNT
+};
+enum { LAB_CEILING_REPEATS = 16 };
+/* One ceiling, measured several times. */
+struct lab_ceiling_times {
+    double seconds[LAB_CEILING_REPEATS];
+    int n;
+    double work;  /* of one repeat: bytes read and written, or FLOPs */
+    int64_t size; /* bytes copied, or the side of the square matrices */
+};
+
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
 struct lab_backend_ops {
@@ -74,6 +92,9 @@ struct lab_backend_ops {
      * for the work and gives nanoseconds. */
     enum lab_status (*time_begin)(struct lab_backend *be);
     enum lab_status (*time_end)(struct lab_backend *be, int64_t *ns);
+    /* Optional: measures an enum lab_ceiling. */
+    enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
+                               struct lab_ceiling_times *out);
 };
 
 struct lab_backend {

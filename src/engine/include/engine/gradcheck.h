@@ -28,12 +28,17 @@ struct lab_check_result {
     bool passed;
 };
 
-/* parameter NULL or "": every one. *out is the caller's (lab_free), *n of
- * them. `cancelled` is asked now and then; it may be NULL. LAB_E_NOTFOUND, LAB_E_NOMEM, LAB_E_CANCELLED. */
+/* Asked before every element, `done` of `of`, the parameters together: true
+ * ends the check. */
+typedef bool lab_check_cancelled_fn(void *user, int64_t done, int64_t of);
+
 LAB_C_BEGIN
+/* parameter NULL or "": every one. *out is the caller's (lab_free), *n of
+ * them. `cancelled` may be NULL. LAB_E_NOTFOUND, LAB_E_NOMEM,
+ * LAB_E_CANCELLED. */
 enum lab_status lab_gradcheck(struct lab_walk *w,
                               const struct lab_network_spec *spec,
                               const char *parameter,
-                              bool (*cancelled)(void *user), void *user,
+                              lab_check_cancelled_fn *cancelled, void *user,
                               struct lab_check_result **out, int *n);
 LAB_C_END

@@ -143,6 +143,10 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
                                   int n_choices);
 struct lab_schedule *lab_schedule_retain(struct lab_schedule *s);
 void lab_schedule_release(struct lab_schedule *s);
+/* Index of the group that computes `tensor` within itself and does not write
+ * it; -1: none does. */
+int lab_schedule_hider(const struct lab_schedule *s,
+                       const struct lab_plan *plan, int tensor);
 /* Index of the step of that name at or after `from`, in `phase` or any (-1);
  * a node's id finds its first step. -1: none. */
 int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,

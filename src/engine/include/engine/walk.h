@@ -9,9 +9,10 @@
  * is copied when an iteration starts, so going back is restoring the copy and
  * forgetting what was written after. Random numbers are a function of seed,
  * node and iteration. Going back over an iteration's start takes the newest
- * copy before it and runs forward again, from the seed if there is none; it
- * runs the variants that are chosen now, not those that ran then: after a switch
- * of variants the bits may differ, within the variants' tolerance. */
+ * copy before it and runs forward again, from the seed if there is none; each
+ * step runs as the variant that it ran as then. Steps are counted as they ran,
+ * a group as one. What is chosen holds for all that runs from then on, also
+ * after going back to before it was chosen. */
 #pragma once
 #include "engine/data.h"
 #include "engine/explain.h"
@@ -82,7 +83,8 @@ bool lab_walk_at_end(const struct lab_walk *w);
 /* At an iteration's end: to the start of the next one, before its first step.
  * Elsewhere it does nothing. */
 enum lab_status lab_walk_begin(struct lab_walk *w);
-/* n steps back; stops at the first step of iteration 0. */
+/* n steps back, as they ran; where a group is chosen now, to its start. Stops at
+ * the first step of iteration 0. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Iteration 0, position 0, initial parameters. */
 enum lab_status lab_walk_restart(struct lab_walk *w);

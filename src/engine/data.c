@@ -252,18 +252,34 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
                             (long long)classes - 1);
 }
 
+/* The id of a node that looks the tensor's ids up. */
+static const char *reader_of(const struct lab_plan *plan, int tensor)
+{
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct lab_node *n = &plan->nodes[i];
+        for (int k = 0; k < n->n_in && n->op->takes_ids; k++) {
+            if (n->in[k] == tensor)
+                return n->id;
+        }
+    }
+    return "the network";
+}
+
 static enum lab_status bad_id(const struct lab_data *d,
                               const struct lab_tensor_spec *s,
-                              const struct lab_tensor *t, int64_t i, double v)
+                              const struct lab_plan *plan, int tensor,
+                              int64_t i, double v)
 {
+    const struct lab_tensor *t = &plan->tensors[tensor];
     char at[LAB_SHAPE_TEXT];
     struct lab_shape place = {.rank = s->shape.rank};
     lab_shape_unravel(&s->shape, i, place.dim);
     return lab_network_fail(d->spec, s->place, LAB_E_RANGE,
                             "%s%s is %.10g, but ids run from 0 to %lld: the "
-                            "vocabulary has %lld",
+                            "vocabulary of %s has %lld",
                             s->name, lab_shape_text(&place, at), v,
-                            (long long)t->id_limit - 1, (long long)t->id_limit);
+                            (long long)t->id_limit - 1, reader_of(plan, tensor),
+                            (long long)t->id_limit);
 }
 
 /* Inline ids; a source of its own makes no others than it has. */
@@ -278,7 +294,7 @@ static enum lab_status check_ids(const struct lab_data *d,
         for (int64_t i = 0; i < s->count; i++) {
             double v = s->values ? s->values[i] : s->fill;
             if (v < 0 || v >= (double)t->id_limit || v != floor(v))
-                return bad_id(d, s, t, i, v);
+                return bad_id(d, s, plan, k, i, v);
         }
     }
     return LAB_OK;

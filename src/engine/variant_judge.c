@@ -227,11 +227,13 @@ static enum lab_status judge_group(struct lab_variant_trial *c,
     return LAB_OK;
 }
 
-/* Only then may the op be asked for the step of its group. */
+/* Only then may the op be asked for the step of its group. A node whose parts
+ * another reads runs by steps. */
 static bool has_group(struct lab_variant_trial *c, const struct lab_node *node,
                       enum lab_phase phase)
 {
     return node->op->group && node->n_steps[phase] > 0 &&
+           !lab_plan_part_is_read(c->plan, (int)(node - c->plan->nodes)) &&
            lab_backend_variant(c->be, LAB_F32, node->op->name, NULL, phase,
                                NULL);
 }

@@ -1,8 +1,9 @@
-/* The steps that oneDNN does, as rows of kernel tables. Not here: layer_norm
- * (oneDNN gives the variance where the step's result is rstd, and does in one
- * what the lesson shows in three), the losses, and the forward steps of relu
- * and softmax: oneDNN's give 0 where the input is NaN, and a debugger must show
- * the NaN. */
+/* The steps that oneDNN does, as rows of kernel tables. Not here: what it has
+ * no primitive for (dropout, embedding, the losses), the statistics of the norms
+ * (onednn_norm.c), the backward of add, which is a copy, and the forward step of
+ * relu: oneDNN's gives 0 where the input is NaN, and a debugger must show the
+ * NaN. */
+#include <math.h>
 #include <string.h>
 
 #include "activation.h"
@@ -214,6 +215,36 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     return onednn_finish(st);
 }
 
+/* Where x holds NaN or infinity, not by oneDNN, which gives 0 for NaN. */
+static void softmax_row(float *y, const float *x, int64_t C)
+{
+    float max = x[0];
+    double sum = 0;
+    for (int64_t c = 1; c < C; c++)
+        max = x[c] > max ? x[c] : max;
+    for (int64_t c = 0; c < C; c++) {
+        y[c] = expf(x[c] - max);
+        sum += y[c];
+    }
+    for (int64_t c = 0; c < C; c++)
+        y[c] = (float)(y[c] / sum);
+}
+
+static enum lab_status softmax_forward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_FORWARD);
+    float *y = call->out[0].data;
+    const float *x = call->in[0].data;
+    void *data[ONEDNN_MAX_ARGS] = {y, call->in[0].data};
+    key.n = lab_view_rows(&call->in[0]);
+    key.m = lab_view_cols(&call->in[0]);
+    if (key.n > 0 && onednn_all_finite(&call->in[0]))
+        return onednn_finish(onednn_run(&key, data));
+    for (int64_t r = 0; r < key.n; r++)
+        softmax_row(y + r * key.m, x + r * key.m, key.m);
+    return LAB_OK;
+}
+
 static enum lab_status softmax_backward(const struct lab_call *call)
 {
     struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_BACKWARD);
@@ -221,6 +252,15 @@ static enum lab_status softmax_backward(const struct lab_call *call)
                                    call->in[1].data};
     key.n = lab_view_rows(&call->in[0]);
     key.m = lab_view_cols(&call->in[0]);
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+}
+
+static enum lab_status add_forward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_ADD);
+    void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
+                                   call->in[1].data};
+    key.n = call->out[0].count;
     return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
 }
 
@@ -364,21 +404,53 @@ static const struct lab_variant swish_rows[] = {
     ONEDNN_ROW("swish", LAB_BACKWARD, swish_backward),
 };
 static const struct lab_variant softmax_rows[] = {
+    ONEDNN_ROW("softmax", LAB_FORWARD, softmax_forward),
     ONEDNN_ROW("softmax", LAB_BACKWARD, softmax_backward),
 };
-#define ONEDNN_RECURRENT(phase_id, fn)                                         \
+#define ONEDNN_ROW_IN(file, step_name, phase_id, fn)                           \
     {                                                                          \
-        .name = "onednn", .step = NULL, .phase = phase_id, .run = fn,          \
-        .source = "src/engine/cpu/onednn/onednn_recurrent.c", .symbol = #fn    \
+        .name = "onednn", .step = step_name, .phase = phase_id, .run = fn,     \
+        .source = "src/engine/cpu/onednn/" file, .symbol = #fn                 \
     }
+static const struct lab_variant max_pool_rows[] = {
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_FORWARD,
+                  onednn_max_pool_forward),
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
+                  onednn_max_pool_backward),
+};
+static const struct lab_variant avg_pool_rows[] = {
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_FORWARD,
+                  onednn_avg_pool_forward),
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
+                  onednn_avg_pool_backward),
+};
+static const struct lab_variant batch_norm_rows[] = {
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_FORWARD,
+                  onednn_batch_norm_forward),
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_BACKWARD,
+                  onednn_batch_norm_backward),
+};
+static const struct lab_variant layer_norm_rows[] = {
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_FORWARD,
+                  onednn_layer_norm_forward),
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_BACKWARD,
+                  onednn_layer_norm_backward),
+};
+static const struct lab_variant add_rows[] = {
+    ONEDNN_ROW("add", LAB_FORWARD, add_forward),
+};
 /* Two tables: a row of one op may be withdrawn and the other's not. */
 static const struct lab_variant lstm_rows[] = {
-    ONEDNN_RECURRENT(LAB_FORWARD, onednn_recurrent_forward),
-    ONEDNN_RECURRENT(LAB_BACKWARD, onednn_recurrent_backward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
+                  onednn_recurrent_forward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_BACKWARD,
+                  onednn_recurrent_backward),
 };
 static const struct lab_variant rnn_rows[] = {
-    ONEDNN_RECURRENT(LAB_FORWARD, onednn_recurrent_forward),
-    ONEDNN_RECURRENT(LAB_BACKWARD, onednn_recurrent_backward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
+                  onednn_recurrent_forward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_BACKWARD,
+                  onednn_recurrent_backward),
 };
 static const struct lab_kernel_set sets[] = {
     {"dense", dense_rows, ONEDNN_COUNT(dense_rows)},
@@ -391,6 +463,11 @@ static const struct lab_kernel_set sets[] = {
     {"softplus", softplus_rows, ONEDNN_COUNT(softplus_rows)},
     {"swish", swish_rows, ONEDNN_COUNT(swish_rows)},
     {"softmax", softmax_rows, ONEDNN_COUNT(softmax_rows)},
+    {"max_pool2d", max_pool_rows, ONEDNN_COUNT(max_pool_rows)},
+    {"avg_pool2d", avg_pool_rows, ONEDNN_COUNT(avg_pool_rows)},
+    {"batch_norm", batch_norm_rows, ONEDNN_COUNT(batch_norm_rows)},
+    {"layer_norm", layer_norm_rows, ONEDNN_COUNT(layer_norm_rows)},
+    {"add", add_rows, ONEDNN_COUNT(add_rows)},
     {"lstm", lstm_rows, ONEDNN_COUNT(lstm_rows)},
     {"rnn", rnn_rows, ONEDNN_COUNT(rnn_rows)},
 };

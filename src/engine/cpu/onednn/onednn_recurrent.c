@@ -64,6 +64,10 @@ static void take_back(float *dh, const struct lab_view *dout,
 {
     const float *from = dout->data;
     int64_t step = s->N * s->H;
+    if (!from) {
+        memset(dh, 0, (size_t)(s->T * step) * sizeof(*dh));
+        return;
+    }
     if (dout->rank == 2) {
         memset(dh, 0, (size_t)((s->T - 1) * step) * sizeof(*dh));
         memcpy(dh + (s->T - 1) * step, from, (size_t)step * sizeof(*dh));

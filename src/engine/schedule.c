@@ -198,7 +198,13 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
     }
     if (!winner || !has_pair(m, node, winner))
         return NULL;
-    enum lab_status st = prepare_group(m, node, winner);
+    enum lab_status st = LAB_OK;
+    if (lab_plan_part_is_read(m->plan, (int)(node - m->plan->nodes)))
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "%s, variant %s: another node reads a part that it hides",
+                      node->id, winner->name);
+    if (!st)
+        st = prepare_group(m, node, winner);
     if (!st)
         st = prepare_group(m, node, twin_of(m, node, winner));
     return accept(m, by, best_close, st) ? winner : NULL;

@@ -50,29 +50,6 @@ static int closeness(const char *target, const struct lab_node *node,
     return strcmp(target, "*") == 0;
 }
 
-/* Makes what the variant needs for the step's sizes; a step makes nothing. */
-static enum lab_status prepare(const struct maker *m, const struct lab_step *s,
-                               const struct lab_variant *v)
-{
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
-    if (!v->prepare)
-        return LAB_OK;
-    for (int k = 0; k < s->n_in; k++)
-        in[k] = lab_plan_view(m->plan, s->in[k], NULL);
-    for (int k = 0; k < s->n_out; k++)
-        out[k] = lab_plan_view(m->plan, s->out[k], NULL);
-    struct lab_call call = {.in = in,
-                            .n_in = s->n_in,
-                            .out = out,
-                            .n_out = s->n_out,
-                            .params = s->params,
-                            .training = true,
-                            .node = (uint32_t)s->node};
-    enum lab_status st = lab_backend_prepare(m->be, v, &call);
-    return st ? lab_fail_context(st, "step %s", s->name) : LAB_OK;
-}
-
 /* What a choice named by id must serve; one for an op or for all steps serves
  * what it can, and the others run as if it were not there. */
 static bool accept(struct maker *m, int choice, int close, enum lab_status st)
@@ -115,7 +92,8 @@ static const struct lab_variant *chosen(struct maker *m,
         best_close = close;
         by = i;
     }
-    if (best && !accept(m, by, best_close, prepare(m, step, best)))
+    if (best && !accept(m, by, best_close,
+                        lab_step_prepare(m->plan, m->be, step, best)))
         return NULL;
     return best;
 }
@@ -141,35 +119,6 @@ static bool has_pair(struct maker *m, const struct lab_node *node,
         group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
     return !node->op->group_both || node->n_steps[other] == 0 ||
            twin_of(m, node, group);
-}
-
-static enum lab_status fill_group(const struct maker *m,
-                                  const struct lab_node *node,
-                                  const struct lab_variant *v,
-                                  const struct lab_node *absorbed,
-                                  struct lab_step *step)
-{
-    struct lab_group_step g = {.def = {.name = node->op->name}};
-    node->op->group(m->plan, node, v->phase, absorbed, &g);
-    g.def.phase = v->phase;
-    *step = (struct lab_step){
-        .op = node->op, .node = (int)(node - m->plan->nodes), .group = true};
-    return lab_step_fill(step, m->plan, &g.def, node->id);
-}
-
-static enum lab_status prepare_group(const struct maker *m,
-                                     const struct lab_node *node,
-                                     const struct lab_variant *v)
-{
-    struct lab_step step;
-    if (!v || !v->prepare)
-        return LAB_OK;
-    enum lab_status st = fill_group(m, node, v, NULL, &step);
-    if (st)
-        return st;
-    st = prepare(m, &step, v);
-    lab_step_release(&step);
-    return st;
 }
 
 /* A closer or later choice of a variant that has no group takes the steps
@@ -204,9 +153,9 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
                       "%s, variant %s: another node reads a part that it hides",
                       node->id, winner->name);
     if (!st)
-        st = prepare_group(m, node, winner);
+        st = lab_group_prepare(m->plan, m->be, node, winner);
     if (!st)
-        st = prepare_group(m, node, twin_of(m, node, winner));
+        st = lab_group_prepare(m->plan, m->be, node, twin_of(m, node, winner));
     return accept(m, by, best_close, st) ? winner : NULL;
 }
 
@@ -261,7 +210,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
-    enum lab_status st = fill_group(m, node, v, absorbed, step);
+    enum lab_status st = lab_group_fill(m->plan, node, v, absorbed, step);
     if (st)
         return st;
     s->n_groups++;
@@ -306,7 +255,8 @@ static enum lab_status add_step(struct maker *m, int index)
         return m->status;
     if (!v) {
         v = by_default(m, step);
-        enum lab_status st = v ? prepare(m, step, v) : LAB_OK;
+        enum lab_status st =
+            v ? lab_step_prepare(m->plan, m->be, step, v) : LAB_OK;
         if (st)
             return st;
     }

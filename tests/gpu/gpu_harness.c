@@ -12,42 +12,11 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
-#include "cuda_sets.h"
 #include "cudnn_exec.h"
-#include "cudnn_sets.h"
 
 /* Not the same around inputs and outputs: a kernel that goes one too far would
  * copy one guard over the other, and nothing would show. */
 enum { GUARD = 64, GUARD_IN = 0x5AB0A5E5, GUARD_OUT = 0x4B5A0F3C };
-
-#define LAB_OP(id)                                                             \
-    extern const struct lab_kernel_set lab_ref_f32_##id;                       \
-    extern const struct lab_kernel_set lab_ref_f64_##id;
-#define LAB_OP_PLAN(id)
-#include "ops.def"
-#undef LAB_OP
-#define LAB_OP(id) {&lab_ref_f32_##id, &lab_ref_f64_##id, &lab_cuda_##id},
-
-static const struct {
-    const struct lab_kernel_set *f32;
-    const struct lab_kernel_set *f64;
-    const struct lab_kernel_set *cuda;
-} sets[] = {
-#include "ops.def"
-};
-#undef LAB_OP
-#undef LAB_OP_PLAN
-
-static const struct lab_kernel_set *const cudnn_sets[] = {
-#define LAB_CUDNN_SET(id) &lab_cudnn_##id,
-    LAB_CUDNN_SETS(LAB_CUDNN_SET)
-#undef LAB_CUDNN_SET
-};
-
-enum {
-    SET_COUNT = sizeof(sets) / sizeof(sets[0]),
-    CUDNN_COUNT = sizeof(cudnn_sets) / sizeof(cudnn_sets[0])
-};
 
 /* One tensor in all its places. */
 struct place {
@@ -68,57 +37,6 @@ static struct {
     bool tried;
     bool there;
 } gpu;
-
-/* Rows that have passed a case. */
-enum { MAX_SERVED = 512 };
-static const struct lab_variant *served[MAX_SERVED];
-static int n_served;
-
-static int set_index(const char *op)
-{
-    for (int i = 0; i < SET_COUNT; i++) {
-        if (strcmp(sets[i].cuda->op, op) == 0)
-            return i;
-    }
-    fail_msg("no op %s", op);
-    return 0;
-}
-
-const struct lab_kernel_set *gpu_cuda_set(const char *op)
-{
-    return sets[set_index(op)].cuda;
-}
-
-const struct lab_kernel_set *const *gpu_cudnn_sets(int *count)
-{
-    *count = CUDNN_COUNT;
-    return cudnn_sets;
-}
-
-const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real)
-{
-    int i = set_index(op);
-    return real == LAB_F64 ? sets[i].f64 : sets[i].f32;
-}
-
-static bool fits(const struct lab_variant *v, const char *step,
-                 enum lab_phase phase)
-{
-    if (v->phase != phase || !v->step != !step)
-        return false;
-    return !step || strcmp(v->step, step) == 0;
-}
-
-lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase)
-{
-    const struct lab_kernel_set *set = gpu_ref_set(op, LAB_F64);
-    for (int i = 0; i < set->count; i++) {
-        if (fits(&set->variants[i], step, phase))
-            return set->variants[i].run;
-    }
-    fail_msg("no reference for %s.%s %s", op, step, lab_phase_name(phase));
-    return NULL;
-}
 
 struct lab_exec *gpu_exec(void)
 {
@@ -467,47 +385,14 @@ static bool check_variant(struct setup *s, const struct lab_variant *v)
     return true;
 }
 
-static void note_served(const struct lab_variant *v)
-{
-    for (int i = 0; i < n_served; i++) {
-        if (served[i] == v)
-            return;
-    }
-    assert_true(n_served < MAX_SERVED);
-    served[n_served++] = v;
-}
-
-void gpu_check_served(const char *op)
-{
-    int n = 0;
-    for (int i = 0; i < CUDNN_COUNT; i++) {
-        for (int k = 0; k < cudnn_sets[i]->count; k++) {
-            const struct lab_variant *v = &cudnn_sets[i]->variants[k];
-            bool found = false;
-            /* Winograd in one kernel: GPUs before Hopper. */
-            if (strcmp(v->name, "cudnn_winograd") == 0 ||
-                strcmp(cudnn_sets[i]->op, op) != 0)
-                continue;
-            for (int at = 0; at < n_served && !found; at++)
-                found = served[at] == v;
-            if (!found)
-                fail_msg("%s.%s %s %s has not served any case",
-                         cudnn_sets[i]->op, v->step ? v->step : "group",
-                         lab_phase_name(v->phase), v->name);
-            n++;
-        }
-    }
-    assert_true(n > 0);
-}
-
 static int check_set(struct setup *s, const struct lab_kernel_set *set)
 {
     int found = 0;
     for (int i = 0; i < set->count; i++) {
-        if (!fits(&set->variants[i], s->c->step, s->c->phase))
+        if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase))
             continue;
         if (check_variant(s, &set->variants[i]))
-            note_served(&set->variants[i]);
+            gpu_note_served(&set->variants[i]);
         found++;
     }
     return found;
@@ -520,10 +405,11 @@ static void check_all(struct setup *s)
     s->call.out = s->out_dev;
     s->call.exec = &gpu.exec;
     found = check_set(s, gpu_cuda_set(s->c->op));
-    for (int i = 0; i < CUDNN_COUNT && gpu.exec.cudnn && !s->c->not_cudnn;
-         i++) {
-        if (strcmp(cudnn_sets[i]->op, s->c->op) == 0)
-            found += check_set(s, cudnn_sets[i]);
+    int n_cudnn;
+    const struct lab_kernel_set *const *cudnn = gpu_cudnn_sets(&n_cudnn);
+    for (int i = 0; i < n_cudnn && gpu.exec.cudnn && !s->c->not_cudnn; i++) {
+        if (strcmp(cudnn[i]->op, s->c->op) == 0)
+            found += check_set(s, cudnn[i]);
     }
     if (found == 0 && (s->c->step || gpu.exec.cudnn))
         fail_msg("no CUDA kernel for %s.%s", s->c->op, s->c->step);

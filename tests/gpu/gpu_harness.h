@@ -52,6 +52,13 @@ void gpu_seed(void);
 float gpu_draw(enum fill fill, int64_t i);
 int32_t gpu_draw_label(enum fill fill, int64_t i, int64_t limit);
 
+/* ---- gpu_tables.c ---- */
+
+/* Is it a row of that step (NULL: of the group) in that phase? */
+bool gpu_fits(const struct lab_variant *v, const char *step,
+              enum lab_phase phase);
+void gpu_note_served(const struct lab_variant *v);
+
 /* ---- gpu_harness.c ---- */
 
 /* NULL without a device. */

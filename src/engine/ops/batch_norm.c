@@ -4,8 +4,8 @@
 #include "batch_norm.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "batch_norm_group.h"
 #include "engine/explain.h"
 #include "engine/op.h"
 #include "engine/plan.h"
@@ -385,7 +385,8 @@ static void backward(struct lab_builder *b)
 /* ---- the group: from x to y, and back, without what lies between ---- */
 
 /* in: x, gamma, beta; out: y, mean, rstd, running_mean, running_var */
-static void explain_group(struct lab_explainer *ex, int out_slot, int64_t index)
+void lab_batch_norm_explain_group(struct lab_explainer *ex, int out_slot,
+                                  int64_t index)
 {
     const struct lab_batch_norm_params *p = lab_explain_params(ex);
     if (out_slot > 0) {
@@ -412,8 +413,8 @@ static void explain_group(struct lab_explainer *ex, int out_slot, int64_t index)
 }
 
 /* in: dy, x, gamma, mean, rstd; out: dx, dgamma, dbeta */
-static void explain_group_back(struct lab_explainer *ex, int out_slot,
-                               int64_t index)
+void lab_batch_norm_explain_group_back(struct lab_explainer *ex, int out_slot,
+                                       int64_t index)
 {
     int64_t C = lab_explain_in_shape(ex, 2)->dim[0];
     struct channel ch =
@@ -453,49 +454,6 @@ static void explain_group_back(struct lab_explainer *ex, int out_slot,
     lab_explain_value(ex, rstd * gamma * (dy - dy_sum / E - xhat * dot / E));
 }
 
-static void group(const struct lab_plan *plan, const struct lab_node *node,
-                  enum lab_phase phase, const struct lab_node *absorbed,
-                  struct lab_group_step *out)
-{
-    const struct lab_step *stats = &plan->steps[node->first_step[LAB_FORWARD]];
-    const struct lab_step *scale = stats + 2;
-    struct lab_step_def *def = &out->def;
-    (void)absorbed;
-    memcpy(out->params.bytes, stats->params,
-           sizeof(struct lab_batch_norm_params));
-    def->params = out->params.bytes;
-    def->params_bytes = sizeof(struct lab_batch_norm_params);
-    for (int i = 0; i < node->n_steps[phase]; i++)
-        def->flop += plan->steps[node->first_step[phase] + i].flop;
-    if (phase == LAB_FORWARD) {
-        const int in[] = {stats->in[0], scale->in[1], scale->in[2]};
-        const int all[] = {scale->out[0], stats->out[0], stats->out[1],
-                           stats->out[2], stats->out[3]};
-        memcpy(def->in, in, sizeof(in));
-        memcpy(def->out, all, sizeof(all));
-        def->n_in = 3;
-        def->n_out = 5;
-        def->formula = "$o0 = ($i0 - $o1[c]) $o2[c] $i1[c] + $i2[c]";
-        def->explain = explain_group;
-        return;
-    }
-    const struct lab_step *back = &plan->steps[node->first_step[LAB_BACKWARD]];
-    const int in[] = {back->in[0], stats->in[0], scale->in[1], stats->out[0],
-                      stats->out[1]};
-    bool dx = node->n_steps[LAB_BACKWARD] > 1;
-    memcpy(def->in, in, sizeof(in));
-    def->n_in = 5;
-    def->out[0] = dx ? back[1].out[0] : LAB_NO_TENSOR;
-    def->out[1] = back->out[1];
-    def->out[2] = back->out[2];
-    def->n_out = 3;
-    def->formula =
-        "xhat = ($i1 - $i3[c]) $i4[c]; $o1[c] = sum $i0 xhat; $o2[c] "
-        "= sum $i0; the gradient of $i1 is $i4[c] $i2[c] ($i0 - mean "
-        "$i0 - xhat mean($i0 xhat))";
-    def->explain = explain_group_back;
-}
-
 static bool check(int turn, struct lab_op_check *c)
 {
     static const struct lab_shape shapes[] = {
@@ -518,5 +476,5 @@ const struct lab_op_def lab_op_batch_norm = {.name = "batch_norm",
                                              .forward = forward,
                                              .backward = backward,
                                              .check = check,
-                                             .group = group,
+                                             .group = lab_batch_norm_group,
                                              .group_both = true};

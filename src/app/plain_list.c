@@ -137,6 +137,22 @@ static enum lab_status list_variants(struct lab_plain *p)
     return put_table(&t);
 }
 
+static enum lab_status list_words(struct lab_plain *p)
+{
+    static const char *const heads[] = {">number", "word", ">times", NULL};
+    const struct lab_vocabulary *words = p->snap.words;
+    struct lab_text_table t;
+    if (!words)
+        return lab_fail(LAB_E_STATE, "this lesson's data has no words");
+    lab_text_table_init(&t, heads);
+    for (int64_t i = 0; i < words->n; i++) {
+        lab_text_table_add_int(&t, i);
+        lab_text_table_add(&t, words->word[i]);
+        lab_text_table_add_int(&t, words->times[i]);
+    }
+    return put_table(&t);
+}
+
 static enum lab_status list_notes(struct lab_plain *p)
 {
     if (!lab_plain_print_notes(p))
@@ -149,18 +165,16 @@ enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
     static const struct {
         const char *word;
         enum lab_status (*list)(struct lab_plain *p);
-    } lists[] = {{"steps", list_steps},
-                 {"breaks", list_breaks},
-                 {"tensors", list_tensors},
-                 {"variants", list_variants},
-                 {"notes", list_notes}};
+    } lists[] = {{"steps", list_steps},     {"breaks", list_breaks},
+                 {"tensors", list_tensors}, {"variants", list_variants},
+                 {"words", list_words},     {"notes", list_notes}};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         if (strncmp(lists[i].word, what, strlen(what)) == 0)
             return lists[i].list(p); /* "" means steps */
     }
     return lab_fail(LAB_E_PARSE,
-                    "list: no \"%s\": steps, breaks, tensors, variants or "
-                    "notes",
+                    "list: no \"%s\": steps, breaks, tensors, variants, "
+                    "words or notes",
                     what);
 }
 

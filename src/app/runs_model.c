@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "compare_model.h"
 #include "store/query.h"
 #include "ui/format.h"
 
@@ -27,8 +28,8 @@ struct lab_runs_source {
     struct rows last;
     struct rows steps;
     struct rows kernels;
-    int most;                           /* for the query that runs now */
-    const struct lab_ui_step_row *step; /* likewise: only its kernels */
+    struct lab_compare_model compared;
+    int most; /* for the query that runs now */
 };
 
 static void rows_clear(struct rows *r)
@@ -98,6 +99,10 @@ static enum lab_status open_database(struct lab_runs_source *s, bool write,
     *db = NULL;
     if (access(s->path, F_OK))
         return LAB_OK; /* nothing has been recorded yet */
+    enum lab_status st = lab_database_open(db, s->path, &options);
+    if (st != LAB_E_STATE || write)
+        return st;
+    options.read_only = false; /* an older schema is brought up to date */
     return lab_database_open(db, s->path, &options);
 }
 
@@ -198,8 +203,7 @@ static bool each_step(void *user, const struct lab_step_row *row)
                                     .flop = row->flop,
                                     .bytes = row->bytes,
                                     .kernels = row->kernels};
-    if (row->max_ns != LAB_UNKNOWN && row->min_ns != LAB_UNKNOWN)
-        out->spread_ns = known(row->max_ns) - known(row->min_ns);
+    out->spread_ns = known(row->three_quarters_ns) - known(row->quarter_ns);
     out->name = keep(r, row->name);
     out->op = keep(r, row->op);
     out->phase = keep(r, row->phase);
@@ -244,59 +248,49 @@ static void limit_text(int64_t bits, char *out, size_t size)
     }
 }
 
-static bool of_step(const struct lab_kernel_row *row,
+static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_ui_step_row *step)
 {
-    return row->step && row->phase && strcmp(row->step, step->name) == 0 &&
-           strcmp(row->phase, step->phase) == 0;
+    return sum->name && sum->phase && strcmp(sum->name, step->name) == 0 &&
+           strcmp(sum->phase, step->phase) == 0;
 }
 
-static bool each_kernel(void *user, const struct lab_kernel_row *row)
+static void take_kernel(struct rows *r, const struct lab_time_sum *sum)
 {
-    struct lab_runs_source *s = user;
-    struct rows *r = &s->kernels;
     char limit[64];
-    if (s->step && !of_step(row, s->step))
-        return true;
     struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
     if (!out)
-        return false;
-    limit_text(row->occupancy_limit, limit, sizeof(limit));
-    *out = (struct lab_ui_kernel_row){
-        .count = 1,
-        .median_ns = known(row->time_ns),
-        .registers = row->registers_per_thread,
-        .shared_bytes =
-            row->static_shared_bytes == LAB_UNKNOWN ||
-                    row->dynamic_shared_bytes == LAB_UNKNOWN
-                ? LAB_UNKNOWN
-                : row->static_shared_bytes + row->dynamic_shared_bytes,
-        .occupancy = row->occupancy_pct / 100};
-    memcpy(out->grid, row->grid, sizeof(out->grid));
-    memcpy(out->block, row->block, sizeof(out->block));
-    out->name = keep(r, row->short_name);
-    out->step = keep(r, row->step);
+        return;
+    limit_text(sum->occupancy_limit, limit, sizeof(limit));
+    *out = (struct lab_ui_kernel_row){.count = sum->count,
+                                      .median_ns = sum->median_ns,
+                                      .registers = sum->registers_per_thread,
+                                      .shared_bytes = sum->shared_bytes,
+                                      .occupancy = sum->occupancy_pct / 100};
+    memcpy(out->grid, sum->grid, sizeof(out->grid));
+    memcpy(out->block, sum->block, sizeof(out->block));
+    out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
+    out->step = keep(r, sum->name);
     out->limit = keep(r, limit);
-    return !r->failed;
 }
 
+/* A row for all launches of a kernel in a step: a run may have millions. */
 static enum lab_status load_kernels(void *user, int64_t run,
                                     const struct lab_ui_step_row *step,
                                     const struct lab_ui_kernel_row **rows,
                                     int64_t *count)
 {
-    enum { MOST = 20000 };
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    struct lab_kernel_filter filter = {.step_index = LAB_UNKNOWN,
-                                       .iteration = LAB_UNKNOWN,
-                                       .sort = LAB_KERNEL_BY_ROW,
-                                       .limit = MOST};
+    struct lab_time_sums sums = {0};
     rows_clear(&s->kernels);
-    s->step = step;
     enum lab_status st = open_database(s, false, &db);
     if (!st && db)
-        st = lab_query_kernels(db, run, &filter, each_kernel, s);
+        st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
+    for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
+        if (!step || of_step(&sums.items[i], step))
+            take_kernel(&s->kernels, &sums.items[i]);
+    lab_time_sums_release(&sums);
     lab_database_close(db);
     *rows = s->kernels.items;
     *count = s->kernels.n;
@@ -325,6 +319,8 @@ static bool each_fact(void *user, const struct lab_run_row *row)
     fact(doc, "machine", text);
     fact(doc, "driver", row->driver);
     fact(doc, "host", row->hostname);
+    fact(doc, "whose", row->label ? row->label : row->user);
+    fact(doc, "imported from", row->imported_from);
     snprintf(text, sizeof(text), "%s to %s (%s)",
              row->started ? row->started : "?", row->ended ? row->ended : "?",
              row->status ? row->status : "?");
@@ -366,6 +362,21 @@ static enum lab_status delete_run(void *user, int64_t run)
     return st;
 }
 
+static enum lab_status load_compare(void *user, const int64_t run[2],
+                                    const struct lab_ui_compare_row **rows,
+                                    int64_t *count, struct lab_doc *facts)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_compare_model_load(&s->compared, db, run, facts);
+    lab_database_close(db);
+    *rows = s->compared.rows;
+    *count = s->compared.count;
+    return st;
+}
+
 /* ---- life ---- */
 
 enum lab_status lab_runs_source_new(struct lab_runs_source **out,
@@ -393,7 +404,8 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
                                        .write_facts = write_facts,
-                                       .delete_run = delete_run};
+                                       .delete_run = delete_run,
+                                       .load_compare = load_compare};
     *out = s;
     return LAB_OK;
 }
@@ -406,6 +418,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->last);
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
+    lab_compare_model_release(&s->compared);
     lab_free(s->path);
     lab_free(s);
 }

@@ -5,21 +5,10 @@
 
 #include "base/mem.h"
 #include "data_priv.h"
+#include "engine/words.h"
 #include "random.h"
 
 enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
-enum { DEFAULT_BATCH = 32 };
-
-struct lab_data {
-    const struct lab_network_spec *spec;
-    uint64_t seed;
-    struct lab_samples table; /* rows 0: inline */
-    int64_t *order;           /* rows: the split; training rows come first */
-    int64_t *epoch_order; /* training rows as the current epoch deals them */
-    int64_t epoch;        /* of epoch_order, -1: none yet */
-    struct lab_data_facts facts;
-    bool one_hot; /* y of a loss without labels */
-};
 
 /* Fisher and Yates, from a stream that depends on `round`. */
 static void shuffle(int64_t *order, int64_t n, uint64_t seed, uint32_t stream,
@@ -108,6 +97,8 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
         return lab_csv_read(&d->table, &spec->data, path, labels);
     case LAB_DATA_FIBONACCI:
         return lab_fibonacci_make(&d->table, spec);
+    case LAB_DATA_WORDS:
+        return lab_words_read(&d->table, &d->words, spec, path);
     case LAB_DATA_INLINE:
     case LAB_DATA_TEXT:
     case LAB_DATA_SOURCE_COUNT:
@@ -144,7 +135,7 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
             shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
-    f->batch = batch > 0 ? batch : DEFAULT_BATCH;
+    f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
         return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
@@ -159,7 +150,8 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
 {
     d->seed = seed;
     d->epoch = -1;
-    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+    if (!d->order || d->text || d->table.held_from > 0 ||
+        !d->spec->data.shuffle)
         return;
     for (int64_t i = 0; i < d->table.rows; i++)
         d->order[i] = i;
@@ -182,6 +174,8 @@ enum lab_status lab_data_open(struct lab_data **out,
         batch = spec->data.batch;
     if (spec->data.source == LAB_DATA_INLINE) {
         st = open_inline(d, batch);
+    } else if (spec->data.source == LAB_DATA_TEXT) {
+        st = lab_text_open(d, path ? path : spec->data.path, batch);
     } else {
         st = read_source(d, path ? path : spec->data.path);
         if (!st)
@@ -200,6 +194,8 @@ void lab_data_free(struct lab_data *d)
     if (!d)
         return;
     lab_samples_release(&d->table);
+    lab_text_free(d->text);
+    lab_vocabulary_free(d->words);
     lab_free(d->order);
     lab_free(d->epoch_order);
     lab_free(d);
@@ -220,7 +216,14 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
             out->batch = 0; /* as the tensors are */
         return;
     }
+    if (d->text) {
+        out->x = out->y = (struct lab_shape){2, {n, d->text->context}};
+        out->y_integers = true;
+        return;
+    }
     out->x = (struct lab_shape){2, {n, t->features}};
+    if (t->single)
+        out->x.rank = 1;
     if (t->steps > 0)
         out->x = (struct lab_shape){3, {n, t->steps, t->features / t->steps}};
     if (t->image.rank == 3) {
@@ -282,6 +285,21 @@ static enum lab_status bad_id(const struct lab_data *d,
                             (long long)t->id_limit);
 }
 
+/* A source that numbers words makes ids of all of them. */
+static enum lab_status check_words(const struct lab_data *d,
+                                   const struct lab_plan *plan)
+{
+    int64_t limit = plan->x >= 0 ? plan->tensors[plan->x].id_limit : 0;
+    if (!d->words || limit == 0 || d->words->n <= limit)
+        return LAB_OK;
+    return lab_network_fail(d->spec, d->spec->data.place, LAB_E_RANGE,
+                            "the text has %lld words with padding and <OOV>, "
+                            "but what reads them has a vocabulary of %lld: "
+                            "make that larger, or give the data vocab: %lld",
+                            (long long)d->words->n, (long long)limit,
+                            (long long)(limit > 3 ? limit - 2 : 1));
+}
+
 /* Inline ids; a source of its own makes no others than it has. */
 static enum lab_status check_ids(const struct lab_data *d,
                                  const struct lab_plan *plan)
@@ -307,8 +325,12 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
     int64_t classes = out->rank > 0 ? out->dim[out->rank - 1] : 1;
     const struct lab_tensor_spec *y = find_inline(d->spec, "y");
     enum lab_status st = check_ids(d, plan);
+    if (!st)
+        st = check_words(d, plan);
     if (st || d->one_hot)
         return st;
+    if (d->text)
+        return lab_text_check(d, plan, classes);
     if (d->spec->data.source != LAB_DATA_INLINE) {
         for (int64_t i = 0; i < d->table.rows; i++) {
             if (d->table.label[i] >= classes)
@@ -375,6 +397,8 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
         return;
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
+    if (d->text)
+        lab_text_begin_epoch(d, epoch);
     if (d->spec->data.shuffle)
         shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
@@ -387,8 +411,13 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
         return fill_inline(d, &plan->tensors[tensor], iteration, out);
     deal_epoch(d, iteration / d->facts.batches_per_epoch);
     int64_t first = iteration % d->facts.batches_per_epoch * d->facts.batch;
-    for (int64_t i = 0; i < d->facts.batch; i++)
-        put_row(d, plan, tensor, i, d->epoch_order[first + i], out);
+    for (int64_t i = 0; i < d->facts.batch; i++) {
+        int64_t row = d->epoch_order[first + i];
+        if (d->text)
+            lab_text_put(d, plan, tensor, i, row, out);
+        else
+            put_row(d, plan, tensor, i, row, out);
+    }
     return LAB_OK;
 }
 
@@ -398,8 +427,34 @@ void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_data_facts *f = &d->facts;
     for (int64_t i = 0; i < f->batch; i++) {
         int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
-        put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
+        if (d->text)
+            lab_text_put_held(d, plan, tensor, i, at, out);
+        else
+            put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
     }
+}
+
+const struct lab_vocabulary *lab_data_words(const struct lab_data *d)
+{
+    return d->words ? d->words : d->spec->data.words;
+}
+
+const char *lab_data_word_at(const struct lab_data *d,
+                             const struct lab_plan *plan, int tensor,
+                             int64_t index, double value)
+{
+    const struct lab_vocabulary *v = lab_data_words(d);
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
+    enum lab_tensor_words about = s ? s->words : LAB_NO_WORDS;
+    if (!v || t->role != LAB_TENSOR_DATA)
+        return NULL;
+    if (d->words && t->dtype == LAB_I32)
+        about = LAB_WORD_IDS;
+    if (about == LAB_WORD_COLUMNS)
+        return lab_vocabulary_word(v, index % t->shape.dim[1] + 1);
+    return about == LAB_WORD_IDS ? lab_vocabulary_word(v, (int64_t)value)
+                                 : NULL;
 }
 
 int lab_data_held_label(const struct lab_data *d, int64_t row)
@@ -407,4 +462,9 @@ int lab_data_held_label(const struct lab_data *d, int64_t row)
     if (!d->table.label || row >= d->facts.held_rows)
         return -1;
     return d->table.label[d->order[d->facts.train_rows + row]];
+}
+
+const struct lab_network_spec *lab_data_spec_of(const struct lab_data *d)
+{
+    return d->spec;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/text.h"
 #include "session_priv.h"
 
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
@@ -57,6 +58,21 @@ int64_t lab_train_iterations(const struct lab_network_spec *spec,
                                         : DEFAULT_ITERATIONS;
 }
 
+/* Counting takes a moment and is of the text alone: once. */
+static enum lab_status keep_bits(struct lab_session *s, double loss)
+{
+    const struct lab_data *data = lab_walk_data(s->walk);
+    struct lab_data_facts facts;
+    lab_data_get_facts(data, &facts);
+    if (!facts.text)
+        return LAB_OK;
+    s->bits_per_char = lab_data_bits(&facts, loss);
+    lab_curve_add(&s->bits, lab_walk_iteration(s->walk), s->bits_per_char);
+    if (!isnan(s->bits_order3))
+        return LAB_OK;
+    return lab_text_order3_bits(lab_data_text(data), &s->bits_order3);
+}
+
 static enum lab_status evaluate(struct lab_session *s)
 {
     double accuracy;
@@ -65,6 +81,7 @@ static enum lab_status evaluate(struct lab_session *s)
     if (!st && !isnan(accuracy)) {
         s->accuracy = accuracy;
         lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
+        st = keep_bits(s, loss);
     }
     return st;
 }

@@ -394,9 +394,9 @@ static int explaining_step(const struct lab_walk *w, int tensor)
     return writer;
 }
 
-static enum lab_status say_instead(struct lab_explanation *e, const char *what)
+/* Takes `text`, the right-hand side from now on. */
+static enum lab_status say(struct lab_explanation *e, char *text)
 {
-    char *text = lab_strdup(what);
     if (!text) {
         lab_explanation_release(e);
         return lab_fail(LAB_E_NOMEM, "no memory to explain");
@@ -404,6 +404,19 @@ static enum lab_status say_instead(struct lab_explanation *e, const char *what)
     lab_free(e->symbolic);
     e->symbolic = text;
     return LAB_OK;
+}
+
+static enum lab_status say_instead(struct lab_explanation *e, const char *what)
+{
+    return say(e, lab_strdup(what));
+}
+
+static enum lab_status say_word(struct lab_explanation *e, const char *word)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_str_addf(&s, "from the data, the word %s", word);
+    return say(e, lab_str_detach(&s));
 }
 
 enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
@@ -436,6 +449,10 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     else if (!e.unwritten && step < 0 && computed)
         st = say_instead(&e, "computed in one with other steps, by the variant "
                              "that was chosen then");
+    const char *word =
+        lab_data_word_at(w->data, w->plan, tensor, index, e.shown);
+    if (!st && word)
+        st = say_word(&e, word);
     if (!st)
         *out = e;
     return st;

@@ -26,6 +26,24 @@ const char *lab_column_text(struct lab_columns *c)
     return (const char *)sqlite3_column_text(c->stmt, c->next++);
 }
 
+int64_t lab_add_ns(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (a == LAB_UNKNOWN || b == LAB_UNKNOWN ||
+        __builtin_add_overflow(a, b, &sum))
+        return LAB_UNKNOWN;
+    return sum;
+}
+
+int64_t lab_span_ns(int64_t start, int64_t end)
+{
+    int64_t span;
+    if (start == LAB_UNKNOWN || end == LAB_UNKNOWN ||
+        __builtin_sub_overflow(end, start, &span))
+        return LAB_UNKNOWN;
+    return span;
+}
+
 enum lab_status lab_query_end(struct lab_database *db, sqlite3_stmt *stmt,
                               int rc)
 {
@@ -114,6 +132,10 @@ static void read_run(sqlite3_stmt *stmt, struct lab_run_row *r)
     r->loss_last = lab_column_real(&c);
     r->accuracy = lab_column_real(&c);
     r->rank = lab_column_int(&c);
+    r->uuid = lab_column_text(&c);
+    r->label = lab_column_text(&c);
+    r->imported_from = lab_column_text(&c);
+    r->imported = lab_column_text(&c);
     if (r->status && strcmp(r->status, "running") == 0 &&
         recorder_is_gone(r->hostname, pid, process_start))
         r->status = lab_run_status_text(LAB_RUN_INTERRUPTED);

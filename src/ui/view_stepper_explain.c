@@ -79,17 +79,18 @@ static void add_printed(struct lab_stepper *v, int columns)
         !lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
         return;
     double off = e->shown - printed;
+    bool claimed = !isnan(p->tolerance);
     bool fits = fabs(off) <= p->tolerance;
     snprintf(line, sizeof(line), "printed %.8g, difference %+.2g%s%s%s%s%s%s",
              printed, off,
-             p->tolerance <= 0 ? ""
-             : fits            ? ", within what was printed"
-                               : ", OUTSIDE what was printed",
+             !claimed ? ""
+             : fits   ? ", within what was printed"
+                      : ", OUTSIDE what was printed",
              p->where ? " (" : "", p->where ? p->where : "",
              p->where ? ")" : "", p->note ? ": " : "", p->note ? p->note : "");
-    lab_stepper_text_wrap(
-        &v->lines, fits || p->tolerance <= 0 ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
-        line, columns, HANG);
+    lab_stepper_text_wrap(&v->lines,
+                          fits || !claimed ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
+                          line, columns, HANG);
 }
 
 /* A term, its value, and the elements it came from; the chosen source in

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "say_near.h"
+#include "train_sample.h"
 #include "ui/chart.h"
 #include "ui/format.h"
 #include "ui/layout.h"
@@ -18,7 +20,12 @@ enum {
     ACT_COUNT,
     ACT_STOP,
     ACT_LOG,
+    ACT_WRITE,
+    ACT_PROMPT,
+    ACT_DARING,
     ASK_ITERATIONS = 1,
+    ASK_PROMPT,
+    ASK_TEMPERATURE,
     WIDE = 140 /* from here on the two curves stand side by side */
 };
 
@@ -36,6 +43,7 @@ struct train {
     bool taken;
     struct curve loss;
     struct curve accuracy;
+    struct curve bits;
     int64_t asked; /* iterations of the last request; 0: the lesson's */
     bool log_scale;
 };
@@ -49,6 +57,17 @@ static const struct lab_binding keys[] = {
     {{'i'}, ACT_COUNT, "iterations", "train this many iterations", true},
     {{LAB_KEY_ESC, 'x'}, ACT_STOP, "stop", "stop the training", true},
     {{'l'}, ACT_LOG, "log scale", "the loss on a logarithmic scale", true},
+    {{'w'},
+     ACT_WRITE,
+     "write",
+     "text lessons: the network writes, with the parameters of this moment",
+     false},
+    {{'p'}, ACT_PROMPT, "prompt", "text lessons: what it goes on from", false},
+    {{'d'},
+     ACT_DARING,
+     "daring",
+     "text lessons: the temperature; 0 takes the likeliest character",
+     false},
     {{'q', LAB_KEY_F1 + 9},
      LAB_ACT_BACK,
      "stepper",
@@ -104,12 +123,15 @@ static bool refresh(struct train *v)
     }
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
+    else if (v->taken && next.near.asked != v->snap.near.asked)
+        lab_ui_say_near(v->ui, &next);
     if (v->taken)
         v->model.snapshot_release(v->model.user, &v->snap);
     v->snap = next;
     v->taken = true;
     keep_curve(&v->loss, &next.losses);
     keep_curve(&v->accuracy, &next.accuracies);
+    keep_curve(&v->bits, &next.bits);
     return true;
 }
 
@@ -148,8 +170,13 @@ static void draw_facts(const struct train *v, struct lab_canvas *c,
                                                    : LAB_ROLE_NORMAL,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                     isnan(s->accuracy) ? "" : "   held-back right %s", text);
+    if (v->bits.n > 0)
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                         "   held back %.4f bits", s->bits_per_char);
+    else
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                         isnan(s->accuracy) ? "" : "   held-back right %s",
+                         text);
 }
 
 /* "16 s left", or nothing where it is not known. */
@@ -201,6 +228,26 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
+/* Held-back text, and the line to beat: a model that counts. */
+static void draw_bits(const struct train *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const struct curve *b = &v->bits;
+    double order3 = v->snap.bits_order3;
+    double ends[2] = {b->x[0], b->x[b->n - 1]};
+    double line[2] = {order3, order3};
+    struct lab_series series[2] = {
+        {b->x, b->y, b->n, "bits a character, held back", LAB_ROLE_SERIES_2},
+        {ends, line, b->n > 1 ? 2 : 1, "counting what follows three",
+         LAB_ROLE_SERIES_3}};
+    struct lab_chart chart = {.x_name = "iteration",
+                              .series = series,
+                              .count = isnan(order3) ? 1 : 2,
+                              .y_min = NAN,
+                              .y_max = NAN};
+    lab_chart_draw(c, r, &chart);
+}
+
 static void draw_curves(const struct train *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -228,8 +275,27 @@ static void draw_curves(const struct train *v, struct lab_canvas *c,
     else if (labels)
         first = lab_rect_cut_top(&r, r.h / 2);
     lab_chart_draw(c, first, &loss_chart);
-    if (labels)
+    if (v->bits.n > 0)
+        draw_bits(v, c, r);
+    else if (labels)
         lab_chart_draw(c, r, &right_chart);
+}
+
+/* Text: rows for what the network writes, when there are some to spare. */
+static void draw_below(const struct train *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    if (v->snap.text && r.h >= 8) {
+        int rows = r.h >= 24 ? r.h / 3 : r.h >= 14 ? 6 : 4;
+        lab_train_sample_draw(c, lab_rect_cut_bottom(&r, rows), &v->snap,
+                              &v->model.sampling);
+    }
+    if (v->loss.n == 0)
+        lab_canvas_text(c, r.y + r.h / 2, r.x + 2, r.w - 2, LAB_ROLE_DIM,
+                        "The curve begins with the first "
+                        "iteration.");
+    else
+        draw_curves(v, c, r);
 }
 
 static void draw(struct lab_screen *s, struct lab_canvas *c,
@@ -244,13 +310,7 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     draw_facts(v, c, lab_rect_cut_top(&body, 1));
     draw_progress(v, c, lab_rect_cut_top(&body, 1));
     draw_more(v, c, lab_rect_cut_top(&body, 1));
-    if (v->loss.n == 0)
-        lab_canvas_text(c, body.y + body.h / 2, body.x + 2, body.w - 2,
-                        LAB_ROLE_DIM,
-                        "The curve begins with the first "
-                        "iteration.");
-    else
-        draw_curves(v, c, body);
+    draw_below(v, c, body);
 }
 
 /* ---- the screen ---- */
@@ -262,7 +322,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->model = *(const struct lab_stepper_model *)args;
     v->asked = v->model.train_iterations;
     refresh(v);
-    if (v->snap.state == LAB_SESSION_IDLE)
+    if (v->snap.state == LAB_SESSION_IDLE && !v->model.train_waits)
         start(v, v->asked);
     refresh(v);
     return LAB_OK;
@@ -277,6 +337,8 @@ static void release(struct lab_screen *s)
     lab_free(v->loss.y);
     lab_free(v->accuracy.x);
     lab_free(v->accuracy.y);
+    lab_free(v->bits.x);
+    lab_free(v->bits.y);
 }
 
 static bool tick(struct lab_screen *s, int64_t now_ns)
@@ -293,6 +355,15 @@ static void train_on(struct train *v)
         start(v, v->asked);
 }
 
+static void write_text(struct train *v)
+{
+    struct lab_command cmd = lab_train_sample_command(&v->model.sampling);
+    if (!v->snap.text)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+    else if (v->model.post(v->model.user, &cmd))
+        lab_ui_error(v->ui);
+}
+
 static bool action(struct lab_screen *s, int act)
 {
     struct train *v = s->state;
@@ -303,8 +374,18 @@ static bool action(struct lab_screen *s, int act)
     case ACT_COUNT:
         lab_ui_prompt(v->ui, ASK_ITERATIONS, "iterations: ", NULL);
         break;
+    case ACT_WRITE:
+        write_text(v);
+        break;
+    case ACT_PROMPT:
+        lab_ui_prompt(v->ui, ASK_PROMPT,
+                      "goes on from: ", v->model.sampling.prompt);
+        break;
+    case ACT_DARING:
+        lab_ui_prompt(v->ui, ASK_TEMPERATURE, "temperature: ", NULL);
+        break;
     case ACT_STOP:
-        if (v->snap.state == LAB_SESSION_TRAINING)
+        if (v->snap.state == LAB_SESSION_TRAINING || v->snap.sampling)
             post(v, LAB_DO_STOP, 0);
         break;
     case ACT_LOG:
@@ -317,12 +398,27 @@ static bool action(struct lab_screen *s, int act)
     return true;
 }
 
-static void answer(struct lab_screen *s, int id, const char *text)
+static void take_temperature(struct train *v, const char *text)
 {
-    struct train *v = s->state;
     char *end;
-    if (!text || id != ASK_ITERATIONS)
-        return;
+    double t = strtod(text, &end);
+    if (end == text || *end || !(t >= 0 && t <= 100))
+        lab_ui_message(v->ui, LAB_ROLE_BAD,
+                       "\"%s\" is no temperature from 0 to 100", text);
+    else
+        v->model.sampling.temperature = t;
+}
+
+static void take_prompt(struct train *v, const char *text)
+{
+    snprintf(v->model.sampling.prompt, sizeof(v->model.sampling.prompt), "%s",
+             text);
+    write_text(v);
+}
+
+static void take_iterations(struct train *v, const char *text)
+{
+    char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (errno || end == text || *end || n < 1) {
@@ -333,19 +429,51 @@ static void answer(struct lab_screen *s, int id, const char *text)
     if (v->snap.state == LAB_SESSION_TRAINING)
         post(v, LAB_DO_STOP, 0);
     start(v, n);
+}
+
+static void answer(struct lab_screen *s, int id, const char *text)
+{
+    struct train *v = s->state;
+    if (!text)
+        return;
+    if (id == ASK_ITERATIONS)
+        take_iterations(v, text);
+    else if (id == ASK_TEMPERATURE)
+        take_temperature(v, text);
+    else if (id == ASK_PROMPT)
+        take_prompt(v, text);
     refresh(v);
+}
+
+static void ask_near(struct train *v, const char *question)
+{
+    struct lab_command cmd = {.kind = LAB_DO_NEAR, .phase = -1};
+    snprintf(cmd.text, sizeof(cmd.text), "%s", question);
+    if (v->model.post(v->model.user, &cmd))
+        lab_ui_error(v->ui);
 }
 
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct train *v = s->state;
-    if (cmd->kind == LAB_COMMAND_STOP)
+    int64_t n = cmd->n == LAB_COMMAND_ALL ? v->model.train_iterations : cmd->n;
+    switch (cmd->kind) {
+    case LAB_COMMAND_STOP:
         post(v, LAB_DO_STOP, 0);
-    else if (cmd->kind == LAB_COMMAND_TRAIN)
-        start(v,
-              cmd->n == LAB_COMMAND_ALL ? v->model.train_iterations : cmd->n);
-    else
+        break;
+    case LAB_COMMAND_TRAIN:
+        start(v, n);
+        break;
+    case LAB_COMMAND_SAMPLE:
+        lab_train_sample_take(&v->model.sampling, cmd);
+        write_text(v);
+        break;
+    case LAB_COMMAND_NEAR:
+        ask_near(v, cmd->arg);
+        break;
+    default:
         return false;
+    }
     refresh(v);
     return true;
 }

@@ -201,6 +201,21 @@ static void show_training(const struct stepper_fixture *f,
     out->accuracy = 0.9472;
 }
 
+static void fill_text(const struct stepper_fixture *f, struct lab_snapshot *out)
+{
+    out->text = f->text;
+    out->bits_per_char = out->bits_order3 = NAN;
+    if (f->text && f->curve) {
+        fill_curve(&out->bits, f->curve / 5, false, 4.5, 2);
+        out->bits_per_char = 2.0417;
+        out->bits_order3 = 2.1798;
+    }
+    if (f->text && f->written) {
+        out->sample = strdup(f->written);
+        out->sample_iteration = 590;
+    }
+}
+
 static void show_check(const struct stepper_fixture *f,
                        struct lab_snapshot *out)
 {
@@ -248,6 +263,7 @@ enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
     explain(f, &out->explanation);
     show_training(f, out);
     show_check(f, out);
+    fill_text(f, out);
     return LAB_OK;
 }
 
@@ -264,6 +280,9 @@ void fixture_snapshot_release(void *user, struct lab_snapshot *s)
     free(s->losses.value);
     free(s->accuracies.iteration);
     free(s->accuracies.value);
+    free(s->bits.iteration);
+    free(s->bits.value);
+    free(s->sample);
     free(s->checks);
     memset(s, 0, sizeof(*s));
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
+#include "engine/neighbours.h"
 #include "engine/stats.h"
 
 enum { LAB_COMMAND_TEXT = 128 };
@@ -91,8 +92,11 @@ struct lab_snapshot {
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;
-    int64_t check_done; /* elements compared, while CHECKING */
-    int64_t check_of;   /* 0: not known yet */
+    /* The words that ids stand for, as long as the session lives; or NULL. */
+    const struct lab_vocabulary *words;
+    struct lab_neighbours near; /* of the last LAB_DO_NEAR; asked 0: none */
+    int64_t check_done;         /* elements compared, while CHECKING */
+    int64_t check_of;           /* 0: not known yet */
     /* training */
     int64_t train_target; /* iterations asked for */
     int64_t train_done;
@@ -103,6 +107,17 @@ struct lab_snapshot {
     struct lab_curve losses;
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
+    bool text; /* the data are text: the network can write some */
+    /* Text: the held-back loss in bits per character, NaN none, and that of a
+     * model that counts (engine/text.h), known with the first of them. */
+    struct lab_curve bits;
+    double bits_per_char;
+    double bits_order3;
+    /* What the network wrote last, after the text to begin with: UTF-8 as it
+     * is, controls too; NULL: nothing. */
+    char *sample;
+    int64_t sample_iteration; /* it was written after so many iterations */
+    bool sampling;            /* more is coming */
     double step_ms_median;
     /* What the learner should know: variants that were withdrawn or are not
      * to be had on this backend, one a line; "" = nothing. */

@@ -104,6 +104,19 @@ bool lab_walk_samples(int64_t iteration);
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
 
+/* A data tensor's values: the whole tensor, in its own element type. */
+struct lab_walk_input {
+    int tensor;
+    const void *values;
+};
+/* Forward as in evaluation, on data of the caller's, beside the iteration that
+ * is shown; reads `tensor` afterwards. Data that is not given holds what an
+ * earlier evaluation left there, or zeros. Leaves parameters and position as
+ * they were. */
+enum lab_status lab_walk_forward(struct lab_walk *w,
+                                 const struct lab_walk_input *in, int n_in,
+                                 int tensor, void *out);
+
 /* Runs steps from .. to-1 of this iteration, which have run, again as often as
  * it is asked for, with the inputs that they had. No observer hears of it, and
  * afterwards all tensors, the position and the figures are as before, bit for

@@ -12,13 +12,13 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --counters --db --sort --limit
+        --iterations --epochs --seed --data --near --counters --db --sort --limit
         --reverse --fail-above --remove --format --output --force --table
         --label --dry-run
         --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
-    takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
+    takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color)'
 
     COMPREPLY=()
@@ -46,7 +46,7 @@ _lapenna_lab() {
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit | --fail-above | --label)
+        --limit | --near | --fail-above | --label)
         return
         ;;
     esac

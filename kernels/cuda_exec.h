@@ -31,6 +31,12 @@ struct lab_cublas {
                                  int ldb, long long stride_b, const float *beta,
                                  float *c, int ldc, long long stride_c,
                                  int count);
+    /* The same product with types of their own (cudaDataType_t) and a type to
+     * compute in (cublasComputeType_t); `algo` -1: cuBLAS chooses. */
+    int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
+                   const void *alpha, const void *a, int type_a, int lda,
+                   const void *b, int type_b, int ldb, const void *beta,
+                   void *c, int type_c, int ldc, int compute, int algo);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
 };
 

@@ -74,12 +74,17 @@ struct lab_variant {
     /* Group variants only: may take the elementwise activation that follows
      * into the same kernel (its kind comes in the group's params). */
     bool absorbs_activation;
+    /* Runs a step of a large node (LAB_PREFERRED_FLOP, engine/plan.h) unless
+     * the lesson or the learner chooses. One row of a step at most; none: the
+     * step's first row does. Not for groups, which hide steps: those are
+     * always chosen. */
+    bool preferred;
 };
 
 /* The kernels that one backend has for one op. */
 struct lab_kernel_set {
     const char *op;
-    const struct lab_variant *variants; /* the first of a step is the default */
+    const struct lab_variant *variants; /* a step's readable reference first */
     int count;
 };
 

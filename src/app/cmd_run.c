@@ -32,7 +32,8 @@ struct teller {
     struct lab_work *w;
     int64_t target;
     int64_t per_epoch;
-    double last_loss;
+    double loss_sum; /* of the epoch so far */
+    int64_t n_losses;
     struct news news[MOST_NEWS];
     int n_news;
     int64_t told_ns; /* when the last of them were told */
@@ -83,23 +84,35 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
         lab_recording_flush(t->w->recording);
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
         lab_say(stdout,
-                "epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% right\n",
-                (long long)epoch, t->last_loss, loss, 100 * accuracy);
+                "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
+                "right\n",
+                (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
+                100 * accuracy);
+        t->loss_sum = 0;
+        t->n_losses = 0;
     } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
         lab_say(stdout, "iteration %lld  loss %.6g\n", (long long)iteration + 1,
                 loss);
     }
-    if (isnan(accuracy))
-        t->last_loss = loss;
+    if (isnan(accuracy)) {
+        t->loss_sum += loss;
+        t->n_losses++;
+    }
     return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
 static enum lab_status summary_json(struct lab_work *w,
-                                    const struct lab_training *t)
+                                    const struct lab_training *t,
+                                    const struct lab_recording_state *kept)
 {
     json_t *line = lab_json_new("summary");
-    int64_t run = lab_recording_run(w->recording);
-    lab_json_int(line, "run", run > 0 ? run : LAB_UNKNOWN);
+    lab_json_int(line, "run", kept->run > 0 ? kept->run : LAB_UNKNOWN);
+    lab_json_bool(line, "recorded_whole", kept->whole);
+    if (!kept->whole) {
+        lab_json_int(line, "records_lost",
+                     kept->run > 0 ? kept->lost : LAB_UNKNOWN);
+        lab_json_text(line, "recording_error", kept->error);
+    }
     lab_json_text(line, "lesson", w->lesson->id);
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_uint(line, "seed", w->plan->seed);
@@ -112,9 +125,9 @@ static enum lab_status summary_json(struct lab_work *w,
     return lab_json_print(line);
 }
 
-static void summary_text(struct lab_work *w, const struct lab_training *t)
+static void summary_text(struct lab_work *w, const struct lab_training *t,
+                         const struct lab_recording_state *kept)
 {
-    int64_t run = lab_recording_run(w->recording);
     lab_say(stdout, "%s%lld iterations on %s (%s): loss %.6g -> %.6g",
             t->interrupted ? "stopped after " : "", (long long)t->iterations,
             lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
@@ -124,9 +137,55 @@ static void summary_text(struct lab_work *w, const struct lab_training *t)
                 100 * t->accuracy);
     lab_say(stdout, "\n%.0f samples/s, %.4g ms an iteration (median)\n",
             t->samples_per_s, t->step_ms_median);
-    if (run > 0)
-        lab_say(stdout, "recorded as run %lld: lapenna-lab profile show %lld\n",
-                (long long)run, (long long)run);
+    if (kept->run > 0)
+        lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",
+                kept->whole ? "as" : "in part only, as", (long long)kept->run,
+                (long long)kept->run);
+}
+
+/* What --near asked, of the network as training left it. */
+static enum lab_status tell_near(struct lab_work *w, const char *question,
+                                 bool json)
+{
+    struct lab_neighbours n;
+    const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
+    enum lab_status st = lab_near_ask(w->walk, question, &n);
+    if (!st && !json)
+        lab_say(stdout, "near %s:\n", question);
+    for (int i = 0; i < n.n && !st; i++) {
+        const char *word = lab_vocabulary_word(words, n.near[i].id);
+        if (!json) {
+            lab_say(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
+            continue;
+        }
+        json_t *line = lab_json_new("neighbour");
+        lab_json_text(line, "question", question);
+        lab_json_int(line, "rank", i + 1);
+        lab_json_text(line, "word", word);
+        lab_json_real(line, "similarity", n.near[i].similarity);
+        st = lab_json_print(line);
+    }
+    return st;
+}
+
+static enum lab_status tell_all_near(struct lab_work *w,
+                                     const struct lab_options *o)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = tell_near(w, o->near[i], o->json);
+    return st;
+}
+
+/* Before an hour of training: is every question one? */
+static enum lab_status check_near(struct lab_work *w,
+                                  const struct lab_options *o)
+{
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st;
 }
 
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
@@ -135,16 +194,22 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     struct lab_data_facts facts;
     struct lab_training t;
     struct lab_run_summary summary;
+    struct lab_recording_state kept;
     enum lab_status st = lab_work_open(&w, o, lesson);
     if (st)
         return lab_exit_error(st);
+    st = check_near(&w, o);
+    if (st) {
+        int wrong = lab_exit_error(st);
+        lab_work_close(&w);
+        return wrong;
+    }
     lab_work_warn(&w);
     lab_data_get_facts(lab_walk_data(w.walk), &facts);
     struct teller teller = {.w = &w,
                             .target = lab_train_iterations(
                                 &w.spec, &facts, o->epochs, o->iterations),
-                            .per_epoch = facts.batches_per_epoch,
-                            .last_loss = NAN};
+                            .per_epoch = facts.batches_per_epoch};
     lab_walk_run_begin(w.walk, w.lesson->title);
     st = lab_training_run(&w, teller.target, o->json ? tell_json : tell_text,
                           &teller, &t);
@@ -152,14 +217,15 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     if (!st && o->json)
         st = tell_stored(&teller);
     int code = lab_exit_error(st);
-    if (!st && o->json)
-        code = lab_exit_error(summary_json(&w, &t));
-    else if (!st)
-        summary_text(&w, &t);
     lab_training_summary(&t, st, &summary);
-    enum lab_status stored = lab_work_close(&w, &summary);
-    if (stored && code == LAB_EXIT_DONE)
-        code = lab_exit_error(stored);
+    lab_work_finish(&w, &summary, &kept);
+    if (!st && !o->json)
+        summary_text(&w, &t, &kept);
+    if (!st)
+        code = lab_exit_error(tell_all_near(&w, o));
+    if (!st && o->json && code == LAB_EXIT_DONE)
+        code = lab_exit_error(summary_json(&w, &t, &kept));
+    lab_work_close(&w);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "counting.h"
 #include "say.h"
 #include "signals.h"
 #include "step_json.h"
@@ -35,6 +36,8 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
                 st = lab_fail(LAB_E_CANCELLED, "interrupted");
         } while (!st && !lab_walk_at_end(w->walk));
     }
+    if (!st && lab_counting_wanted(w))
+        st = lab_counting_iteration(w);
     lab_walk_run_end(w->walk);
     if (!st)
         st = w->options->json ? lab_step_json_end(w)
@@ -47,6 +50,7 @@ int lab_cmd_step(int argc, char **argv)
     struct lab_options o;
     struct lab_work w;
     struct lab_run_summary summary;
+    struct lab_recording_state kept;
     lab_options_init(&o);
     lab_options_parse(&o, argc, argv, "lapenna-lab step", "LESSON", doc);
     if (!o.lesson) {
@@ -69,6 +73,7 @@ int lab_cmd_step(int argc, char **argv)
                                            : LAB_RUN_DONE;
     summary.iterations = lab_walk_iteration(w.walk) + 1;
     summary.loss_first = summary.loss_last = lab_walk_loss(w.walk);
-    enum lab_status stored = lab_work_close(&w, &summary);
-    return stored && code == LAB_EXIT_DONE ? lab_exit_error(stored) : code;
+    lab_work_finish(&w, &summary, &kept);
+    lab_work_close(&w);
+    return code;
 }

@@ -231,9 +231,42 @@ static void check_tracing(struct lab_doctor *d,
                    "ranges in the domain lapenna-lab, for nsys and ncu", NULL);
 }
 
+/* Counters belong to a device that is open: the first one is, for this. */
+static void check_counters(struct lab_doctor *d,
+                           const struct lab_gpu_profiler_ops *gpu)
+{
+    struct lab_backend *be = NULL;
+    char text[LAB_GPU_TEXT];
+    if (!gpu || gpu->abi != LAB_GPU_PROFILER_ABI || !gpu->counters) {
+        lab_doctor_say(d, "hardware counters", LAB_DOCTOR_MISSING,
+                       "the CUDA module has none",
+                       "build program and module together");
+        return;
+    }
+    if (lab_backend_open(&be, "cuda", 0)) {
+        lab_doctor_say(d, "hardware counters", LAB_DOCTOR_MISSING,
+                       "cannot be tried without a device",
+                       "see the line of the device");
+        return;
+    }
+    bool ok = gpu->counters->probe(text, sizeof(text)) == LAB_OK;
+    char chip[LAB_GPU_TEXT + 64];
+    snprintf(chip, sizeof(chip), "readable (%s): --counters basic or full",
+             text);
+    if (ok)
+        lab_doctor_say(d, "hardware counters", LAB_DOCTOR_OK, chip, NULL);
+    else
+        lab_doctor_say(d, "hardware counters", LAB_DOCTOR_MISSING,
+                       "refused: FLOPs and bytes are analytic, occupancy is "
+                       "theoretical",
+                       text);
+    lab_backend_close(be);
+}
+
 static void without_module(struct lab_doctor *d)
 {
-    static const char *const rest[] = {"device", "cuBLAS", "CUPTI", "NVTX"};
+    static const char *const rest[] = {"device", "cuBLAS", "CUPTI", "NVTX",
+                                       "hardware counters"};
     check_driver(d, NULL);
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
         lab_doctor_say(d, rest[i], LAB_DOCTOR_MISSING,
@@ -253,11 +286,8 @@ void lab_doctor_gpu(struct lab_doctor *d)
         lab_doctor_say(d, "CUDA module", LAB_DOCTOR_OK, "loaded", NULL);
         check_devices(d);
         check_tracing(d, module->profiler);
+        check_counters(d, module->profiler);
     }
     lab_doctor_say(d, "cuDNN", LAB_DOCTOR_MISSING, "not in this version",
                    "none: no op of this version has a variant of cuDNN");
-    lab_doctor_say(d, "hardware counters", LAB_DOCTOR_MISSING,
-                   "not in this version",
-                   "none: FLOPs and bytes are analytic, occupancy is "
-                   "theoretical");
 }

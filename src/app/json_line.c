@@ -32,6 +32,11 @@ void lab_json_text(json_t *object, const char *key, const char *text)
     set(object, key, value);
 }
 
+void lab_json_bool(json_t *object, const char *key, bool v)
+{
+    set(object, key, json_boolean(v));
+}
+
 void lab_json_int(json_t *object, const char *key, int64_t v)
 {
     set(object, key, v == INT64_MIN ? NULL : json_integer(v));

@@ -13,6 +13,7 @@
 /* {"type": type}; NULL when memory is short, which every function takes. */
 json_t *lab_json_new(const char *type);
 void lab_json_text(json_t *object, const char *key, const char *text);
+void lab_json_bool(json_t *object, const char *key, bool v);
 void lab_json_int(json_t *object, const char *key, int64_t v);
 void lab_json_uint(json_t *object, const char *key, uint64_t v);
 void lab_json_real(json_t *object, const char *key, double v);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "advise.h"
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "engine/session.h"
@@ -13,6 +14,7 @@
 #include "trace/intern.h"
 #include "ui/stepper.h"
 #include "ui/views.h"
+#include "whatif.h"
 
 enum { SOURCE_BYTES = 4 << 20 };
 
@@ -22,6 +24,7 @@ struct lab_lesson_screen {
     struct lab_recording *recording;
     struct lab_session *session;
     struct lab_stepper_model model;
+    struct lab_whatif whatif;
     pthread_mutex_t wake_lock;
     struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
     char time_note[96];
@@ -86,9 +89,23 @@ static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
     struct lab_lesson_screen *s = user;
     struct lab_live *live = lab_recording_live(s->recording);
     size_t n = lab_live_kernels(live, exec, found, MOST);
-    for (size_t i = 0; i < n && i < MOST && (int)i < max; i++)
+    for (size_t i = 0; i < n && i < MOST && (int)i < max; i++) {
         convert_kernel(&found[i], &rows[i]);
+        rows[i].counted =
+            lab_live_counters(live, exec, (int64_t)i, &rows[i].counters);
+    }
     return (int)n;
+}
+
+static void advise(void *user, const struct lab_snapshot *snap, int index,
+                   int kernel, lab_stepper_advice_fn *each, void *to)
+{
+    struct lab_lesson_screen *s = user;
+    struct lab_advice a[LAB_ADVICE_COUNT];
+    int n = lab_advise_kernel(lab_recording_live(s->recording), snap, index,
+                              kernel, a);
+    for (int i = 0; i < n; i++)
+        each(to, lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
 }
 
 /* ---- variants ---- */
@@ -201,6 +218,15 @@ static enum lab_status read_file(const char *path, struct lab_str *out)
                        : LAB_OK;
 }
 
+static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
+                                      const struct lab_snapshot *snap,
+                                      int index)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_whatif_open(&s->whatif, lab_recording_live(s->recording), ui,
+                           snap, index);
+}
+
 static enum lab_status open_source(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol)
 {
@@ -298,7 +324,8 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
                   .prepare = lab_recording_prepare,
                   .opened = lab_recording_opened,
                   .restarted = lab_recording_restarted,
-                  .closing = lab_recording_closing},
+                  .closing = lab_recording_closing,
+                  .count = lab_recording_count_said},
         .wake = wake,
         .wake_user = s};
     return lab_session_new(&s->session, &config);
@@ -319,9 +346,11 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .snapshot = snapshot,
                                           .snapshot_release = snapshot_release,
                                           .kernels = kernels,
+                                          .advise = advise,
                                           .variant_names = variant_names,
                                           .text_for = text_for,
                                           .open_source = open_source,
+                                          .open_occupancy = open_occupancy,
                                           .open_lesson = open_lesson_text,
                                           .progress = progress,
                                           .printed = s->spec.printed,

@@ -18,6 +18,7 @@ enum {
     KEY_COUNTERS,
     KEY_DB,
     KEY_DATA,
+    KEY_NEAR,
     KEY_JSON,
     KEY_PLAIN,
     KEY_ASCII,
@@ -36,13 +37,18 @@ static const struct argp_option options[] = {
      "(repeatable)",
      1},
     {"counters", KEY_COUNTERS, "SET", 0,
-     "Hardware counters: off, basic or full; this version takes none", 1},
+     "Hardware counters of one iteration: off, basic or full", 1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
     {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
     {"data", KEY_DATA, "PATH", 0,
      "The data's file or directory, instead of the lesson's", 2},
+    {"near", KEY_NEAR, "WORDS", 0,
+     "After `run`, the words that the embedding has put nearest to WORDS: "
+     "king, "
+     "or a sum, \"king - man + woman\" (repeatable)",
+     2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
@@ -148,6 +154,11 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
     case KEY_DATA:
         o->data = arg;
         return 0;
+    case KEY_NEAR:
+        if (o->n_near == LAB_MAX_OPTION_NEAR)
+            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
+        o->near[o->n_near++] = arg;
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -193,11 +204,27 @@ void lab_options_init(struct lab_options *o)
         .backend = "auto", .counters = "off", .color = "auto"};
 }
 
-void lab_options_parse(struct lab_options *o, int argc, char **argv,
-                       const char *name, const char *args_doc, const char *doc)
+static bool is_listed(const char *name, const char *const *listed)
 {
-    const struct argp argp = {options, parse_option, args_doc, doc,
-                              NULL,    NULL,         NULL};
+    for (int i = 0; listed && listed[i]; i++) {
+        if (strcmp(listed[i], name) == 0)
+            return true;
+    }
+    return !listed;
+}
+
+void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
+                           const char *name, const char *args_doc,
+                           const char *doc, const char *const *listed)
+{
+    struct argp_option shown[sizeof(options) / sizeof(options[0])];
+    memcpy(shown, options, sizeof(shown));
+    for (size_t i = 0; shown[i].name; i++) {
+        if (!is_listed(shown[i].name, listed))
+            shown[i].flags |= OPTION_HIDDEN;
+    }
+    const struct argp argp = {shown, parse_option, args_doc, doc,
+                              NULL,  NULL,         NULL};
     argp_err_exit_status = LAB_EXIT_USAGE;
     argv[0] = (char *)name;
     argp_parse(&argp, argc, argv, 0, NULL, o);
@@ -205,4 +232,10 @@ void lab_options_parse(struct lab_options *o, int argc, char **argv,
         lab_warn("--iterations and --epochs exclude each other: give one");
         exit(LAB_EXIT_USAGE);
     }
+}
+
+void lab_options_parse(struct lab_options *o, int argc, char **argv,
+                       const char *name, const char *args_doc, const char *doc)
+{
+    lab_options_parse_few(o, argc, argv, name, args_doc, doc, NULL);
 }

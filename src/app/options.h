@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "engine/setup.h"
 
-enum { LAB_MAX_OPTION_CHOICES = 32 };
+enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_NEAR = 32 };
 
 struct lab_options {
     const char *lesson;  /* id or path; NULL: none given */
@@ -19,9 +19,11 @@ struct lab_options {
     int64_t epochs;     /* 0 */
     bool seed_given;
     uint64_t seed;
-    const char *counters; /* "off", "basic", "full" */
-    const char *db;       /* NULL: the usual place */
-    const char *data;     /* NULL: the lesson's */
+    const char *counters;                  /* "off", "basic", "full" */
+    const char *db;                        /* NULL: the usual place */
+    const char *data;                      /* NULL: the lesson's */
+    const char *near[LAB_MAX_OPTION_NEAR]; /* run: questions after it */
+    int n_near;
     bool json;
     bool plain;
     bool ascii;
@@ -35,3 +37,8 @@ void lab_options_init(struct lab_options *o);
  * and exits with LAB_EXIT_USAGE, as argp does. `doc` is argp's. */
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
                        const char *name, const char *args_doc, const char *doc);
+/* The same, and --help lists only the options of these names (the last NULL).
+ * The others are taken too: they are common to all commands. */
+void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
+                           const char *name, const char *args_doc,
+                           const char *doc, const char *const *listed);

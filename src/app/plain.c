@@ -101,7 +101,8 @@ static enum lab_status open_session(struct lab_plain *p)
                   .prepare = lab_recording_prepare,
                   .opened = lab_recording_opened,
                   .restarted = lab_recording_restarted,
-                  .closing = lab_recording_closing}};
+                  .closing = lab_recording_closing,
+                  .count = lab_recording_count_said}};
     lab_signals_hold(); /* they are for the thread that waits for input */
     st = lab_session_new(&p->session, &config);
     lab_signals_release();
@@ -133,26 +134,27 @@ static void say_notes(struct lab_plain *p)
     lab_str_release(&text);
 }
 
-static enum lab_status close_all(struct lab_plain *p)
+/* A database that refuses is told, and is no failure of the walk. */
+static void close_all(struct lab_plain *p)
 {
     struct lab_run_summary summary;
-    enum lab_status st = LAB_OK;
+    struct lab_recording_state kept;
     summarize(p, &summary);
     lab_session_free(p->session);
     if (p->recording) {
-        st = lab_recording_finish(p->recording, &summary);
-        long long run = (long long)lab_recording_run(p->recording);
-        if (run > 0 && !st)
+        lab_recording_finish(p->recording, &summary);
+        lab_recording_get_state(p->recording, &kept);
+        if (kept.run > 0)
             lab_say(stdout,
-                    "recorded as run %lld: lapenna-lab profile show %lld\n",
-                    run, run);
+                    "recorded %s run %lld: lapenna-lab profile show %lld\n",
+                    kept.whole ? "as" : "in part only, as", (long long)kept.run,
+                    (long long)kept.run);
         say_notes(p);
     }
     lab_snapshot_release(&p->snap);
     lab_recording_free(p->recording);
     lab_reader_release(&p->reader);
     lab_lesson_free(p->lesson);
-    return st;
 }
 
 /* ---- input ---- */
@@ -266,10 +268,10 @@ int lab_plain_session(const struct lab_options *o, const char *lesson)
         lab_plain_print_start(&p);
         read_commands(&p);
     }
-    enum lab_status stored = close_all(&p);
+    close_all(&p);
     if (p.signal)
         return LAB_EXIT_SIGNAL + p.signal;
     if (fflush(stdout) || ferror(stdout))
         return lab_exit_error(lab_fail(LAB_E_IO, "cannot write"));
-    return stored && code == LAB_EXIT_DONE ? lab_exit_error(stored) : code;
+    return code;
 }

@@ -192,13 +192,39 @@ static enum lab_status choose(struct lab_plain *p,
     return LAB_OK;
 }
 
+static enum lab_status near(struct lab_plain *p, const char *question)
+{
+    struct lab_command c = {.kind = LAB_DO_NEAR, .phase = -1};
+    put_text(c.text, question);
+    enum lab_status st = lab_plain_run(p, &c);
+    for (int i = 0; i < p->snap.near.n && !st; i++)
+        lab_say(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+                lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
+    return st;
+}
+
 static enum lab_status check(struct lab_plain *p, const char *parameter)
 {
     struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
     if (strcmp(parameter, "all") != 0)
         put_text(c.text, parameter);
+    p->progress_ns = 0;
     enum lab_status st = lab_plain_run(p, &c);
     return st ? st : lab_plain_print_checks(p);
+}
+
+/* Counters of the step that ran last, its node, or all that has run. */
+static enum lab_status count(struct lab_plain *p, const char *scope)
+{
+    struct lab_command c = {
+        .kind = LAB_DO_COUNT, .n = p->snap.position - 1, .phase = -1};
+    put_text(c.text, scope[0] ? scope : "step");
+    enum lab_status st = lab_plain_run(p, &c);
+    if (st)
+        return st;
+    lab_say(stdout, "%s\n", p->snap.stop_reason);
+    lab_plain_print_counters(p);
+    return LAB_OK;
 }
 
 static enum lab_status do_moves(struct lab_plain *p,
@@ -244,8 +270,12 @@ static enum lab_status do_command(struct lab_plain *p,
         return lab_plain_explain(p, c);
     case LAB_COMMAND_VARIANT:
         return choose(p, c);
+    case LAB_COMMAND_COUNT:
+        return count(p, c->arg);
     case LAB_COMMAND_CHECK:
         return check(p, c->arg);
+    case LAB_COMMAND_NEAR:
+        return near(p, c->arg);
     case LAB_COMMAND_STOP:
         return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
     case LAB_COMMAND_LIST:

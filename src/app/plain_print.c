@@ -15,6 +15,16 @@ static const int64_t progress_every_ns = 5000000000;
 
 /* ---- where ---- */
 
+/* That there is no GPU has been said. */
+bool lab_plain_print_notes(const struct lab_plain *p)
+{
+    const char *notice = lab_setup_notice_rest(p->snap.notice);
+    if (notice[0])
+        lab_say(stdout, "note: %s%s", notice,
+                notice[strlen(notice) - 1] == '\n' ? "" : "\n");
+    return notice[0];
+}
+
 static void say_badge(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
@@ -27,11 +37,7 @@ static void say_badge(struct lab_plain *p)
             fell_back ? ", no GPU (`lapenna-lab doctor` says why)" : "",
             (unsigned long long)s->plan->seed, (long long)s->plan->batch,
             (long long)s->plan->parameter_count, s->schedule->n_steps);
-    /* That there is no GPU has been said. */
-    const char *notice = lab_setup_notice_rest(s->notice);
-    if (notice[0])
-        lab_say(stdout, "note: %s%s", notice,
-                notice[strlen(notice) - 1] == '\n' ? "" : "\n");
+    lab_plain_print_notes(p);
 }
 
 void lab_plain_print_where(struct lab_plain *p)
@@ -195,10 +201,26 @@ static bool print_ended(struct lab_plain *p, const struct lab_snapshot *s)
     return any;
 }
 
+/* A long check is not a silent one. */
+static void say_checked(struct lab_plain *p, const struct lab_snapshot *s)
+{
+    int64_t now = lab_clock_monotonic_ns();
+    if (p->progress_ns == 0 || now - p->progress_ns < progress_every_ns) {
+        p->progress_ns = p->progress_ns ? p->progress_ns : now;
+        return;
+    }
+    p->progress_ns = now;
+    lab_say(stdout, "compared %lld of %lld elements\n",
+            (long long)s->check_done, (long long)s->check_of);
+    fflush(stdout);
+}
+
 void lab_plain_print_progress(struct lab_plain *p, const struct lab_snapshot *s)
 {
     char text[96];
     int64_t now = lab_clock_monotonic_ns();
+    if (s->state == LAB_SESSION_CHECKING && s->check_of > 0)
+        say_checked(p, s);
     if (s->state != LAB_SESSION_TRAINING)
         return;
     if (p->progress_ns == 0 || print_ended(p, s)) {

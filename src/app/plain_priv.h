@@ -41,6 +41,8 @@ void lab_plain_print_move(struct lab_plain *p);
 /* Nothing that ran so far is shown any more: after going back. */
 void lab_plain_forget_moves(struct lab_plain *p);
 void lab_plain_print_where(struct lab_plain *p);
+/* What was withdrawn or left out; false: nothing. */
+bool lab_plain_print_notes(const struct lab_plain *p);
 void lab_plain_print_progress(struct lab_plain *p,
                               const struct lab_snapshot *snap);
 void lab_plain_print_trained(struct lab_plain *p);
@@ -59,3 +61,6 @@ enum lab_status lab_plain_print_stats(struct lab_plain *p, int tensor);
 enum lab_status lab_plain_list(struct lab_plain *p, const char *what);
 enum lab_status lab_plain_help(const char *word);
 enum lab_status lab_plain_print_checks(struct lab_plain *p);
+
+/* plain_counters.c: what was counted, for every kernel of this iteration. */
+void lab_plain_print_counters(struct lab_plain *p);

@@ -197,13 +197,38 @@ static enum lab_status print_slice(struct lab_plain *p, const struct slice *s)
     return st;
 }
 
-static void say_unwritten(struct lab_plain *p, int tensor)
+/* What no step has written has no values to print. */
+static bool say_unwritten(struct lab_plain *p, int tensor)
 {
-    if (!p->snap.plane.written)
-        lab_say(stdout,
-                "    %s has not been written in this iteration yet: these "
-                "values are old\n",
-                p->snap.plan->tensors[tensor].name);
+    const struct lab_snapshot *snap = &p->snap;
+    const char *name = snap->plan->tensors[tensor].name;
+    if (snap->plane.written)
+        return false;
+    int hider = lab_schedule_hider(snap->schedule, snap->plan, tensor);
+    if (hider < 0) {
+        lab_say(stdout, "%s has not been computed yet in this iteration\n",
+                name);
+        return true;
+    }
+    const struct lab_schedule_step *s = &snap->schedule->steps[hider];
+    lab_say(stdout,
+            "%s is not written: step %s, variant %s, computes it on its way; "
+            "`variant %s naive` takes the step apart\n",
+            name, s->step->name, s->variant->name,
+            snap->plan->nodes[s->step->node].id);
+    return true;
+}
+
+static enum lab_status print_element(struct lab_plain *p, const struct slice *s)
+{
+    char at[LAB_SHAPE_TEXT] = "";
+    enum lab_status st = look(p, s->tensor, -1, -1, s->at);
+    if (s->shape.rank > 0)
+        coordinates(&s->shape, s->at, at);
+    if (!st && !say_unwritten(p, s->tensor))
+        lab_say(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name,
+                at, p->snap.plane.value[0]);
+    return st;
 }
 
 enum lab_status lab_plain_print_tensor(struct lab_plain *p,
@@ -214,21 +239,13 @@ enum lab_status lab_plain_print_tensor(struct lab_plain *p,
     if (st)
         return st;
     if (s.n_whole == 0) {
-        char at[LAB_SHAPE_TEXT] = "";
-        st = look(p, s.tensor, -1, -1, s.at);
-        if (s.shape.rank > 0)
-            coordinates(&s.shape, s.at, at);
-        if (!st)
-            lab_say(stdout, "%s%s = %.9g\n",
-                    p->snap.plan->tensors[s.tensor].name, at,
-                    p->snap.plane.value[0]);
-        if (!st)
-            say_unwritten(p, s.tensor);
+        st = print_element(p, &s);
     } else {
-        st = lab_plain_print_stats(p, s.tensor);
-        if (!st) {
-            say_unwritten(p, s.tensor);
-            st = print_slice(p, &s);
+        st = look(p, s.tensor, -1, -1, s.at);
+        if (!st && !say_unwritten(p, s.tensor)) {
+            st = lab_plain_print_stats(p, s.tensor);
+            if (!st)
+                st = print_slice(p, &s);
         }
     }
     look_away(p);

@@ -1,6 +1,5 @@
 #include "recording.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,9 @@ struct lab_recording {
     bool db_given;
     bool eager;
     uint64_t seed;
-    char counters[16];
+    enum lab_counter_set counters; /* as asked for */
+    bool counters_refused;
+    char counters_note[NOTE_BYTES]; /* why */
     struct lab_live *live;
     struct lab_sink sink; /* to the profiler: the window, then the writer */
     struct lab_profiler *profiler;
@@ -80,8 +81,6 @@ static void describe_device(const struct lab_recording *r,
     d->clock_hz = known(info->clock_hz);
 }
 
-static const char no_counters[] = "this version takes no hardware counters";
-
 static enum lab_status make_writer(struct lab_recording *r,
                                    struct lab_writer **out)
 {
@@ -95,10 +94,10 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.variants = known_text(r->variants);
     info.version = lab_version();
     info.commit = known_text(lab_commit());
-    info.counters = r->counters;
-    if (strcmp(r->counters, "off") != 0) {
+    info.counters = lab_counter_set_name(r->counters);
+    if (r->counters_refused) {
         info.counters = "refused";
-        info.counters_reason = no_counters;
+        info.counters_reason = r->counters_note;
     }
     info.seed = r->seed;
     info.batch = r->batch;
@@ -197,8 +196,8 @@ enum lab_status lab_recording_new(struct lab_recording **out,
     r->eager = options->eager;
     r->seed = options->seed;
     r->db_given = options->db != NULL;
-    snprintf(r->counters, sizeof(r->counters), "%s",
-             options->counters ? options->counters : "off");
+    if (options->counters)
+        r->counters = lab_counter_set_find(options->counters);
     lab_str_init(&path);
     if (options->db)
         lab_str_add(&path, options->db);
@@ -277,6 +276,19 @@ static void note_variants(struct lab_recording *r, struct lab_walk *walk)
     }
 }
 
+/* Once, when the backend is open; the answer is stored with the run. */
+static void probe_counters(struct lab_recording *r)
+{
+    const char *text = "hardware counters are a GPU's; this backend has none";
+    if (r->counters == LAB_COUNTERS_OFF)
+        return;
+    r->counters_refused =
+        strcmp(r->backend, "cuda") != 0 || !r->profiler ||
+        lab_profiler_counters_probe(r->profiler, &text) != LAB_OK;
+    if (r->counters_refused)
+        snprintf(r->counters_note, sizeof(r->counters_note), "%s", text);
+}
+
 void lab_recording_opened(void *recording, struct lab_walk *walk)
 {
     struct lab_recording *r = recording;
@@ -294,6 +306,7 @@ void lab_recording_opened(void *recording, struct lab_walk *walk)
         if (!r->status)
             r->status = lab_walk_observe(walk, &observer);
     }
+    probe_counters(r);
     if (!r->eager || r->status)
         return;
     r->status = open_writer(r);
@@ -393,8 +406,9 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     pthread_mutex_lock(&r->lock);
     if (r->trace_note[0])
         lab_str_addf(out, "%s\n", r->trace_note);
-    if (strcmp(r->counters, "off") != 0)
-        lab_str_addf(out, "--counters %s: %s\n", r->counters, no_counters);
+    if (r->counters_refused)
+        lab_str_addf(out, "--counters %s: %s\n",
+                     lab_counter_set_name(r->counters), r->counters_note);
     if (r->note[0])
         lab_str_addf(out, "%s\n", r->note);
     pthread_mutex_unlock(&r->lock);
@@ -403,28 +417,70 @@ void lab_recording_note(struct lab_recording *r, struct lab_str *out)
     let_go(r, w);
 }
 
+void lab_recording_get_state(const struct lab_recording *r,
+                             struct lab_recording_state *out)
+{
+    struct lab_writer_state state = {.run = 0};
+    struct lab_writer *w = hold(r);
+    *out = (struct lab_recording_state){.run = lab_recording_run(r)};
+    if (w) {
+        lab_writer_get_state(w, &state);
+        out->lost = (int64_t)(state.lost + state.ring.dropped);
+        snprintf(out->error, sizeof(out->error), "%s",
+                 state.failed ? state.error
+                 : out->lost  ? "the ring was full for longer than the "
+                                "producer may wait"
+                              : "");
+        out->whole = !state.failed && out->lost == 0;
+    } else {
+        pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
+        pthread_mutex_lock(lock);
+        snprintf(out->error, sizeof(out->error), "%s", r->note);
+        out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
+        pthread_mutex_unlock(lock);
+    }
+    let_go(r, w);
+}
+
+enum lab_counter_set lab_recording_counters(const struct lab_recording *r)
+{
+    return r->counters_refused ? LAB_COUNTERS_OFF : r->counters;
+}
+
+enum lab_status lab_recording_count(struct lab_recording *r,
+                                    struct lab_walk *walk, int from, int to,
+                                    struct lab_counted *out)
+{
+    enum lab_counter_set set = r->counters ? r->counters : LAB_COUNTERS_BASIC;
+    if (r->counters_refused)
+        return lab_fail(LAB_E_UNSUPPORTED, "counters: %s", r->counters_note);
+    if (!r->profiler || strcmp(r->backend, "cuda") != 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "counters: hardware counters are a GPU's, and this run "
+                        "is on %s",
+                        r->backend);
+    return lab_profiler_count(r->profiler, walk, from, to, set, out);
+}
+
+enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
+                                         int from, int to, char *said,
+                                         size_t bytes)
+{
+    struct lab_counted c;
+    enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
+    if (!st)
+        snprintf(
+            said, bytes, "counted %lld kernels: %d counters, %d passes, %.2f s",
+            (long long)c.kernels, c.metrics, c.passes, (double)c.wall_ns / 1e9);
+    return st;
+}
+
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);
     enum lab_status st = w ? lab_writer_flush(w) : LAB_OK;
     let_go(r, w);
     return st;
-}
-
-void lab_recording_summarize(const struct lab_snapshot *snap,
-                             struct lab_run_summary *out)
-{
-    lab_run_summary_init(out);
-    out->iterations = snap->iteration + (snap->position > 0);
-    out->accuracy = snap->accuracy;
-    out->loss_last = snap->loss;
-    if (snap->losses.n > 0) {
-        out->loss_first = snap->losses.value[0];
-        if (isnan(snap->loss))
-            out->loss_last = snap->losses.value[snap->losses.n - 1];
-    }
-    if (!isnan(snap->step_ms_median))
-        out->iteration_median_ns = (int64_t)(snap->step_ms_median * 1e6);
 }
 
 enum lab_status lab_recording_finish(struct lab_recording *r,

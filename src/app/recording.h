@@ -16,6 +16,7 @@
 #include "engine/snapshot.h"
 #include "engine/walk.h"
 #include "lesson/lesson.h"
+#include "profiler/counters.h"
 #include "profiler/profiler.h"
 #include "store/live.h"
 #include "store/writer.h"
@@ -51,14 +52,36 @@ struct lab_live *lab_recording_live(struct lab_recording *r);
 enum lab_time_source lab_recording_time_source(const struct lab_recording *r);
 /* The run, after a restart the one that it ended; 0: none yet. */
 int64_t lab_recording_run(const struct lab_recording *r);
+/* What is counted in this run: OFF too where counters cannot be had. */
+enum lab_counter_set lab_recording_counters(const struct lab_recording *r);
+/* Counts steps that have run (profiler/counters.h); where the run asked for no
+ * set, the basic one. On the thread that walks. */
+enum lab_status lab_recording_count(struct lab_recording *r,
+                                    struct lab_walk *walk, int from, int to,
+                                    struct lab_counted *out);
+/* The same as a hook of engine/session.h. */
+enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
+                                         int from, int to, char *said,
+                                         size_t bytes);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
+/* How the recording stands, or ended. */
+struct lab_recording_state {
+    int64_t run;                       /* as lab_recording_run() */
+    bool whole;                        /* nothing was refused or dropped */
+    int64_t lost;                      /* records, of the run */
+    char error[LAB_WRITER_ERROR_TEXT]; /* why; "" where nothing is known */
+};
+void lab_recording_get_state(const struct lab_recording *r,
+                             struct lab_recording_state *out);
 /* Everything recorded so far is in the database. */
 enum lab_status lab_recording_flush(struct lab_recording *r);
 /* A session's figures, status done. */
 void lab_recording_summarize(const struct lab_snapshot *snap,
                              struct lab_run_summary *out);
-/* The run's end; without it the run is "interrupted". The walk has closed. */
+/* The run's end; without it the run is "interrupted". The walk has closed. What
+ * was lost does not come back: a failure is one of the record, not of what was
+ * computed. */
 enum lab_status lab_recording_finish(struct lab_recording *r,
                                      const struct lab_run_summary *summary);
 LAB_C_END

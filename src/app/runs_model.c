@@ -127,6 +127,7 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
     out->device = keep(r, row->device);
     out->precision = keep(r, row->precision);
     out->started = keep(r, started);
+    out->status = keep(r, row->status);
 }
 
 static bool take_run(struct rows *r, const struct lab_run_row *row)

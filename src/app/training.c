@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "counting.h"
 #include "signals.h"
 
 struct times {
@@ -66,6 +67,10 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
     while (!st && out->iterations < iterations && !out->interrupted) {
         st = iterate(w, &times, out);
+        /* The second iteration is a warm one, if there is a second. */
+        if (!st && lab_counting_wanted(w) &&
+            out->iterations == (iterations > 1 ? 2 : 1))
+            st = lab_counting_iteration(w);
         if (!st)
             st = tell(user, lab_walk_iteration(w->walk), out->loss_last, NAN);
         evaluated =

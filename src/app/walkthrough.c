@@ -19,7 +19,8 @@ struct walkthrough {
     struct lab_reader reader;
     int64_t per_epoch; /* 0: the lesson has no epochs */
     int64_t target;    /* iterations, the walked one included */
-    double last_loss;
+    double loss_sum;   /* of the epoch so far */
+    int64_t n_losses;
     double first_loss;
     bool interrupted;
 };
@@ -85,15 +86,16 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
     if (!isnan(accuracy))
         lab_say(
             stdout,
-            "  epoch %lld  loss %.6g  held back: loss %.6g, %.2f %% "
+            "  epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
             "right\n",
             (long long)(t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0),
-            t->last_loss, loss, 100 * accuracy);
+            t->loss_sum / (double)t->n_losses, loss, 100 * accuracy);
     else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0)
         lab_say(stdout, "  iteration %lld  loss %.6g\n",
                 (long long)iteration + 1, loss);
-    if (isnan(accuracy))
-        t->last_loss = loss;
+    bool epoch_ends = !isnan(accuracy);
+    t->loss_sum = epoch_ends ? 0 : t->loss_sum + loss;
+    t->n_losses = epoch_ends ? 0 : t->n_losses + 1;
     fflush(stdout);
     return written();
 }
@@ -114,6 +116,8 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
     lab_say(stdout,
             "\nThat was one iteration. Now %lld of them, without a stop:\n",
             (long long)t->target);
+    t->loss_sum = t->first_loss;
+    t->n_losses = 1;
     if (t->target > 1)
         st = lab_training_run(&t->w, t->target - 1, tell, t, out);
     out->iterations++;
@@ -124,7 +128,7 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
     return st;
 }
 
-static void say_database(const struct lab_options *o)
+static void say_database(const struct lab_options *o, bool whole)
 {
     struct lab_str path;
     lab_str_init(&path);
@@ -133,7 +137,8 @@ static void say_database(const struct lab_options *o)
     else if (lab_database_default_path(&path))
         lab_str_clear(&path);
     if (path.len)
-        lab_say(stdout, "The run is kept in %s\n", lab_str_text(&path));
+        lab_say(stdout, "The run is kept%s in %s\n",
+                whole ? "" : ", in part only,", lab_str_text(&path));
     lab_str_release(&path);
 }
 
@@ -165,9 +170,9 @@ static void say_next(struct walkthrough *t, int64_t run)
 }
 
 static enum lab_status conclude(struct walkthrough *t,
-                                const struct lab_training *r)
+                                const struct lab_training *r,
+                                const struct lab_recording_state *kept)
 {
-    int64_t run = lab_recording_run(t->w.recording);
     lab_say(stdout, "\nloss %.6g -> %.6g in %lld iterations", r->loss_first,
             r->loss_last, (long long)r->iterations);
     if (!isnan(r->accuracy))
@@ -177,9 +182,9 @@ static enum lab_status conclude(struct walkthrough *t,
     if (!isnan(r->samples_per_s))
         lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
                 r->samples_per_s, r->step_ms_median);
-    if (run > 0)
-        say_database(t->w.options);
-    say_next(t, run);
+    if (kept->run > 0)
+        say_database(t->w.options, kept->whole);
+    say_next(t, kept->run);
     return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -192,12 +197,12 @@ static enum lab_status all(struct walkthrough *t, struct lab_training *r)
     if (!st && !t->interrupted)
         st = train(t, r);
     lab_walk_run_end(t->w.walk);
-    return st || t->interrupted ? st : conclude(t, r);
+    return st;
 }
 
 int lab_walkthrough(const struct lab_options *o)
 {
-    struct walkthrough t = {.last_loss = NAN, .first_loss = NAN};
+    struct walkthrough t = {.first_loss = NAN};
     struct lab_training r = {.loss_first = NAN,
                              .loss_last = NAN,
                              .accuracy = NAN,
@@ -205,6 +210,7 @@ int lab_walkthrough(const struct lab_options *o)
                              .step_ms_median = NAN};
     struct lab_data_facts facts;
     struct lab_run_summary summary;
+    struct lab_recording_state kept;
     lab_signals_catch();
     enum lab_status st = lab_work_open(&t.w, o, LAB_DEFAULT_LESSON);
     if (st)
@@ -219,12 +225,13 @@ int lab_walkthrough(const struct lab_options *o)
     if (!st)
         st = all(&t, &r);
     lab_reader_release(&t.reader);
-    int code = lab_exit_error(st);
     r.interrupted = t.interrupted || lab_signals_reader_gone();
     lab_training_summary(&r, r.interrupted ? LAB_OK : st, &summary);
-    enum lab_status stored = lab_work_close(&t.w, &summary);
-    if (stored && code == LAB_EXIT_DONE)
-        code = lab_exit_error(stored);
+    lab_work_finish(&t.w, &summary, &kept);
+    if (!st && !t.interrupted)
+        st = conclude(&t, &r, &kept);
+    lab_work_close(&t.w);
+    int code = lab_exit_error(st);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

@@ -65,25 +65,32 @@ enum lab_status lab_work_open(struct lab_work *w,
     if (!st)
         st = open_walk(w);
     if (st)
-        lab_work_close(w, NULL);
+        lab_work_close(w);
     return st;
 }
 
-enum lab_status lab_work_close(struct lab_work *w,
-                               const struct lab_run_summary *summary)
+void lab_work_finish(struct lab_work *w, const struct lab_run_summary *summary,
+                     struct lab_recording_state *out)
 {
-    enum lab_status st = LAB_OK;
+    lab_recording_closing(w->recording, w->walk);
+    lab_recording_finish(w->recording, summary);
+    lab_recording_get_state(w->recording, out);
+    if (out->run == 0 || out->whole)
+        return; /* that nothing is recorded was said at the start */
+    lab_warn("recording has stopped: run %lld lacks %lld records: %s",
+             (long long)out->run, (long long)out->lost, out->error);
+}
+
+void lab_work_close(struct lab_work *w)
+{
     if (w->recording)
         lab_recording_closing(w->recording, w->walk);
-    if (w->recording && summary)
-        st = lab_recording_finish(w->recording, summary);
     lab_walk_free(w->walk);
     lab_plan_free(w->plan);
     lab_recording_free(w->recording);
     lab_lesson_free(w->lesson);
     lab_str_release(&w->notice);
     *w = (struct lab_work){0};
-    return st;
 }
 
 void lab_work_warn(struct lab_work *w)

@@ -20,8 +20,11 @@ struct lab_work {
 enum lab_status lab_work_open(struct lab_work *w,
                               const struct lab_options *options,
                               const char *lesson);
-/* Ends the run in the database and frees all. `summary` NULL: interrupted. */
-enum lab_status lab_work_close(struct lab_work *w,
-                               const struct lab_run_summary *summary);
+/* Ends the run in the database, once. A database that refuses is told on
+ * stderr, and is no failure of what was computed: `out` has how much is kept. */
+void lab_work_finish(struct lab_work *w, const struct lab_run_summary *summary,
+                     struct lab_recording_state *out);
+/* Frees all; a run that was not finished is an interrupted one. */
+void lab_work_close(struct lab_work *w);
 /* Notices on stderr: what was left out, no GPU, not recorded. */
 void lab_work_warn(struct lab_work *w);

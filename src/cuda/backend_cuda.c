@@ -339,6 +339,13 @@ static enum lab_status cuda_time_end(struct lab_backend *be, int64_t *ns)
     return LAB_OK;
 }
 
+static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
+                                    struct lab_ceiling_times *out)
+{
+    enum lab_status st = enter(of(be));
+    return st ? st : lab_cuda_ceiling(&of(be)->exec, ceiling, out);
+}
+
 const struct lab_backend_ops lab_backend_cuda = {
     .name = "cuda",
     .open = cuda_open,
@@ -355,4 +362,5 @@ const struct lab_backend_ops lab_backend_cuda = {
     .error = lab_error,
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,
+    .ceiling = cuda_ceiling,
 };

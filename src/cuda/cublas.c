@@ -27,6 +27,10 @@ struct api {
                                  int ldb, long long stride_b, const float *beta,
                                  float *c, int ldc, long long stride_c,
                                  int count);
+    int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
+                   const void *alpha, const void *a, int type_a, int lda,
+                   const void *b, int type_b, int ldb, const void *beta,
+                   void *c, int type_c, int ldc, int compute, int algo);
     const char *(*status_text)(int status);
 };
 
@@ -74,7 +78,8 @@ static void load(void)
         symbol(&api.set_workspace, "cublasSetWorkspace_v2") &&
         symbol(&api.set_math_mode, "cublasSetMathMode") &&
         symbol(&api.sgemm, "cublasSgemm_v2") &&
-        symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched");
+        symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched") &&
+        symbol(&api.gemm_ex, "cublasGemmEx");
     if (whole) {
         /* Since CUDA 11.4; a message can do without. */
         *(void **)&api.status_text = dlsym(api.lib, "cublasGetStatusString");
@@ -111,8 +116,12 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
     if (status == CUBLAS_OK)
         status = api.set_math_mode(handle, CUBLAS_DEFAULT_MATH);
     if (status == CUBLAS_OK) {
-        *out = (struct lab_cublas){handle, api.sgemm, api.sgemm_strided_batched,
-                                   api.status_text};
+        *out = (struct lab_cublas){.handle = handle,
+                                   .sgemm = api.sgemm,
+                                   .sgemm_strided_batched =
+                                       api.sgemm_strided_batched,
+                                   .gemm_ex = api.gemm_ex,
+                                   .status_text = api.status_text};
         return LAB_OK;
     }
     if (handle)

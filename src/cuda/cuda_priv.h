@@ -29,6 +29,12 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                 size_t workspace_bytes);
 void lab_cublas_close(struct lab_cublas *cublas);
 
+/* ---- ceilings.c ---- */
+
+/* Measures on the exec's stream; see engine/ceiling.h. */
+enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
+                                 struct lab_ceiling_times *out);
+
 /* ---- tables.c ---- */
 
 /* The kernel sets of this process: without the rows that need cuBLAS when it

@@ -139,9 +139,12 @@ static bool same_step(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-const struct lab_variant *
-lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
-                    const char *step, enum lab_phase phase, const char *name)
+/* The first row of the step that has this name, or any with NULL. */
+static const struct lab_variant *first_row(struct lab_backend *be,
+                                           enum lab_dtype real, const char *op,
+                                           const char *step,
+                                           enum lab_phase phase,
+                                           const char *name, bool preferred)
 {
     int n = 0;
     const struct lab_kernel_set *const *sets = be->ops->sets(be, real, &n);
@@ -152,11 +155,25 @@ lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
             const struct lab_variant *v = &sets[i]->variants[k];
             if (v->phase == phase && same_step(v->step, step) &&
                 (!name || strcmp(v->name, name) == 0) &&
-                !lab_variant_withdrawn(v))
+                (!preferred || v->preferred) && !lab_variant_withdrawn(v))
                 return v;
         }
     }
     return NULL;
+}
+
+const struct lab_variant *
+lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
+                    const char *step, enum lab_phase phase, const char *name)
+{
+    return first_row(be, real, op, step, phase, name, false);
+}
+
+const struct lab_variant *
+lab_backend_preferred(struct lab_backend *be, enum lab_dtype real,
+                      const char *op, const char *step, enum lab_phase phase)
+{
+    return first_row(be, real, op, step, phase, NULL, true);
 }
 
 static bool listed(const char *const *names, int n, const char *name)

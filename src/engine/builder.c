@@ -1,4 +1,5 @@
-/* The functions that ops/<op>.c call to declare tensors and steps. */
+/* The functions that ops/<op>.c call to declare tensors; build_step.c has the
+ * steps. */
 #include "engine/op.h"
 
 #include <stdarg.h>
@@ -6,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "plan_priv.h"
 
 static void fail_v(struct lab_builder *b, struct lab_place place,
@@ -54,7 +54,7 @@ const char *lab_build_name(const struct lab_builder *b, int tensor)
     return tensor < 0 ? "?" : b->plan->tensors[tensor].name;
 }
 
-static void out_of_memory(struct lab_builder *b)
+void lab_builder_no_memory(struct lab_builder *b)
 {
     lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
 }
@@ -131,7 +131,7 @@ static bool grow_tensors(struct lab_builder *b)
         void *p =
             lab_realloc_array(*table[i].list, (size_t)room, table[i].each);
         if (!p) {
-            out_of_memory(b);
+            lab_builder_no_memory(b);
             return false;
         }
         *table[i].list = p;
@@ -166,12 +166,12 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
     t.persistent = role == LAB_TENSOR_PARAM || role == LAB_TENSOR_STATE;
     t.name = lab_strdup(name);
     if (!t.name) {
-        out_of_memory(b);
+        lab_builder_no_memory(b);
         return LAB_NO_TENSOR;
     }
     if (!lab_names_add(plan->names, LAB_NAME_TENSOR, t.name, plan->n_tensors)) {
         lab_free(t.name);
-        out_of_memory(b);
+        lab_builder_no_memory(b);
         return LAB_NO_TENSOR;
     }
     int id = plan->n_tensors++;
@@ -228,7 +228,7 @@ static int init_tensor(struct lab_builder *b, const char *name,
         void *p =
             lab_realloc_array(plan->inits, (size_t)room, sizeof(*plan->inits));
         if (!p) {
-            out_of_memory(b);
+            lab_builder_no_memory(b);
             return LAB_NO_TENSOR;
         }
         plan->inits = p;
@@ -353,131 +353,6 @@ int lab_build_grad_alias(struct lab_builder *b, int tensor, int same_as)
     if (id >= 0)
         b->plan->tensors[id].alias_of = same_as;
     return id;
-}
-
-/* "$o0" and "$i1" become tensor names. */
-static char *expand_formula(const struct lab_plan *plan,
-                            const struct lab_step_def *def)
-{
-    struct lab_str s;
-    lab_str_init(&s);
-    for (const char *p = def->formula; *p; p++) {
-        bool name = p[0] == '$' && (p[1] == 'o' || p[1] == 'i') &&
-                    p[2] >= '0' && p[2] <= '9';
-        if (!name) {
-            lab_str_add_char(&s, *p);
-            continue;
-        }
-        int slot = p[2] - '0';
-        int id = p[1] == 'o' ? def->out[slot] : def->in[slot];
-        lab_str_add(&s, id >= 0 ? plan->tensors[id].name : "?");
-        p += 2;
-    }
-    return lab_str_detach(&s);
-}
-
-static double bytes_touched(const struct lab_plan *plan,
-                            const struct lab_step_def *def)
-{
-    double bytes = 0;
-    for (int i = 0; i < def->n_in + def->n_out; i++) {
-        int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
-        if (id < 0)
-            continue;
-        const struct lab_tensor *t = &plan->tensors[id];
-        if (i >= def->n_in && t->alias_of >= 0 && !t->slice)
-            continue; /* written already, under its other name */
-        double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
-        /* What a step updates in place is read and written. */
-        bytes += i >= def->n_in && t->persistent ? 2 * size : size;
-    }
-    return bytes;
-}
-
-static bool grow_steps(struct lab_builder *b)
-{
-    if (b->plan->n_steps < b->step_room)
-        return true;
-    int room = b->step_room ? b->step_room * 2 : 64;
-    void *p = lab_realloc_array(b->plan->steps, (size_t)room,
-                                sizeof(*b->plan->steps));
-    if (!p) {
-        out_of_memory(b);
-        return false;
-    }
-    b->plan->steps = p;
-    b->step_room = room;
-    return true;
-}
-
-void lab_step_release(struct lab_step *s)
-{
-    lab_free(s->name);
-    lab_free(s->formula);
-    lab_free(s->params);
-}
-
-enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
-                              const struct lab_step_def *def,
-                              const char *node_id)
-{
-    struct lab_str name;
-    lab_str_init(&name);
-    if (def->phase == LAB_UPDATE) /* named like the parameter */
-        lab_str_add(&name, plan->tensors[def->out[0]].name);
-    else
-        lab_str_addf(&name, "%s.%s", node_id, def->name);
-    if (def->numbered)
-        lab_str_addf(&name, ".%d", def->number);
-    s->kernel = def->name;
-    s->phase = def->phase;
-    s->n_in = def->n_in;
-    s->n_out = def->n_out;
-    s->flop = def->flop;
-    s->explain = def->explain;
-    memcpy(s->in, def->in, sizeof(s->in));
-    memcpy(s->out, def->out, sizeof(s->out));
-    s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, def);
-    s->name = lab_str_detach(&name);
-    s->formula = expand_formula(plan, def);
-    s->params = NULL;
-    if (def->params) {
-        s->params = lab_alloc(def->params_bytes);
-        if (s->params)
-            memcpy(s->params, def->params, def->params_bytes);
-    }
-    if (s->name && s->formula && (!def->params || s->params))
-        return LAB_OK;
-    lab_step_release(s);
-    return lab_fail(LAB_E_NOMEM, "no memory for the plan");
-}
-
-static void count_step(struct lab_builder *b, const struct lab_step *s)
-{
-    struct lab_node *node = &b->plan->nodes[s->node];
-    if (s->op != node->op)
-        return; /* a sum of gradients, an optimizer's update */
-    if (node->n_steps[s->phase]++ == 0)
-        node->first_step[s->phase] = b->plan->n_steps;
-}
-
-void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
-{
-    if (b->status || !grow_steps(b))
-        return;
-    struct lab_step s = {.op = b->node_spec->op, .node = b->node};
-    if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id)) {
-        out_of_memory(b);
-        return;
-    }
-    struct lab_names *names = b->plan->names;
-    if (!lab_names_add(names, LAB_NAME_STEP, s.name, b->plan->n_steps)) {
-        lab_step_release(&s);
-        out_of_memory(b);
-        return;
-    }
-    count_step(b, &s);
-    b->plan->steps[b->plan->n_steps++] = s;
 }
 
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node)

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "data_priv.h"
+#include "engine/words.h"
 #include "random.h"
 
 enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
@@ -13,8 +14,9 @@ enum { DEFAULT_BATCH = 32 };
 struct lab_data {
     const struct lab_network_spec *spec;
     uint64_t seed;
-    struct lab_samples table; /* rows 0: inline */
-    int64_t *order;           /* rows: the split; training rows come first */
+    struct lab_samples table;     /* rows 0: inline */
+    struct lab_vocabulary *words; /* of the source, or NULL */
+    int64_t *order;       /* rows: the split; training rows come first */
     int64_t *epoch_order; /* training rows as the current epoch deals them */
     int64_t epoch;        /* of epoch_order, -1: none yet */
     struct lab_data_facts facts;
@@ -108,6 +110,8 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
         return lab_csv_read(&d->table, &spec->data, path, labels);
     case LAB_DATA_FIBONACCI:
         return lab_fibonacci_make(&d->table, spec);
+    case LAB_DATA_WORDS:
+        return lab_words_read(&d->table, &d->words, spec, path);
     case LAB_DATA_INLINE:
     case LAB_DATA_TEXT:
     case LAB_DATA_SOURCE_COUNT:
@@ -200,6 +204,7 @@ void lab_data_free(struct lab_data *d)
     if (!d)
         return;
     lab_samples_release(&d->table);
+    lab_vocabulary_free(d->words);
     lab_free(d->order);
     lab_free(d->epoch_order);
     lab_free(d);
@@ -221,6 +226,8 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
         return;
     }
     out->x = (struct lab_shape){2, {n, t->features}};
+    if (t->single)
+        out->x.rank = 1;
     if (t->steps > 0)
         out->x = (struct lab_shape){3, {n, t->steps, t->features / t->steps}};
     if (t->image.rank == 3) {
@@ -252,18 +259,49 @@ static enum lab_status bad_label(const struct lab_data *d, int64_t row,
                             (long long)classes - 1);
 }
 
+/* The id of a node that looks the tensor's ids up. */
+static const char *reader_of(const struct lab_plan *plan, int tensor)
+{
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct lab_node *n = &plan->nodes[i];
+        for (int k = 0; k < n->n_in && n->op->takes_ids; k++) {
+            if (n->in[k] == tensor)
+                return n->id;
+        }
+    }
+    return "the network";
+}
+
 static enum lab_status bad_id(const struct lab_data *d,
                               const struct lab_tensor_spec *s,
-                              const struct lab_tensor *t, int64_t i, double v)
+                              const struct lab_plan *plan, int tensor,
+                              int64_t i, double v)
 {
+    const struct lab_tensor *t = &plan->tensors[tensor];
     char at[LAB_SHAPE_TEXT];
     struct lab_shape place = {.rank = s->shape.rank};
     lab_shape_unravel(&s->shape, i, place.dim);
     return lab_network_fail(d->spec, s->place, LAB_E_RANGE,
                             "%s%s is %.10g, but ids run from 0 to %lld: the "
-                            "vocabulary has %lld",
+                            "vocabulary of %s has %lld",
                             s->name, lab_shape_text(&place, at), v,
-                            (long long)t->id_limit - 1, (long long)t->id_limit);
+                            (long long)t->id_limit - 1, reader_of(plan, tensor),
+                            (long long)t->id_limit);
+}
+
+/* A source that numbers words makes ids of all of them. */
+static enum lab_status check_words(const struct lab_data *d,
+                                   const struct lab_plan *plan)
+{
+    int64_t limit = plan->x >= 0 ? plan->tensors[plan->x].id_limit : 0;
+    if (!d->words || limit == 0 || d->words->n <= limit)
+        return LAB_OK;
+    return lab_network_fail(d->spec, d->spec->data.place, LAB_E_RANGE,
+                            "the text has %lld words with padding and <OOV>, "
+                            "but what reads them has a vocabulary of %lld: "
+                            "make that larger, or give the data vocab: %lld",
+                            (long long)d->words->n, (long long)limit,
+                            (long long)(limit > 3 ? limit - 2 : 1));
 }
 
 /* Inline ids; a source of its own makes no others than it has. */
@@ -278,7 +316,7 @@ static enum lab_status check_ids(const struct lab_data *d,
         for (int64_t i = 0; i < s->count; i++) {
             double v = s->values ? s->values[i] : s->fill;
             if (v < 0 || v >= (double)t->id_limit || v != floor(v))
-                return bad_id(d, s, t, i, v);
+                return bad_id(d, s, plan, k, i, v);
         }
     }
     return LAB_OK;
@@ -291,6 +329,8 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
     int64_t classes = out->rank > 0 ? out->dim[out->rank - 1] : 1;
     const struct lab_tensor_spec *y = find_inline(d->spec, "y");
     enum lab_status st = check_ids(d, plan);
+    if (!st)
+        st = check_words(d, plan);
     if (st || d->one_hot)
         return st;
     if (d->spec->data.source != LAB_DATA_INLINE) {
@@ -384,6 +424,29 @@ void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
         int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
         put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
     }
+}
+
+const struct lab_vocabulary *lab_data_words(const struct lab_data *d)
+{
+    return d->words ? d->words : d->spec->data.words;
+}
+
+const char *lab_data_word_at(const struct lab_data *d,
+                             const struct lab_plan *plan, int tensor,
+                             int64_t index, double value)
+{
+    const struct lab_vocabulary *v = lab_data_words(d);
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
+    enum lab_tensor_words about = s ? s->words : LAB_NO_WORDS;
+    if (!v || t->role != LAB_TENSOR_DATA)
+        return NULL;
+    if (d->words && t->dtype == LAB_I32)
+        about = LAB_WORD_IDS;
+    if (about == LAB_WORD_COLUMNS)
+        return lab_vocabulary_word(v, index % t->shape.dim[1] + 1);
+    return about == LAB_WORD_IDS ? lab_vocabulary_word(v, (int64_t)value)
+                                 : NULL;
 }
 
 int lab_data_held_label(const struct lab_data *d, int64_t row)

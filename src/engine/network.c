@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/words.h"
 
 static const char *const precision_names[LAB_PRECISION_COUNT] = {
     "fp32", "tf32", "bf16", "fp16", "fp64"};
 
 static const char *const source_names[LAB_DATA_SOURCE_COUNT] = {
-    "inline", "digits", "mnist", "fibonacci", "text", "csv"};
+    "inline", "digits", "mnist", "fibonacci", "text", "csv", "words"};
 
 void lab_network_spec_init(struct lab_network_spec *spec)
 {
@@ -71,6 +72,7 @@ void lab_network_spec_release(struct lab_network_spec *spec)
     for (int i = 0; i < spec->data.n_tensors; i++)
         tensor_spec_release(&spec->data.tensors[i]);
     lab_free(spec->data.tensors);
+    lab_vocabulary_free(spec->data.words);
     for (int i = 0; i < spec->n_nodes; i++)
         lab_node_spec_release(&spec->nodes[i]);
     lab_free(spec->nodes);

@@ -67,6 +67,8 @@ int lab_builder_grad(struct lab_builder *b, int of, const char *suffix);
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
+void lab_builder_no_memory(struct lab_builder *b); /* fails the plan */
+
 /* build_data.c: the data tensors, x, y and the batch. */
 void lab_builder_data(struct lab_builder *b,
                       const struct lab_data_shapes *shapes);
@@ -82,7 +84,12 @@ const struct lab_op_def *lab_op_find_inner(const char *name);
  * breaks at and prints. */
 void lab_builder_check_names(struct lab_builder *b);
 
-/* Fills a step from its definition: name, formula, parameters, bytes. The
+/* Does a step of another node read a part of this one, which a group may leave
+ * unwritten? */
+bool lab_plan_part_is_read(const struct lab_plan *plan, int node);
+
+/* build_step.c. Fills a step from its definition: name, formula, parameters,
+ * bytes. The
  * step owns them (lab_step_release). `node_id` gives the name's first part. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,

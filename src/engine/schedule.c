@@ -12,7 +12,8 @@ struct maker {
     const struct lab_plan *plan;
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
-    bool *used; /* by choice: it fitted some step */
+    bool *used;  /* by choice: it fitted some step */
+    bool *large; /* by node: see LAB_PREFERRED_FLOP */
     int n_choices;
     struct lab_schedule *out;
     int absorbed_until; /* plan steps before this one are hidden already */
@@ -175,6 +176,19 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
     return LAB_OK;
 }
 
+/* What runs a step that nobody chose for. */
+static const struct lab_variant *by_default(struct maker *m,
+                                            const struct lab_step *step)
+{
+    const struct lab_variant *v = NULL;
+    if (m->large[step->node])
+        v = lab_backend_preferred(m->be, m->plan->real, step->op->name,
+                                  step->kernel, step->phase);
+    return v ? v
+             : lab_backend_variant(m->be, m->plan->real, step->op->name,
+                                   step->kernel, step->phase, NULL);
+}
+
 static enum lab_status add_step(struct maker *m, int index)
 {
     const struct lab_step *step = &m->plan->steps[index];
@@ -187,8 +201,7 @@ static enum lab_status add_step(struct maker *m, int index)
     const struct lab_variant *v =
         chosen(m, node, step->op, step->kernel, step->phase);
     if (!v)
-        v = lab_backend_variant(m->be, m->plan->real, step->op->name,
-                                step->kernel, step->phase, NULL);
+        v = by_default(m, step);
     if (!v)
         return lab_fail(
             LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
@@ -266,6 +279,10 @@ static enum lab_status unused_choice(const struct maker *m,
 static enum lab_status make_steps(struct maker *m)
 {
     for (int i = 0; i < m->plan->n_steps; i++) {
+        if (m->plan->steps[i].flop >= LAB_PREFERRED_FLOP)
+            m->large[m->plan->steps[i].node] = true;
+    }
+    for (int i = 0; i < m->plan->n_steps; i++) {
         if (i < m->absorbed_until)
             continue;
         enum lab_status st = add_step(m, i);
@@ -311,12 +328,14 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
         .plan = plan, .be = be, .choices = choices, .n_choices = n_choices};
     enum lab_status st;
     m.used = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.used));
+    m.large = lab_alloc_array((size_t)plan->n_nodes + 1, sizeof(*m.large));
     m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
-    if (!m.used || !m.out)
+    if (!m.used || !m.large || !m.out)
         st = lab_fail(LAB_E_NOMEM, "no memory for the schedule");
     else
         st = make_steps(&m);
     lab_free(m.used);
+    lab_free(m.large);
     if (st) {
         lab_schedule_release(m.out);
         return st;
@@ -356,6 +375,30 @@ int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,
         /* A step that a group hides is found as its group. */
         for (int k = 0; k < s->steps[i].hides_count; k++) {
             if (strcmp(plan->steps[s->steps[i].hides_from + k].name, name) == 0)
+                return i;
+        }
+    }
+    return -1;
+}
+
+static bool step_writes(const struct lab_step *step, int tensor)
+{
+    for (int i = 0; i < step->n_out; i++) {
+        if (step->out[i] == tensor)
+            return true;
+    }
+    return false;
+}
+
+int lab_schedule_hider(const struct lab_schedule *s,
+                       const struct lab_plan *plan, int tensor)
+{
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct lab_schedule_step *g = &s->steps[i];
+        if (!g->step->group || step_writes(g->step, tensor))
+            continue;
+        for (int k = 0; k < g->hides_count; k++) {
+            if (step_writes(&plan->steps[g->hides_from + k], tensor))
                 return i;
         }
     }

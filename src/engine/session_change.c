@@ -49,9 +49,11 @@ void lab_session_choose(struct lab_session *s, const char *target,
 
 /* ---- gradient check ---- */
 
-static bool check_cancelled(void *user)
+static bool check_cancelled(void *user, int64_t done, int64_t of)
 {
     struct lab_session *s = user;
+    s->check_done = done;
+    s->check_of = of;
     if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
         lab_session_serve_quick(s);
         lab_session_publish(s);
@@ -64,9 +66,11 @@ void lab_session_check(struct lab_session *s, const char *parameter)
     struct lab_check_result *list = NULL;
     int n = 0;
     s->state = LAB_SESSION_CHECKING;
+    s->check_done = s->check_of = 0;
     lab_session_publish(s);
     enum lab_status st = lab_gradcheck(s->walk, &s->spec, parameter,
                                        check_cancelled, s, &list, &n);
+    s->check_done = s->check_of = 0;
     if (st) {
         lab_session_say_error(s, st);
         return;

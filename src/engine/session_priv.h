@@ -56,6 +56,9 @@ struct lab_session {
     struct lab_element element;
     struct lab_check_result *checks;
     int n_checks;
+    struct lab_neighbours near;
+    int64_t check_done;
+    int64_t check_of;
     enum lab_session_state state;
     char stop_reason[LAB_SESSION_TEXT];
     char error[LAB_SESSION_TEXT];
@@ -105,6 +108,7 @@ const struct lab_break_info *lab_session_loss_break(struct lab_session *s);
 enum lab_status lab_session_apply_choices(struct lab_session *s);
 void lab_session_choose(struct lab_session *s, const char *target,
                         const char *variant);
+void lab_session_count(struct lab_session *s, const struct lab_command *c);
 void lab_session_check(struct lab_session *s, const char *parameter);
 void lab_session_restart(struct lab_session *s, const struct lab_command *c);
 /* session_train.c */

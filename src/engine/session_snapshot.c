@@ -76,6 +76,18 @@ static void copy_plane(struct lab_session *s, struct lab_plane *p,
     }
 }
 
+/* What the memory holds is not the tensor: of another iteration, or nothing's. */
+static void forget_values(struct lab_plane *p)
+{
+    p->stats = (struct lab_stats){.count = p->stats.count,
+                                  .min = NAN,
+                                  .max = NAN,
+                                  .mean = NAN,
+                                  .std = NAN};
+    for (int64_t i = 0; i < p->rows * p->cols && p->value; i++)
+        p->value[i] = NAN;
+}
+
 static void fill_plane(struct lab_session *s, struct lab_plane *p)
 {
     p->tensor = -1;
@@ -92,6 +104,8 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
         p->generation = lab_walk_generation(s->walk, p->tensor);
         lab_stats_compute(&p->stats, data, t->dtype, t->count);
         copy_plane(s, p, data);
+        if (!p->written)
+            forget_values(p);
     }
     lab_free(data);
 }
@@ -128,6 +142,8 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     out->plan = s->plan;
+    out->words = lab_data_words(lab_walk_data(s->walk));
+    out->near = s->near;
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
     out->iteration = lab_walk_iteration(s->walk);
@@ -169,7 +185,9 @@ void lab_session_publish(struct lab_session *s)
                                 .loss = NAN,
                                 .error_code = s->error_code,
                                 .n_breaks = s->n_breaks,
-                                .n_checks = s->n_checks};
+                                .n_checks = s->n_checks,
+                                .check_done = s->check_done,
+                                .check_of = s->check_of};
     next.explanation.tensor = next.explanation.step = next.plane.tensor = -1;
     snprintf(next.backend, sizeof(next.backend), "%s", s->backend);
     memcpy(next.stop_reason, s->stop_reason, sizeof(next.stop_reason));

@@ -1,40 +1,15 @@
-/* Every variant against the reference in double.
- *
- * A small odd network that uses every op is built twice, in float and in
- * double. The double plan is walked on the CPU; before each step its inputs
- * are handed, rounded, to every variant of that step, and what the variant
- * writes is compared with what the reference then writes. */
+/* The networks on which every variant is tried: one that chains all the ops
+ * that fit, and those that the others ask for. variant_judge.c tries them. */
 #include "variant_check.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "plan_priv.h"
 #include "engine/op_trial.h"
-#include "engine/stats.h"
-#include "random.h"
-#include "replica.h"
+#include "variant_trial.h"
 
-/* ---- the network ---- */
-
-enum { ROWS = 5, COLUMNS = 7, UNITS = 3, MAX_NODES = 64 };
-
-struct check {
-    struct lab_network_spec spec;
-    struct lab_node_spec nodes[MAX_NODES];
-    char ids[MAX_NODES][32];
-    struct lab_tensor_spec data[4];
-    char *from[3];
-    struct lab_plan *plan;    /* float */
-    struct lab_replica truth; /* double: the same tensors and steps */
-    struct lab_backend *be;
-    void *arena;  /* of plan, on be */
-    char *before; /* truth's persistent part before the step */
-    float *host;  /* room for the largest tensor */
-    struct lab_str *said;
-};
+enum { ROWS = 5, COLUMNS = 7, UNITS = LAB_TRIAL_UNITS };
 
 /* Keys that a lesson must give get small odd values. */
 static void set_required(struct lab_node_spec *n)
@@ -48,10 +23,11 @@ static void set_required(struct lab_node_spec *n)
     }
 }
 
-static void add_node(struct check *c, const struct lab_op_def *op, int turn)
+static void add_node(struct lab_variant_trial *c, const struct lab_op_def *op,
+                     int turn)
 {
     int at = c->spec.n_nodes;
-    if (at == MAX_NODES)
+    if (at == LAB_TRIAL_NODES)
         return;
     struct lab_node_spec *n = &c->nodes[at];
     snprintf(c->ids[at], sizeof(c->ids[at]), "n%d", at);
@@ -68,7 +44,7 @@ static void add_node(struct check *c, const struct lab_op_def *op, int turn)
 }
 
 /* dense stands before every activation, so that a group takes each in. */
-static void add_chain(struct check *c)
+static void add_chain(struct lab_variant_trial *c)
 {
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
@@ -87,7 +63,8 @@ static void add_chain(struct check *c)
 
 /* An op that brings its own data: x is every input of it. false: it has no
  * network for this turn. */
-static bool add_own(struct check *c, const struct lab_op_def *op, int turn)
+static bool add_own(struct lab_variant_trial *c, const struct lab_op_def *op,
+                    int turn)
 {
     static char *const from[LAB_STEP_IN] = {(char *)"x", (char *)"x",
                                             (char *)"x", (char *)"x"};
@@ -105,7 +82,7 @@ static bool add_own(struct check *c, const struct lab_op_def *op, int turn)
 }
 
 /* own NULL: the chain of all the ops that fit between dense layers. */
-static bool describe(struct check *c, const struct lab_op_def *loss,
+static bool describe(struct lab_variant_trial *c, const struct lab_op_def *loss,
                      const struct lab_op_def *optimizer,
                      const struct lab_op_def *own, int turn)
 {
@@ -140,7 +117,8 @@ static bool describe(struct check *c, const struct lab_op_def *loss,
 }
 
 /* The network of one node that an op asks for. */
-static void describe_trial(struct check *c, const struct lab_op_def *op,
+static void describe_trial(struct lab_variant_trial *c,
+                           const struct lab_op_def *op,
                            const struct lab_op_trial *own)
 {
     static char *const names[] = {(char *)"a", (char *)"b", (char *)"c"};
@@ -174,252 +152,10 @@ static void describe_trial(struct check *c, const struct lab_op_def *op,
     c->spec.data.gradient = true;
 }
 
-/* ---- memory ---- */
-
-static enum lab_status take_memory(struct check *c)
+static struct lab_variant_trial *check_new(struct lab_backend *be,
+                                           struct lab_str *said)
 {
-    int64_t most = 1;
-    for (int i = 0; i < c->plan->n_tensors; i++) {
-        if (c->plan->tensors[i].count > most)
-            most = c->plan->tensors[i].count;
-    }
-    c->before = lab_alloc(c->truth.plan->persistent_bytes + 1);
-    c->host = lab_alloc_array((size_t)most, sizeof(*c->host));
-    if (!c->before || !c->host)
-        return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
-    return lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
-}
-
-static void release(struct check *c)
-{
-    if (c->plan)
-        lab_backend_free(c->be, c->arena);
-    lab_plan_free(c->plan);
-    lab_replica_close(&c->truth);
-    lab_free(c->before);
-    lab_free(c->host);
-}
-
-static void fill_truth(struct check *c)
-{
-    const struct lab_plan *plan = c->truth.plan;
-    for (int t = 0; t < plan->n_tensors; t++) {
-        const struct lab_tensor *tensor = &plan->tensors[t];
-        void *at = lab_replica_data(&c->truth, t);
-        if (tensor->persistent)
-            lab_plan_init_tensor(plan, t, at);
-        if (tensor->role != LAB_TENSOR_DATA)
-            continue;
-        for (int64_t i = 0; i < tensor->count; i++) {
-            uint32_t word = lab_random_word(9, (uint32_t)t, 1, (uint64_t)i);
-            if (tensor->dtype == LAB_I32)
-                ((int32_t *)at)[i] = (int32_t)(word % UNITS);
-            else
-                ((double *)at)[i] = 3.0 * lab_random_unit(word) - 1.5;
-        }
-    }
-}
-
-static enum lab_status run_truth(struct check *c, int i)
-{
-    memcpy(c->before, c->truth.arena, c->truth.plan->persistent_bytes);
-    return lab_replica_run(&c->truth, i, 0);
-}
-
-/* ---- one variant ---- */
-
-static enum lab_status hand_over(struct check *c, int tensor, bool poison)
-{
-    if (tensor < 0)
-        return LAB_OK;
-    const struct lab_tensor *t = &c->plan->tensors[tensor];
-    const struct lab_tensor *from = &c->truth.plan->tensors[tensor];
-    const char *base = c->truth.arena;
-    if (poison && t->persistent)
-        base = c->before; /* in place: as it was before the step */
-    for (int64_t i = 0; i < t->count; i++) {
-        double v = lab_element_value(base + from->offset, from->dtype, i);
-        if (poison && !t->persistent)
-            v = NAN;
-        if (t->dtype == LAB_I32)
-            ((int32_t *)(void *)c->host)[i] = (int32_t)v;
-        else
-            c->host[i] = (float)v;
-    }
-    return lab_backend_upload(c->be, (char *)c->arena + t->offset, c->host,
-                              (size_t)t->count * sizeof(float));
-}
-
-/* Largest difference from the truth, as a multiple of what is allowed. */
-static enum lab_status compare(struct check *c, int tensor, double *worst)
-{
-    const struct lab_tensor *t = &c->plan->tensors[tensor];
-    const void *want = lab_replica_data(&c->truth, tensor);
-    enum lab_dtype want_type = c->truth.plan->tensors[tensor].dtype;
-    enum lab_status st =
-        lab_backend_download(c->be, c->host, (char *)c->arena + t->offset,
-                             (size_t)t->count * sizeof(float));
-    double largest = 0;
-    double off = 0;
-    for (int64_t i = 0; i < t->count && !st; i++) {
-        double a = lab_element_value(want, want_type, i);
-        double b = lab_element_value(c->host, t->dtype, i);
-        double d = fabs(a - b);
-        largest = fmax(largest, fabs(a));
-        if (isnan(b) || isnan(d))
-            off = INFINITY;
-        else if (d > off)
-            off = d;
-    }
-    *worst = fmax(*worst, off / (1e-5 * (1 + largest)));
-    return st;
-}
-
-static enum lab_status try_variant(struct check *c, const struct lab_step *s,
-                                   const struct lab_variant *v, double *worst)
-{
-    struct lab_view in[LAB_STEP_IN];
-    struct lab_view out[LAB_STEP_OUT];
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < s->n_in && !st; i++) {
-        in[i] = lab_plan_view(c->plan, s->in[i], c->arena);
-        st = hand_over(c, s->in[i], false);
-    }
-    for (int i = 0; i < s->n_out && !st; i++) {
-        bool alias = s->out[i] >= 0 &&
-                     c->plan->tensors[s->out[i]].alias_of >= 0 &&
-                     !c->plan->tensors[s->out[i]].slice;
-        out[i] = lab_plan_view(c->plan, s->out[i], c->arena);
-        if (!alias)
-            st = hand_over(c, s->out[i], true);
-    }
-    struct lab_call call = {.in = in,
-                            .n_in = s->n_in,
-                            .out = out,
-                            .n_out = s->n_out,
-                            .params = s->params,
-                            .training = true,
-                            .seed = c->plan->seed,
-                            .node = (uint32_t)s->node};
-    if (!st)
-        st = lab_backend_run(c->be, v, &call);
-    if (!st)
-        st = lab_backend_sync(c->be);
-    for (int i = 0; i < s->n_out && !st; i++) {
-        if (s->out[i] >= 0)
-            st = compare(c, s->out[i], worst);
-    }
-    return st;
-}
-
-static void judge(struct check *c, const struct lab_step *s,
-                  const struct lab_variant *v)
-{
-    double worst = 0;
-    if (lab_variant_withdrawn(v))
-        return;
-    enum lab_status st = try_variant(c, s, v, &worst);
-    if (!st && worst <= 1)
-        return;
-    lab_variant_withdraw(v);
-    lab_str_addf(c->said, "%s %s %s, variant %s: ", s->op->name,
-                 v->step ? v->step : "(group)", lab_phase_name(v->phase),
-                 v->name);
-    if (st)
-        lab_str_addf(c->said, "failed (%s); withdrawn\n", lab_error());
-    else
-        lab_str_addf(c->said,
-                     "is %.2g times the tolerance off the reference; "
-                     "withdrawn\n",
-                     worst);
-}
-
-/* activation: the group is called with one, which some cannot take in. */
-static void judge_all(struct check *c, const struct lab_step *s,
-                      const char *kernel, bool activation)
-{
-    int n = 0;
-    const struct lab_kernel_set *const *sets =
-        c->be->ops->sets(c->be, LAB_F32, &n);
-    for (int i = 0; i < n; i++) {
-        if (strcmp(sets[i]->op, s->op->name) != 0)
-            continue;
-        for (int k = 0; k < sets[i]->count; k++) {
-            const struct lab_variant *v = &sets[i]->variants[k];
-            bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
-                                          : kernel == v->step;
-            if (v->phase == s->phase && same &&
-                (v->absorbs_activation || !activation))
-                judge(c, s, v);
-        }
-    }
-}
-
-/* ---- groups: judged when the steps that they hide have run ---- */
-
-static enum lab_status judge_group(struct check *c, const struct lab_node *node,
-                                   enum lab_phase phase,
-                                   const struct lab_node *absorbed)
-{
-    struct lab_group_step g = {.def = {.name = node->op->name}};
-    struct lab_step s = {
-        .op = node->op, .node = (int)(node - c->plan->nodes), .group = true};
-    node->op->group(c->plan, node, phase, absorbed, &g);
-    g.def.phase = phase;
-    enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id);
-    if (st)
-        return st;
-    judge_all(c, &s, NULL, absorbed != NULL);
-    lab_step_release(&s);
-    return LAB_OK;
-}
-
-/* Only then may the op be asked for the step of its group. */
-static bool has_group(struct check *c, const struct lab_node *node,
-                      enum lab_phase phase)
-{
-    return node->op->group && node->n_steps[phase] > 0 &&
-           lab_backend_variant(c->be, LAB_F32, node->op->name, NULL, phase,
-                               NULL);
-}
-
-static enum lab_status judge_groups(struct check *c, enum lab_phase phase)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < c->plan->loss_node && !st; i++) {
-        const struct lab_node *node = &c->plan->nodes[i];
-        const struct lab_node *next = node + 1;
-        if (!has_group(c, node, phase))
-            continue;
-        st = judge_group(c, node, phase, NULL);
-        if (!st && phase == LAB_FORWARD && next->op->activation &&
-            next->in[0] == node->out)
-            st = judge_group(c, node, phase, next);
-    }
-    return st;
-}
-
-static enum lab_status walk_truth(struct check *c)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < c->plan->n_steps && !st; i++) {
-        const struct lab_step *s = &c->plan->steps[i];
-        st = run_truth(c, i);
-        if (!st)
-            judge_all(c, s, s->kernel, false);
-        /* Before the update changes parameters. */
-        bool last = i + 1 == c->plan->n_steps ||
-                    c->plan->steps[i + 1].phase != s->phase;
-        if (!st && last &&
-            (s->phase == LAB_FORWARD || s->phase == LAB_BACKWARD))
-            st = judge_groups(c, s->phase);
-    }
-    return st;
-}
-
-static struct check *check_new(struct lab_backend *be, struct lab_str *said)
-{
-    struct check *c = lab_alloc(sizeof(*c));
+    struct lab_variant_trial *c = lab_alloc(sizeof(*c));
     if (!c) {
         lab_fail(LAB_E_NOMEM, "no memory to check the variants");
         return NULL;
@@ -430,18 +166,9 @@ static struct check *check_new(struct lab_backend *be, struct lab_str *said)
 }
 
 /* Takes the check, described. */
-static enum lab_status check_run(struct check *c)
+static enum lab_status check_run(struct lab_variant_trial *c)
 {
-    enum lab_status st = lab_plan_build(&c->plan, &c->spec, NULL, LAB_F32);
-    if (!st)
-        st = lab_replica_open(&c->truth, &c->spec, NULL);
-    if (!st)
-        st = take_memory(c);
-    if (!st) {
-        fill_truth(c);
-        st = walk_truth(c);
-    }
-    release(c);
+    enum lab_status st = lab_variant_judge(c);
     lab_free(c);
     return st;
 }
@@ -452,7 +179,7 @@ static enum lab_status check_one(struct lab_backend *be, const char *loss,
                                  const struct lab_op_def *own, int turn,
                                  struct lab_str *said, bool *done)
 {
-    struct check *c = check_new(be, said);
+    struct lab_variant_trial *c = check_new(be, said);
     if (!c)
         return LAB_E_NOMEM;
     *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
@@ -467,7 +194,7 @@ static enum lab_status check_trial(struct lab_backend *be,
                                    const struct lab_op_def *op, int turn,
                                    struct lab_str *said)
 {
-    struct check *c = check_new(be, said);
+    struct lab_variant_trial *c = check_new(be, said);
     if (!c)
         return LAB_E_NOMEM;
     describe_trial(c, op, &op->trials[turn]);

@@ -97,6 +97,8 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
         st = alloc_device(w);
     if (!st)
         st = lab_schedule_make(&w->schedule, plan, be, NULL, 0);
+    if (!st)
+        st = lab_walk_reserve_switch(w);
     w->data = data;
     if (!st)
         st = lab_walk_restart(w);
@@ -127,6 +129,8 @@ void lab_walk_free(struct lab_walk *w)
     lab_backend_close(w->be);
     lab_data_free(w->data);
     lab_schedule_release(w->schedule);
+    lab_walk_forget_switches(w);
+    lab_free(w->switches);
     lab_free(w->step_exec);
     lab_free(w->step_ns);
     lab_free(w->step_ran);
@@ -150,34 +154,18 @@ void lab_walk_time_with_events(struct lab_walk *w, bool on)
     w->use_events = on;
 }
 
-/* Index of the first step of `s` that reaches past plan step `at`. */
-static int position_of(const struct lab_schedule *s, int at)
-{
-    for (int i = 0; i < s->n_steps; i++) {
-        if (s->steps[i].hides_from + s->steps[i].hides_count > at)
-            return i;
-    }
-    return s->n_steps;
-}
-
-/* Plan step at which a position of a schedule stands. */
-static int plan_step_at(const struct lab_walk *w, const struct lab_schedule *s,
-                        int position)
-{
-    return position < s->n_steps ? s->steps[position].hides_from
-                                 : w->plan->n_steps;
-}
-
 enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
     struct lab_schedule *next;
-    enum lab_status st = lab_schedule_make(&next, w->plan, w->be, choices, n);
+    enum lab_status st = lab_walk_reserve_switch(w);
+    if (!st)
+        st = lab_schedule_make(&next, w->plan, w->be, choices, n);
     if (st)
         return st;
-    int position = position_of(next, plan_step_at(w, w->schedule, w->position));
+    int position = lab_walk_position_of(next, lab_walk_place(w).at);
     /* A group that has run in part: its steps have not run. */
-    int at = plan_step_at(w, next, position);
+    int at = lab_walk_plan_step(w, next, position);
     while (!st && w->position > 0 &&
            w->schedule->steps[w->position - 1].hides_from >= at)
         st = lab_walk_undo(w, --w->position);
@@ -185,9 +173,11 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
         lab_schedule_release(next);
         return st;
     }
+    next = lab_walk_share_schedule(w, next);
     lab_schedule_release(w->schedule);
     w->schedule = next;
     w->position = position;
+    lab_walk_note_schedule(w);
     return LAB_OK;
 }
 
@@ -404,10 +394,9 @@ static int explaining_step(const struct lab_walk *w, int tensor)
     return writer;
 }
 
-static enum lab_status say_grouped(struct lab_explanation *e)
+/* Takes `text`, the right-hand side from now on. */
+static enum lab_status say(struct lab_explanation *e, char *text)
 {
-    char *text = lab_strdup("computed in one with other steps, by the variant "
-                            "that was chosen then");
     if (!text) {
         lab_explanation_release(e);
         return lab_fail(LAB_E_NOMEM, "no memory to explain");
@@ -415,6 +404,19 @@ static enum lab_status say_grouped(struct lab_explanation *e)
     lab_free(e->symbolic);
     e->symbolic = text;
     return LAB_OK;
+}
+
+static enum lab_status say_instead(struct lab_explanation *e, const char *what)
+{
+    return say(e, lab_strdup(what));
+}
+
+static enum lab_status say_word(struct lab_explanation *e, const char *word)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_str_addf(&s, "from the data, the word %s", word);
+    return say(e, lab_str_detach(&s));
 }
 
 enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
@@ -441,8 +443,16 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     e.unwritten = computed && !lab_walk_written(w, tensor);
     if (e.unwritten)
         e.value = e.shown = NAN;
-    else if (step < 0 && computed)
-        st = say_grouped(&e);
+    if (e.unwritten && lab_schedule_hider(w->schedule, w->plan, tensor) >= 0)
+        st = say_instead(&e, "not written: the variant chosen computes it on "
+                             "its way");
+    else if (!e.unwritten && step < 0 && computed)
+        st = say_instead(&e, "computed in one with other steps, by the variant "
+                             "that was chosen then");
+    const char *word =
+        lab_data_word_at(w->data, w->plan, tensor, index, e.shown);
+    if (!st && word)
+        st = say_word(&e, word);
     if (!st)
         *out = e;
     return st;

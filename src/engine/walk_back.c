@@ -65,6 +65,9 @@ enum lab_status lab_walk_restart(struct lab_walk *w)
         w->copy[i].iteration = -1;
     enum lab_status st = lab_walk_init_parameters(w);
     w->iteration = 0;
+    w->position = 0;
+    lab_walk_forget_switches(w);
+    lab_walk_note_schedule(w);
     return st ? st : lab_walk_load_iteration(w, true);
 }
 
@@ -78,13 +81,14 @@ static enum lab_status restore_tensor(struct lab_walk *w, int tensor,
                             (size_t)t->count * lab_dtype_bytes(t->dtype));
 }
 
-enum lab_status lab_walk_undo(struct lab_walk *w, int index)
+/* What a step has written has not been written. */
+static enum lab_status forget_results(struct lab_walk *w,
+                                      const struct lab_step *step,
+                                      const struct lab_walk_copy *copy)
 {
-    const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
-    const struct lab_schedule_step *s = &w->schedule->steps[index];
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < s->step->n_out && !st; i++) {
-        int t = s->step->out[i];
+    for (int i = 0; i < step->n_out && !st; i++) {
+        int t = step->out[i];
         if (t < 0)
             continue;
         if (!w->plan->tensors[t].persistent)
@@ -97,8 +101,37 @@ enum lab_status lab_walk_undo(struct lab_walk *w, int index)
         if (t == w->plan->loss)
             w->loss = NAN;
     }
-    for (int k = 0; k < s->hides_count; k++)
+    return st;
+}
+
+enum lab_status lab_walk_undo(struct lab_walk *w, int index)
+{
+    const struct lab_walk_copy *copy = lab_walk_copy_of(w, w->iteration);
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    enum lab_status st = forget_results(w, s->step, copy);
+    /* A group's steps may have run one by one, before it was chosen. */
+    for (int k = 0; k < s->hides_count; k++) {
+        const struct lab_step *hidden = &w->plan->steps[s->hides_from + k];
+        if (!st && hidden != s->step)
+            st = forget_results(w, hidden, copy);
         w->step_exec[s->hides_from + k] = 0;
+    }
+    return st;
+}
+
+/* Runs the iteration, from its start to plan step `until`, as it ran then. */
+static enum lab_status run_again(struct lab_walk *w, int until, bool walking)
+{
+    enum lab_status st = LAB_OK;
+    struct lab_walk_place p = {w->iteration, 0};
+    while (!st && p.at < until) {
+        w->schedule = lab_walk_schedule_at(w, p);
+        int i = lab_walk_position_of(w->schedule, p.at);
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        st = lab_walk_run_at(w, i, walking);
+        if (!st)
+            p.at = s->hides_from + s->hides_count;
+    }
     return st;
 }
 
@@ -127,26 +160,25 @@ static enum lab_status replay_to(struct lab_walk *w, int64_t target)
     if (!st)
         st = lab_walk_load_iteration(w, true);
     while (!st && w->iteration < target) {
-        for (; !st && !lab_walk_at_end(w); w->position++)
-            st = lab_walk_run_at(w, w->position, false);
+        st = run_again(w, w->plan->n_steps, false);
         if (!st)
             st = lab_walk_next_iteration(w, true);
     }
     return st;
 }
 
-/* To a position of an iteration, without telling anybody: steps that run again
- * are not new executions. */
-static enum lab_status replay(struct lab_walk *w, int64_t target, int position)
+/* To a place, without telling anybody: steps that run again are not new
+ * executions. Afterwards the present schedule holds again. */
+static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
 {
+    struct lab_schedule *now = w->schedule;
     w->muted = true;
-    enum lab_status st = replay_to(w, target);
-    while (!st && w->position < position) {
-        st = lab_walk_run_at(w, w->position, true);
-        if (!st)
-            w->position++;
-    }
+    enum lab_status st = replay_to(w, to.iteration);
+    if (!st)
+        st = run_again(w, to.at, true);
     w->muted = false;
+    w->schedule = now;
+    w->position = st ? 0 : lab_walk_position_of(now, to.at);
     return st;
 }
 
@@ -173,7 +205,7 @@ static enum lab_status replay_for_copy(struct lab_walk *w)
     if (exec && ns) {
         memcpy(exec, w->step_exec, bytes);
         memcpy(ns, w->step_ns, bytes);
-        st = replay(w, w->iteration, w->position);
+        st = replay(w, lab_walk_place(w));
         memcpy(w->step_exec, exec, bytes);
         memcpy(w->step_ns, ns, bytes);
     } else {
@@ -199,24 +231,21 @@ enum lab_status lab_walk_need_copy(struct lab_walk *w)
     return st;
 }
 
-static enum lab_status back_over_iterations(struct lab_walk *w, int64_t n)
-{
-    int64_t steps = w->schedule->n_steps;
-    int64_t at = w->iteration * steps + w->position - n;
-    if (at < 0)
-        at = 0;
-    return replay(w, at / steps, (int)(at % steps));
-}
-
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
 {
     enum lab_status st = LAB_OK;
     lab_walk_close_ranges(w);
-    if (n > w->position || !lab_walk_copy_of(w, w->iteration))
-        return back_over_iterations(w, n);
-    for (; n > 0 && !st; n--) {
-        w->position--;
-        st = lab_walk_undo(w, w->position);
+    struct lab_walk_place to = lab_walk_place_before(w, n);
+    if (to.iteration < w->iteration || !lab_walk_copy_of(w, w->iteration)) {
+        st = replay(w, to);
+    } else {
+        while (!st && lab_walk_place(w).at > to.at) {
+            w->position--;
+            st = lab_walk_undo(w, w->position);
+        }
+        if (!st)
+            st = lab_backend_sync(w->be);
     }
-    return st ? st : lab_backend_sync(w->be);
+    lab_walk_note_schedule(w);
+    return st;
 }

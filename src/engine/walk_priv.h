@@ -10,11 +10,26 @@ struct lab_walk_copy {
 
 enum { LAB_WALK_COPIES = 64 };
 
+/* Before plan step `at` of an iteration; n_steps of the plan: its end. */
+struct lab_walk_place {
+    int64_t iteration;
+    int at;
+};
+
+/* The schedule that ran from a place on, until the next switch. */
+struct lab_walk_switch {
+    struct lab_walk_place from;
+    struct lab_schedule *schedule; /* a reference */
+};
+
 struct lab_walk {
     const struct lab_plan *plan;
     struct lab_backend *be;
     struct lab_data *data;
     struct lab_schedule *schedule;
+    struct lab_walk_switch *switches; /* in order; the last has `schedule` */
+    int n_switches;                   /* the first is from the seed on */
+    int switch_room;
     struct lab_observer observers[LAB_MAX_OBSERVERS];
     int n_observers;
     bool muted; /* a replay: nobody is told */
@@ -51,6 +66,29 @@ void lab_walk_close_ranges(struct lab_walk *w);
 enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
                                            const struct lab_schedule_step *s,
                                            void *base, bool training);
+/* walk_history.c */
+/* Index of the first step of `s` that reaches past plan step `at`. */
+int lab_walk_position_of(const struct lab_schedule *s, int at);
+/* Plan step at which a position of a schedule stands. */
+int lab_walk_plan_step(const struct lab_walk *w, const struct lab_schedule *s,
+                       int position);
+struct lab_walk_place lab_walk_place(const struct lab_walk *w);
+/* `n` steps before the present place, as they ran; the start at the most. */
+struct lab_walk_place lab_walk_place_before(const struct lab_walk *w,
+                                            int64_t n);
+/* What ran, or runs, at a place that is not after the present one. */
+struct lab_schedule *lab_walk_schedule_at(const struct lab_walk *w,
+                                          struct lab_walk_place place);
+/* Takes `s` and gives it back, or the same one from the history. */
+struct lab_schedule *lab_walk_share_schedule(const struct lab_walk *w,
+                                             struct lab_schedule *s);
+/* Room for one more switch. LAB_E_NOMEM. */
+enum lab_status lab_walk_reserve_switch(struct lab_walk *w);
+/* Forgets the switches after the present place: from here on it is the present
+ * schedule that runs. Once reserved it cannot fail; after going back it needs
+ * no reserve. */
+void lab_walk_note_schedule(struct lab_walk *w);
+void lab_walk_forget_switches(struct lab_walk *w);
 /* walk_back.c */
 /* Forgets what a schedule step of this iteration has written. */
 enum lab_status lab_walk_undo(struct lab_walk *w, int index);

@@ -36,6 +36,7 @@ struct lab_join {
     pthread_mutex_t lock;
     struct lab_sink sink;
     bool drop_api;
+    bool muted;
     int64_t begin_ns; /* of the run; LAB_UNKNOWN: not begun */
     struct slot *slots;
     size_t window;
@@ -183,7 +184,7 @@ static bool leave_out(struct lab_join *j, struct lab_record *r)
 
 static void emit(struct lab_join *j, struct lab_record *r)
 {
-    if (leave_out(j, r))
+    if (j->muted || leave_out(j, r))
         return;
     if (r->kind == LAB_RECORD_KERNEL) {
         j->stats.kernels++;
@@ -325,6 +326,13 @@ void lab_join_kernel(struct lab_join *j, const struct lab_kernel_record *k,
     lab_kernel_names_fill(&j->names, &j->sink, launch->mangled, &r.u.kernel);
     fill_occupancy(j, &r.u.kernel, launch);
     put(j, &r);
+    pthread_mutex_unlock(&j->lock);
+}
+
+void lab_join_mute(struct lab_join *j, bool on)
+{
+    pthread_mutex_lock(&j->lock);
+    j->muted = on;
     pthread_mutex_unlock(&j->lock);
 }
 

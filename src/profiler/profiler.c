@@ -85,6 +85,9 @@ void lab_profiler_free(struct lab_profiler *p)
     if (!p)
         return;
     lab_profiler_close_all(p);
+    if (p->counters_probed && p->gpu && p->gpu->counters &&
+        p->counters_status == LAB_OK)
+        p->gpu->counters->close();
     if (p->tracing) {
         p->gpu->stop();
         lab_join_flush(p->join);

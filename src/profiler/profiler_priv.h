@@ -22,6 +22,9 @@ struct lab_profiler {
     bool ranges;
     enum lab_time_source time_source;
     char note[LAB_GPU_TEXT];
+    bool counters_probed;
+    enum lab_status counters_status;
+    char counters_text[LAB_GPU_TEXT]; /* the chip, or why not */
 
     int64_t wall_offset_ns; /* moment = monotonic + this */
     struct lab_open_range open[LAB_RANGE_LEVEL_COUNT];

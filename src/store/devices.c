@@ -6,7 +6,7 @@
 
 #include "store_sql.h"
 
-enum { FIELDS = 5, FIELD_BYTES = 96 };
+enum { FIELDS = 9, FIELD_BYTES = 96 };
 
 /* Takes one line apart; returns where the next one begins. */
 static const char *read_line(const char *line, char field[FIELDS][FIELD_BYTES])

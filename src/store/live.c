@@ -1,12 +1,13 @@
 #include "store/live.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "trace/intern.h"
 
-enum { KERNELS = 4096, STEPS = 4096 };
+enum { KERNELS = 4096, STEPS = 4096, METRICS = 65536, STEP_KERNELS = 64 };
 
 struct lab_live {
     pthread_mutex_t lock;
@@ -21,6 +22,9 @@ struct lab_live {
     struct lab_step_record *steps; /* by index; exec 0: none */
     bool *has_step;
     size_t n_steps;
+    struct lab_metric_record *metrics; /* in a circle */
+    size_t metric_capacity;
+    uint64_t metrics_seen;
     uint64_t changes;
 };
 
@@ -32,12 +36,17 @@ enum lab_status lab_live_new(struct lab_live **out,
         return lab_fail(LAB_E_NOMEM, "no memory for the newest records");
     live->capacity = limits && limits->kernels ? limits->kernels : KERNELS;
     live->n_steps = limits && limits->steps ? limits->steps : STEPS;
+    live->metric_capacity =
+        limits && limits->metrics ? limits->metrics : METRICS;
     pthread_mutex_init(&live->lock, NULL);
     live->kernels = lab_alloc_array(live->capacity, sizeof(*live->kernels));
     live->execs = lab_alloc_array(live->capacity, sizeof(*live->execs));
     live->steps = lab_alloc_array(live->n_steps, sizeof(*live->steps));
     live->has_step = lab_alloc_array(live->n_steps, sizeof(*live->has_step));
-    if (!live->kernels || !live->execs || !live->steps || !live->has_step) {
+    live->metrics =
+        lab_alloc_array(live->metric_capacity, sizeof(*live->metrics));
+    if (!live->kernels || !live->execs || !live->steps || !live->has_step ||
+        !live->metrics) {
         lab_live_free(live);
         return lab_fail(LAB_E_NOMEM, "no memory for the newest records");
     }
@@ -54,6 +63,7 @@ void lab_live_free(struct lab_live *live)
     lab_free(live->execs);
     lab_free(live->steps);
     lab_free(live->has_step);
+    lab_free(live->metrics);
     lab_free(live);
 }
 
@@ -61,6 +71,7 @@ void lab_live_clear(struct lab_live *live)
 {
     pthread_mutex_lock(&live->lock);
     live->seen = 0;
+    live->metrics_seen = 0;
     memset(live->has_step, 0, live->n_steps * sizeof(*live->has_step));
     live->changes++;
     pthread_mutex_unlock(&live->lock);
@@ -72,6 +83,10 @@ static void note(struct lab_live *live, const struct lab_record *record)
         size_t at = (size_t)(live->seen++ % live->capacity);
         live->kernels[at] = record->u.kernel;
         live->execs[at] = record->u.kernel.exec;
+        live->changes++;
+    } else if (record->kind == LAB_RECORD_METRIC) {
+        size_t at = (size_t)(live->metrics_seen++ % live->metric_capacity);
+        live->metrics[at] = record->u.metric;
         live->changes++;
     } else if (record->kind == LAB_RECORD_STEP) {
         int32_t index = record->u.step.index;
@@ -162,6 +177,71 @@ bool lab_live_step(struct lab_live *live, int32_t index,
             out->time_ns = kernel_time(live, out->exec);
     }
     pthread_mutex_unlock(&live->lock);
+    return found;
+}
+
+/* One metric for each column, one kernel for each row, as they come. */
+struct counter_table {
+    const char *names[LAB_MAX_METRICS];
+    uint32_t ids[LAB_MAX_METRICS];
+    int n_metrics;
+    int n_kernels;
+    double value[STEP_KERNELS][LAB_MAX_METRICS];
+};
+
+static int column_of(struct counter_table *t, uint32_t metric)
+{
+    int m = 0;
+    while (m < t->n_metrics && t->ids[m] != metric)
+        m++;
+    if (m == t->n_metrics && m < LAB_MAX_METRICS) {
+        t->ids[m] = metric;
+        t->names[m] = lab_intern_text(metric);
+        for (int k = 0; k < STEP_KERNELS; k++)
+            t->value[k][m] = NAN;
+        t->n_metrics++;
+    }
+    return m;
+}
+
+static void fill_table(struct lab_live *live, int64_t exec, int64_t ordinal,
+                       struct counter_table *t)
+{
+    uint64_t seen = live->metrics_seen;
+    uint64_t first =
+        seen > live->metric_capacity ? seen - live->metric_capacity : 0;
+    t->n_metrics = t->n_kernels = 0;
+    for (uint64_t i = first; i < seen; i++) {
+        const struct lab_metric_record *r =
+            &live->metrics[i % live->metric_capacity];
+        if (r->exec != exec ||
+            (ordinal != LAB_UNKNOWN && r->kernel_ordinal != ordinal))
+            continue;
+        int64_t row = ordinal == LAB_UNKNOWN ? r->kernel_ordinal : 0;
+        int m = column_of(t, r->metric);
+        if (row < 0 || row >= STEP_KERNELS || m == LAB_MAX_METRICS)
+            continue;
+        t->value[row][m] = r->value;
+        if (row >= t->n_kernels)
+            t->n_kernels = (int)row + 1;
+    }
+}
+
+bool lab_live_counters(struct lab_live *live, int64_t exec, int64_t ordinal,
+                       struct lab_counters *out)
+{
+    struct counter_table *t = lab_alloc(sizeof(*t));
+    lab_counters_init(out);
+    if (!t)
+        return false;
+    pthread_mutex_lock(&live->lock);
+    fill_table(live, exec, ordinal, t);
+    pthread_mutex_unlock(&live->lock);
+    bool found = t->n_kernels > 0;
+    if (found)
+        lab_counters_compute(out, t->names, t->n_metrics, &t->value[0][0],
+                             LAB_MAX_METRICS, t->n_kernels);
+    lab_free(t);
     return found;
 }
 

@@ -129,10 +129,9 @@ static int put_ascii(struct lab_canvas *c, int y, int x, int room,
     return used;
 }
 
-int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
+static int write_in(struct lab_canvas *c, int y, int x, int room,
                     enum lab_role role, const char *utf8)
 {
-    int room = w < 0 ? c->clip.x + c->clip.w - x : w;
     int used = 0;
     size_t n = strlen(utf8);
     for (size_t i = 0; i < n && used < room;) {
@@ -158,6 +157,27 @@ int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
         }
     }
     return used;
+}
+
+int lab_canvas_text_cut(struct lab_canvas *c, int y, int x, int w,
+                        enum lab_role role, const char *utf8)
+{
+    int used = write_in(c, y, x, w, role, utf8);
+    if (utf8[0] && lab_canvas_columns(c, utf8) > w)
+        put(c, y, x + w - 1, c->ascii ? "~" : "…", strlen(c->ascii ? "~" : "…"),
+            1, role);
+    return used;
+}
+
+int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
+                    enum lab_role role, const char *utf8)
+{
+    int end = c->clip.x + c->clip.w;
+    if (w >= 0)
+        return write_in(c, y, x, w, role, utf8);
+    if (x > end) /* more of a line that was cut before */
+        x = end;
+    return lab_canvas_text_cut(c, y, x, end - x, role, utf8);
 }
 
 int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,

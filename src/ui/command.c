@@ -41,9 +41,14 @@ static const struct lab_ui_command_word WORDS[] = {
      "the node runs another implementation"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER",
      "its gradient against central differences"},
+    {LAB_COMMAND_NEAR, "near", "near WORDS",
+     "words near king, or near king - man + woman"},
+    {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
+     "hardware counters of what has run"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
-    {LAB_COMMAND_LIST, "list", "list [steps | breaks | tensors | variants]",
+    {LAB_COMMAND_LIST, "list",
+     "list [steps | breaks | tensors | variants | words | notes]",
      "what there is"},
     {LAB_COMMAND_HELP, "help", "help [WORD]", "these words, or one of them"},
     {LAB_COMMAND_QUIT, "quit", "quit", "end"},
@@ -305,6 +310,37 @@ static enum lab_status parse_names(const struct line *l, int least, int most,
     return st;
 }
 
+/* "king - man + woman": blanks between them or none. */
+static enum lab_status parse_words(const struct line *l,
+                                   struct lab_ui_command *c)
+{
+    char joined[LINE_BYTES] = "";
+    if (l->count < 2)
+        return fail_usage(l, "near which word?");
+    for (int i = 1; i < l->count; i++) {
+        if (i > 1)
+            strncat(joined, " ", sizeof(joined) - strlen(joined) - 1);
+        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
+    }
+    return keep_arg(l, joined, c->arg);
+}
+
+/* Which steps' counters: of this one, its node, or all that has run. */
+static enum lab_status parse_scope(const struct line *l,
+                                   struct lab_ui_command *c)
+{
+    static const char *const scopes[] = {"step", "node", "iteration"};
+    enum { SCOPES = sizeof(scopes) / sizeof(scopes[0]) };
+    enum lab_status st = parse_names(l, 0, 1, c);
+    if (st || !c->arg[0])
+        return st;
+    for (int i = 0; i < SCOPES; i++) {
+        if (strcmp(scopes[i], c->arg) == 0)
+            return LAB_OK;
+    }
+    return fail_nearest("scope", c->arg, scopes, SCOPES);
+}
+
 static enum lab_status parse_rest(const struct line *l,
                                   struct lab_ui_command *c)
 {
@@ -327,6 +363,8 @@ static enum lab_status parse_rest(const struct line *l,
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         return parse_element(l, c);
+    case LAB_COMMAND_NEAR:
+        return parse_words(l, c);
     case LAB_COMMAND_VARIANT:
         return parse_names(l, 2, 2, c);
     case LAB_COMMAND_WATCH:
@@ -336,6 +374,8 @@ static enum lab_status parse_rest(const struct line *l,
     case LAB_COMMAND_LIST:
     case LAB_COMMAND_HELP:
         return parse_names(l, 0, 1, c);
+    case LAB_COMMAND_COUNT:
+        return parse_scope(l, c);
     default:
         return parse_names(l, 0, 0, c);
     }

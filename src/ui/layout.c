@@ -173,13 +173,14 @@ struct lab_home_layout lab_home_layout(struct lab_rect body)
     return l;
 }
 
-struct lab_run_layout lab_run_layout(struct lab_rect body)
+struct lab_run_layout lab_run_layout(struct lab_rect body, bool has_kernels)
 {
     struct lab_run_layout l = {0};
     int rows[3];
-    const struct lab_share parts[3] = {{3, 0, 2},  /* facts */
-                                       {5, 1, 0},  /* steps */
-                                       {4, 1, 1}}; /* kernels */
+    /* facts, steps, kernels: a step has one or two of these */
+    static const struct lab_share gpu[3] = {{3, 0, 2}, {5, 2, 0}, {4, 1, 1}};
+    static const struct lab_share cpu[3] = {{5, 0, 2}, {5, 1, 0}, {2, 0, 1}};
+    const struct lab_share *parts = has_kernels ? gpu : cpu;
     lab_layout_share(body.h, parts, 3, rows);
     l.facts = lab_rect_cut_top(&body, rows[0]);
     if (body.w >= 180) {

@@ -35,6 +35,7 @@ enum {
     RUN_BACKEND,
     RUN_DEVICE,
     RUN_STARTED,
+    RUN_STATUS,
     RUN_ITERATIONS,
     RUN_LOSS,
     RUN_ACCURACY,
@@ -48,6 +49,7 @@ static const struct lab_table_column RUN_TABLE[RUN_COLUMNS] = {
     [RUN_BACKEND] = {"backend", 7, 0, 1, false, false},
     [RUN_DEVICE] = {"device", 16, 2, 5, false, false},
     [RUN_STARTED] = {"started", 16, 0, 2, false, true},
+    [RUN_STATUS] = {"status", 11, 0, 0, false, false},
     [RUN_ITERATIONS] = {"iterations", 11, 0, 4, true, true},
     [RUN_LOSS] = {"loss", 8, 0, 0, true, false},
     [RUN_ACCURACY] = {"right", 7, 0, 3, true, true},
@@ -74,6 +76,13 @@ static void run_cell(const void *user, int64_t row, int column, char *out,
         break;
     case RUN_STARTED:
         put_text(r->started, out, cap);
+        break;
+    case RUN_STATUS:
+        put_text(r->status, out, cap);
+        if (strcmp(out, "failed") == 0)
+            *role = LAB_ROLE_BAD;
+        else if (strcmp(out, "done") != 0)
+            *role = LAB_ROLE_WARN;
         break;
     case RUN_ITERATIONS:
         lab_format_int(r->iterations, out, cap);
@@ -108,6 +117,8 @@ static int run_compare(const void *user, int64_t a, int64_t b, int column,
         return compare_text(p->device, q->device);
     case RUN_STARTED:
         return compare_text(p->started, q->started);
+    case RUN_STATUS:
+        return compare_text(p->status, q->status);
     case RUN_ITERATIONS:
         return lab_table_compare_int(p->iterations, q->iterations, turned);
     case RUN_LOSS:

@@ -259,9 +259,7 @@ static void draw_cell(struct lab_canvas *c, int y, int x, int w, bool right,
     int columns = lab_canvas_columns(c, text);
     if (right && columns < w)
         x += w - columns;
-    int used = lab_canvas_text(c, y, x, w, role, text);
-    if (columns > w && used > 0) /* a cut name must not pass for a whole one */
-        lab_canvas_text(c, y, x + w - 1, 1, role, c->ascii ? "~" : "…");
+    lab_canvas_text_cut(c, y, x, w, role, text);
 }
 
 static void draw_heading(struct lab_table *t, struct lab_canvas *c,

@@ -144,8 +144,8 @@ static void draw_status(struct lab_ui *ui, struct lab_rect row)
     if (ui->asking == LAB_ASK_LINE)
         lab_prompt_draw(&ui->prompt, &ui->canvas, row);
     else
-        lab_canvas_text(&ui->canvas, row.y, row.x, row.w, ui->message_role,
-                        ui->message);
+        lab_canvas_text_cut(&ui->canvas, row.y, row.x, row.w, ui->message_role,
+                            ui->message);
 }
 
 void lab_ui_draw(struct lab_ui *ui)

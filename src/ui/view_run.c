@@ -22,6 +22,7 @@ struct run_state {
     int pane;
     int64_t kernels_of; /* the step whose kernels are shown, or -1: all */
     bool all_kernels;
+    bool has_kernels; /* any step of the run */
 };
 
 static enum lab_status load_kernels(struct run_state *st)
@@ -61,6 +62,8 @@ static enum lab_status load(struct run_state *st)
         m->load_steps(m->user, st->args.run.run, &st->step_rows, &count);
     if (!status)
         status = lab_table_set_count(&st->steps, count);
+    for (int64_t i = 0; i < count && !status; i++)
+        st->has_kernels = st->has_kernels || st->step_rows[i].kernels > 0;
     if (!status)
         select_step(st);
     if (!status)
@@ -100,7 +103,7 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                      struct lab_rect body)
 {
     struct run_state *st = s->state;
-    struct lab_run_layout l = lab_run_layout(body);
+    struct lab_run_layout l = lab_run_layout(body, st->has_kernels);
     char title[160] = "Kernels of all steps";
     if (st->kernels_of >= 0)
         snprintf(title, sizeof(title), "Kernels of %s, %s",
@@ -114,7 +117,13 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_table_draw(&st->steps, c, l.steps, st->pane == PANE_STEPS);
     if (l.kernels.h > 0) {
         lab_canvas_heading(c, &l.kernels, title, st->pane == PANE_KERNELS);
-        lab_table_draw(&st->kernels, c, l.kernels, st->pane == PANE_KERNELS);
+        if (st->has_kernels)
+            lab_table_draw(&st->kernels, c, l.kernels,
+                           st->pane == PANE_KERNELS);
+        else
+            lab_canvas_text(c, l.kernels.y, l.kernels.x + 1, -1, LAB_ROLE_DIM,
+                            "none: the steps ran on the CPU, or the run "
+                            "recorded no kernels");
     }
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/setup.h"
+#include "say_near.h"
 #include "view_stepper_priv.h"
 
 static const struct lab_element no_element = {-1, 0};
@@ -187,6 +189,8 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
         return; /* the screen says it */
     if (snap->error[0] && strcmp(snap->error, old->error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", snap->error);
+    else if (snap->near.asked != old->near.asked)
+        lab_ui_say_near(v->ui, snap);
     else if (snap->stop_reason[0] && old->version &&
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
               snap->position != old->position))
@@ -205,6 +209,18 @@ static void show_badge(struct lab_stepper *v)
         lab_ui_badge(v->ui, snap->backend);
 }
 
+/* What was withdrawn or left out: the first of it, and where the rest is. */
+static void say_notice(struct lab_stepper *v)
+{
+    const char *notice = lab_setup_notice_rest(v->snap.notice);
+    int n = (int)strcspn(notice, "\n");
+    if (!n)
+        return;
+    bool more = notice[n] && notice[n + 1];
+    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                   more ? "(:list notes shows all) " : "", n, notice);
+}
+
 static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
@@ -215,8 +231,10 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
                  snap->iteration != old->iteration;
     bool settled = old->state == LAB_SESSION_TRAINING &&
                    snap->state != LAB_SESSION_TRAINING;
-    if (!old->plan)
+    if (!old->plan) {
         show_badge(v);
+        say_notice(v);
+    }
     if (renewed && !adopt_schedule(v)) {
         lab_ui_error(v->ui);
         v->snap.schedule = NULL; /* nothing can be drawn of it */

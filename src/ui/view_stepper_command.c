@@ -166,7 +166,8 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
                   const struct lab_ui_command *cmd)
 {
     struct lab_command out = {.kind = kind, .phase = -1};
-    if (kind != LAB_DO_VARIANT && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
+    bool tensor = kind != LAB_DO_VARIANT && kind != LAB_DO_NEAR;
+    if (tensor && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
         return;
     snprintf(out.text, sizeof(out.text), "%s", cmd->arg);
     snprintf(out.text2, sizeof(out.text2), "%s", cmd->arg2);
@@ -202,6 +203,12 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return true;
     case LAB_COMMAND_VARIANT:
         named(v, LAB_DO_VARIANT, cmd);
+        return true;
+    case LAB_COMMAND_NEAR:
+        named(v, LAB_DO_NEAR, cmd);
+        return true;
+    case LAB_COMMAND_COUNT:
+        lab_stepper_count(v, cmd->arg[0] ? cmd->arg : "step");
         return true;
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
@@ -252,6 +259,10 @@ const char *lab_stepper_complete(struct lab_screen *s,
     case LAB_COMMAND_CHECK:
         return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
                                              : NULL;
+    case LAB_COMMAND_NEAR:
+        return v->snap.words && nth + 1 < v->snap.words->n
+                   ? lab_vocabulary_word(v->snap.words, nth + 1)
+                   : NULL;
     case LAB_COMMAND_VARIANT:
         return nth < v->snap.plan->n_nodes ? v->snap.plan->nodes[nth].id : NULL;
     default:

@@ -175,7 +175,8 @@ static void draw_line(struct lab_canvas *c, struct lab_rect row,
         n = n < sizeof(piece) - 1 ? n : sizeof(piece) - 1;
         memcpy(piece, text + s->start, n);
         piece[n] = '\0';
-        x += lab_canvas_text(c, row.y, x, row.x + row.w - x, s->role, piece);
+        x +=
+            lab_canvas_text_cut(c, row.y, x, row.x + row.w - x, s->role, piece);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/record.h"
+#include "ui/counters_text.h"
 #include "ui/format.h"
 #include "view_stepper_priv.h"
 
@@ -213,6 +214,48 @@ static void add_kernel(const struct sheet *o,
     lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
 }
 
+static void add_counted(void *user, const char *name, const char *text)
+{
+    const struct sheet *o = user;
+    char line[512];
+    snprintf(line, sizeof(line), "%-*s%s", NAME_W, name, text);
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+}
+
+/* Counters stand beside a formula where the step is one kernel. */
+static void add_counters(const struct lab_stepper *v, const struct sheet *o,
+                         const struct lab_stepper_kernel *k)
+{
+    const struct lab_schedule_step *s = lab_stepper_now(v);
+    bool alone = v->n_kernels == 1 && s;
+    struct lab_counters_beside beside = {.occupancy_pct = k->occupancy_pct,
+                                         .flop = alone ? s->step->flop : NAN,
+                                         .bytes = alone ? s->step->bytes : NAN};
+    lab_counters_lines(&k->counters, &beside, add_counted, (void *)o);
+}
+
+static void add_advice(void *to, const char *rule, const char *evidence,
+                       const char *remedy)
+{
+    const struct sheet *o = to;
+    char line[1024];
+    snprintf(line, sizeof(line), "%-*s%s: %s. Try %s.", NAME_W, "advice", rule,
+             evidence, remedy);
+    lab_stepper_text_wrap(o->text, LAB_ROLE_NORMAL, line, o->columns, NAME_W);
+}
+
+static void add_counting_hint(const struct lab_stepper *v,
+                              const struct sheet *o)
+{
+    for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
+        if (v->kernels[i].counted)
+            return;
+    }
+    add_pair(o, "counters",
+             "not taken: m takes those of this step, M of all "
+             "that has run");
+}
+
 static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
 {
     char line[128];
@@ -222,11 +265,17 @@ static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
         snprintf(line, sizeof(line), "%d launch%s", v->n_kernels,
                  v->n_kernels == 1 ? "" : "es");
         add_pair(o, "kernels", line);
-        for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++)
+        for (int i = 0; i < v->n_kernels && i < LAB_STEPPER_KERNELS; i++) {
             add_kernel(o, &v->kernels[i]);
+            if (v->kernels[i].counted)
+                add_counters(v, o, &v->kernels[i]);
+            if (v->model.advise)
+                v->model.advise(v->model.user, &v->snap, v->step, i, add_advice,
+                                (void *)o);
+        }
         if (v->n_kernels > LAB_STEPPER_KERNELS)
             add_pair(o, "", "... and more");
-        add_pair(o, "counters", "n/a (later)");
+        add_counting_hint(v, o);
         return;
     }
     add_pair(o, "kernels",
@@ -235,7 +284,7 @@ static void add_kernels(const struct lab_stepper *v, const struct sheet *o)
              : v->n_kernels == 0 ? "no launch was recorded"
                                  : "records not there yet");
     if (!cpu)
-        add_pair(o, "counters", "n/a (later)");
+        add_pair(o, "counters", "n/a: no kernel is known");
 }
 
 void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,

@@ -80,6 +80,28 @@ static void check_gradient(struct lab_stepper *v)
     lab_stepper_post(v, &cmd);
 }
 
+void lab_stepper_count(struct lab_stepper *v, const char *what)
+{
+    struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
+    if (strcmp(v->snap.backend, "cuda") != 0) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM,
+                       "counters are a GPU's: this walk runs on the CPU");
+        return;
+    }
+    snprintf(cmd.text, sizeof(cmd.text), "%s", what);
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "counting: the steps run again, and nothing changes");
+    lab_stepper_post(v, &cmd);
+}
+
+static void open_occupancy(struct lab_stepper *v)
+{
+    if (!v->model.open_occupancy)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "there is no GPU to ask about");
+    else if (v->model.open_occupancy(v->model.user, v->ui, &v->snap, v->step))
+        lab_ui_error(v->ui);
+}
+
 static void restart(struct lab_stepper *v)
 {
     if (v->snap.iteration > 0)
@@ -197,6 +219,15 @@ static bool walk(struct lab_stepper *v, int action)
         return true;
     case LAB_STEPPER_ACT_CHECK:
         check_gradient(v);
+        return true;
+    case LAB_STEPPER_ACT_OCCUPANCY:
+        open_occupancy(v);
+        return true;
+    case LAB_STEPPER_ACT_COUNT:
+        lab_stepper_count(v, "step");
+        return true;
+    case LAB_STEPPER_ACT_COUNT_ALL:
+        lab_stepper_count(v, "iteration");
         return true;
     default:
         return false;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/setup.h"
 #include "trace/record.h"
 #include "ui/doc.h"
 #include "ui/format.h"
@@ -76,6 +77,25 @@ static enum lab_status write_tensors(void *user, struct lab_doc *d)
     return LAB_OK;
 }
 
+static enum lab_status write_words(void *user, struct lab_doc *d)
+{
+    const struct lab_stepper *v = user;
+    const struct lab_vocabulary *words = v->snap.words;
+    for (int64_t i = 0; words && i < words->n; i++) {
+        start_row(d);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%6lld  %-24s", (long long)i,
+                     words->word[i]);
+        if (words->times[i])
+            lab_doc_addf(d, LAB_ROLE_DIM, "%lld times",
+                         (long long)words->times[i]);
+    }
+    if (!words) {
+        start_row(d);
+        lab_doc_add(d, LAB_ROLE_NORMAL, "this lesson's data has no words");
+    }
+    return LAB_OK;
+}
+
 static const char *runs_as(const struct lab_stepper *v, int node)
 {
     const struct lab_schedule *s = v->snap.schedule;
@@ -104,6 +124,24 @@ static enum lab_status write_variants(void *user, struct lab_doc *d)
     return LAB_OK;
 }
 
+/* What was withdrawn or left out. */
+static enum lab_status write_notes(void *user, struct lab_doc *d)
+{
+    const struct lab_stepper *v = user;
+    const char *line = lab_setup_notice_rest(v->snap.notice);
+    if (!line[0]) {
+        start_row(d);
+        lab_doc_add(d, LAB_ROLE_NORMAL, "nothing was left out or withdrawn");
+    }
+    while (line[0]) {
+        int n = (int)strcspn(line, "\n");
+        lab_doc_para(d, 0, 0, true);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%.*s", n, line);
+        line += line[n] ? n + 1 : n;
+    }
+    return LAB_OK;
+}
+
 void lab_stepper_list(struct lab_stepper *v, const char *what)
 {
     static const struct {
@@ -113,7 +151,9 @@ void lab_stepper_list(struct lab_stepper *v, const char *what)
     } lists[] = {{"steps", "Steps", write_steps},
                  {"breaks", "Breakpoints and watches", write_breaks},
                  {"tensors", "Tensors", write_tensors},
-                 {"variants", "Variants", write_variants}};
+                 {"variants", "Variants", write_variants},
+                 {"words", "Words and their numbers", write_words},
+                 {"notes", "Notes", write_notes}};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         struct lab_text_args args = {lists[i].title, v, lists[i].write};
         if (strncmp(lists[i].word, what, strlen(what)) != 0)
@@ -123,5 +163,7 @@ void lab_stepper_list(struct lab_stepper *v, const char *what)
         return;
     }
     lab_ui_message(v->ui, LAB_ROLE_BAD,
-                   "list: no \"%s\": steps, breaks, tensors or variants", what);
+                   "list: no \"%s\": steps, breaks, tensors, variants, "
+                   "words or notes",
+                   what);
 }

@@ -170,6 +170,9 @@ void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
 void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                                struct lab_rect body);
 bool lab_stepper_variants_action(struct lab_stepper *v, int action);
+/* Hardware counters of "step" (the one under the cursor), "node" or
+ * "iteration". */
+void lab_stepper_count(struct lab_stepper *v, const char *what);
 void lab_stepper_open_variants(struct lab_stepper *v);
 void lab_stepper_open_source(struct lab_stepper *v);
 

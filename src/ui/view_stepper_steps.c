@@ -48,35 +48,54 @@ static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
     return snap->n_checks - passed;
 }
 
+/* What runs, or nothing. */
+static void busy_text(const struct lab_snapshot *snap, char *out, size_t cap)
+{
+    if (snap->state == LAB_SESSION_CHECKING && snap->check_of > 0)
+        snprintf(out, cap, "checking gradients: %lld of %lld (Esc stops)",
+                 (long long)snap->check_done, (long long)snap->check_of);
+    else
+        snprintf(out, cap, "%s", doing(snap));
+}
+
+static void idle_text(const struct lab_snapshot *snap, struct lab_canvas *c,
+                      int y, int x)
+{
+    const struct lab_schedule *s = snap->schedule;
+    char check[128];
+    if (snap->n_checks) {
+        int bad = checks_of(snap, check, sizeof(check));
+        lab_canvas_textf(c, y, x, -1, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s",
+                         check);
+    } else if (snap->position < s->n_steps) {
+        lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "next: %s",
+                         s->steps[snap->position].step->name);
+    } else {
+        lab_canvas_text(c, y, x, -1, LAB_ROLE_GOOD, "done: s goes on");
+    }
+}
+
+/* What runs goes first: a narrow line is cut at its end. */
 void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect r)
 {
     const struct lab_snapshot *snap = &v->snap;
-    const struct lab_schedule *s = snap->schedule;
     char loss[LAB_FORMAT_BYTES] = "not known yet";
-    char check[128];
+    char busy[96];
     if (lab_rect_empty(r))
         return;
     if (loss_known(snap) || !isnan(snap->loss))
         lab_format_value(snap->loss, 8, loss, sizeof(loss));
+    busy_text(snap, busy, sizeof(busy));
     int x = r.x;
-    x += lab_canvas_textf(c, r.y, x, r.w, LAB_ROLE_NORMAL,
+    if (busy[0])
+        x += lab_canvas_textf(c, r.y, x, r.w, LAB_ROLE_WARN, "%s   ", busy);
+    x += lab_canvas_textf(c, r.y, x, -1, LAB_ROLE_NORMAL,
                           "iteration %lld   step %d of %d   loss %s",
                           (long long)snap->iteration, snap->position,
-                          s->n_steps, loss);
-    const char *what = doing(snap);
-    if (what[0]) {
-        lab_canvas_textf(c, r.y, x + 3, -1, LAB_ROLE_WARN, "%s", what);
-    } else if (snap->n_checks) {
-        int bad = checks_of(snap, check, sizeof(check));
-        lab_canvas_textf(c, r.y, x + 3, -1, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD,
-                         "%s", check);
-    } else if (snap->position < s->n_steps) {
-        lab_canvas_textf(c, r.y, x + 3, -1, LAB_ROLE_DIM, "next: %s",
-                         s->steps[snap->position].step->name);
-    } else {
-        lab_canvas_text(c, r.y, x + 3, -1, LAB_ROLE_GOOD, "done: s goes on");
-    }
+                          snap->schedule->n_steps, loss);
+    if (!busy[0])
+        idle_text(snap, c, r.y, x + 3);
 }
 
 /* ---- breakpoints ---- */
@@ -188,7 +207,7 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
                          : item->step == snap->position ? LAB_ROLE_TITLE
                                                         : LAB_ROLE_NORMAL;
     int room = row.x + row.w - x - time_w;
-    lab_canvas_text(c, row.y, x, room, role, item->name);
+    lab_canvas_text_cut(c, row.y, x, room, role, item->name);
     if (index == v->item)
         lab_canvas_paint(c, row,
                          v->focus == LAB_PANE_STEPS ? LAB_ROLE_SELECTED

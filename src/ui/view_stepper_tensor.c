@@ -393,6 +393,24 @@ static void draw_histogram(const struct lab_stepper *v, struct lab_canvas *c,
     lab_canvas_text(c, y, r.x + used + w + 1, 8, LAB_ROLE_DIM, high);
 }
 
+static void draw_unwritten(const struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    int hider = lab_schedule_hider(s, v->snap.plan, v->tensor);
+    const char *why = "Not computed yet in this iteration.";
+    const char *what = "s runs the next step.";
+    if (hider >= 0) {
+        why = "Not written: the step computes it on its way.";
+        what = "v chooses a variant that takes it apart.";
+        lab_canvas_textf(c, r.y + 2, r.x, -1, LAB_ROLE_DIM, "The step: %s, %s",
+                         s->steps[hider].step->name,
+                         s->steps[hider].variant->name);
+    }
+    lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM, why);
+    lab_canvas_text(c, r.y + 1, r.x, r.w, LAB_ROLE_DIM, what);
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
@@ -401,10 +419,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         return;
     }
     if (!v->snap.plane.written) {
-        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
-                        "Not computed yet in this iteration.");
-        lab_canvas_text(c, r.y + 1, r.x, r.w, LAB_ROLE_DIM,
-                        "s runs the next step.");
+        draw_unwritten(v, c, r);
         return;
     }
     const struct lab_tensor_look *look = lab_stepper_look(v);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "say_near.h"
 #include "ui/chart.h"
 #include "ui/format.h"
 #include "ui/layout.h"
@@ -104,6 +105,8 @@ static bool refresh(struct train *v)
     }
     if (next.error[0] && strcmp(next.error, v->snap.error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", next.error);
+    else if (v->taken && next.near.asked != v->snap.near.asked)
+        lab_ui_say_near(v->ui, &next);
     if (v->taken)
         v->model.snapshot_release(v->model.user, &v->snap);
     v->snap = next;
@@ -195,8 +198,7 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
                               "one iteration %s (median)   ", time);
     }
     if (s->iterations_per_epoch > 0)
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                              "%lld iterations an epoch   ",
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "%lld an epoch   ",
                               (long long)s->iterations_per_epoch);
     if (s->stop_reason[0] && s->state != LAB_SESSION_TRAINING)
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
@@ -337,11 +339,21 @@ static void answer(struct lab_screen *s, int id, const char *text)
     refresh(v);
 }
 
+static void ask_near(struct train *v, const char *question)
+{
+    struct lab_command cmd = {.kind = LAB_DO_NEAR, .phase = -1};
+    snprintf(cmd.text, sizeof(cmd.text), "%s", question);
+    if (v->model.post(v->model.user, &cmd))
+        lab_ui_error(v->ui);
+}
+
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct train *v = s->state;
     if (cmd->kind == LAB_COMMAND_STOP)
         post(v, LAB_DO_STOP, 0);
+    else if (cmd->kind == LAB_COMMAND_NEAR)
+        ask_near(v, cmd->arg);
     else if (cmd->kind == LAB_COMMAND_TRAIN)
         start(v,
               cmd->n == LAB_COMMAND_ALL ? v->model.train_iterations : cmd->n);

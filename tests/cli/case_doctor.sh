@@ -63,3 +63,16 @@ run doctor mlp-digits
 expect_exit 2
 run doctor --no-such-option
 expect_exit 2
+
+# --help lists what means something here; what is common is taken all the same.
+run doctor --help
+expect_exit 0
+expect_stdout --db
+expect_stdout --json
+for word in --epochs --variant --batch --seed --no-mouse; do
+    if grep -q -e "$word" "$out"; then
+        complain "doctor --help lists $word"
+    fi
+done
+run doctor --backend cpu --seed 3 --db "$work/runs.db"
+expect_exit 0

@@ -162,3 +162,21 @@ run --plain small.md --variant fc1=x
 expect_exit 2
 run --plain small.md --backend cuda --device 99
 expect_exit 4
+
+# What no step has written has no values: not yet, or hidden by a group.
+plain 'print fc1.xW[0,0]\nprint fc1.xW\nstep\nprint fc1.xW[0,0]\n'
+count 2 'fc1.xW has not been computed yet in this iteration'
+expect_stdout 'fc1.xW[0,0] = '
+run step mlp-digits --json --backend cpu --variant fc1=onednn --db hidden.db
+if [ "$status" -eq 0 ]; then
+    expect_json 'not any(o["name"] == "fc1.xW" for r in of("step")
+                         for o in r["outputs"])' \
+        'any(o["name"] == "fc1.out" for r in of("step") for o in r["outputs"])' \
+        'all(math.isfinite(v) for r in of("step") for o in r["outputs"]
+             for v in numbers(o["data"]))'
+    plain 'step\nvariant fc1 onednn\nstep\nprint fc1.xW[0,0]\nprint fc1.xW\n'
+    count 2 'fc1.xW is not written: step fc1.dense, variant onednn'
+    if grep -qF -e 'fc1.xW[0,0] =' "$out"; then
+        complain "a value of what was not written"
+    fi
+fi

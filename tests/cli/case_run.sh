@@ -52,3 +52,14 @@ XDG_STATE_HOME=relative
 run run small.md --json --iterations 2
 expect_file "$HOME/.local/state/lapenna-lab/profiles.db"
 [ ! -e relative ] || complain "a relative XDG_STATE_HOME was used"
+
+# The text's loss of an epoch is the mean of its iterations, not the last one's.
+run run mlp-digits --json --backend cpu --epochs 1 --db "$db"
+mean=$(python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+loss = [r["loss"] for r in rows if r["type"] == "iteration"]
+print("epoch 1  mean loss %.6g  held back" % (sum(loss) / len(loss)))
+' "$out")
+run run mlp-digits --backend cpu --epochs 1 --db "$db"
+expect_stdout "$mean"

@@ -345,6 +345,31 @@ static void positions_agree(void **state)
     gpu_check(&back);
 }
 
+static void means_agree(void **state)
+{
+    (void)state;
+    const int64_t dims[][3] = {{1, 1, 1}, {5, 33, 17}, {64, 4, 300}};
+    if (!gpu_exec())
+        skip();
+    for (size_t i = 0; i < sizeof(dims) / sizeof(dims[0]); i++) {
+        const int64_t *d = dims[i];
+        struct tensor x = tensor3(FILL_UNIFORM, d[0], d[1], d[2]);
+        struct tensor y = matrix(FILL_UNIFORM, d[0], d[2]);
+        struct gpu_case forward = {.op = "sequence_mean",
+                                   .step = "mean",
+                                   .phase = LAB_FORWARD,
+                                   .in = {x},
+                                   .out = {y}};
+        struct gpu_case back = {.op = "sequence_mean",
+                                .step = "mean",
+                                .phase = LAB_BACKWARD,
+                                .in = {y},
+                                .out = {x}};
+        gpu_check(&forward);
+        gpu_check(&back);
+    }
+}
+
 /* ---- additive attention ---- */
 
 static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
@@ -403,6 +428,7 @@ int main(void)
         cmocka_unit_test(projections_agree),
         cmocka_unit_test(embeddings_agree),
         cmocka_unit_test(positions_agree),
+        cmocka_unit_test(means_agree),
         cmocka_unit_test(additive_attention_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, close_gpu);

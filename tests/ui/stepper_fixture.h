@@ -36,6 +36,9 @@ struct stepper_fixture {
     bool curve_breaks; /* NaN and Inf in them */
     int64_t target;
     bool checked;
+    int64_t check_done;
+    int64_t check_of;
+    const char *notice; /* NULL: none */
     int progress_calls;
     int64_t source_opened;
 };

@@ -26,10 +26,33 @@ static void text_is_cut_and_counted(void **state)
     lab_canvas_text(&c, 9, 0, -1, LAB_ROLE_BAD, "out");
     lab_canvas_text(&c, -1, 0, -1, LAB_ROLE_BAD, "out");
     lab_canvas_text(&c, 0, -2, 9, LAB_ROLE_BAD, "AB!");
-    assert_dump(&c, "!abc\n    xy\n");
+    assert_dump(&c, "!abc\n    x…\n");
     assert_int_equal(c.cells[1].role, LAB_ROLE_BAD);
     assert_int_equal(c.cells[4].role, LAB_ROLE_NORMAL);
     lab_canvas_release(&c);
+}
+
+static void what_is_cut_says_so(void **state)
+{
+    (void)state;
+    for (int ascii = 0; ascii < 2; ascii++) {
+        struct lab_canvas c;
+        assert_int_equal(lab_canvas_init(&c, 5, 8, ascii), LAB_OK);
+        lab_canvas_text_cut(&c, 0, 0, 4, LAB_ROLE_NORMAL, "abcd");
+        lab_canvas_text_cut(&c, 1, 0, 4, LAB_ROLE_NORMAL, "abcde");
+        lab_canvas_text_cut(&c, 2, 0, 4, LAB_ROLE_NORMAL, "ab日本x");
+        /* A line in pieces: the second fits no more. */
+        int x = lab_canvas_text(&c, 3, 0, -1, LAB_ROLE_NORMAL, "12345678");
+        lab_canvas_text(&c, 3, x + 3, -1, LAB_ROLE_NORMAL, "more");
+        struct lab_rect old =
+            lab_canvas_clip(&c, (struct lab_rect){4, 2, 1, 3});
+        lab_canvas_text(&c, 4, 2, -1, LAB_ROLE_NORMAL, "abcde");
+        lab_canvas_text(&c, 4, 9, -1, LAB_ROLE_NORMAL, "");
+        lab_canvas_unclip(&c, old);
+        assert_dump(&c, ascii ? "abcd\nabc~\nab?~\n1234567~\n  ab~\n"
+                              : "abcd\nabc…\nab …\n1234567…\n  ab…\n");
+        lab_canvas_release(&c);
+    }
 }
 
 static void wide_characters_are_whole_or_not_there(void **state)
@@ -38,6 +61,10 @@ static void wide_characters_are_whole_or_not_there(void **state)
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, 1, 5, false), LAB_OK);
     assert_int_equal(lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "日本語"),
+                     4);
+    assert_dump(&c, "日本…\n");
+    lab_canvas_clear(&c);
+    assert_int_equal(lab_canvas_text(&c, 0, 0, 5, LAB_ROLE_NORMAL, "日本語"),
                      4);
     assert_dump(&c, "日本\n");
     lab_canvas_text(&c, 0, 1, -1, LAB_ROLE_NORMAL, "x"); /* breaks the first */
@@ -163,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_cut_and_counted),
+        cmocka_unit_test(what_is_cut_says_so),
         cmocka_unit_test(wide_characters_are_whole_or_not_there),
         cmocka_unit_test(marks_combine_and_hidden_text_shows),
         cmocka_unit_test(ascii_canvas_holds_only_ascii),

@@ -6,12 +6,13 @@
 
 #include "ui/keymap.h"
 #include "ui/view_help.h"
+#include "ui/view_occupancy.h"
 #include "ui/views.h"
 #include "ui_fixture.h"
 
 static const struct lab_screen_ops *const SCREENS[] = {
-    &lab_view_home, &lab_view_runs, &lab_view_run, &lab_view_source,
-    &lab_view_text, &lab_view_help, &fixture_busy};
+    &lab_view_home, &lab_view_runs, &lab_view_run,       &lab_view_source,
+    &lab_view_text, &lab_view_help, &lab_view_occupancy, &fixture_busy};
 enum { SCREEN_COUNT = sizeof(SCREENS) / sizeof(SCREENS[0]) };
 
 static void every_table_is_sound(void **state)

@@ -237,6 +237,29 @@ static void wrong_names_are_told(void **state)
     assert_int_equal(f->n_breaks, 0);
 }
 
+static void what_was_left_out_is_said(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :list notes\nkey Enter\nexpect nothing was left out\n");
+    f->notice = "only one";
+    play(f, "expect only one\nabsent list notes\n");
+    f->notice = "the lesson's watch is left out: 7\nmatmul: withdrawn\n";
+    play(f, "expect (:list notes shows all) the lesson's watch is left out\n"
+            "absent withdrawn\n"
+            "text :list notes\nkey Enter\nexpect left out: 7\n"
+            "expect matmul: withdrawn\n");
+}
+
+static void a_check_tells_how_far_it_is(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->state = LAB_SESSION_CHECKING;
+    play(f, "expect checking gradients ... (Esc stops)\n");
+    f->check_of = 610;
+    f->check_done = 25;
+    play(f, "expect checking gradients: 25 of 610 (Esc stops)\n");
+}
+
 static void search_goes_on_with_n(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -371,101 +394,6 @@ static void ten_thousand_steps_stay_quick(void **state)
     stepper_fixture_free(f);
 }
 
-static void every_size_survives(void **state)
-{
-    static const char *const openers[] = {
-        "",
-        "key s\n",
-        "key s\nkey d\nkey 2\nkey G\n",
-        "key v\n",
-        "key s\nkey z\n",
-        "key c\nkey 4\n",
-        "key t\n",
-        "key s\nkey x\nkey i\nkey z\n",
-        "text :print block1.attn.probs\nkey Enter\n"};
-    (void)state;
-    for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++) {
-        struct stepper_fixture *f = stepper_fixture_new(0);
-        char *script = test_malloc(1 << 16);
-        int n = sprintf(script, "resize 80 24\n%s", openers[i]);
-        f->curve = i == 6 ? 40 : 0;
-        for (int h = 1; h <= 70; h += 6)
-            for (int w = 1; w <= 240; w += h < 40 ? 13 : 47)
-                n += sprintf(script + n, "resize %d %d\nkey j\n", w, h);
-        sprintf(script + n, "resize 0 0\nresize 1 1\nresize 80 24\n"
-                            "expect An MLP on digits\n");
-        if (play_keys(f, script, i % 2 == 1))
-            fail_msg("opener %zu: %s", i, lab_error());
-        assert_int_equal(f->live_snapshots, 0);
-        test_free(script);
-        stepper_fixture_free(f);
-    }
-}
-
-static void panes_never_overlap(void **state)
-{
-    (void)state;
-    for (int h = 0; h <= 80; h++) {
-        for (int w = 0; w <= 250; w += w < 100 ? 1 : 7) {
-            struct lab_rect body = {1, 0, h, w};
-            for (int k = 0; k < 2 * LAB_PANE_COUNT; k++) {
-                enum lab_stepper_pane tab = k % 3 == 0   ? LAB_PANE_EXPLAIN
-                                            : k % 3 == 1 ? LAB_PANE_KERNELS
-                                                         : LAB_PANE_TEXT;
-                struct lab_stepper_layout l = lab_stepper_layout(
-                    body, k % LAB_PANE_COUNT, tab, k >= LAB_PANE_COUNT);
-                struct lab_rect all[LAB_PANE_COUNT + 2] = {l.state, l.step};
-                memcpy(all + 2, l.pane, sizeof(l.pane));
-                for (int i = 0; i < LAB_PANE_COUNT + 2; i++) {
-                    assert_true(lab_rect_inside(all[i], body));
-                    for (int j = 0; j < i; j++)
-                        assert_false(lab_rect_overlap(all[i], all[j]));
-                }
-            }
-        }
-    }
-}
-
-static void the_keys_are_in_order(void **state)
-{
-    (void)state;
-    if (lab_keymap_check(lab_view_stepper.bindings))
-        fail_msg("%s", lab_error());
-    if (lab_keymap_check(lab_view_train.bindings))
-        fail_msg("%s", lab_error());
-}
-
-/* Whatever fails, nothing crashes, and the sanitizer finds nothing lost. */
-static void survives_any_allocation_failing(void **state)
-{
-    static const char keys[] =
-        "resize 80 24\nkey s\nkey d\nkey 2\nkey j\nkey e\nkey Enter\nkey y\n"
-        "key v\nkey j\nkey Enter\nkey 5\nkey 4\nresize 200 60\nkey t\nkey q\n"
-        "key ?\nkey q\nkey :\nkey l\nkey i\nkey s\nkey t\nkey Enter\n";
-    int refused = 0;
-    (void)state;
-    lab_mem_fail_from(0);
-    struct stepper_fixture *f = stepper_fixture_new(0);
-    f->curve = 20;
-    assert_int_equal(play_keys(f, keys, false), LAB_OK);
-    int64_t all = lab_mem_count();
-    stepper_fixture_free(f);
-    assert_true(all > 50);
-    for (int64_t nth = 1; nth <= all; nth += nth < 60 ? 1 : 7) {
-        f = stepper_fixture_new(0);
-        f->curve = 20;
-        lab_mem_fail_from(nth);
-        enum lab_status st = play_keys(f, keys, false);
-        lab_mem_fail_from(0);
-        if (st != LAB_OK && st != LAB_E_NOMEM)
-            fail_msg("allocation %d: %s", (int)nth, lab_error());
-        assert_int_equal(f->live_snapshots, 0);
-        refused += st == LAB_E_NOMEM;
-        stepper_fixture_free(f);
-    }
-    assert_true(refused > 0);
-}
-
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -489,6 +417,8 @@ int main(void)
         WITH(esc_stops_what_runs),
         WITH(words_do_what_keys_do),
         WITH(wrong_names_are_told),
+        WITH(what_was_left_out_is_said),
+        WITH(a_check_tells_how_far_it_is),
         WITH(search_goes_on_with_n),
         WITH(axes_and_slices),
         WITH(the_source_opens),
@@ -498,10 +428,6 @@ int main(void)
         WITH(before_the_session_is_there),
         cmocka_unit_test(huge_tensors_come_in_pieces),
         cmocka_unit_test(ten_thousand_steps_stay_quick),
-        cmocka_unit_test(every_size_survives),
-        cmocka_unit_test(panes_never_overlap),
-        cmocka_unit_test(the_keys_are_in_order),
-        cmocka_unit_test(survives_any_allocation_failing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

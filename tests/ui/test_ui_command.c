@@ -58,6 +58,8 @@ static void words_and_abbreviations(void **state)
         {"v fc1 blas", LAB_COMMAND_VARIANT},
         {"ch fc1.W", LAB_COMMAND_CHECK},
         {"t", LAB_COMMAND_TRAIN},
+        {"nex", LAB_COMMAND_NEXT},
+        {"nea king", LAB_COMMAND_NEAR},
         {"sto", LAB_COMMAND_STOP},
         {"l", LAB_COMMAND_LIST},
         {"h", LAB_COMMAND_HELP},
@@ -68,6 +70,7 @@ static void words_and_abbreviations(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(parse(cases[i].line).kind, cases[i].kind);
     refuse("r", "\"r\" may be");
+    refuse("ne", "\"ne\" may be");
     refuse("se ", "seed: it takes one number");
     refuse("stpe", "did you mean \"step\"?");
     refuse("explian x", "did you mean \"explain\"?");
@@ -151,6 +154,15 @@ static void elements(void **state)
     refuse("watch", "a name is missing");
 }
 
+static void questions(void **state)
+{
+    (void)state;
+    assert_string_equal(parse("near king").arg, "king");
+    assert_string_equal(parse("near  king -  man+woman ").arg,
+                        "king - man+woman");
+    refuse("near", "near which word?; usage: near WORDS");
+}
+
 static void the_longest_and_the_worst(void **state)
 {
     (void)state;
@@ -197,6 +209,7 @@ int main(void)
         cmocka_unit_test(numbers),
         cmocka_unit_test(breakpoints),
         cmocka_unit_test(elements),
+        cmocka_unit_test(questions),
         cmocka_unit_test(the_longest_and_the_worst),
         cmocka_unit_test(every_word_has_its_row),
     };

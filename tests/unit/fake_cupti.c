@@ -201,6 +201,8 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
     return CUPTI_SUCCESS;
 }
 
+static CUpti_CallbackFunc state_callback;
+
 static CUptiResult subscribe(CUpti_SubscriberHandle *subscriber)
 {
     *subscriber = NULL;
@@ -214,7 +216,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
                               CUpti_CallbackFunc callback, void *userdata,
                               CUpti_SubscriberParams *params)
 {
-    (void)callback;
+    state_callback = callback;
     (void)userdata;
     if (params->structSize != CUpti_SubscriberParams_STRUCT_SIZE)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -227,11 +229,39 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber,
                            CUpti_CallbackFunc callback, void *userdata)
 {
-    (void)callback;
+    state_callback = callback;
     (void)userdata;
     return subscribe(subscriber);
 }
 #endif
+
+/* One launch as CUPTI's callbacks tell it: going in, coming out. */
+void fake_cupti_count_launch(void)
+{
+    CUresult ok = CUDA_SUCCESS;
+    CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER,
+                               .functionReturnValue = &ok};
+    state.launched++;
+    if (state.callbacks_on <= 0 || !state_callback)
+        return;
+    state_callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API,
+                   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
+    data.callbackSite = CUPTI_API_EXIT;
+    state_callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API,
+                   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
+}
+
+CUptiResult cuptiEnableCallback(uint32_t enable,
+                                CUpti_SubscriberHandle subscriber,
+                                CUpti_CallbackDomain domain,
+                                CUpti_CallbackId id)
+{
+    (void)subscriber;
+    (void)domain;
+    (void)id;
+    state.callbacks_on += enable ? 1 : -1;
+    return CUPTI_SUCCESS;
+}
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 {

@@ -15,8 +15,21 @@ struct fake_cupti {
     uint32_t version; /* 0: that of the headers */
     size_t dropped;   /* told once */
 
+    /* Counters: kernels a pass, passes, and what is refused. */
+    int passes;
+    int availability_gives; /* CUptiResult */
+    int start_gives;
+    int vgpu;       /* CUpti_Profiler_Support_Level; 0: all is supported */
+    int lost_range; /* the image has one kernel less */
+
     int subscribed; /* seen */
     int kinds_on;
+    int callbacks_on;
+    int hosts;   /* host objects that are open */
+    int enabled; /* the range profiler */
+    int passes_run;
+    int kinds_on_while_counting;
+    int launched; /* kernels of this pass */
     int external_depth;
     int forced_flushes;
     int buffers_requested;
@@ -28,6 +41,8 @@ struct fake_cupti {
 struct fake_cupti *fake_cupti_state(void);
 /* One launch of a kernel: external (when pushed), runtime and kernel record. */
 void fake_cupti_launch(const char *name, int times_known);
+/* The same as seen by a callback and by the counters, without a record. */
+void fake_cupti_count_launch(void);
 /* A record of every other kind, and one of a kind that nobody asked for. */
 void fake_cupti_others(void);
 /* A record that cannot be read ends the buffer. */

@@ -20,17 +20,29 @@ endif()
 if(LAB_CUPTI_INCLUDE AND LAB_CUDA_INCLUDE)
     set(cuda_dir ${CMAKE_SOURCE_DIR}/src/profiler/cuda)
     file(GLOB cupti_sources CONFIGURE_DEPENDS ${cuda_dir}/*.c)
-    add_library(fake_cupti MODULE fake_cupti.c)
+    add_library(fake_cupti MODULE fake_cupti.c fake_counters.c)
     target_link_libraries(fake_cupti PRIVATE lab_flags)
     target_include_directories(fake_cupti SYSTEM PRIVATE ${LAB_CUPTI_INCLUDE}
-        ${LAB_CUDA_INCLUDE})
+        ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
     target_include_directories(fake_cupti PRIVATE ${cuda_dir})
     lab_test(test_profiler_cupti test_profiler_cupti.c unit lab_profiler
         ${CMAKE_DL_LIBS})
     target_sources(test_profiler_cupti PRIVATE ${cupti_sources})
     target_include_directories(test_profiler_cupti SYSTEM PRIVATE
-        ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE})
+        ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
     target_compile_definitions(test_profiler_cupti PRIVATE
         LAB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>")
     add_dependencies(test_profiler_cupti fake_cupti)
+    lab_test(test_profiler_counters test_profiler_counters.c unit lab_net
+        lab_profiler ${CMAKE_DL_LIBS})
+    target_sources(test_profiler_counters PRIVATE ${cupti_sources})
+    target_include_directories(test_profiler_counters SYSTEM PRIVATE
+        ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
+    target_include_directories(test_profiler_counters PRIVATE ${cuda_dir})
+    target_compile_definitions(test_profiler_counters PRIVATE
+        LAB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>")
+    set_target_properties(test_profiler_counters PROPERTIES ENABLE_EXPORTS ON)
+    add_dependencies(test_profiler_counters fake_cupti)
+    # The same program with the real host library, where there is one.
+    lab_script_test(test_profiler_metrics unit test_profiler_counters real)
 endif()

@@ -66,6 +66,39 @@ static void runs(struct net *n, const char *step, enum lab_phase phase,
     assert_string_equal(find(n, step, phase)->variant->name, variant);
 }
 
+/* 500,000 operations in one step of the node: 2 * 10 * 250 * 100. */
+static void a_large_node_runs_what_is_preferred(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 10,250", NULL);
+    net_labels(&n, "y 10", 3);
+    net_node(&n, "fc1 dense units=100");
+    net_node(&n, "fc2 dense units=3");
+    net_loss(&n, "softmax_cross_entropy");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    assert_true(find(&n, "fc1.matmul", LAB_FORWARD)->step->flop >=
+                LAB_PREFERRED_FLOP);
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc1.matmul", LAB_BACKWARD, "blas");
+    runs(&n, "fc1.bias", LAB_FORWARD, "naive"); /* nothing is preferred */
+    runs(&n, "fc1.W", LAB_UPDATE, "naive");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "naive"); /* small */
+    choose(&n, CHOICES({"fc1", "naive"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    choose(&n, CHOICES({"fc2", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "blas");
+    /* Withdrawn: the reference again. */
+    lab_variant_withdraw(find(&n, "fc1.matmul", LAB_FORWARD)->variant);
+    choose(&n, NULL, 0);
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    lab_variant_withdraw(NULL);
+    net_free(&n);
+}
+
 static void the_reference_is_the_default(void **state)
 {
     struct net n;
@@ -317,10 +350,92 @@ static void a_group_computes_what_its_steps_do(void **state)
     }
 }
 
+static bool is_output(const struct lab_step *s, int tensor)
+{
+    for (int i = 0; i < s->n_out; i++) {
+        if (s->out[i] == tensor)
+            return true;
+    }
+    return false;
+}
+
+/* What a group does not write is hidden by it, and by nothing else. */
+static void a_hidden_part_has_a_hider(void **state)
+{
+    struct net n;
+    (void)state;
+    mlp(&n);
+    if (!have_onednn(&n)) {
+        net_free(&n);
+        skip();
+    }
+    int xW = net_id(&n, "fc1.xW");
+    assert_int_equal(lab_schedule_hider(lab_walk_schedule(n.walk), n.plan, xW),
+                     -1);
+    choose(&n, CHOICES({"fc1", "onednn"}));
+    struct lab_schedule *s = lab_walk_schedule(n.walk);
+    int at = lab_schedule_hider(s, n.plan, xW);
+    assert_true(at >= 0 && s->steps[at].step->group);
+    assert_string_equal(s->steps[at].variant->name, "onednn");
+    struct lab_explanation e;
+    net_steps(&n, 1);
+    assert_int_equal(lab_walk_explain(n.walk, xW, 0, &e), LAB_OK);
+    assert_true(e.unwritten && isnan(e.value) && isnan(e.shown));
+    assert_non_null(strstr(e.symbolic, "not written: the variant"));
+    lab_explanation_release(&e);
+    for (int t = 0; t < n.plan->n_tensors; t++) {
+        bool written = false;
+        for (int i = 0; i < s->n_steps; i++)
+            written = written || is_output(s->steps[i].step, t);
+        bool computed = n.plan->tensors[t].role == LAB_TENSOR_ACTIVATION ||
+                        n.plan->tensors[t].role == LAB_TENSOR_GRADIENT;
+        if (computed)
+            assert_int_equal(lab_schedule_hider(s, n.plan, t) >= 0, !written);
+    }
+    net_free(&n);
+}
+
+/* With any variant for everything: no step reads what none has written, and
+ * what is hidden stays unwritten for all who look. */
+static void no_step_reads_a_hidden_part(void **state)
+{
+    static const char *const names[] = {"naive", "blas", "onednn"};
+    (void)state;
+    for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+        struct net n;
+        net_init(&n);
+        net_every_op(&n, "mse", "adam lr=0.1");
+        net_walk(&n, "cpu");
+        struct lab_variant_choice c = {"*", names[k]};
+        if (lab_walk_choose(n.walk, &c, 1)) {
+            net_free(&n);
+            continue; /* not built here */
+        }
+        const struct lab_schedule *s = lab_walk_schedule(n.walk);
+        for (int i = 0; i < 2 * s->n_steps; i++) {
+            assert_int_equal(lab_walk_begin(n.walk), LAB_OK);
+            int at = lab_walk_position(n.walk);
+            const struct lab_step *step = s->steps[at].step;
+            for (int j = 0; j < step->n_in; j++) {
+                if (step->in[j] >= 0 && !lab_walk_written(n.walk, step->in[j]))
+                    fail_msg("%s, %s reads %s", names[k], step->name,
+                             n.plan->tensors[step->in[j]].name);
+            }
+            net_steps(&n, 1);
+        }
+        for (int t = 0; t < n.plan->n_tensors; t++) {
+            if (lab_schedule_hider(s, n.plan, t) >= 0)
+                assert_false(lab_walk_written(n.walk, t));
+        }
+        net_free(&n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_is_the_default),
+        cmocka_unit_test(a_large_node_runs_what_is_preferred),
         cmocka_unit_test(an_op_chooses_where_it_can),
         cmocka_unit_test(the_closest_choice_wins_in_any_order),
         cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),
@@ -329,6 +444,8 @@ int main(void)
         cmocka_unit_test(a_closer_choice_takes_the_group_apart),
         cmocka_unit_test(relu_has_onednn_only_backward),
         cmocka_unit_test(a_group_computes_what_its_steps_do),
+        cmocka_unit_test(a_hidden_part_has_a_hider),
+        cmocka_unit_test(no_step_reads_a_hidden_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

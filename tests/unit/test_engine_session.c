@@ -58,6 +58,15 @@ static void break_at(struct fixture *f, const char *step, int phase)
     assert_string_equal(f->snap.error, "");
 }
 
+static void open_session(struct fixture *f)
+{
+    struct lab_session_config config = {.spec = &f->net.spec, .backend = "cpu"};
+    assert_int_equal(lab_session_new(&f->session, &config), LAB_OK);
+    f->snap.plane.tensor = f->snap.explanation.tensor = -1;
+    settle(f);
+    assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
+}
+
 static int start(void **state)
 {
     static struct fixture f;
@@ -70,11 +79,7 @@ static int start(void **state)
     net_node(&f.net, "fc2 dense units=10");
     net_loss(&f.net, "softmax_cross_entropy");
     net_optimizer(&f.net, "sgd lr=0.1");
-    struct lab_session_config config = {.spec = &f.net.spec, .backend = "cpu"};
-    assert_int_equal(lab_session_new(&f.session, &config), LAB_OK);
-    f.snap.plane.tensor = f.snap.explanation.tensor = -1;
-    settle(&f);
-    assert_int_equal(f.snap.state, LAB_SESSION_IDLE);
+    open_session(&f);
     *state = &f;
     return 0;
 }
@@ -219,6 +224,111 @@ static void a_check_ends_with_the_state_it_was_of(void **state)
     assert_int_equal(f->snap.n_checks, 0);
 }
 
+/* A check of thousands of products: it goes on while it is looked at. */
+static void a_check_lets_look_and_tells_how_far_it_is(void **state)
+{
+    static struct fixture f;
+    (void)state;
+    memset(&f, 0, sizeof(f));
+    net_init(&f.net);
+    f.net.spec.data.source = LAB_DATA_DIGITS;
+    f.net.spec.data.batch = 64;
+    net_node(&f.net, "fc1 dense units=256");
+    net_node(&f.net, "fc2 dense units=10");
+    net_loss(&f.net, "softmax_cross_entropy");
+    net_optimizer(&f.net, "sgd lr=0.1");
+    open_session(&f);
+    post(&f, LAB_DO_CHECK, 0);
+    struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
+    show.show = (struct lab_show){
+        .tensor = lab_plan_tensor(f.snap.plan, "fc1.W"), .col_axis = 1};
+    assert_int_equal(lab_session_post(f.session, &show), LAB_OK);
+    struct lab_command watch = {.kind = LAB_DO_WATCH, .phase = -1};
+    snprintf(watch.text, sizeof(watch.text), "loss");
+    assert_int_equal(lab_session_post(f.session, &watch), LAB_OK);
+    int64_t until = lab_clock_monotonic_ns() + PATIENCE_NS;
+    bool seen = false;
+    while (!seen && lab_clock_monotonic_ns() < until) {
+        look(&f);
+        seen = f.snap.state == LAB_SESSION_CHECKING && f.snap.check_done > 0 &&
+               f.snap.plane.tensor == show.show.tensor && f.snap.n_breaks == 1;
+    }
+    assert_true(seen);
+    assert_int_equal(f.snap.check_of, 256 + 256 + 256 + 10);
+    assert_true(f.snap.check_done < f.snap.check_of);
+    post_and_settle(&f, LAB_DO_STOP, 0);
+    assert_int_equal(f.snap.error_code, LAB_E_CANCELLED);
+    assert_int_equal(f.snap.n_checks, 0);
+    assert_int_equal(f.snap.check_of, 0);
+    void *owned = &f;
+    end(&owned);
+}
+
+/* The plan has the names, and no step of this walk fits. */
+static void what_fits_no_step_is_left_out_and_said(void **state)
+{
+    struct fixture *f = *state;
+    enum { MANY = LAB_MAX_BREAKS + 1 };
+    static struct lab_break_spec list[MANY];
+    static char step[] = "fc1.matmul";
+    static char *watch[] = {(char *)"loss"};
+    lab_snapshot_release(&f->snap);
+    lab_session_free(f->session);
+    list[0] = (struct lab_break_spec){
+        .kind = LAB_BREAK_STEP, .step = step, .phase = LAB_LOSS};
+    list[1] = (struct lab_break_spec){
+        .kind = LAB_BREAK_STEP, .step = step, .phase = LAB_BACKWARD};
+    f->net.spec.breaks = list;
+    f->net.spec.n_breaks = 2;
+    open_session(f);
+    assert_non_null(strstr(f->snap.notice,
+                           "the lesson's breakpoint is left out: this network "
+                           "has no step 'fc1.matmul' in phase loss\n"));
+    assert_int_equal(f->snap.n_breaks, 1);
+    assert_int_equal(f->snap.breaks[0].phase, LAB_BACKWARD);
+    lab_snapshot_release(&f->snap);
+    lab_session_free(f->session);
+    /* More than there is room for. */
+    for (int i = 0; i < MANY; i++)
+        list[i] = (struct lab_break_spec){.kind = LAB_BREAK_NAN, .phase = -1};
+    f->net.spec.n_breaks = MANY;
+    f->net.spec.watch = watch;
+    f->net.spec.n_watch = 1;
+    open_session(f);
+    assert_int_equal(f->snap.n_breaks, LAB_MAX_BREAKS);
+    assert_non_null(strstr(f->snap.notice, "the lesson's breakpoint is left "
+                                           "out: at most 32 breakpoints"));
+    assert_non_null(strstr(f->snap.notice, "the lesson's watch is left out: "));
+    f->net.spec.breaks = NULL; /* not the net's to free */
+    f->net.spec.watch = NULL;
+    f->net.spec.n_breaks = f->net.spec.n_watch = 0;
+}
+
+/* What no step of this iteration has written has no values to show. */
+static void what_is_not_written_has_no_values(void **state)
+{
+    struct fixture *f = *state;
+    struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
+    show.show = (struct lab_show){
+        .tensor = lab_plan_tensor(f->snap.plan, "fc1.xW"), .col_axis = 1};
+    for (int turn = 0; turn < 3; turn++) {
+        /* Before the first step; then, an iteration on, and again. */
+        assert_int_equal(lab_session_post(f->session, &show), LAB_OK);
+        settle(f);
+        assert_false(f->snap.plane.written);
+        assert_true(isnan(f->snap.plane.stats.max));
+        for (int64_t i = 0; i < f->snap.plane.rows * f->snap.plane.cols; i++)
+            assert_true(isnan(f->snap.plane.value[i]));
+        post_and_settle(f, LAB_DO_STEP, 1);
+        assert_true(f->snap.plane.written);
+        assert_false(isnan(f->snap.plane.value[0]));
+        assert_false(isnan(f->snap.plane.stats.max));
+        post_and_settle(f, LAB_DO_CONTINUE, 0);
+        post_and_settle(f, LAB_DO_STEP, 1);
+        post_and_settle(f, LAB_DO_BACK, 1);
+    }
+}
+
 static void a_thinned_curve_ends_with_the_newest(void **state)
 {
     struct fixture *f = *state;
@@ -358,6 +468,9 @@ int main(void)
         IN_A_SESSION(a_break_at_the_first_step_stops),
         IN_A_SESSION(many_steps_stop_at_a_break),
         IN_A_SESSION(a_check_ends_with_the_state_it_was_of),
+        cmocka_unit_test(a_check_lets_look_and_tells_how_far_it_is),
+        IN_A_SESSION(what_fits_no_step_is_left_out_and_said),
+        IN_A_SESSION(what_is_not_written_has_no_values),
         IN_A_SESSION(a_thinned_curve_ends_with_the_newest),
         IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
         IN_A_SESSION(a_replayed_step_has_no_execution),

@@ -116,13 +116,13 @@ static void passes_everything_on(void **state)
 static void live_survives_short_memory(void **state)
 {
     (void)state;
-    for (int64_t nth = 1; nth <= 6; nth++) {
+    for (int64_t nth = 1; nth <= 7; nth++) {
         struct lab_live *live = NULL;
         lab_mem_fail_from(nth);
         enum lab_status st = lab_live_new(&live, NULL);
         lab_mem_fail_from(0);
-        assert_int_equal(st, nth <= 5 ? LAB_E_NOMEM : LAB_OK);
-        assert_int_equal(live != NULL, nth > 5);
+        assert_int_equal(st, nth <= 6 ? LAB_E_NOMEM : LAB_OK);
+        assert_int_equal(live != NULL, nth > 6);
         lab_live_free(live);
     }
 }

@@ -160,4 +160,5 @@ const struct lab_backend_ops lab_backend_cpu = {
     .sets = cpu_sets,
     .info = cpu_info,
     .error = lab_error,
+    .ceiling = lab_cpu_ceiling,
 };

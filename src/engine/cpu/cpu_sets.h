@@ -21,4 +21,11 @@ extern const int lab_blas_set_count;
  * On failure *sets is NULL and *count 0, and lab_error() has the reason, at
  * later calls too. */
 enum lab_status lab_onednn_open(const struct lab_kernel_set **sets, int *count);
+
+/* The backend's `ceiling` slot (engine/backend.h); `ceiling` is an enum
+ * lab_ceiling. */
+struct lab_backend;
+struct lab_ceiling_times;
+enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
+                                struct lab_ceiling_times *out);
 LAB_C_END

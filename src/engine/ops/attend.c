@@ -91,6 +91,29 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     lab_build_step(b, &def);
 }
 
+/* From the scores' gradient, def's output, to those of q and k. */
+static void scores_backward(struct lab_builder *b, const struct lab_attend *t,
+                            struct lab_step_def *def, double n, int dq, int dk)
+{
+    double products = (dq >= 0 ? 1.0 : 0.0) + (dk >= 0 ? 1.0 : 0.0);
+    def->name = "scores";
+    def->in[0] = def->out[0];
+    def->in[1] = t->q;
+    def->in[2] = t->k;
+    def->n_in = 3;
+    def->out[0] = dq;
+    def->out[1] = dk;
+    def->n_out = 2;
+    def->flop = n * (2 * head_width(b, t->q, t->heads) + 1) * products;
+    def->formula = dk < 0 ? "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(width)"
+                   : dq < 0
+                       ? "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(width)"
+                       : "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(width); "
+                         "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(width)";
+    def->explain = lab_attend_explain_scores_back;
+    lab_build_step(b, def);
+}
+
 /* dprobs is wanted where q or k is: v alone needs no more than probs. */
 void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
                          int dctx, int dq, int dk, int dv)
@@ -132,23 +155,7 @@ void lab_attend_backward(struct lab_builder *b, const struct lab_attend *t,
     def.formula = "$o0[i,j] = $i1[i,j] ($i0[i,j] - sum_k $i0[i,k] $i1[i,k])";
     def.explain = lab_attend_explain_softmax_back;
     lab_build_step(b, &def);
-    products = (dq >= 0 ? 1.0 : 0.0) + (dk >= 0 ? 1.0 : 0.0);
-    def.name = "scores";
-    def.in[0] = dscores;
-    def.in[1] = t->q;
-    def.in[2] = t->k;
-    def.n_in = 3;
-    def.out[0] = dq;
-    def.out[1] = dk;
-    def.n_out = 2;
-    def.flop = n * (2 * head_width(b, t->q, t->heads) + 1) * products;
-    def.formula = dk < 0   ? "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(width)"
-                  : dq < 0 ? "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(width)"
-                           : "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / "
-                             "sqrt(width); $o1[j,e] = sum_i $i0[i,j] $i1[i,e] "
-                             "/ sqrt(width)";
-    def.explain = lab_attend_explain_scores_back;
-    lab_build_step(b, &def);
+    scores_backward(b, t, &def, n, dq, dk);
 }
 
 /* ---- the group ---- */

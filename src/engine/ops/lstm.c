@@ -7,6 +7,7 @@
 
 #include "engine/explain.h"
 #include "recurrent.h"
+#include "recurrent_group.h"
 #include "unary.h"
 
 static const struct lab_key_def keys[] = {
@@ -482,4 +483,6 @@ const struct lab_op_def lab_op_lstm = {.name = "lstm",
                                        .max_inputs = 1,
                                        .forward = forward,
                                        .backward = backward,
-                                       .check = check};
+                                       .check = check,
+                                       .group = lab_recurrent_group,
+                                       .group_both = true};

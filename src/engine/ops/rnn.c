@@ -7,6 +7,7 @@
 
 #include "engine/explain.h"
 #include "recurrent.h"
+#include "recurrent_group.h"
 
 static const struct lab_key_def keys[] = {
     {"hidden", LAB_KEY_INT, true, 0, 1, 1 << 28},
@@ -322,4 +323,6 @@ const struct lab_op_def lab_op_rnn = {.name = "rnn",
                                       .max_inputs = 1,
                                       .forward = forward,
                                       .backward = backward,
-                                      .check = check};
+                                      .check = check,
+                                      .group = lab_recurrent_group,
+                                      .group_both = true};

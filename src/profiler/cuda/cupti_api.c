@@ -165,6 +165,22 @@ static bool find_functions(void *lib, struct lab_cupti *t, const char **missing)
     return *missing == NULL;
 }
 
+#ifdef LAB_HAVE_COUNTERS
+static void find_counter_functions(void *lib, struct lab_cupti *t)
+{
+    void *symbol;
+#define TEXT_OF(name) #name
+#define X(name)                                                                \
+    symbol = dlsym(lib, TEXT_OF(name));                                        \
+    memcpy(&t->name, &symbol, sizeof(symbol));                                 \
+    if (!symbol)                                                               \
+        t->no_counters = TEXT_OF(name);
+    LAB_CUPTI_COUNTER_LIST(X)
+#undef X
+#undef TEXT_OF
+}
+#endif
+
 static enum lab_status load(struct lab_cupti *t, char *why, size_t why_bytes)
 {
     const char *missing = NULL;
@@ -198,6 +214,9 @@ static enum lab_status load(struct lab_cupti *t, char *why, size_t why_bytes)
         dlclose(lib);
         return LAB_E_UNSUPPORTED;
     }
+#ifdef LAB_HAVE_COUNTERS
+    find_counter_functions(lib, t);
+#endif
     struct link_map *map = NULL;
     if (dlinfo(lib, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0])
         snprintf(t->path, sizeof(t->path), "%.*s", LAB_CUPTI_PATH_BYTES - 1,

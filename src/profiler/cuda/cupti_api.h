@@ -31,7 +31,32 @@
     X(cuptiActivityGetNumDroppedRecords)                                       \
     X(cuptiActivityPushExternalCorrelationId)                                  \
     X(cuptiActivityPopExternalCorrelationId)                                   \
-    X(cuptiGetCallbackName)
+    X(cuptiGetCallbackName)                                                    \
+    X(cuptiEnableCallback)
+
+/* What counting needs besides: a libcupti that lacks one of these traces, and
+ * does not count. */
+#define LAB_CUPTI_COUNTER_LIST(X)                                              \
+    X(cuptiProfilerInitialize)                                                 \
+    X(cuptiProfilerDeviceSupported)                                            \
+    X(cuptiProfilerGetCounterAvailability)                                     \
+    X(cuptiDeviceGetChipName)                                                  \
+    X(cuptiProfilerHostInitialize)                                             \
+    X(cuptiProfilerHostDeinitialize)                                           \
+    X(cuptiProfilerHostConfigAddMetrics)                                       \
+    X(cuptiProfilerHostGetConfigImageSize)                                     \
+    X(cuptiProfilerHostGetConfigImage)                                         \
+    X(cuptiProfilerHostGetNumOfPasses)                                         \
+    X(cuptiProfilerHostEvaluateToGpuValues)                                    \
+    X(cuptiRangeProfilerEnable)                                                \
+    X(cuptiRangeProfilerDisable)                                               \
+    X(cuptiRangeProfilerGetCounterDataSize)                                    \
+    X(cuptiRangeProfilerCounterDataImageInitialize)                            \
+    X(cuptiRangeProfilerSetConfig)                                             \
+    X(cuptiRangeProfilerStart)                                                 \
+    X(cuptiRangeProfilerStop)                                                  \
+    X(cuptiRangeProfilerDecodeData)                                            \
+    X(cuptiRangeProfilerGetCounterDataInfo)
 
 enum { LAB_CUPTI_PATH_BYTES = 512 };
 
@@ -39,6 +64,12 @@ struct lab_cupti {
 #define X(name) __typeof__(name) *name;
     LAB_CUPTI_LIST(X)
 #undef X
+#ifdef LAB_HAVE_COUNTERS
+#define X(name) __typeof__(name) *name; /* NULL: see no_counters */
+    LAB_CUPTI_COUNTER_LIST(X)
+#undef X
+    const char *no_counters; /* the function that is missing; NULL: none */
+#endif
     uint32_t version;
     char path[LAB_CUPTI_PATH_BYTES];
 };

@@ -8,6 +8,9 @@
 #if __has_include(<cupti.h>)
 #define LAB_HAVE_CUPTI 1
 #endif
+#if __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_target.h>)
+#define LAB_HAVE_COUNTERS 1
+#endif
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #define LAB_HAVE_NVTX 1
 #endif
@@ -15,6 +18,14 @@
 
 #ifdef LAB_HAVE_CUPTI
 #include <cupti.h>
+#ifdef LAB_HAVE_COUNTERS
+/* cupti_profiler_host.h asks for C++'s <string> and uses nothing of it; the
+ * directory no_cpp/ has an empty one for it. */
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#endif
 typedef CUpti_ActivityKernel9 lab_cupti_kernel;
 typedef CUpti_ActivityMemcpy5 lab_cupti_memcpy;
 typedef CUpti_ActivityMemset4 lab_cupti_memset;

@@ -1,5 +1,6 @@
 #include "cupti_trace.h"
 
+#include "cupti_attach.h"
 #include "cupti_decode.h"
 
 #ifdef LAB_HAVE_CUPTI
@@ -14,13 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-enum {
-    MIB = 1 << 20,
-    DEFAULT_BUFFER = 8 * MIB,
-    LEAST_BUFFER = MIB,
-    POOL = 8,
-    TEXT_BYTES = 256
-};
+enum { MIB = 1 << 20, DEFAULT_BUFFER = 8 * MIB, LEAST_BUFFER = MIB, POOL = 8 };
 static const int64_t HAND_OVER_NS = 5000000000; /* patience of a flush */
 
 /* What is traced. Without the required kinds there is no join; the others only
@@ -45,7 +40,6 @@ enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 static struct {
     pthread_mutex_t lock;
     const struct lab_cupti *cupti;
-    CUpti_SubscriberHandle subscriber;
     struct lab_gpu_sink sink;
     atomic_bool started;   /* push, pop and flush do something */
     atomic_bool accepting; /* callbacks hand records to the sink */
@@ -140,98 +134,6 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream,
     trace.in_callback--;
 }
 
-/* CUPTI asks for a subscriber, which is how tools find out about each other;
- * no callback is ever enabled. */
-static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain,
-                                 CUpti_CallbackId id, const void *data)
-{
-    (void)user;
-    (void)domain;
-    (void)id;
-    (void)data;
-}
-
-/* Nsight tools come in by injection and say so in the environment. CUPTI
- * itself as the NVTX library is no other tool. */
-static bool other_tool(char *why, size_t bytes)
-{
-    static const char *const names[] = {"CUDA_INJECTION64_PATH",
-                                        "NVTX_INJECTION64_PATH"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *path = getenv(names[i]);
-        if (!path || !*path)
-            continue;
-        const char *base = strrchr(path, '/');
-        base = base ? base + 1 : path;
-        if (strncmp(base, "libcupti", 8) == 0)
-            continue;
-        snprintf(why, bytes,
-                 "another tool is attached (%s=%s): it records the kernels, "
-                 "and the NVTX ranges go to it; run without it to record them "
-                 "here",
-                 names[i], path);
-        return true;
-    }
-    return false;
-}
-
-static CUptiResult subscribe(const struct lab_cupti *cupti,
-                             CUpti_SubscriberHandle *out, char *other,
-                             size_t other_bytes)
-{
-    other[0] = '\0';
-#ifdef CUpti_SubscriberParams_STRUCT_SIZE
-    CUpti_SubscriberParams params = {
-        .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
-        .subscriberName = "lapenna-lab",
-        .oldSubscriberName = other,
-        .oldSubscriberSize = other_bytes,
-    };
-    return cupti->cuptiSubscribe_v2(out, no_callback, NULL, &params);
-#else
-    (void)other_bytes;
-    return cupti->cuptiSubscribe(out, no_callback, NULL);
-#endif
-}
-
-static enum lab_status refused(const struct lab_cupti *cupti, CUptiResult r,
-                               const char *what, const char *other, char *why,
-                               size_t bytes)
-{
-    if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-        snprintf(why, bytes,
-                 "another tool is attached%s%s%s: it records the kernels; run "
-                 "without it to record them here",
-                 *other ? " (" : "", other, *other ? ")" : "");
-        return LAB_E_STATE;
-    }
-    const char *remedy = "";
-    if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
-        remedy = "; the driver keeps profiling to administrators: set "
-                 "NVreg_RestrictProfilingToAdminUsers=0 for it, or run as one";
-    else if (r == CUPTI_ERROR_NOT_INITIALIZED || r == CUPTI_ERROR_UNKNOWN)
-        remedy = "; is an NVIDIA driver for this CUDA version loaded?";
-    snprintf(why, bytes, "CUPTI: %s: %s (error %d)%s", what,
-             lab_cupti_text(cupti, r), (int)r, remedy);
-    return LAB_E_DEVICE;
-}
-
-static enum lab_status attach(const struct lab_cupti **cupti,
-                              CUpti_SubscriberHandle *subscriber, char *why,
-                              size_t bytes)
-{
-    char other[TEXT_BYTES];
-    if (other_tool(why, bytes))
-        return LAB_E_STATE;
-    enum lab_status st = lab_cupti_load(cupti, why, bytes);
-    if (st)
-        return st;
-    CUptiResult r = subscribe(*cupti, subscriber, other, sizeof(other));
-    if (r != CUPTI_SUCCESS)
-        return refused(*cupti, r, "subscribe", other, why, bytes);
-    return LAB_OK;
-}
-
 enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
 {
     const struct lab_cupti *cupti;
@@ -239,10 +141,10 @@ enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
     if (trace.started) {
         cupti = trace.cupti;
     } else {
-        enum lab_status st = attach(&cupti, &subscriber, text, bytes);
+        enum lab_status st = lab_cupti_attach(&cupti, &subscriber, text, bytes);
         if (st)
             return st;
-        cupti->cuptiUnsubscribe(subscriber);
+        lab_cupti_detach();
     }
     if (cupti->version >= 10000) /* before CUDA 13: 1, 2, ... 28 */
         snprintf(text, bytes, "CUPTI %u.%u (%s)", cupti->version / 10000,
@@ -262,18 +164,25 @@ static void disable_kinds(const struct lab_cupti *cupti, int count)
 static enum lab_status enable_kinds(const struct lab_cupti *cupti, char *why,
                                     size_t bytes)
 {
-    CUptiResult r = cupti->cuptiActivityRegisterCallbacks(buffer_requested,
-                                                          buffer_completed);
-    if (r != CUPTI_SUCCESS)
-        return refused(cupti, r, "register callbacks", "", why, bytes);
     for (int i = 0; i < KINDS; i++) {
-        r = cupti->cuptiActivityEnable(kinds[i].kind);
+        CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
         if (r == CUPTI_SUCCESS || !kinds[i].required)
             continue;
         disable_kinds(cupti, i);
-        return refused(cupti, r, "enable tracing", "", why, bytes);
+        return lab_cupti_refused(cupti, r, "enable tracing", "", why, bytes);
     }
     return LAB_OK;
+}
+
+static enum lab_status begin_trace(const struct lab_cupti *cupti, char *why,
+                                   size_t bytes)
+{
+    CUptiResult r = cupti->cuptiActivityRegisterCallbacks(buffer_requested,
+                                                          buffer_completed);
+    if (r != CUPTI_SUCCESS)
+        return lab_cupti_refused(cupti, r, "register callbacks", "", why,
+                                 bytes);
+    return enable_kinds(cupti, why, bytes);
 }
 
 /* In a forked child CUPTI does not work, and its worker is not there. */
@@ -317,17 +226,17 @@ lab_cupti_trace_start(const struct lab_gpu_sink *sink,
         snprintf(why_not, why_bytes, "the GPU is being traced already");
         return LAB_E_STATE;
     }
-    enum lab_status st = attach(&cupti, &subscriber, why_not, why_bytes);
+    enum lab_status st =
+        lab_cupti_attach(&cupti, &subscriber, why_not, why_bytes);
     if (st)
         return st;
     trace.cupti = cupti;
-    trace.subscriber = subscriber;
     reset(sink, options);
     trace.accepting = true;
-    st = enable_kinds(cupti, why_not, why_bytes);
+    st = begin_trace(cupti, why_not, why_bytes);
     if (st) {
         trace.accepting = false;
-        cupti->cuptiUnsubscribe(subscriber);
+        lab_cupti_detach();
         return st;
     }
     trace.started = true;
@@ -356,11 +265,22 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
     CUptiResult r = trace.cupti->cuptiActivityFlushAll(0);
     trace.flushes++;
     if (r != CUPTI_SUCCESS)
-        return refused(trace.cupti, r, "flush", "", why_not, why_bytes);
+        return lab_cupti_refused(trace.cupti, r, "flush", "", why_not,
+                                 why_bytes);
     if (!wait_for_callbacks()) {
         snprintf(why_not, why_bytes, "CUPTI did not hand its records over");
         return LAB_E_DEVICE;
     }
+    return LAB_OK;
+}
+
+enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes)
+{
+    if (!trace.started)
+        return LAB_OK;
+    if (!on)
+        return enable_kinds(trace.cupti, why_not, why_bytes);
+    disable_kinds(trace.cupti, KINDS);
     return LAB_OK;
 }
 
@@ -374,7 +294,7 @@ void lab_cupti_trace_stop(void)
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     trace.accepting = false;
     wait_for_callbacks();
-    trace.cupti->cuptiUnsubscribe(trace.subscriber);
+    lab_cupti_detach();
     for (void *buffer = pool_take(); buffer; buffer = pool_take())
         lab_free(buffer);
 }

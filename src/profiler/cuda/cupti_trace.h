@@ -11,6 +11,10 @@ lab_cupti_trace_start(const struct lab_gpu_sink *sink,
                       char *why_not, size_t why_bytes);
 void lab_cupti_trace_stop(void);
 enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes);
+/* Nothing is recorded until it goes on. Needed around counting: with kernel
+ * records on, the counts of executed instructions that CUPTI gives for a user's
+ * replay are all 0 (seen on GH100 with CUPTI 13.0). No-op when not started. */
+enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes);
 void lab_cupti_trace_push(int64_t exec);
 void lab_cupti_trace_pop(void);
 void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out);

@@ -1,5 +1,6 @@
 #include "profiler/gpu.h"
 
+#include "cupti_counters.h"
 #include "cupti_trace.h"
 #include "nvtx.h"
 
@@ -14,5 +15,5 @@ const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti = {
     .range_push = lab_nvtx_range_push,
     .range_pop = lab_nvtx_range_pop,
     .stats = lab_cupti_trace_stats,
-    .counters = NULL,
+    .counters = &lab_cupti_counter_ops,
 };

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 1, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 2, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -43,6 +43,24 @@ struct lab_device_info {
     double peak_dram_bytes_s;
 };
 
+/* What a device can do at best: engine/ceiling.h. */
+enum lab_ceiling {
+    LAB_CEILING_COPY, /* memory, bytes read and written a second */
+    LAB_CEILING_FP32, /* FLOPs a second in large products */
+    LAB_CEILING_TF32,
+    LAB_CEILING_BF16,
+    LAB_CEILING_FP16,
+    LAB_CEILING_COUNT
+};
+enum { LAB_CEILING_REPEATS = 16 };
+/* One ceiling, measured several times. */
+struct lab_ceiling_times {
+    double seconds[LAB_CEILING_REPEATS];
+    int n;
+    double work;  /* of one repeat: bytes read and written, or FLOPs */
+    int64_t size; /* bytes copied, or the side of the square matrices */
+};
+
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
 struct lab_backend_ops {
@@ -64,7 +82,7 @@ struct lab_backend_ops {
     enum lab_status (*sync)(struct lab_backend *be);
     /* All kernel sets, an array of *count pointers that live as long as the
      * backend. Several sets may serve one op (reference, blas, onednn); the
-     * first row that fits a step is its default. */
+     * first row that fits a step is its readable reference. */
     const struct lab_kernel_set *const *(*sets)(struct lab_backend *be,
                                                 enum lab_dtype real,
                                                 int *count);
@@ -74,6 +92,9 @@ struct lab_backend_ops {
      * for the work and gives nanoseconds. */
     enum lab_status (*time_begin)(struct lab_backend *be);
     enum lab_status (*time_end)(struct lab_backend *be, int64_t *ns);
+    /* Optional: measures an enum lab_ceiling. */
+    enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
+                               struct lab_ceiling_times *out);
 };
 
 struct lab_backend {
@@ -124,11 +145,15 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:
- * the default. Withdrawn variants (variant_check.h) are never returned. */
+ * the first row. Withdrawn variants (variant_check.h) are never returned. */
 const struct lab_variant *
 lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
                     const char *step, enum lab_phase phase, const char *name);
-/* Names that any step or group of the op has, without repeats, the default
+/* The row that says it is preferred for a step, or NULL. */
+const struct lab_variant *
+lab_backend_preferred(struct lab_backend *be, enum lab_dtype real,
+                      const char *op, const char *step, enum lab_phase phase);
+/* Names that any step or group of the op has, without repeats, the reference
  * first; returns how many, at most max. */
 int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
                               const char *op, const char **names, int max);

@@ -46,6 +46,13 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
  * the last one. */
 void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
                         int tensor, int64_t first, void *out);
+/* The words that ids stand for, as long as `d` lives; NULL: ids have none. */
+const struct lab_vocabulary *lab_data_words(const struct lab_data *d);
+/* The word that an element of a data tensor is about, which holds `value`;
+ * NULL: none. */
+const char *lab_data_word_at(const struct lab_data *d,
+                             const struct lab_plan *plan, int tensor,
+                             int64_t index, double value);
 /* The class of a held-back row; -1 when there are no classes. */
 int lab_data_held_label(const struct lab_data *d, int64_t row);
 LAB_C_END

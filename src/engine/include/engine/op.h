@@ -10,60 +10,18 @@
  * keeps the error in the builder and later ones do nothing, so that an op reads
  * as a list and the plan checks once. Threads: one at a time. */
 #pragma once
+#include "engine/op_key.h"
+#include "engine/step_def.h"
 #include "engine/tensor.h"
 
 struct lab_builder;
 struct lab_expansion;
-struct lab_explainer;
 struct lab_group_step;
 struct lab_node;
 struct lab_node_spec;
 struct lab_op_trial;
 struct lab_plan;
 struct lab_unary;
-
-enum {
-    LAB_MAX_KEYS = 8,
-    LAB_STEP_IN = 16,
-    LAB_STEP_OUT = 6,
-    LAB_KEY_ITEMS = 4
-};
-enum { LAB_NO_TENSOR = -1 };
-
-enum lab_key_type {
-    LAB_KEY_INT,
-    LAB_KEY_FLOAT,
-    LAB_KEY_BOOL,
-    LAB_KEY_CHOICE,
-    LAB_KEY_INTS,   /* a list of min_items..max_items, or one for all */
-    LAB_KEY_PADDING /* a choice (same, valid) or a whole number */
-};
-
-struct lab_key_def {
-    const char *name;
-    enum lab_key_type type;
-    bool required;
-    double fallback; /* INT, FLOAT, BOOL; CHOICE, PADDING: index of a choice */
-    double min;      /* INT, FLOAT, INTS: smallest allowed */
-    double max;      /* largest allowed */
-    bool open_max;   /* FLOAT: max itself is not allowed (dropout's p < 1) */
-    const char *const *choices; /* NULL-terminated */
-    int min_items;
-    int max_items;
-};
-
-/* The value of one key. Keys that the lesson leaves out hold the fallback. */
-struct lab_attr {
-    bool set; /* written in the lesson */
-    int64_t i;
-    double f;
-    bool b;
-    int choice; /* index into choices; -1: PADDING given as a number (i) */
-    int64_t list[LAB_KEY_ITEMS];
-    int n;
-    int line;
-    int column;
-};
 
 /* One network that checks an op's variants: see lab_op_def.check. */
 struct lab_op_check {
@@ -117,37 +75,6 @@ struct lab_op_def {
      * is the op, with x as every input, a flatten and a dense layer. false:
      * there are no more turns. NULL: it fits. */
     bool (*check)(int turn, struct lab_op_check *out);
-};
-
-typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
-                            int64_t index);
-
-struct lab_step_def {
-    const char *name; /* within its node: "matmul" */
-    bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
-    int number;
-    enum lab_phase phase;
-    int in[LAB_STEP_IN];
-    int n_in;
-    int out[LAB_STEP_OUT]; /* LAB_NO_TENSOR: not wanted */
-    int n_out;
-    const void *params; /* copied */
-    size_t params_bytes;
-    double flop;
-    double bytes; /* 0: every input read once, every output written once */
-    /* "$o0" and "$i1" stand for tensor names. */
-    const char *formula;
-    lab_explain_fn *explain;
-};
-
-enum { LAB_GROUP_PARAMS = 64 };
-
-struct lab_group_step {
-    struct lab_step_def def; /* its params may point to `params` */
-    union {
-        double align;
-        unsigned char bytes[LAB_GROUP_PARAMS];
-    } params;
 };
 
 enum lab_init {

@@ -100,6 +100,12 @@ struct lab_schedule {
     int phase_first[LAB_PHASE_COUNT + 1]; /* index of a phase's first step */
 };
 
+/* A node one of whose steps does this many operations runs what its backend's
+ * tables call preferred; a smaller one takes less than half a millisecond a
+ * step in the readable reference, and there the kernel to read is the one that
+ * ran. What the lesson or the learner chooses wins over both. */
+enum { LAB_PREFERRED_FLOP = 500000 };
+
 /* A learner's choice for a node or for an op. */
 struct lab_variant_choice {
     const char *target; /* node id, op name, or "*" */
@@ -137,6 +143,10 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
                                   int n_choices);
 struct lab_schedule *lab_schedule_retain(struct lab_schedule *s);
 void lab_schedule_release(struct lab_schedule *s);
+/* Index of the group that computes `tensor` within itself and does not write
+ * it; -1: none does. */
+int lab_schedule_hider(const struct lab_schedule *s,
+                       const struct lab_plan *plan, int tensor);
 /* Index of the step of that name at or after `from`, in `phase` or any (-1);
  * a node's id finds its first step. -1: none. */
 int lab_schedule_find(const struct lab_schedule *s, const struct lab_plan *plan,

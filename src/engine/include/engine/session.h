@@ -28,6 +28,10 @@ struct lab_session_hooks {
     void (*restarted)(void *user, struct lab_walk *walk, uint64_t seed,
                       const struct lab_snapshot *before);
     void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
+    /* Takes hardware counters of schedule steps from .. to-1, which have run;
+     * `said` gets a line about it for the learner. */
+    enum lab_status (*count)(void *user, struct lab_walk *walk, int from,
+                             int to, char *said, size_t bytes);
 };
 
 struct lab_session_config {
@@ -61,7 +65,11 @@ enum lab_command_kind {
     LAB_DO_VARIANT,  /* text: node or op, text2: variant */
     LAB_DO_SHOW,     /* look at a tensor: show */
     LAB_DO_EXPLAIN,  /* element: tensor and index */
+    LAB_DO_NEAR,     /* text: the neighbours of a word, or of a sum of words */
     LAB_DO_CHECK,    /* gradient check of the parameter text, "" = all */
+    LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
+                        its node's steps around it ("node"), or of all that has
+                        run of this iteration ("iteration") */
     LAB_DO_STOP      /* cancel what runs, and moves that wait: at once */
 };
 

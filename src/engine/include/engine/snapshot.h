@@ -4,6 +4,7 @@
 #pragma once
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
+#include "engine/neighbours.h"
 #include "engine/stats.h"
 
 enum { LAB_COMMAND_TEXT = 128 };
@@ -48,8 +49,8 @@ struct lab_plane {
     struct lab_show show;
     int64_t rows;
     int64_t cols;
-    double *value;          /* rows*cols, row-major, owned by the snapshot */
-    bool written;           /* false: no step has written it yet */
+    double *value; /* rows*cols, row-major, owned by the snapshot */
+    bool written;  /* false: no step has written it, and the values are NaN */
     int64_t generation;     /* changes when the tensor changes */
     struct lab_stats stats; /* of the whole tensor */
 };
@@ -91,6 +92,11 @@ struct lab_snapshot {
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;
+    /* The words that ids stand for, as long as the session lives; or NULL. */
+    const struct lab_vocabulary *words;
+    struct lab_neighbours near; /* of the last LAB_DO_NEAR; asked 0: none */
+    int64_t check_done;         /* elements compared, while CHECKING */
+    int64_t check_of;           /* 0: not known yet */
     /* training */
     int64_t train_target; /* iterations asked for */
     int64_t train_done;

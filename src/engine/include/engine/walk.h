@@ -9,9 +9,10 @@
  * is copied when an iteration starts, so going back is restoring the copy and
  * forgetting what was written after. Random numbers are a function of seed,
  * node and iteration. Going back over an iteration's start takes the newest
- * copy before it and runs forward again, from the seed if there is none; it
- * runs the variants that are chosen now, not those that ran then: after a switch
- * of variants the bits may differ, within the variants' tolerance. */
+ * copy before it and runs forward again, from the seed if there is none; each
+ * step runs as the variant that it ran as then. Steps are counted as they ran,
+ * a group as one. What is chosen holds for all that runs from then on, also
+ * after going back to before it was chosen. */
 #pragma once
 #include "engine/data.h"
 #include "engine/explain.h"
@@ -25,6 +26,17 @@ enum { LAB_MAX_OBSERVERS = 4 };
 enum { LAB_EXEC_UNTOLD = -1 };
 
 struct lab_walk;
+
+/* Who has steps run again, and how often: every slot is called, on the calling
+ * thread. */
+struct lab_rerun {
+    void *user;
+    enum lab_status (*pass_begin)(void *user); /* nothing is running */
+    void (*step_begin)(void *user, int index);
+    void (*step_end)(void *user, int index); /* queued, not waited for */
+    /* The device has finished; *again: another pass is wanted. */
+    enum lab_status (*pass_end)(void *user, bool *again);
+};
 
 LAB_C_BEGIN
 /* Takes over `be` and `data` on success; the plan and the spec must outlive
@@ -71,7 +83,8 @@ bool lab_walk_at_end(const struct lab_walk *w);
 /* At an iteration's end: to the start of the next one, before its first step.
  * Elsewhere it does nothing. */
 enum lab_status lab_walk_begin(struct lab_walk *w);
-/* n steps back; stops at the first step of iteration 0. */
+/* n steps back, as they ran; where a group is chosen now, to its start. Stops at
+ * the first step of iteration 0. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Iteration 0, position 0, initial parameters. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
@@ -90,6 +103,14 @@ bool lab_walk_samples(int64_t iteration);
  * Between iterations only; leaves parameters and position as they were. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
+
+/* Runs steps from .. to-1 of this iteration, which have run, again as often as
+ * it is asked for, with the inputs that they had. No observer hears of it, and
+ * afterwards all tensors, the position and the figures are as before, bit for
+ * bit. LAB_E_STATE: a step has not run yet; LAB_E_NOMEM: no room to keep the
+ * tensors aside meanwhile; or what a slot returned. */
+enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
+                               const struct lab_rerun *r);
 
 /* Copies a whole tensor to the host, in its own element type. `old`: a
  * persistent tensor as this iteration found it. */

@@ -10,12 +10,14 @@
  * module loads libcupti by itself when start() or probe() is called, and works
  * without it. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
+#include "trace/metric.h"
 #include "trace/record.h"
 
-enum { LAB_GPU_PROFILER_ABI = 1, LAB_GPU_TEXT = 512 };
+enum { LAB_GPU_PROFILER_ABI = 2, LAB_GPU_TEXT = 512 };
 
 /* What a kernel's record knows that struct lab_kernel_record has no place for,
  * as occupancy needs it. */
@@ -75,8 +77,45 @@ struct lab_gpu_range {
     int64_t value; /* iteration or exec, shown as payload; LAB_UNKNOWN none */
 };
 
-/* Hardware counters: a later issue fills this table. */
-struct lab_gpu_counter_ops;
+/* What is counted, after open(). */
+struct lab_gpu_counter_info {
+    char chip[32]; /* CUPTI's name: "GH100" */
+    int passes;    /* how often the work has to run */
+    int n;         /* metrics that this chip knows */
+    /* Their places among the metrics asked for. */
+    int metric[LAB_MAX_METRICS];
+};
+
+/* Hardware counters of every kernel. The order: open, launches, begin, then
+ * pass_begin, the work and pass_end until it says that it has seen enough, end;
+ * close. One for the process, on one thread whose current CUDA context is the
+ * one that works. Every function that fails says in `why` what happened and
+ * what helps. Counting is not for timing: clocks and caches are not those of
+ * ordinary work. */
+struct lab_gpu_counter_ops {
+    /* May this process read the counters of the current context's device?
+     * LAB_OK: `text` names the chip. Errors: LAB_E_UNSUPPORTED, LAB_E_STATE
+     * another tool has them, LAB_E_DEVICE no right to. */
+    enum lab_status (*probe)(char *text, size_t bytes);
+    /* Gets ready to count `metrics` (constants); about a second the first time,
+     * nothing when the same are open already. */
+    enum lab_status (*open)(const char *const *metrics, int n,
+                            struct lab_gpu_counter_info *info, char *why,
+                            size_t bytes);
+    /* Kernels that this process has launched since listen(true). */
+    enum lab_status (*listen)(bool on, char *why, size_t bytes);
+    int64_t (*launches)(void);
+    /* Counts up to `kernels` of them in each pass. */
+    enum lab_status (*begin)(int64_t kernels, char *why, size_t bytes);
+    enum lab_status (*pass_begin)(char *why, size_t bytes);
+    enum lab_status (*pass_end)(bool *again, char *why, size_t bytes);
+    /* *values: info.n numbers for each of *kernels kernels in the order of
+     * their launches; the caller frees it with lab_free(). Also after a failure
+     * in between, with values NULL. */
+    enum lab_status (*end)(double **values, int64_t *kernels, char *why,
+                           size_t bytes);
+    void (*close)(void);
+};
 
 struct lab_gpu_profiler_ops {
     uint32_t abi; /* LAB_GPU_PROFILER_ABI, or the table is not used */
@@ -117,7 +156,7 @@ struct lab_gpu_profiler_ops {
 
     void (*stats)(struct lab_gpu_trace_stats *out); /* any thread */
 
-    const struct lab_gpu_counter_ops *counters; /* NULL for now */
+    const struct lab_gpu_counter_ops *counters; /* NULL: built without */
 };
 
 LAB_C_BEGIN

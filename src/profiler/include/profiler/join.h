@@ -62,6 +62,9 @@ void lab_join_kernel(struct lab_join *j, const struct lab_kernel_record *k,
                      const struct lab_gpu_launch *launch);
 /* Any record; those without a correlation pass straight on. */
 void lab_join_record(struct lab_join *j, const struct lab_record *record);
+/* While muted, records are joined and not handed on: work that is repeated for
+ * its counters is not of the run. Flush before and after. */
+void lab_join_mute(struct lab_join *j, bool on);
 /* Looks at the waiting records again. */
 void lab_join_retry(struct lab_join *j);
 /* After it nothing waits: what has no step goes on with exec LAB_UNKNOWN. */

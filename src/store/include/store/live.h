@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include "trace/metric.h"
 #include "trace/record.h"
 
 struct lab_live;
@@ -13,6 +14,7 @@ struct lab_live;
 struct lab_live_limits {
     size_t kernels; /* 0: 4096 */
     size_t steps;   /* 0: 4096; steps of one iteration's schedule */
+    size_t metrics; /* 0: 65536 counters' values */
 };
 
 LAB_C_BEGIN
@@ -35,6 +37,11 @@ size_t lab_live_kernels(struct lab_live *live, int64_t exec,
  * LAB_UNKNOWN as long as there are none or one has no time. */
 bool lab_live_step(struct lab_live *live, int32_t index,
                    struct lab_step_record *out);
+/* What the hardware counters say of one execution: of its kernel number
+ * `ordinal`, or with LAB_UNKNOWN of all of them together. false: they were not
+ * taken, or the window has lost them. */
+bool lab_live_counters(struct lab_live *live, int64_t exec, int64_t ordinal,
+                       struct lab_counters *out);
 /* Grows with every record that is noted: a cheap "has anything changed?". */
 uint64_t lab_live_changes(struct lab_live *live);
 LAB_C_END

@@ -71,11 +71,15 @@ void lab_canvas_clear(struct lab_canvas *c);
 struct lab_rect lab_canvas_clip(struct lab_canvas *c, struct lab_rect r);
 void lab_canvas_unclip(struct lab_canvas *c, struct lab_rect old);
 
-/* Writes at (y, x), cut at `w` columns (w < 0: at the clip); returns the
- * columns used. In an ascii canvas characters above 0x7F are transliterated
+/* Writes at (y, x), cut at `w` columns (w < 0: at the clip, where a cut ends in
+ * "…"); returns the columns used. In an ascii canvas characters above 0x7F are transliterated
  * ("×" to "x", "Σ" to "sum", "─" to "-") or become '?'. */
 int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
                     enum lab_role role, const char *utf8);
+/* The same, and a text of more than `w` columns ends in "…" (ascii: "~"): a cut
+ * name must not pass for a whole one. */
+int lab_canvas_text_cut(struct lab_canvas *c, int y, int x, int w,
+                        enum lab_role role, const char *utf8);
 int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
                      enum lab_role role, const char *fmt, ...) LAB_PRINTF(6, 7);
 void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,

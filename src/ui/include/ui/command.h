@@ -27,7 +27,9 @@ enum lab_ui_command_kind {
     LAB_COMMAND_RESTART, /* from the same seed */
     LAB_COMMAND_SEED,    /* restart with seed n */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */
+    LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */
+    LAB_COMMAND_COUNT,   /* counters of "step" (""), "node" or "iteration" */
     LAB_COMMAND_TRAIN,   /* n iterations, or the lesson's (ALL) */
     LAB_COMMAND_STOP,    /* the training */
     LAB_COMMAND_LIST,    /* "", or what: steps, breaks, tensors ... */

@@ -35,7 +35,8 @@ struct lab_run_layout { /* one run: what it was, its steps, its kernels */
 LAB_C_BEGIN
 struct lab_frame lab_frame_layout(int h, int w);
 struct lab_home_layout lab_home_layout(struct lab_rect body);
-struct lab_run_layout lab_run_layout(struct lab_rect body);
+/* Without kernels their part is a line that says so. */
+struct lab_run_layout lab_run_layout(struct lab_rect body, bool has_kernels);
 
 /* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
  * the rest. n < 0 counts as 0. */

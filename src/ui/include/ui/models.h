@@ -40,6 +40,7 @@ struct lab_ui_run_row {
     const char *device;
     const char *precision;
     const char *started; /* "2025-06-01 14:03" */
+    const char *status;  /* done, cancelled, failed, interrupted, running */
     int64_t seed;
     int64_t iterations;
     double loss_first;

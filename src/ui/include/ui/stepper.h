@@ -6,6 +6,7 @@
  * Every function runs on the UI's thread and must not block. */
 #pragma once
 #include "engine/session.h"
+#include "trace/metric.h"
 #include "ui/screen.h"
 
 struct lab_ui;
@@ -21,7 +22,13 @@ struct lab_stepper_kernel {
     int64_t shared_bytes; /* of a block: static and dynamic */
     double occupancy_pct; /* theoretical, 0..100 */
     int occupancy_limit;  /* enum lab_occupancy_limit of trace/record.h */
+    bool counted;         /* hardware counters were taken: */
+    struct lab_counters counters;
 };
+
+/* One piece of advice on a kernel: evidence, and what to try. For the call. */
+typedef void lab_stepper_advice_fn(void *to, const char *rule,
+                                   const char *evidence, const char *remedy);
 
 /* Lines of styled text, in the making. */
 struct lab_stepper_span {
@@ -60,6 +67,10 @@ struct lab_stepper_model {
      * returns how many there are; -1: not known (yet). */
     int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,
                    int max);
+    /* Calls `each` for what the rules say of kernel `kernel` of schedule step
+     * `index`, the weightiest first. */
+    void (*advise)(void *user, const struct lab_snapshot *snap, int index,
+                   int kernel, lab_stepper_advice_fn *each, void *to);
     /* Names of the variants that node `node` of the plan can take, the default
      * first. Returns how many, at most max; the names outlive the screen. */
     int (*variant_names)(void *user, int node, const char **names, int max);
@@ -68,6 +79,11 @@ struct lab_stepper_model {
     void (*text_for)(void *user, const char *step, const char *node,
                      const char *phase, int columns,
                      struct lab_stepper_text *out);
+    /* Opens the what-if screen for the longest kernel of schedule step
+     * `index`, on top of the stepper. */
+    enum lab_status (*open_occupancy)(void *user, struct lab_ui *ui,
+                                      const struct lab_snapshot *snap,
+                                      int index);
     /* Opens the source of a kernel on top of the stepper. */
     enum lab_status (*open_source)(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol);

@@ -1,0 +1,187 @@
+/* What this GPU can do at best: a large copy on the device, and large products
+ * by cuBLAS in every type. Inputs are random: a GPU draws less power for zeros,
+ * and runs faster. Times are CUDA events on the stream. */
+#include <math.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "cuda_priv.h"
+#include "random.h"
+
+enum { REPEATS = 11, WARM_UP = 3, SEED_FLOATS = 1 << 20 };
+
+/* cudaDataType_t and cublasComputeType_t, by value: no header is needed. */
+enum { TYPE_F32 = 0, TYPE_F16 = 2, TYPE_BF16 = 14 };
+enum { COMPUTE_F32 = 68, COMPUTE_TF32 = 77 };
+
+struct product {
+    int side;
+    int type;
+    size_t bytes; /* of an element */
+    int compute;
+};
+
+static const struct product products[LAB_CEILING_COUNT] = {
+    [LAB_CEILING_FP32] = {4096, TYPE_F32, 4, COMPUTE_F32},
+    [LAB_CEILING_TF32] = {8192, TYPE_F32, 4, COMPUTE_TF32},
+    [LAB_CEILING_BF16] = {8192, TYPE_BF16, 2, COMPUTE_F32},
+    [LAB_CEILING_FP16] = {8192, TYPE_F16, 2, COMPUTE_F32},
+};
+
+/* ---- inputs ---- */
+
+static uint16_t to_bf16(float v)
+{
+    union {
+        float f;
+        uint32_t u;
+    } bits = {v};
+    return (uint16_t)(bits.u >> 16);
+}
+
+/* For 2^-14 <= |v| < 1 or 0: the mantissa is cut. */
+static uint16_t to_fp16(float v)
+{
+    int exponent;
+    float m = frexpf(fabsf(v), &exponent); /* 0.5 <= m < 1 */
+    if (v == 0 || exponent < -13)
+        return 0;
+    unsigned bits =
+        (unsigned)(exponent + 14) << 10 | ((unsigned)(m * 2048.0f) & 0x3ff);
+    return (uint16_t)(bits | (v < 0 ? 0x8000u : 0u));
+}
+
+static void put_number(void *out, size_t i, int type, float v)
+{
+    if (type == TYPE_F32)
+        ((float *)out)[i] = v;
+    else
+        ((uint16_t *)out)[i] = type == TYPE_BF16 ? to_bf16(v) : to_fp16(v);
+}
+
+/* Fills device memory with one megabyte of random numbers over and over. */
+static cudaError_t fill(void *to, size_t bytes, const struct product *p,
+                        cudaStream_t stream)
+{
+    size_t chunk = (size_t)SEED_FLOATS * p->bytes;
+    void *host = lab_alloc(chunk);
+    cudaError_t err = host ? cudaSuccess : cudaErrorMemoryAllocation;
+    for (size_t i = 0; host && i < SEED_FLOATS; i++)
+        put_number(host, i, p->type,
+                   lab_random_unit(lab_random_word(1, 0, 0, i)) - 0.5f);
+    for (size_t at = 0; at < bytes && err == cudaSuccess; at += chunk) {
+        size_t n = bytes - at < chunk ? bytes - at : chunk;
+        err = cudaMemcpyAsync((char *)to + at, host, n, cudaMemcpyHostToDevice,
+                              stream);
+    }
+    if (err == cudaSuccess)
+        err = cudaStreamSynchronize(stream);
+    lab_free(host);
+    return err;
+}
+
+/* ---- timing ---- */
+
+struct work {
+    const struct lab_exec *exec;
+    const struct product *product; /* NULL: a copy */
+    char *memory;
+    size_t bytes; /* of one matrix, or of the copy */
+};
+
+static enum lab_status do_once(const struct work *w)
+{
+    const float one = 1;
+    const float zero = 0;
+    const struct lab_cublas *b = w->exec->cublas;
+    if (!w->product) {
+        cudaError_t err =
+            cudaMemcpyAsync(w->memory + w->bytes, w->memory, w->bytes,
+                            cudaMemcpyDeviceToDevice, w->exec->stream);
+        return err == cudaSuccess ? LAB_OK : lab_cuda_fail(err, "copy");
+    }
+    int n = w->product->side;
+    int t = w->product->type;
+    int status =
+        b->gemm_ex(b->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n, n, n, &one,
+                   w->memory, t, n, w->memory + w->bytes, t, n, &zero,
+                   w->memory + 2 * w->bytes, t, n, w->product->compute, -1);
+    return status == 0 ? LAB_OK
+                       : lab_fail(LAB_E_UNSUPPORTED, "cuBLAS: %s",
+                                  b->status_text ? b->status_text(status)
+                                                 : "this type is not there");
+}
+
+static enum lab_status time_once(const struct work *w, cudaEvent_t begin,
+                                 cudaEvent_t end, double *seconds)
+{
+    float ms = 0;
+    cudaError_t err = cudaEventRecord(begin, w->exec->stream);
+    enum lab_status st = do_once(w);
+    if (err == cudaSuccess)
+        err = cudaEventRecord(end, w->exec->stream);
+    if (err == cudaSuccess)
+        err = cudaEventSynchronize(end);
+    if (err == cudaSuccess)
+        err = cudaEventElapsedTime(&ms, begin, end);
+    *seconds = (double)ms / 1e3;
+    return st                   ? st
+           : err == cudaSuccess ? LAB_OK
+                                : lab_cuda_fail(err, "measure a ceiling");
+}
+
+static enum lab_status time_all(const struct work *w, double *seconds)
+{
+    cudaEvent_t begin = NULL;
+    cudaEvent_t end = NULL;
+    enum lab_status st = LAB_OK;
+    cudaError_t err = cudaEventCreate(&begin);
+    if (err == cudaSuccess)
+        err = cudaEventCreate(&end);
+    if (err != cudaSuccess)
+        st = lab_cuda_fail(err, "measure a ceiling");
+    for (int i = -WARM_UP; i < REPEATS && !st; i++) {
+        double s;
+        st = time_once(w, begin, end, &s);
+        if (i >= 0)
+            seconds[i] = s;
+    }
+    if (begin)
+        (void)cudaEventDestroy(begin);
+    if (end)
+        (void)cudaEventDestroy(end);
+    return st;
+}
+
+enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
+                                 struct lab_ceiling_times *out)
+{
+    static const struct product plain = {.type = TYPE_F32, .bytes = 4};
+    bool copy = ceiling == LAB_CEILING_COPY;
+    const struct product *p = &products[ceiling];
+    struct work w = {.exec = exec,
+                     .product = copy ? NULL : p,
+                     .bytes =
+                         copy ? (size_t)1 << 30
+                              : (size_t)p->side * (size_t)p->side * p->bytes};
+    if (!copy && !exec->cublas)
+        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not there");
+    size_t parts = copy ? 2 : 3;
+    void *memory = NULL;
+    cudaError_t err = cudaMalloc(&memory, parts * w.bytes);
+    if (err != cudaSuccess)
+        return lab_cuda_fail(err, "make room for a ceiling");
+    w.memory = memory;
+    err = fill(memory, 2 * w.bytes, copy ? &plain : p, exec->stream);
+    enum lab_status st = err == cudaSuccess
+                             ? time_all(&w, out->seconds)
+                             : lab_cuda_fail(err, "prepare a ceiling");
+    (void)cudaFree(memory);
+    if (st)
+        return st;
+    out->n = REPEATS;
+    out->size = copy ? (int64_t)w.bytes : p->side;
+    out->work = copy ? 2.0 * (double)w.bytes
+                     : 2.0 * p->side * (double)p->side * p->side;
+    return LAB_OK;
+}

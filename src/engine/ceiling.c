@@ -1,0 +1,70 @@
+#include "engine/ceiling.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    const char *text;
+    const char *unit;
+} ceilings[] = {
+    [LAB_CEILING_COPY] = {"copy", "a copy of memory, read and written", "B/s"},
+    [LAB_CEILING_FP32] = {"fp32", "a product in fp32", "FLOP/s"},
+    [LAB_CEILING_TF32] = {"tf32", "a product of fp32 on tensor cores (tf32)",
+                          "FLOP/s"},
+    [LAB_CEILING_BF16] = {"bf16", "a product in bf16, summed in fp32",
+                          "FLOP/s"},
+    [LAB_CEILING_FP16] = {"fp16", "a product in fp16, summed in fp32",
+                          "FLOP/s"},
+};
+
+const char *lab_ceiling_name(enum lab_ceiling ceiling)
+{
+    return ceiling < LAB_CEILING_COUNT ? ceilings[ceiling].name : "";
+}
+
+const char *lab_ceiling_text(enum lab_ceiling ceiling)
+{
+    return ceiling < LAB_CEILING_COUNT ? ceilings[ceiling].text : "";
+}
+
+const char *lab_ceiling_unit(enum lab_ceiling ceiling)
+{
+    return ceiling < LAB_CEILING_COUNT ? ceilings[ceiling].unit : "";
+}
+
+static int rising(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarize(struct lab_ceiling_result *out,
+                      struct lab_ceiling_times *t)
+{
+    int n = t->n;
+    qsort(t->seconds, (size_t)n, sizeof(*t->seconds), rising);
+    double middle = n % 2 ? t->seconds[n / 2]
+                          : (t->seconds[n / 2 - 1] + t->seconds[n / 2]) / 2;
+    out->repeats = n;
+    out->size = t->size;
+    out->best = t->work / t->seconds[0];
+    out->median = t->work / middle;
+    out->worst = t->work / t->seconds[n - 1];
+}
+
+enum lab_status lab_backend_ceiling(struct lab_backend *be,
+                                    enum lab_ceiling ceiling,
+                                    struct lab_ceiling_result *out)
+{
+    struct lab_ceiling_times times = {.n = 0};
+    *out = (struct lab_ceiling_result){0};
+    if (!be->ops->ceiling)
+        return lab_fail(LAB_E_UNSUPPORTED, "%s has no ceilings", be->ops->name);
+    enum lab_status st = be->ops->ceiling(be, ceiling, &times);
+    if (st || times.n == 0)
+        return lab_fail(st ? st : LAB_E_INTERNAL, "%s, %s: %s", be->ops->name,
+                        lab_ceiling_name(ceiling), be->ops->error());
+    summarize(out, &times);
+    return LAB_OK;
+}

@@ -1,0 +1,70 @@
+/* What this processor can do at best, on one thread, as every CPU kernel of the
+ * program runs: a copy of memory, and a product by OpenBLAS. */
+#include <cblas.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cpu/blas_priv.h"
+#include "engine/backend.h"
+#include "random.h"
+
+enum { REPEATS = 9, SIDE = 768, COPY_MIB = 128 };
+
+static enum lab_status copy_ceiling(struct lab_ceiling_times *out)
+{
+    const size_t bytes = (size_t)COPY_MIB << 20;
+    char *from = lab_alloc(bytes);
+    char *to = lab_alloc(bytes);
+    if (from && to) {
+        memset(from, 1, bytes); /* every page is there before the clock runs */
+        memset(to, 2, bytes);
+        for (int i = 0; i < REPEATS; i++) {
+            int64_t start = lab_clock_monotonic_ns();
+            memcpy(to, from, bytes);
+            out->seconds[i] = (double)(lab_clock_monotonic_ns() - start) / 1e9;
+        }
+        out->size = (int64_t)bytes;
+        out->n = REPEATS;
+        out->work = 2.0 * (double)bytes;
+    }
+    bool failed = !from || !to;
+    lab_free(from);
+    lab_free(to);
+    return failed ? lab_fail(LAB_E_NOMEM, "no memory to copy") : LAB_OK;
+}
+
+static enum lab_status product_ceiling(struct lab_ceiling_times *out)
+{
+    const int n = SIDE;
+    const size_t count = (size_t)n * (size_t)n;
+    float *m = lab_alloc_array(3 * count, sizeof(*m));
+    if (!m)
+        return lab_fail(LAB_E_NOMEM, "no memory for three matrices");
+    lab_blas_start();
+    for (size_t i = 0; i < 2 * count; i++)
+        m[i] = lab_random_unit(lab_random_word(1, 0, 0, i)) - 0.5f;
+    for (int i = -1; i < REPEATS; i++) { /* -1: warm-up */
+        int64_t start = lab_clock_monotonic_ns();
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0f, m,
+                    n, m + count, n, 0.0f, m + 2 * count, n);
+        if (i >= 0)
+            out->seconds[i] = (double)(lab_clock_monotonic_ns() - start) / 1e9;
+    }
+    out->size = n;
+    out->n = REPEATS;
+    out->work = 2.0 * n * (double)n * n;
+    lab_free(m);
+    return LAB_OK;
+}
+
+enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
+                                struct lab_ceiling_times *out)
+{
+    (void)be;
+    if (ceiling == LAB_CEILING_COPY)
+        return copy_ceiling(out);
+    if (ceiling == LAB_CEILING_FP32)
+        return product_ceiling(out);
+    return lab_fail(LAB_E_UNSUPPORTED, "a GPU's");
+}

@@ -1,0 +1,40 @@
+/* engine/step_def.h -- a step as an op declares it; lab_build_step() (op.h) makes
+ * it one of the plan's. */
+#pragma once
+#include "engine/tensor.h"
+
+struct lab_explainer;
+
+enum { LAB_STEP_IN = 16, LAB_STEP_OUT = 6 };
+enum { LAB_NO_TENSOR = -1 };
+
+typedef void lab_explain_fn(struct lab_explainer *ex, int out_slot,
+                            int64_t index);
+
+struct lab_step_def {
+    const char *name; /* within its node: "matmul" */
+    bool numbered;    /* one of several, "gates.3": the kernel is "gates" */
+    int number;
+    enum lab_phase phase;
+    int in[LAB_STEP_IN];
+    int n_in;
+    int out[LAB_STEP_OUT]; /* LAB_NO_TENSOR: not wanted */
+    int n_out;
+    const void *params; /* copied */
+    size_t params_bytes;
+    double flop;
+    double bytes; /* 0: every input read once, every output written once */
+    /* "$o0" and "$i1" stand for tensor names. */
+    const char *formula;
+    lab_explain_fn *explain;
+};
+
+enum { LAB_GROUP_PARAMS = 64 };
+
+struct lab_group_step {
+    struct lab_step_def def; /* its params may point to `params` */
+    union {
+        double align;
+        unsigned char bytes[LAB_GROUP_PARAMS];
+    } params;
+};

@@ -1,0 +1,208 @@
+#include "profiler/counters.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "profiler/join.h"
+#include "profiler_priv.h"
+
+/* One counting. Pass 0 counts launches alone, to know how many kernels each
+ * step has; the others take the counters. */
+struct counting {
+    struct lab_profiler *p;
+    const struct lab_gpu_counter_ops *ops;
+    struct lab_walk *walk;
+    int from;
+    int pass;
+    bool begun;
+    int64_t *kernels; /* by step, from `from` on */
+    int64_t before;   /* launches before the step */
+    int64_t total;
+    char why[LAB_GPU_TEXT];
+};
+
+static enum lab_status failed(struct counting *c, enum lab_status st)
+{
+    return st ? lab_fail(st, "counters: %s", c->why) : LAB_OK;
+}
+
+static enum lab_status pass_begin(void *user)
+{
+    struct counting *c = user;
+    if (c->pass == 0)
+        return failed(c, c->ops->listen(true, c->why, sizeof(c->why)));
+    return failed(c, c->ops->pass_begin(c->why, sizeof(c->why)));
+}
+
+static void step_begin(void *user, int index)
+{
+    struct counting *c = user;
+    (void)index;
+    if (c->pass == 0)
+        c->before = c->ops->launches();
+}
+
+static void step_end(void *user, int index)
+{
+    struct counting *c = user;
+    if (c->pass == 0)
+        c->kernels[index - c->from] = c->ops->launches() - c->before;
+}
+
+static enum lab_status pass_end(void *user, bool *again)
+{
+    struct counting *c = user;
+    if (c->pass++ > 0)
+        return failed(c, c->ops->pass_end(again, c->why, sizeof(c->why)));
+    c->total = c->ops->launches();
+    *again = true;
+    enum lab_status st = c->ops->listen(false, c->why, sizeof(c->why));
+    if (!st)
+        st = c->ops->begin(c->total, c->why, sizeof(c->why));
+    c->begun = st == LAB_OK;
+    return failed(c, st);
+}
+
+/* ---- the values ---- */
+
+static void push_kernel(struct counting *c, const uint32_t *names, int n,
+                        int64_t exec, int64_t ordinal, int passes,
+                        const double *values)
+{
+    for (int m = 0; m < n; m++) {
+        struct lab_record r = {.kind = LAB_RECORD_METRIC};
+        if (!isfinite(values[m])) /* unknown: no row */
+            continue;
+        r.u.metric = (struct lab_metric_record){.exec = exec,
+                                                .kernel_ordinal = ordinal,
+                                                .metric = names[m],
+                                                .passes = passes,
+                                                .value = values[m]};
+        if (!c->p->sink.push(c->p->sink.user, &r))
+            c->p->not_stored++;
+    }
+}
+
+static void push_values(struct counting *c,
+                        const struct lab_gpu_counter_info *info,
+                        const char *const *metrics, int n_steps,
+                        const double *values)
+{
+    uint32_t names[LAB_MAX_METRICS];
+    for (int m = 0; m < info->n; m++)
+        names[m] = c->p->sink.intern(c->p->sink.user, metrics[info->metric[m]]);
+    for (int i = 0; i < n_steps; i++) {
+        int64_t exec;
+        int64_t ns;
+        lab_walk_step_status(c->walk, c->from + i, &exec, &ns);
+        for (int64_t k = 0; k < c->kernels[i]; k++) {
+            if (exec > 0)
+                push_kernel(c, names, info->n, exec, k, info->passes, values);
+            values += info->n;
+        }
+    }
+}
+
+static enum lab_status take(struct counting *c, int to,
+                            const struct lab_gpu_counter_info *info,
+                            const char *const *metrics)
+{
+    struct lab_rerun rerun = {.user = c,
+                              .pass_begin = pass_begin,
+                              .step_begin = step_begin,
+                              .step_end = step_end,
+                              .pass_end = pass_end};
+    double *values = NULL;
+    int64_t kernels = 0;
+    enum lab_status st = lab_walk_rerun(c->walk, c->from, to, &rerun);
+    if (!c->begun) {
+        char ignored[LAB_GPU_TEXT];
+        c->ops->listen(false, ignored, sizeof(ignored));
+        return st;
+    }
+    enum lab_status ended =
+        c->ops->end(st ? NULL : &values, &kernels, c->why, sizeof(c->why));
+    if (!st)
+        st = failed(c, ended);
+    if (!st && kernels != c->total)
+        st = lab_fail(LAB_E_DEVICE,
+                      "counters: %lld kernels were launched and %lld counted: "
+                      "which is which is not known",
+                      (long long)c->total, (long long)kernels);
+    if (!st)
+        push_values(c, info, metrics, to - c->from, values);
+    lab_free(values);
+    return st;
+}
+
+/* Nothing of the passes is recorded. */
+static void mute(struct lab_profiler *p, bool on)
+{
+    if (!p->tracing)
+        return;
+    if (lab_profiler_flush(p) != LAB_OK)
+        p->failed_flushes++;
+    lab_join_mute(p->join, on);
+}
+
+static const struct lab_gpu_counter_ops *counter_ops(struct lab_profiler *p)
+{
+    return p->gpu ? p->gpu->counters : NULL;
+}
+
+enum lab_status lab_profiler_count(struct lab_profiler *p,
+                                   struct lab_walk *walk, int from, int to,
+                                   enum lab_counter_set set,
+                                   struct lab_counted *out)
+{
+    struct counting c = {.p = p, .walk = walk, .from = from};
+    struct lab_gpu_counter_info info;
+    const char *const *metrics;
+    const char *reason;
+    int64_t start = lab_clock_monotonic_ns();
+    int n = lab_counter_metrics(set, &metrics);
+    if (n == 0 || from < 0 || from >= to)
+        return lab_fail(LAB_E_ARG, "counters: there is nothing to count");
+    enum lab_status st = lab_profiler_counters_probe(p, &reason);
+    if (st)
+        return lab_fail(st, "counters: %s", reason);
+    c.ops = counter_ops(p);
+    st = failed(&c, c.ops->open(metrics, n, &info, c.why, sizeof(c.why)));
+    if (st)
+        return st;
+    c.kernels = lab_alloc_array((size_t)(to - from), sizeof(*c.kernels));
+    if (!c.kernels)
+        return lab_fail(LAB_E_NOMEM, "no memory to count");
+    mute(p, true);
+    st = take(&c, to, &info, metrics);
+    mute(p, false);
+    lab_free(c.kernels);
+    *out = (struct lab_counted){.passes = info.passes,
+                                .kernels = c.total,
+                                .metrics = info.n,
+                                .wall_ns = lab_clock_monotonic_ns() - start};
+    memcpy(out->chip, info.chip, sizeof(out->chip));
+    return st;
+}
+
+enum lab_status lab_profiler_counters_probe(struct lab_profiler *p,
+                                            const char **text)
+{
+    const struct lab_gpu_counter_ops *ops = counter_ops(p);
+    *text = p->counters_text;
+    if (p->counters_probed)
+        return p->counters_status;
+    p->counters_probed = true;
+    if (!ops) {
+        snprintf(p->counters_text, sizeof(p->counters_text),
+                 "a GPU has hardware counters, and this run uses none");
+        p->counters_status = LAB_E_UNSUPPORTED;
+    } else {
+        p->counters_status =
+            ops->probe(p->counters_text, sizeof(p->counters_text));
+    }
+    return p->counters_status;
+}

@@ -1,0 +1,436 @@
+#include "cupti_counters.h"
+
+#include <stdio.h>
+
+#include "cupti_attach.h"
+#include "cupti_config.h"
+
+#ifdef LAB_HAVE_COUNTERS
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cupti_refusal.h"
+#include "cupti_trace.h"
+
+/* One for the process, as CUPTI is. */
+static struct {
+    bool attached;
+    const struct lab_cupti *cupti;
+    CUpti_SubscriberHandle subscriber;
+    const char *const *metrics; /* what `config` was opened for */
+    int asked;
+    struct lab_cupti_config config;
+    char chip[32];
+    CUpti_RangeProfiler_Object *profiler; /* enabled; NULL: not */
+    uint8_t *data;                        /* the counter data image */
+    size_t data_bytes;
+    bool paused; /* the trace */
+    atomic_int_fast64_t launches;
+} count;
+
+/* libcuda is there where counters are; the program does not link it. */
+static CUcontext current_context(void)
+{
+    CUresult (*get)(CUcontext *) = NULL;
+    CUcontext context = NULL;
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *symbol = cuda ? dlsym(cuda, "cuCtxGetCurrent")
+                        : dlsym(RTLD_DEFAULT, "cuCtxGetCurrent");
+    memcpy(&get, &symbol, sizeof(symbol));
+    if (get && get(&context) != CUDA_SUCCESS)
+        context = NULL;
+    if (cuda)
+        dlclose(cuda);
+    return context;
+}
+
+static enum lab_status attach(char *why, size_t bytes)
+{
+    if (count.attached)
+        return LAB_OK;
+    enum lab_status st =
+        lab_cupti_attach(&count.cupti, &count.subscriber, why, bytes);
+    if (!st && count.cupti->no_counters) {
+        snprintf(why, bytes,
+                 "%s counts nothing: it has no %s; install cuda-cupti of "
+                 "CUDA 12.6 or later",
+                 count.cupti->path, count.cupti->no_counters);
+        lab_cupti_detach();
+        return LAB_E_UNSUPPORTED;
+    }
+    if (!st && !current_context()) {
+        snprintf(why, bytes, "no CUDA device is open");
+        lab_cupti_detach();
+        return LAB_E_STATE;
+    }
+    count.attached = !st;
+    return st;
+}
+
+static enum lab_status refused(CUptiResult r, const char *what, char *why,
+                               size_t bytes)
+{
+    return lab_cupti_refusal(count.cupti, r, what, why, bytes);
+}
+
+/* The chip's name and the image of what its counters can do; the caller frees
+ * the image. */
+static enum lab_status ask_device(uint8_t **availability, char *why,
+                                  size_t bytes)
+{
+    CUpti_Profiler_Initialize_Params init = {
+        .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    CUptiResult r = count.cupti->cuptiProfilerInitialize(&init);
+    if (r != CUPTI_SUCCESS)
+        return refused(r, "initialize", why, bytes);
+    enum lab_status st = lab_cupti_device_refusal(count.cupti, why, bytes);
+    if (st)
+        return st;
+    CUpti_Device_GetChipName_Params chip = {
+        .structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE};
+    r = count.cupti->cuptiDeviceGetChipName(&chip);
+    if (r != CUPTI_SUCCESS)
+        return refused(r, "name the chip", why, bytes);
+    snprintf(count.chip, sizeof(count.chip), "%s", chip.pChipName);
+    CUpti_Profiler_GetCounterAvailability_Params p = {
+        .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
+        .ctx = current_context()};
+    r = count.cupti->cuptiProfilerGetCounterAvailability(&p);
+    if (r != CUPTI_SUCCESS)
+        return refused(r, "ask for the counters", why, bytes);
+    p.pCounterAvailabilityImage = lab_alloc(p.counterAvailabilityImageSize);
+    if (!p.pCounterAvailabilityImage)
+        return LAB_E_NOMEM;
+    r = count.cupti->cuptiProfilerGetCounterAvailability(&p);
+    if (r != CUPTI_SUCCESS) {
+        lab_free(p.pCounterAvailabilityImage);
+        return refused(r, "ask for the counters", why, bytes);
+    }
+    *availability = p.pCounterAvailabilityImage;
+    return LAB_OK;
+}
+
+static enum lab_status counters_probe(char *text, size_t bytes)
+{
+    uint8_t *availability = NULL;
+    bool was = count.attached;
+    enum lab_status st = attach(text, bytes);
+    if (st)
+        return st;
+    st = ask_device(&availability, text, bytes);
+    lab_free(availability);
+    if (!st)
+        snprintf(text, bytes, "%s", count.chip);
+    if (!was) {
+        lab_cupti_detach();
+        count.attached = false;
+    }
+    return st;
+}
+
+static void tell(struct lab_gpu_counter_info *info)
+{
+    *info = (struct lab_gpu_counter_info){.passes = count.config.passes,
+                                          .n = count.config.n};
+    memcpy(info->chip, count.chip, sizeof(info->chip));
+    memcpy(info->metric, count.config.asked, sizeof(info->metric));
+}
+
+static enum lab_status counters_open(const char *const *metrics, int n,
+                                     struct lab_gpu_counter_info *info,
+                                     char *why, size_t bytes)
+{
+    uint8_t *availability = NULL;
+    enum lab_status st = attach(why, bytes);
+    if (st)
+        return st;
+    if (count.metrics == metrics && count.asked == n && count.config.host) {
+        tell(info);
+        return LAB_OK;
+    }
+    if (count.config.host)
+        lab_cupti_config_close(&count.config);
+    st = ask_device(&availability, why, bytes);
+    if (!st)
+        st = lab_cupti_config_open(&count.config, count.cupti, count.chip,
+                                   availability, metrics, n, why, bytes);
+    lab_free(availability);
+    if (st)
+        return st;
+    count.metrics = metrics;
+    count.asked = n;
+    tell(info);
+    return LAB_OK;
+}
+
+/* ---- launches ---- */
+
+/* Every way to launch one kernel. */
+static const CUpti_CallbackId launch_calls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+};
+
+static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                      const CUpti_CallbackData *data)
+{
+    (void)id;
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API ||
+        data->callbackSite != CUPTI_API_EXIT)
+        return;
+    const CUresult *result = data->functionReturnValue;
+    if (result && *result == CUDA_SUCCESS)
+        count.launches++;
+}
+
+static enum lab_status counters_listen(bool on, char *why, size_t bytes)
+{
+    CUptiResult r = CUPTI_SUCCESS;
+    enum lab_status st = attach(why, bytes);
+    if (st)
+        return st;
+    if (on) {
+        count.launches = 0;
+        lab_cupti_listen(on_launch);
+    }
+    for (size_t i = 0; i < sizeof(launch_calls) / sizeof(launch_calls[0]) &&
+                       r == CUPTI_SUCCESS;
+         i++)
+        r = count.cupti->cuptiEnableCallback(
+            on, count.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch_calls[i]);
+    if (!on || r != CUPTI_SUCCESS)
+        lab_cupti_listen(NULL);
+    return r == CUPTI_SUCCESS ? LAB_OK
+                              : refused(r, "watch the launches", why, bytes);
+}
+
+static int64_t counters_launches(void)
+{
+    return count.launches;
+}
+
+/* ---- passes ---- */
+
+static CUptiResult make_data(size_t kernels)
+{
+    CUpti_RangeProfiler_GetCounterDataSize_Params size = {
+        .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler,
+        .pMetricNames = count.config.names,
+        .numMetrics = (size_t)count.config.n,
+        .maxNumOfRanges = kernels,
+        .maxNumRangeTreeNodes = (uint32_t)kernels};
+    CUptiResult r = count.cupti->cuptiRangeProfilerGetCounterDataSize(&size);
+    if (r != CUPTI_SUCCESS)
+        return r;
+    lab_free(count.data);
+    count.data_bytes = size.counterDataSize;
+    count.data = lab_alloc(count.data_bytes ? count.data_bytes : 1);
+    if (!count.data)
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params init = {
+        .structSize =
+            CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler,
+        .counterDataSize = count.data_bytes,
+        .pCounterData = count.data};
+    return count.cupti->cuptiRangeProfilerCounterDataImageInitialize(&init);
+}
+
+static CUptiResult set_config(size_t kernels)
+{
+    CUpti_RangeProfiler_SetConfig_Params p = {
+        .structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler,
+        .configSize = count.config.image_bytes,
+        .pConfig = count.config.image,
+        .counterDataImageSize = count.data_bytes,
+        .pCounterDataImage = count.data,
+        .range = CUPTI_AutoRange,
+        .replayMode = CUPTI_UserReplay,
+        .maxRangesPerPass = kernels,
+        .numNestingLevels = 1,
+        .minNestingLevel = 1};
+    return count.cupti->cuptiRangeProfilerSetConfig(&p);
+}
+
+/* Gives the counters back; the trace goes on. */
+static void disable(void)
+{
+    CUpti_RangeProfiler_Disable_Params p = {
+        .structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler};
+    if (count.profiler)
+        count.cupti->cuptiRangeProfilerDisable(&p);
+    count.profiler = NULL;
+    lab_free(count.data);
+    count.data = NULL;
+    if (count.paused) {
+        char ignored[LAB_GPU_TEXT];
+        lab_cupti_trace_pause(false, ignored, sizeof(ignored));
+    }
+    count.paused = false;
+}
+
+static enum lab_status counters_begin(int64_t kernels, char *why, size_t bytes)
+{
+    CUpti_RangeProfiler_Enable_Params p = {
+        .structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
+        .ctx = current_context()};
+    if (kernels <= 0 || kernels > INT32_MAX) {
+        snprintf(why, bytes, "no kernel ran: there is nothing to count");
+        return LAB_E_STATE;
+    }
+    enum lab_status st = lab_cupti_trace_pause(true, why, bytes);
+    if (st)
+        return st;
+    count.paused = true;
+    CUptiResult r = count.cupti->cuptiRangeProfilerEnable(&p);
+    if (r != CUPTI_SUCCESS) {
+        disable();
+        return refused(r, "take the counters", why, bytes);
+    }
+    count.profiler = p.pRangeProfilerObject;
+    r = make_data((size_t)kernels);
+    if (r == CUPTI_SUCCESS)
+        r = set_config((size_t)kernels);
+    if (r == CUPTI_SUCCESS)
+        return LAB_OK;
+    disable();
+    return refused(r, "set the counters", why, bytes);
+}
+
+static enum lab_status counters_pass_begin(char *why, size_t bytes)
+{
+    CUpti_RangeProfiler_Start_Params p = {
+        .structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler};
+    CUptiResult r = count.cupti->cuptiRangeProfilerStart(&p);
+    return r == CUPTI_SUCCESS ? LAB_OK
+                              : refused(r, "start the counters", why, bytes);
+}
+
+static enum lab_status counters_pass_end(bool *again, char *why, size_t bytes)
+{
+    CUpti_RangeProfiler_Stop_Params p = {
+        .structSize = CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler};
+    CUptiResult r = count.cupti->cuptiRangeProfilerStop(&p);
+    *again = r == CUPTI_SUCCESS && !p.isAllPassSubmitted;
+    return r == CUPTI_SUCCESS ? LAB_OK
+                              : refused(r, "stop the counters", why, bytes);
+}
+
+static enum lab_status decode(size_t *kernels, char *why, size_t bytes)
+{
+    CUpti_RangeProfiler_DecodeData_Params p = {
+        .structSize = CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE,
+        .pRangeProfilerObject = count.profiler};
+    CUptiResult r = count.cupti->cuptiRangeProfilerDecodeData(&p);
+    if (r != CUPTI_SUCCESS)
+        return refused(r, "decode the counters", why, bytes);
+    if (p.numOfRangeDropped > 0) {
+        snprintf(why, bytes, "CUPTI had no room for %zu kernels",
+                 p.numOfRangeDropped);
+        return LAB_E_DEVICE;
+    }
+    CUpti_RangeProfiler_GetCounterDataInfo_Params info = {
+        .structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE,
+        .pCounterDataImage = count.data,
+        .counterDataImageSize = count.data_bytes};
+    r = count.cupti->cuptiRangeProfilerGetCounterDataInfo(&info);
+    *kernels = info.numTotalRanges;
+    return r == CUPTI_SUCCESS ? LAB_OK
+                              : refused(r, "read the counters", why, bytes);
+}
+
+static enum lab_status read_all(double **values, int64_t *kernels, char *why,
+                                size_t bytes)
+{
+    size_t n = 0;
+    size_t each = (size_t)count.config.n;
+    enum lab_status st = decode(&n, why, bytes);
+    if (st)
+        return st;
+    double *v = lab_alloc_array(n * each + 1, sizeof(*v));
+    if (!v)
+        return lab_fail(LAB_E_NOMEM, "no memory for the counters");
+    for (size_t i = 0; i < n && !st; i++)
+        st = lab_cupti_config_read(&count.config, count.data, count.data_bytes,
+                                   i, v + i * each, why, bytes);
+    if (st) {
+        lab_free(v);
+        return st;
+    }
+    *values = v;
+    *kernels = (int64_t)n;
+    return LAB_OK;
+}
+
+static enum lab_status counters_end(double **values, int64_t *kernels,
+                                    char *why, size_t bytes)
+{
+    enum lab_status st = LAB_OK;
+    if (values && count.profiler)
+        st = read_all(values, kernels, why, bytes);
+    disable();
+    return st;
+}
+
+static void counters_close(void)
+{
+    if (!count.attached)
+        return;
+    disable();
+    if (count.config.host)
+        lab_cupti_config_close(&count.config);
+    count.metrics = NULL;
+    lab_cupti_listen(NULL);
+    lab_cupti_detach();
+    count.attached = false;
+}
+
+const struct lab_gpu_counter_ops lab_cupti_counter_ops = {
+    .probe = counters_probe,
+    .open = counters_open,
+    .listen = counters_listen,
+    .launches = counters_launches,
+    .begin = counters_begin,
+    .pass_begin = counters_pass_begin,
+    .pass_end = counters_pass_end,
+    .end = counters_end,
+    .close = counters_close,
+};
+#else
+static enum lab_status not_built(char *text, size_t bytes)
+{
+    snprintf(text, bytes,
+             "the CUDA module was built without CUPTI's Range Profiler: "
+             "install the cuda-cupti development package of CUDA 12.6 or "
+             "later and build again");
+    return LAB_E_UNSUPPORTED;
+}
+
+static enum lab_status not_built_open(const char *const *metrics, int n,
+                                      struct lab_gpu_counter_info *info,
+                                      char *why, size_t bytes)
+{
+    (void)metrics;
+    (void)n;
+    (void)info;
+    return not_built(why, bytes);
+}
+
+/* open() fails, so that nobody comes to the rest. */
+const struct lab_gpu_counter_ops lab_cupti_counter_ops = {
+    .probe = not_built, .open = not_built_open};
+#endif

@@ -1,0 +1,59 @@
+/* profiler/advice.h -- short rules about a kernel, each with its evidence.
+ *
+ * Pure functions over what is known of one kernel: its launch, its counters
+ * where they were taken, its step's formula and the device. A rule whose facts
+ * are unknown says nothing; no rule guesses. Thresholds stand in advice.c beside
+ * their reasons. Threads: any. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "trace/metric.h"
+
+enum lab_advice_rule {
+    LAB_ADVICE_LOW_OCCUPANCY, /* a resource holds the warps down */
+    LAB_ADVICE_FEW_BLOCKS,    /* some SMs have nothing to do */
+    LAB_ADVICE_TAIL,          /* the last wave is nearly empty */
+    LAB_ADVICE_UNCOALESCED,   /* a warp's request is spread over memory */
+    LAB_ADVICE_LAUNCH_BOUND,  /* launching takes longer than the work */
+    LAB_ADVICE_IDLE_TENSOR,   /* a product that tensor cores could do */
+    LAB_ADVICE_SMALL_TILES,   /* operands are fetched again and again */
+    LAB_ADVICE_COUNT
+};
+
+/* What is known. Unknown: NaN, LAB_UNKNOWN or false. */
+struct lab_advice_facts {
+    int64_t blocks; /* of the grid */
+    int64_t threads_per_block;
+    int64_t registers_per_thread;
+    int64_t sm_count;
+    double occupancy_pct; /* theoretical */
+    int occupancy_limit;  /* enum lab_occupancy_limit */
+    int64_t active_blocks_per_sm;
+    double time_ns;  /* of the kernel */
+    double wall_ns;  /* of the whole step, as the host saw it */
+    int64_t kernels; /* of the step */
+    double flop;     /* of the step's formula, when it is one kernel */
+    double bytes;    /* its tensors, each once */
+    double peak_dram_bytes_s;
+    struct lab_counters counters;
+};
+
+enum { LAB_ADVICE_TEXT = 400 };
+
+struct lab_advice {
+    enum lab_advice_rule rule;
+    double weight; /* the share of the kernel's time that it may cost, 0..1 */
+    char evidence[LAB_ADVICE_TEXT]; /* the numbers */
+    char remedy[LAB_ADVICE_TEXT];   /* what to try */
+};
+
+LAB_C_BEGIN
+void lab_advice_facts_init(struct lab_advice_facts *f); /* nothing is known */
+/* Fills out[] with what applies, the weightiest first; returns how many, at
+ * most LAB_ADVICE_COUNT. */
+int lab_advise(const struct lab_advice_facts *f,
+               struct lab_advice out[LAB_ADVICE_COUNT]);
+/* "low-occupancy" ... */
+const char *lab_advice_name(enum lab_advice_rule rule);
+LAB_C_END

@@ -1,0 +1,61 @@
+/* trace/metric.h -- hardware counters by name: what is asked for, and what the
+ * answers mean.
+ *
+ * Names are CUPTI's, which are ncu's. A chip that does not know one is asked
+ * for the rest; the figures made of it are then unknown. Pure functions and
+ * constant tables. Threads: any. */
+#pragma once
+#include "base/status.h"
+
+enum lab_counter_set {
+    LAB_COUNTERS_OFF,
+    LAB_COUNTERS_BASIC, /* time, occupancy, DRAM bytes, FLOPs, IPC: few passes
+                         */
+    LAB_COUNTERS_FULL,  /* also speed of light, caches, every data type */
+    LAB_COUNTERS_COUNT
+};
+
+enum { LAB_MAX_METRICS = 48 };
+
+/* What the counters of one kernel, or the sums of a step's kernels, say.
+ * Unknown: NaN. */
+struct lab_counters {
+    double time_ns;
+    double achieved_occupancy_pct; /* of the warps that a busy SM can hold */
+    double dram_read_bytes;
+    double dram_write_bytes;
+    double fp16_flop; /* on the ordinary lanes; a fused multiply-add is two */
+    double fp32_flop;
+    double fp64_flop;
+    double tensor_flop; /* of all data types that are known: */
+    double tf32_flop;
+    double bf16_flop;
+    double fp16_tensor_flop;
+    double fp64_tensor_flop;
+    double ipc; /* instructions a cycle of a busy SM */
+    double tensor_active_pct;
+    double sm_pct;     /* speed of light of the SMs */
+    double memory_pct; /* ... and of the memory system */
+    double dram_pct;
+    double l1_hit_pct;
+    double l2_hit_pct;
+    double sectors_per_load; /* 32-byte sectors a global load of a warp: 4 when
+                                32 floats lie side by side */
+    double sectors_per_store;
+};
+
+LAB_C_BEGIN
+/* "off", "basic", "full"; find: LAB_COUNTERS_COUNT when there is none. */
+const char *lab_counter_set_name(enum lab_counter_set set);
+enum lab_counter_set lab_counter_set_find(const char *name);
+/* The metrics to ask for, constant; returns how many (<= LAB_MAX_METRICS). */
+int lab_counter_metrics(enum lab_counter_set set, const char *const **names);
+
+void lab_counters_init(struct lab_counters *c); /* everything unknown */
+/* Makes one picture of the kernels of a step: sums are summed, shares are
+ * averaged over the kernels' time. values[k * stride + m] is metric names[m] of
+ * kernel k, m < n_metrics <= stride. A value that is NaN makes what it belongs to unknown. */
+void lab_counters_compute(struct lab_counters *out, const char *const *names,
+                          int n_metrics, const double *values, int stride,
+                          int n_kernels);
+LAB_C_END

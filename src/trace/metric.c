@@ -1,0 +1,178 @@
+/* Which counters are asked for, and what their values mean. */
+#include "trace/metric.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define INST "smsp__sass_thread_inst_executed_op_"
+#define TENSOR "sm__ops_path_tensor_src_"
+#define ACTIVE ".avg.pct_of_peak_sustained_active"
+#define ELAPSED ".avg.pct_of_peak_sustained_elapsed"
+#define LSU "_pipe_lsu_mem_global_op_"
+
+/* How the kernels' values become a step's figure. */
+enum merge {
+    SUM,   /* summed, times the weight */
+    SHARE, /* averaged over the kernels' time */
+    OVER,  /* summed, and divided by ... */
+    UNDER  /* ... this sum */
+};
+
+/* name, field, weight, merge. The smaller set first: it is the beginning of the
+ * larger one. Hopper has one count of fp16 products, other chips one for each
+ * accumulator; a chip does not know the names of the others. */
+#define BASIC_METRICS(X)                                                       \
+    X("gpu__time_duration.sum", time_ns, 1, SUM)                               \
+    X("sm__warps_active" ACTIVE, achieved_occupancy_pct, 1, SHARE)             \
+    X("dram__bytes_read.sum", dram_read_bytes, 1, SUM)                         \
+    X("dram__bytes_write.sum", dram_write_bytes, 1, SUM)                       \
+    X(INST "fadd_pred_on.sum", fp32_flop, 1, SUM)                              \
+    X(INST "fmul_pred_on.sum", fp32_flop, 1, SUM)                              \
+    X(INST "ffma_pred_on.sum", fp32_flop, 2, SUM)                              \
+    X("sm__inst_executed.avg.per_cycle_active", ipc, 1, SHARE)                 \
+    X("sm__pipe_tensor_cycles_active" ACTIVE, tensor_active_pct, 1, SHARE)     \
+    X(TENSOR "tf32_dst_fp32.sum", tf32_flop, 1, SUM)                           \
+    X(TENSOR "bf16_dst_fp32.sum", bf16_flop, 1, SUM)                           \
+    X(TENSOR "fp16.sum", fp16_tensor_flop, 1, SUM)                             \
+    X(TENSOR "fp16_dst_fp32.sum", fp16_tensor_flop, 1, SUM)                    \
+    X(TENSOR "fp16_dst_fp16.sum", fp16_tensor_flop, 1, SUM)
+#define FULL_METRICS(X)                                                        \
+    X(TENSOR "fp64.sum", fp64_tensor_flop, 1, SUM)                             \
+    X(INST "hadd_pred_on.sum", fp16_flop, 1, SUM)                              \
+    X(INST "hmul_pred_on.sum", fp16_flop, 1, SUM)                              \
+    X(INST "hfma_pred_on.sum", fp16_flop, 2, SUM)                              \
+    X(INST "dadd_pred_on.sum", fp64_flop, 1, SUM)                              \
+    X(INST "dmul_pred_on.sum", fp64_flop, 1, SUM)                              \
+    X(INST "dfma_pred_on.sum", fp64_flop, 2, SUM)                              \
+    X("sm__throughput" ELAPSED, sm_pct, 1, SHARE)                              \
+    X("gpu__compute_memory_throughput" ELAPSED, memory_pct, 1, SHARE)          \
+    X("gpu__dram_throughput" ELAPSED, dram_pct, 1, SHARE)                      \
+    X("l1tex__t_sector_hit_rate.pct", l1_hit_pct, 1, SHARE)                    \
+    X("lts__t_sector_hit_rate.pct", l2_hit_pct, 1, SHARE)                      \
+    X("l1tex__t_sectors" LSU "ld.sum", sectors_per_load, 1, OVER)              \
+    X("l1tex__t_requests" LSU "ld.sum", sectors_per_load, 1, UNDER)            \
+    X("l1tex__t_sectors" LSU "st.sum", sectors_per_store, 1, OVER)             \
+    X("l1tex__t_requests" LSU "st.sum", sectors_per_store, 1, UNDER)
+
+#define COUNT(name, field, weight, merge) +1
+#define NAME(name, field, weight, merge) name,
+#define ROW(name, field, weight, merge)                                        \
+    {offsetof(struct lab_counters, field), weight, merge},
+
+enum { BASIC = 0 BASIC_METRICS(COUNT), METRICS = BASIC FULL_METRICS(COUNT) };
+_Static_assert((int)METRICS <= (int)LAB_MAX_METRICS, "room for every metric");
+
+static const char *const metric_names[] = {BASIC_METRICS(NAME)
+                                               FULL_METRICS(NAME)};
+static const struct metric {
+    size_t field;
+    double weight;
+    enum merge merge;
+} metrics[] = {BASIC_METRICS(ROW) FULL_METRICS(ROW)};
+
+static const char *const set_names[] = {"off", "basic", "full"};
+
+const char *lab_counter_set_name(enum lab_counter_set set)
+{
+    return set < LAB_COUNTERS_COUNT ? set_names[set] : "off";
+}
+
+enum lab_counter_set lab_counter_set_find(const char *name)
+{
+    int i = 0;
+    while (i < LAB_COUNTERS_COUNT && strcmp(set_names[i], name) != 0)
+        i++;
+    return (enum lab_counter_set)i;
+}
+
+int lab_counter_metrics(enum lab_counter_set set, const char *const **names)
+{
+    *names = metric_names;
+    return set == LAB_COUNTERS_FULL ? METRICS : set ? BASIC : 0;
+}
+
+/* ---- what the values say ---- */
+
+enum { FIELDS = sizeof(struct lab_counters) / sizeof(double) };
+
+void lab_counters_init(struct lab_counters *c)
+{
+    double *field = (double *)c;
+    for (int i = 0; i < FIELDS; i++)
+        field[i] = NAN;
+}
+
+static int metric_find(const char *name)
+{
+    int i = 0;
+    while (i < METRICS && strcmp(metric_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* Column m, summed: with `weights` (of the kernels) or without. */
+static double column(const double *values, int stride, int m, int n_kernels,
+                     const double *weights)
+{
+    double sum = 0;
+    double weight = 0;
+    for (int k = 0; k < n_kernels; k++) {
+        double w = weights ? weights[(ptrdiff_t)k * stride] : 1;
+        sum += w * values[(ptrdiff_t)k * stride + m];
+        weight += w;
+    }
+    return weights ? sum / weight : sum;
+}
+
+/* The sum of those that are known. */
+static double tensor_sum(const struct lab_counters *c)
+{
+    const double parts[] = {c->tf32_flop, c->bf16_flop, c->fp16_tensor_flop,
+                            c->fp64_tensor_flop};
+    double sum = NAN;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!isnan(parts[i]))
+            sum = isnan(sum) ? parts[i] : sum + parts[i];
+    }
+    return sum;
+}
+
+void lab_counters_compute(struct lab_counters *out, const char *const *names,
+                          int n_metrics, const double *values, int stride,
+                          int n_kernels)
+{
+    const double *times = NULL; /* of the kernels; NULL: all count alike */
+    double under[FIELDS] = {0};
+    bool ratio[FIELDS] = {false};
+    bool asked[FIELDS] = {false};
+    lab_counters_init(out);
+    for (int m = 0; m < n_metrics && n_kernels > 0; m++) {
+        if (strcmp(names[m], metric_names[0]) == 0)
+            times = values + m;
+    }
+    for (int m = 0; m < n_metrics && n_kernels > 0; m++) {
+        int known = metric_find(names[m]);
+        if (known == METRICS)
+            continue;
+        const struct metric *row = &metrics[known];
+        size_t f = row->field / sizeof(double);
+        double value = column(values, stride, m, n_kernels,
+                              row->merge == SHARE ? times : NULL);
+        ratio[f] |= row->merge == UNDER;
+        double *field = (double *)out + f;
+        if (row->merge == UNDER) {
+            under[f] += value;
+            continue;
+        }
+        *field = value * row->weight + (asked[f] ? *field : 0);
+        asked[f] = true;
+    }
+    for (int f = 0; f < FIELDS; f++) {
+        double *field = (double *)out + f;
+        if (ratio[f]) /* no loads: no sectors a load */
+            *field = under[f] > 0 ? *field / under[f] : NAN;
+    }
+    out->tensor_flop = tensor_sum(out);
+}

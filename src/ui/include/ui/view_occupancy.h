@@ -1,0 +1,43 @@
+/* ui/view_occupancy.h -- what if: a launch with other numbers, and how full the
+ * GPU would be.
+ *
+ * The screen knows no GPU: whoever opens it computes. Threads: the UI's. */
+#pragma once
+#include "ui/screen.h"
+
+/* The numbers of a launch that a kernel's author chooses. */
+struct lab_occupancy_try {
+    int threads_per_block;
+    int registers_per_thread;
+    int64_t shared_bytes; /* of a block, static and dynamic */
+    int64_t blocks;       /* of the grid; 0: not known */
+};
+
+struct lab_occupancy_answer {
+    double occupancy_pct;
+    int blocks_per_sm;
+    int warps_per_sm;
+    int max_warps_per_sm;
+    /* Blocks that each resource alone would allow; INT32_MAX: any number. */
+    int by_warps;
+    int by_blocks;
+    int by_registers;
+    int by_shared;
+    double waves;   /* NaN: the grid is not known */
+    char limit[96]; /* "registers" ... */
+};
+
+struct lab_occupancy_args {
+    const char *kernel; /* its name and the device's: copied */
+    const char *device;
+    struct lab_occupancy_try launch; /* as it ran */
+    double achieved_pct;             /* NaN: not counted */
+    int max_threads_per_block;
+    int64_t max_shared_bytes; /* of a block */
+    void *user;               /* outlives the screen */
+    /* false: such a launch cannot run; out->limit says why. */
+    bool (*compute)(void *user, const struct lab_occupancy_try *launch,
+                    struct lab_occupancy_answer *out);
+};
+
+extern const struct lab_screen_ops lab_view_occupancy; /* the args above */

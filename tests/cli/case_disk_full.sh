@@ -1,0 +1,73 @@
+# shellcheck shell=sh
+# The database's disk fills up in the middle of a run: what is computed is whole
+# and told, the record is not, and says so. A limit on the size of files stands
+# for the disk; what it meets is an error of the write, not a signal.
+trap '' XFSZ
+db=$work/full.db
+
+# fresh: a database that a run has made, so that all tables are there, and the
+# most that its files may grow to, in blocks of 512 bytes.
+inline_lesson small
+fresh() {
+    rm -f "$db"*
+    run run small.md --backend cpu --iterations 1 --db "$db"
+    blocks=$(($(wc -c <"$db") / 512 + 200))
+}
+# limited ARG...: as run, with that limit and with what `input` holds.
+: >input
+limited() {
+    command=" (limited) $*"
+    status=0
+    (ulimit -f "$blocks" && exec timeout 120 "$LAB_EXE" "$@") <input >"$out" \
+        2>"$err" || status=$?
+}
+
+run run mlp-digits --json --backend cpu --epochs 2 --db other.db
+cp "$out" whole
+
+fresh
+limited run mlp-digits --json --backend cpu --epochs 2 --db "$db"
+expect_exit 0
+expect_stderr 'recording has stopped: run 2 lacks '
+expect_stderr 'the disk'
+expect_json "FILE2=$work/whole" 'len(of("iteration")) == 2 * 143' \
+    'one("summary")["iterations"] == 2 * 143' \
+    'one("summary")["loss_last"] ==
+     [r for r in other if r["type"] == "summary"][0]["loss_last"]' \
+    'one("summary")["run"] == 2' \
+    'one("summary")["recorded_whole"] is False' \
+    'one("summary")["records_lost"] > 0' \
+    '"the disk " in one("summary")["recording_error"]'
+# The run's row tells the training's end and what is missing.
+run profile list --json --db "$db"
+expect_exit 0
+expect_json 'rows[0]["run"] == 2' 'rows[0]["status"] == "done"' \
+    'rows[0]["iterations"] == 2 * 143'
+run profile show 2 --db "$db"
+expect_exit 0
+expect_stdout 'the disk'
+
+# What a whole record says.
+cp whole "$out"
+expect_json 'one("summary")["recorded_whole"] is True' \
+    '"recording_error" not in one("summary")'
+
+fresh
+limited run mlp-digits --backend cpu --epochs 2 --db "$db"
+expect_exit 0
+expect_stderr 'the disk'
+expect_stdout 'recorded in part only, as run 2: '
+expect_stdout 'of the held-back rows right'
+
+# The default walk and the plain stepper.
+fresh
+limited --backend cpu --epochs 2 --db "$db"
+expect_exit 0
+expect_stderr 'the disk'
+expect_stdout 'The run is kept, in part only, in'
+fresh
+printf 'train 400\nquit\n' >input
+limited --plain --backend cpu --db "$db" mlp-digits
+expect_exit 0
+expect_stderr 'the disk'
+expect_stdout 'recorded in part only, as run 2: '

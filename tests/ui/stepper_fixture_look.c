@@ -1,0 +1,269 @@
+/* What the fixture shows: snapshots of a walk without arithmetic. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stepper_fixture_priv.h"
+
+static char *copy(const char *s)
+{
+    return strcpy(malloc(strlen(s) + 1), s);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = fabs(((const struct lab_term *)a)->value);
+    double y = fabs(((const struct lab_term *)b)->value);
+    return (x < y) - (x > y);
+}
+
+/* xW[n,m] from x and W; everything else says that it is given. */
+static void explain(const struct stepper_fixture *f, struct lab_explanation *e)
+{
+    char text[128];
+    e->tensor = f->element.tensor;
+    e->index = f->element.index;
+    if (e->tensor < 0)
+        return;
+    const struct lab_tensor *t = &f->plan->tensors[e->tensor];
+    struct lab_shape place = {.rank = t->shape.rank};
+    char shape[LAB_SHAPE_TEXT];
+    lab_shape_unravel(&t->shape, e->index, place.dim);
+    snprintf(text, sizeof(text), "%s%s", t->name,
+             place.rank ? lab_shape_text(&place, shape) : "");
+    e->name = copy(text);
+    e->shown = f->values[e->tensor][e->index];
+    e->value = e->shown;
+    e->tolerance = 1e-5;
+    e->agrees = true;
+    e->step = -1;
+    if (strcmp(t->name, "fc1.xW") != 0 || f->position < 1)
+        return;
+    int64_t n = e->index / 16;
+    int64_t m = e->index % 16;
+    e->step = 0;
+    snprintf(text, sizeof(text), "sum_k x[%d,k] * fc1.W[k,%d]", (int)n, (int)m);
+    e->symbolic = copy(text);
+    e->terms = calloc(64, sizeof(*e->terms));
+    e->n_terms_all = e->n_terms = 64;
+    for (int k = 0; k < 64; k++) {
+        struct lab_term *term = &e->terms[k];
+        double x = f->values[fixture_tensor(f, "x")][n * 64 + k];
+        double w = f->values[fixture_tensor(f, "fc1.W")][k * 16 + m];
+        term->value = x * w;
+        snprintf(term->text, sizeof(term->text), "%.4g*%.4g", x, w);
+        term->source[0] =
+            (struct lab_element){fixture_tensor(f, "x"), n * 64 + k};
+        term->source[1] =
+            (struct lab_element){fixture_tensor(f, "fc1.W"), k * 16 + m};
+        term->n_sources = 2;
+    }
+    qsort(e->terms, 64, sizeof(*e->terms), by_size);
+}
+
+static void fill_stats(struct lab_stats *s, const double *v, int64_t n)
+{
+    double sum = 0;
+    double squares = 0;
+    int64_t finite = 0;
+    *s = (struct lab_stats){.count = n, .min = NAN, .max = NAN};
+    for (int64_t i = 0; i < n; i++) {
+        s->nan_count += isnan(v[i]) != 0;
+        s->inf_count += isinf(v[i]) != 0;
+        s->zero_count += v[i] == 0;
+        if (!isfinite(v[i]))
+            continue;
+        finite++;
+        sum += v[i];
+        squares += v[i] * v[i];
+        s->min = isnan(s->min) || v[i] < s->min ? v[i] : s->min;
+        s->max = isnan(s->max) || v[i] > s->max ? v[i] : s->max;
+    }
+    s->mean = sum / (double)finite;
+    s->std = sqrt(fmax(0, squares / (double)finite - s->mean * s->mean));
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(v[i]))
+            continue;
+        double share =
+            s->max > s->min ? (v[i] - s->min) / (s->max - s->min) : 0;
+        int bin = (int)(share * LAB_HISTOGRAM_BINS);
+        s->bin[bin < LAB_HISTOGRAM_BINS ? bin : LAB_HISTOGRAM_BINS - 1]++;
+    }
+}
+
+/* ---- snapshots ---- */
+
+/* Data and parameters are always there; the rest when a step has written it. */
+static bool written(const struct stepper_fixture *f, int t)
+{
+    if (f->plan->tensors[t].role <= LAB_TENSOR_STATE || f->iteration > 0)
+        return true;
+    for (int i = 0; i < f->position; i++) {
+        const struct lab_step *s = f->schedule->steps[i].step;
+        for (int k = 0; k < s->n_out; k++)
+            if (s->out[k] == t)
+                return true;
+    }
+    return f->fused && f->position > 0 && t == fixture_tensor(f, "fc1.xW");
+}
+
+static int64_t cut(const struct lab_shape *s, int axis, int64_t first,
+                   int64_t most)
+{
+    int64_t n = axis >= 0 ? s->dim[axis] - first : 1;
+    return n < most ? n : most;
+}
+
+static void fill_plane(const struct stepper_fixture *f, struct lab_plane *p)
+{
+    p->tensor = f->show.tensor;
+    p->show = f->show;
+    if (p->tensor < 0)
+        return;
+    const struct lab_shape *s = &f->plan->tensors[p->tensor].shape;
+    const double *v = f->values[p->tensor];
+    p->cols = cut(s, p->show.col_axis, p->show.col_first, LAB_PLANE_ELEMENTS);
+    p->rows = cut(s, p->show.row_axis, p->show.row_first,
+                  LAB_PLANE_ELEMENTS / p->cols);
+    p->value = calloc((size_t)(p->rows * p->cols), sizeof(double));
+    p->written = written(f, p->tensor);
+    for (int64_t i = 0; i < p->rows * p->cols; i++) {
+        int64_t at[LAB_MAX_RANK];
+        memcpy(at, p->show.fixed, sizeof(at));
+        if (p->show.row_axis >= 0)
+            at[p->show.row_axis] = p->show.row_first + i / p->cols;
+        if (p->show.col_axis >= 0)
+            at[p->show.col_axis] = p->show.col_first + i % p->cols;
+        p->value[i] = v[lab_shape_ravel(s, at, s->rank)];
+    }
+    fill_stats(&p->stats, v, f->plan->tensors[p->tensor].count);
+}
+
+static void fill_curve(struct lab_curve *c, int n, bool breaks, double from,
+                       double to)
+{
+    c->n = n;
+    c->iteration = calloc((size_t)n + 1, sizeof(*c->iteration));
+    c->value = calloc((size_t)n + 1, sizeof(*c->value));
+    for (int i = 0; i < n; i++) {
+        c->iteration[i] = i * 10;
+        c->value[i] = to + (from - to) * exp(-i / 15.0) + 0.02 * sin(i);
+    }
+    if (breaks && n > 40) {
+        c->value[20] = NAN;
+        c->value[30] = INFINITY;
+        c->value[31] = -INFINITY;
+    }
+}
+
+static void show_device(const struct stepper_fixture *f,
+                        struct lab_snapshot *out)
+{
+    snprintf(out->backend, sizeof(out->backend), f->cuda ? "cuda" : "cpu");
+    if (!f->cuda)
+        return;
+    snprintf(out->device.name, sizeof(out->device.name), "NVIDIA H200");
+    out->device.peak_fp32_flops = 66.9e12;
+    out->device.peak_dram_bytes_s = 4.8e12;
+}
+
+static void show_steps(const struct stepper_fixture *f,
+                       struct lab_snapshot *out)
+{
+    out->steps = calloc((size_t)f->schedule->n_steps, sizeof(*out->steps));
+    for (int i = 0; i < f->schedule->n_steps; i++) {
+        bool done = i < f->position;
+        out->steps[i] =
+            (struct lab_step_status){.exec = done || f->iteration ? i + 1 : 0,
+                                     .time_ns = 1000 + 731 * (i % 7) * (i % 7),
+                                     .done = done};
+    }
+    int loss = f->schedule->phase_first[LAB_LOSS + 1];
+    if (loss > f->schedule->phase_first[LAB_LOSS] && f->position >= loss)
+        out->loss = 1.0986;
+}
+
+static void show_training(const struct stepper_fixture *f,
+                          struct lab_snapshot *out)
+{
+    fill_curve(&out->losses, f->curve, f->curve_breaks, 2.3, 0.1);
+    fill_curve(&out->accuracies, f->curve / 5, false, 0.1, 0.97);
+    if (!f->curve)
+        return;
+    out->train_target = f->target;
+    out->train_done = f->curve * 10;
+    out->samples_per_s = 20511;
+    out->seconds_left = 16.4;
+    out->step_ms_median = 0.4875;
+    out->epoch = 4;
+    out->iterations_per_epoch = 144;
+    out->accuracy = 0.9472;
+}
+
+static void show_check(const struct stepper_fixture *f,
+                       struct lab_snapshot *out)
+{
+    if (!f->checked)
+        return;
+    out->checks = calloc(1, sizeof(*out->checks));
+    out->n_checks = 1;
+    *out->checks = (struct lab_check_result){.parameter = "fc2.W",
+                                             .elements = 48,
+                                             .max_error = 3.2e-9,
+                                             .worst = 7,
+                                             .analytic = 0.125,
+                                             .numeric = 0.125000001,
+                                             .passed = true};
+}
+
+enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
+{
+    struct stepper_fixture *f = user;
+    f->live_snapshots++;
+    *out = (struct lab_snapshot){.version = f->version,
+                                 .state = f->state,
+                                 .iteration = f->iteration,
+                                 .position = f->position,
+                                 .loss = NAN,
+                                 .accuracy = NAN,
+                                 .seconds_left = NAN};
+    out->plane.tensor = -1;
+    out->explanation.tensor = -1;
+    snprintf(out->error, sizeof(out->error), "%s", f->error);
+    if (f->state == LAB_SESSION_FAILED || f->state == LAB_SESSION_STARTING)
+        return LAB_OK;
+    snprintf(out->notice, sizeof(out->notice), "%s",
+             f->notice ? f->notice : "");
+    out->check_done = f->check_done;
+    out->check_of = f->check_of;
+    out->plan = f->plan;
+    out->schedule = f->schedule;
+    show_device(f, out);
+    show_steps(f, out);
+    memcpy(out->breaks, f->breaks, sizeof(out->breaks));
+    out->n_breaks = f->n_breaks;
+    snprintf(out->stop_reason, sizeof(out->stop_reason), "%s", f->stop_reason);
+    fill_plane(f, &out->plane);
+    explain(f, &out->explanation);
+    show_training(f, out);
+    show_check(f, out);
+    return LAB_OK;
+}
+
+void fixture_snapshot_release(void *user, struct lab_snapshot *s)
+{
+    struct stepper_fixture *f = user;
+    f->live_snapshots--;
+    free(s->steps);
+    free(s->plane.value);
+    free(s->explanation.name);
+    free(s->explanation.symbolic);
+    free(s->explanation.terms);
+    free(s->losses.iteration);
+    free(s->losses.value);
+    free(s->accuracies.iteration);
+    free(s->accuracies.value);
+    free(s->checks);
+    memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,182 @@
+/* The what-if screen with the real arithmetic of an H200: keys change a launch,
+ * and the answer follows. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "profiler/occupancy.h"
+#include "ui/view_occupancy.h"
+
+static struct lab_occupancy_device h200;
+
+static bool compute(void *user, const struct lab_occupancy_try *t,
+                    struct lab_occupancy_answer *out)
+{
+    struct lab_occupancy o;
+    struct lab_occupancy_launch l = {.threads_per_block = t->threads_per_block,
+                                     .registers_per_thread =
+                                         t->registers_per_thread,
+                                     .dynamic_shared_bytes = t->shared_bytes,
+                                     .grid_blocks = t->blocks};
+    memset(out, 0, sizeof(*out));
+    if (lab_occupancy_compute(&o, user, &l)) {
+        snprintf(out->limit, sizeof(out->limit), "%s", lab_error());
+        return false;
+    }
+    out->occupancy_pct = o.occupancy_pct;
+    out->blocks_per_sm = o.active_blocks_per_sm;
+    out->warps_per_sm = o.active_warps_per_sm;
+    out->max_warps_per_sm = h200.max_warps_per_sm;
+    out->by_warps = o.blocks_by_warps;
+    out->by_blocks = o.blocks_by_blocks;
+    out->by_registers = o.blocks_by_registers;
+    out->by_shared = o.blocks_by_shared;
+    out->waves = o.waves;
+    lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
+    return o.active_blocks_per_sm > 0;
+}
+
+struct shown {
+    struct lab_screen screen;
+    char *text;
+};
+
+static void show(struct shown *s, int h, int w, bool ascii)
+{
+    struct lab_canvas c;
+    lab_free(s->text);
+    assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
+    s->screen.ops->draw(&s->screen, &c, (struct lab_rect){0, 0, h, w});
+    s->text = lab_canvas_dump(&c);
+    lab_canvas_release(&c);
+    assert_non_null(s->text);
+}
+
+static void says(struct shown *s, const char *part)
+{
+    show(s, 22, 80, false);
+    if (!strstr(s->text, part))
+        fail_msg("no \"%s\" in\n%s", part, s->text);
+}
+
+static void press(struct shown *s, int action, int times)
+{
+    while (times-- > 0)
+        assert_true(s->screen.ops->action(&s->screen, action));
+}
+
+static int open_it(void **state)
+{
+    static struct shown s;
+    struct lab_device_info info = {.compute_major = 9,
+                                   .compute_minor = 0,
+                                   .sm_count = 132,
+                                   .max_threads_per_sm = 2048,
+                                   .max_warps_per_sm = 64,
+                                   .max_blocks_per_sm = 32,
+                                   .warp_size = 32,
+                                   .max_registers_per_sm = 65536,
+                                   .max_shared_per_sm_bytes = 228 << 10,
+                                   .max_shared_per_block_optin_bytes = 227
+                                                                       << 10};
+    struct lab_occupancy_args args = {.kernel = "gemm(float*)",
+                                      .device = "NVIDIA H200",
+                                      .launch = {256, 128, 16384, 1056},
+                                      .achieved_pct = 17.5,
+                                      .max_threads_per_block = 1024,
+                                      .max_shared_bytes = 227 << 10,
+                                      .user = &h200,
+                                      .compute = compute};
+    assert_int_equal(lab_occupancy_device_init(&h200, &info), LAB_OK);
+    memset(&s, 0, sizeof(s));
+    s.screen.ops = &lab_view_occupancy;
+    s.screen.state = lab_alloc(lab_view_occupancy.state_bytes);
+    assert_non_null(s.screen.state);
+    assert_int_equal(lab_view_occupancy.init(&s.screen, &args), LAB_OK);
+    *state = &s;
+    return 0;
+}
+
+static int close_it(void **state)
+{
+    struct shown *s = *state;
+    lab_free(s->text);
+    lab_free(s->screen.state);
+    return 0;
+}
+
+/* 65,536 registers / (128 * 256) = 2 blocks of 8 warps, of 64. */
+static void as_it_ran(void **state)
+{
+    struct shown *s = *state;
+    says(s, "occupancy 25.0 %: 2 blocks, 16 of 64 warps on an SM, 4.00 waves");
+    says(s, "registers        2 blocks   <- the limit");
+    says(s, "warps            8 blocks");
+    says(s, "17.5 % achieved");
+    says(s, "gemm(float*)");
+}
+
+static void fewer_registers_more_warps(void **state)
+{
+    struct shown *s = *state;
+    press(s, LAB_ACT_DOWN, 1);
+    press(s, LAB_ACT_LEFT, 8); /* 128 -> 64 */
+    says(s, "it ran with 128");
+    says(s, "occupancy 50.0 %: 4 blocks");
+    press(s, LAB_ACT_OWN, 1); /* as it ran */
+    says(s, "occupancy 25.0 %");
+}
+
+/* Other blocks cover the same work with another grid. */
+static void another_block_another_grid(void **state)
+{
+    struct shown *s = *state;
+    press(s, LAB_ACT_LEFT, 4); /* 128 threads: 4 blocks an SM, 2112 blocks */
+    says(s, "occupancy 25.0 %: 4 blocks, 16 of 64 warps on an SM, 4.00 waves");
+    press(s, LAB_ACT_LEFT, 100); /* it stops at one warp */
+    says(s, "        32   it ran with 256");
+    press(s, LAB_ACT_RIGHT, 100);
+    says(s, "      1024   it ran with 256");
+    says(s, "such a launch cannot run"); /* 1024 * 128 registers */
+}
+
+static void shared_memory_limits(void **state)
+{
+    struct shown *s = *state;
+    press(s, LAB_ACT_DOWN, 2);
+    press(s, LAB_ACT_PAGE_UP, 100);
+    says(s, "shared memory    1 block   <- the limit");
+    says(s, "KiB of shared memory");
+}
+
+static void every_size_and_ascii(void **state)
+{
+    struct shown *s = *state;
+    for (int h = 1; h < 30; h++)
+        for (int w = 1; w < 90; w += 11)
+            show(s, h, w, true);
+    for (const char *p = s->text; *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(as_it_ran, open_it, close_it),
+        cmocka_unit_test_setup_teardown(fewer_registers_more_warps, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(another_block_another_grid, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(shared_memory_limits, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(every_size_and_ascii, open_it,
+                                        close_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/* Every rule on a kernel that shows it, and on one that does not; and silence
+ * where nothing is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiler/advice.h"
+#include "trace/record.h"
+
+/* A kernel that does everything well, on a device of 132 SMs: 2 full waves of
+ * 8 blocks a SM, every load side by side, on tensor cores. */
+static struct lab_advice_facts good(void)
+{
+    struct lab_advice_facts f;
+    lab_advice_facts_init(&f);
+    f.blocks = 2 * 8 * 132;
+    f.threads_per_block = 256;
+    f.registers_per_thread = 32;
+    f.sm_count = 132;
+    f.occupancy_pct = 100;
+    f.occupancy_limit = LAB_LIMIT_WARPS;
+    f.active_blocks_per_sm = 8;
+    f.time_ns = 200e3;
+    f.wall_ns = 210e3;
+    f.kernels = 1;
+    f.flop = 2e10;
+    f.bytes = 5e7;
+    f.peak_dram_bytes_s = 4.8e12;
+    f.counters.sectors_per_load = 4;
+    f.counters.sectors_per_store = 4;
+    f.counters.tensor_flop = 2e10;
+    f.counters.dram_read_bytes = 4e7;
+    f.counters.dram_write_bytes = 2e7;
+    return f;
+}
+
+static bool says(const struct lab_advice_facts *f, enum lab_advice_rule rule,
+                 const char *evidence)
+{
+    struct lab_advice all[LAB_ADVICE_COUNT];
+    int n = lab_advise(f, all);
+    for (int i = 0; i < n; i++) {
+        assert_in_range((int64_t)(all[i].weight * 1000), 0, 1000);
+        assert_true(i == 0 || all[i].weight <= all[i - 1].weight);
+        assert_true(all[i].remedy[0] != '\0');
+        if (all[i].rule == rule) {
+            assert_non_null(strstr(all[i].evidence, evidence));
+            return true;
+        }
+    }
+    return false;
+}
+
+static void a_good_kernel_needs_no_advice(void **state)
+{
+    struct lab_advice all[LAB_ADVICE_COUNT];
+    struct lab_advice_facts f = good();
+    (void)state;
+    assert_int_equal(lab_advise(&f, all), 0);
+}
+
+static void what_is_unknown_is_not_judged(void **state)
+{
+    struct lab_advice all[LAB_ADVICE_COUNT];
+    struct lab_advice_facts f;
+    (void)state;
+    lab_advice_facts_init(&f);
+    assert_int_equal(lab_advise(&f, all), 0);
+}
+
+static void occupancy_and_its_reason(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.occupancy_pct = 25;
+    f.occupancy_limit = LAB_LIMIT_REGISTERS;
+    assert_true(says(&f, LAB_ADVICE_LOW_OCCUPANCY, "registers"));
+    f.occupancy_limit = LAB_LIMIT_SHARED;
+    assert_true(says(&f, LAB_ADVICE_LOW_OCCUPANCY, "shared memory"));
+    f.occupancy_pct = 50;
+    assert_false(says(&f, LAB_ADVICE_LOW_OCCUPANCY, ""));
+}
+
+static void blocks_for_every_multiprocessor(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.blocks = 131;
+    assert_true(says(&f, LAB_ADVICE_FEW_BLOCKS, "1 SMs"));
+    f.blocks = 132;
+    assert_false(says(&f, LAB_ADVICE_FEW_BLOCKS, ""));
+}
+
+static void a_nearly_empty_last_wave(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.blocks = 8 * 132 + 10; /* 1.01 waves */
+    assert_true(says(&f, LAB_ADVICE_TAIL, "1 % full"));
+    f.blocks = 20 * 8 * 132 + 10; /* 20.01: one in 21 is little */
+    assert_false(says(&f, LAB_ADVICE_TAIL, ""));
+    f.blocks = 2 * 8 * 132 - 1;
+    assert_false(says(&f, LAB_ADVICE_TAIL, ""));
+}
+
+static void requests_that_are_spread(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.counters.sectors_per_load = 32;
+    assert_true(says(&f, LAB_ADVICE_UNCOALESCED, "load touches 32.0"));
+    f = good();
+    f.counters.sectors_per_store = 17;
+    assert_true(says(&f, LAB_ADVICE_UNCOALESCED, "store touches 17.0"));
+    f.counters.sectors_per_store = 8; /* doubles side by side */
+    assert_false(says(&f, LAB_ADVICE_UNCOALESCED, ""));
+}
+
+static void launches_that_cost_more_than_the_work(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.time_ns = 1800;
+    f.wall_ns = 12000;
+    assert_true(says(&f, LAB_ADVICE_LAUNCH_BOUND, "12.0 us"));
+    f.kernels = 4; /* 3 us each */
+    assert_false(says(&f, LAB_ADVICE_LAUNCH_BOUND, ""));
+}
+
+static void products_off_the_tensor_cores(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.counters.tensor_flop = 0;
+    assert_true(says(&f, LAB_ADVICE_IDLE_TENSOR, "2e+10"));
+    f.bytes = 1e10; /* two operations a byte: no product */
+    assert_false(says(&f, LAB_ADVICE_IDLE_TENSOR, ""));
+    f = good();
+    f.counters.tensor_flop = NAN;
+    assert_false(says(&f, LAB_ADVICE_IDLE_TENSOR, ""));
+}
+
+static void operands_fetched_again(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.counters.dram_read_bytes = 9e8; /* 190 us at 4.8 TB/s */
+    assert_true(says(&f, LAB_ADVICE_SMALL_TILES, "18.4 times"));
+    f.time_ns = 2e6; /* it does not limit */
+    assert_false(says(&f, LAB_ADVICE_SMALL_TILES, ""));
+}
+
+static void rules_have_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LAB_ADVICE_COUNT; i++)
+        assert_true(lab_advice_name((enum lab_advice_rule)i)[0] != '\0');
+    assert_string_equal(lab_advice_name(LAB_ADVICE_COUNT), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_kernel_needs_no_advice),
+        cmocka_unit_test(what_is_unknown_is_not_judged),
+        cmocka_unit_test(occupancy_and_its_reason),
+        cmocka_unit_test(blocks_for_every_multiprocessor),
+        cmocka_unit_test(a_nearly_empty_last_wave),
+        cmocka_unit_test(requests_that_are_spread),
+        cmocka_unit_test(launches_that_cost_more_than_the_work),
+        cmocka_unit_test(products_off_the_tensor_cores),
+        cmocka_unit_test(operands_fetched_again),
+        cmocka_unit_test(rules_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* Ceilings of the CPU: measured, in order, and refused where there is none.
+ * How fast they are is for docs/measurements.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "engine/ceiling.h"
+
+static void what_the_cpu_can_do(void **state)
+{
+    struct lab_backend *be = NULL;
+    (void)state;
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    for (int i = 0; i < LAB_CEILING_COUNT; i++) {
+        struct lab_ceiling_result r;
+        enum lab_ceiling c = (enum lab_ceiling)i;
+        enum lab_status st = lab_backend_ceiling(be, c, &r);
+        bool has = c == LAB_CEILING_COPY || c == LAB_CEILING_FP32;
+        assert_int_equal(st, has ? LAB_OK : LAB_E_UNSUPPORTED);
+        if (st)
+            continue;
+        assert_true(r.repeats >= 5 && r.size > 0);
+        assert_true(r.worst > 0);
+        assert_true(r.best >= r.median && r.median >= r.worst);
+    }
+    lab_backend_close(be);
+}
+
+static void memory_may_be_short(void **state)
+{
+    struct lab_backend *be = NULL;
+    struct lab_ceiling_result r;
+    (void)state;
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    for (int nth = 1; nth <= 2; nth++) {
+        lab_mem_fail_from(nth);
+        enum lab_status st = lab_backend_ceiling(be, LAB_CEILING_COPY, &r);
+        lab_mem_fail_from(0);
+        assert_int_equal(st, LAB_E_NOMEM);
+    }
+    lab_backend_close(be);
+}
+
+static void a_backend_without_any(void **state)
+{
+    struct lab_backend *be = NULL;
+    struct lab_ceiling_result r;
+    (void)state;
+    assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
+    assert_int_equal(lab_backend_ceiling(be, LAB_CEILING_FP32, &r),
+                     LAB_E_UNSUPPORTED);
+    lab_backend_close(be);
+}
+
+static void names_are_stable(void **state)
+{
+    static const char *const names[] = {"copy", "fp32", "tf32", "bf16", "fp16"};
+    (void)state;
+    for (int i = 0; i < LAB_CEILING_COUNT; i++) {
+        assert_string_equal(lab_ceiling_name((enum lab_ceiling)i), names[i]);
+        assert_true(lab_ceiling_text((enum lab_ceiling)i)[0] != '\0');
+    }
+    assert_string_equal(lab_ceiling_unit(LAB_CEILING_COPY), "B/s");
+    assert_string_equal(lab_ceiling_name(LAB_CEILING_COUNT), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_cpu_can_do),
+        cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(a_backend_without_any),
+        cmocka_unit_test(names_are_stable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

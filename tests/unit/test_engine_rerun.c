@@ -1,0 +1,208 @@
+/* Steps that run again, as for counters: whatever range, however often, nothing
+ * changes, bit for bit, and what they compute meanwhile is what they computed
+ * before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+/* Parameters, moments of Adam, running statistics and masks all take part. */
+static void describe(struct net *n)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 7;
+    net_node(n, "conv conv2d filters=3 kernel=3");
+    net_node(n, "norm batch_norm");
+    net_node(n, "flat flatten");
+    net_node(n, "drop dropout p=0.4");
+    net_node(n, "fc dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adam lr=0.01");
+    net_walk(n, "cpu");
+}
+
+static bool net_is(struct net *n, const struct net_moment *want)
+{
+    struct net_moment *now = net_keep(n);
+    bool same = net_is_same(n, want, now);
+    net_moment_free(now);
+    return same;
+}
+
+struct watch {
+    struct net *net;
+    int passes;
+    int wanted;
+    int began;
+    int first; /* step of the range that was seen first, last */
+    int last;
+    int fails_at; /* the pass that fails, from 1; 0: none */
+    const struct net_moment *truth;
+    bool same; /* what the passes computed */
+};
+
+static enum lab_status pass_begin(void *user)
+{
+    struct watch *w = user;
+    w->began = 0;
+    w->first = -1;
+    return LAB_OK;
+}
+
+static void step_begin(void *user, int index)
+{
+    struct watch *w = user;
+    if (w->first < 0)
+        w->first = index;
+    w->last = index;
+    w->began++;
+}
+
+static void step_end(void *user, int index)
+{
+    struct watch *w = user;
+    assert_int_equal(index, w->last);
+}
+
+static enum lab_status pass_end(void *user, bool *again)
+{
+    struct watch *w = user;
+    w->passes++;
+    if (w->passes == w->fails_at)
+        return lab_fail(LAB_E_DEVICE, "no counters today");
+    *again = w->passes < w->wanted;
+    if (w->truth)
+        w->same = w->same && net_is(w->net, w->truth);
+    return LAB_OK;
+}
+
+static enum lab_status rerun(struct watch *w, int from, int to)
+{
+    struct lab_rerun r = {.user = w,
+                          .pass_begin = pass_begin,
+                          .step_begin = step_begin,
+                          .step_end = step_end,
+                          .pass_end = pass_end};
+    w->passes = 0;
+    return lab_walk_rerun(w->net->walk, from, to, &r);
+}
+
+static void every_range_leaves_every_bit(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n);
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, 2 * steps); /* the moments are not zero any more */
+    struct net_moment *before = net_keep(&n);
+    for (int from = 0; from < steps; from += 3) {
+        for (int to = from + 1; to <= steps; to += 4) {
+            struct watch w = {.net = &n, .wanted = 3};
+            assert_int_equal(rerun(&w, from, to), LAB_OK);
+            assert_int_equal(w.passes, 3);
+            assert_int_equal(w.first, from);
+            assert_int_equal(w.last, to - 1);
+            assert_int_equal(w.began, to - from);
+            assert_true(net_is(&n, before));
+        }
+    }
+    net_moment_free(before);
+    net_free(&n);
+}
+
+static void passes_compute_what_was_computed(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n);
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, 2 * steps);
+    struct net_moment *before = net_keep(&n);
+    struct watch w = {.net = &n, .wanted = 2, .truth = before, .same = true};
+    assert_int_equal(rerun(&w, 0, steps), LAB_OK);
+    assert_true(w.same);
+    net_moment_free(before);
+    net_free(&n);
+}
+
+static void in_the_middle_of_an_iteration(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n);
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, steps + steps / 2);
+    struct net_moment *before = net_keep(&n);
+    struct watch w = {.net = &n, .wanted = 2};
+    assert_int_equal(rerun(&w, 0, steps / 2), LAB_OK);
+    assert_true(net_is(&n, before));
+    assert_int_equal(rerun(&w, 0, steps / 2 + 1), LAB_E_STATE);
+    assert_non_null(strstr(lab_error(), "has not run"));
+    assert_int_equal(w.passes, 0);
+    net_moment_free(before);
+    net_free(&n);
+}
+
+static void a_failing_pass_leaves_every_bit(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n);
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, steps);
+    struct net_moment *before = net_keep(&n);
+    struct watch w = {.net = &n, .wanted = 3, .fails_at = 2};
+    assert_int_equal(rerun(&w, 0, steps), LAB_E_DEVICE);
+    assert_int_equal(w.passes, 2);
+    assert_true(net_is(&n, before));
+    net_moment_free(before);
+    net_free(&n);
+}
+
+static void another_variant_is_not_what_ran(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n);
+    net_choose(&n, "fc", "naive");
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, steps);
+    net_choose(&n, "fc", "blas");
+    struct watch w = {.net = &n, .wanted = 1};
+    assert_int_equal(rerun(&w, 0, steps), LAB_E_STATE);
+    assert_non_null(strstr(lab_error(), "ran as naive"));
+    net_free(&n);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    struct net n;
+    (void)state;
+    describe(&n);
+    net_steps(&n, 3);
+    struct watch w = {.net = &n, .wanted = 1};
+    assert_int_equal(rerun(&w, 2, 2), LAB_E_ARG);
+    assert_int_equal(rerun(&w, -1, 2), LAB_E_ARG);
+    assert_int_equal(rerun(&w, 0, 1000000), LAB_E_ARG);
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_range_leaves_every_bit),
+        cmocka_unit_test(passes_compute_what_was_computed),
+        cmocka_unit_test(in_the_middle_of_an_iteration),
+        cmocka_unit_test(a_failing_pass_leaves_every_bit),
+        cmocka_unit_test(another_variant_is_not_what_ran),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* What counters mean: sums, shares weighted with time, ratios, and everything
+ * that is unknown. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/metric.h"
+
+#define INST "smsp__sass_thread_inst_executed_op_"
+
+static void sets_are_named_and_nested(void **state)
+{
+    const char *const *basic;
+    const char *const *full;
+    (void)state;
+    int n = lab_counter_metrics(LAB_COUNTERS_BASIC, &basic);
+    int m = lab_counter_metrics(LAB_COUNTERS_FULL, &full);
+    assert_true(n > 0 && n < m && m <= LAB_MAX_METRICS);
+    for (int i = 0; i < n; i++)
+        assert_string_equal(basic[i], full[i]);
+    for (int i = 0; i < m; i++)
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(full[i], full[k]);
+    assert_int_equal(lab_counter_metrics(LAB_COUNTERS_OFF, &full), 0);
+    for (int s = 0; s < LAB_COUNTERS_COUNT; s++)
+        assert_int_equal(
+            lab_counter_set_find(lab_counter_set_name((enum lab_counter_set)s)),
+            s);
+    assert_int_equal(lab_counter_set_find("many"), LAB_COUNTERS_COUNT);
+}
+
+static void kernels_are_summed_and_averaged(void **state)
+{
+    static const char *const names[] = {
+        "sm__warps_active.avg.pct_of_peak_sustained_active",
+        "gpu__time_duration.sum",
+        INST "fadd_pred_on.sum",
+        INST "ffma_pred_on.sum",
+        "dram__bytes_read.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "something__else.sum"};
+    /* Two kernels of 8 metrics, in rows of 10. */
+    static const double v[] = {50, 300, 7, 10, 1000, 64, 16, 1, -1, -1,
+                               90, 100, 3, 20, 24,   8,  8,  1, -1, -1};
+    struct lab_counters c;
+    (void)state;
+    lab_counters_compute(&c, names, 8, v, 10, 2);
+    assert_float_equal(c.achieved_occupancy_pct, (50 * 300 + 90 * 100) / 400.0,
+                       1e-12);
+    assert_float_equal(c.time_ns, 400, 0);
+    assert_float_equal(c.fp32_flop, 7 + 3 + 2 * 30, 0);
+    assert_float_equal(c.dram_read_bytes, 1024, 0);
+    assert_float_equal(c.sectors_per_load, 72 / 24.0, 1e-12);
+    assert_true(isnan(c.dram_write_bytes));
+    assert_true(isnan(c.tensor_flop));
+    assert_true(isnan(c.sectors_per_store));
+}
+
+static void unknown_stays_unknown(void **state)
+{
+    static const char *const names[] = {
+        INST "fadd_pred_on.sum", INST "ffma_pred_on.sum",
+        "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"};
+    const double v[] = {NAN, 10, 2048, 0, 0};
+    struct lab_counters c;
+    (void)state;
+    lab_counters_compute(&c, names, 5, v, 5, 1);
+    assert_true(isnan(c.fp32_flop)); /* a part of it is unknown */
+    assert_float_equal(c.tensor_flop, 2048, 0);
+    assert_true(isnan(c.sectors_per_store)); /* no stores: no ratio */
+    lab_counters_compute(&c, names, 5, v, 5, 0);
+    assert_true(isnan(c.tensor_flop));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_are_named_and_nested),
+        cmocka_unit_test(kernels_are_summed_and_averaged),
+        cmocka_unit_test(unknown_stays_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

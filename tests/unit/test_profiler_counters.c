@@ -1,0 +1,341 @@
+/* Counting, with a libcupti that the test plays: every kernel's values reach
+ * its step, the trace pauses, nothing changes; and every way in which counters
+ * may be refused. Then CUPTI's own host side, where it is installed: what our
+ * metrics cost on the chips of compute capability 7.5 to 9.0. No GPU. */
+#include <dlfcn.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cupti_attach.h"
+#include "cupti_config.h"
+#include "profiler/counters.h"
+#include "unit/fake_cupti.h"
+#include "unit/net.h"
+#include "unit/profiler_sink.h"
+
+#ifdef LAB_HAVE_COUNTERS
+static struct fake_cupti *fake;
+static void (*count_launch)(void);
+
+/* The module asks the driver for the context; here it is this. */
+CUresult cuCtxGetCurrent(CUcontext *out);
+CUresult cuCtxGetCurrent(CUcontext *out)
+{
+    static char context;
+    *out = (CUcontext)(void *)&context;
+    return CUDA_SUCCESS;
+}
+
+/* A backend that is the CPU's, and "launches" a kernel for every step, two for
+ * a matmul. */
+static struct lab_backend_ops playing;
+
+static enum lab_status run(struct lab_backend *be, const struct lab_variant *v,
+                           struct lab_call *call)
+{
+    count_launch();
+    if (v->step && strcmp(v->step, "matmul") == 0)
+        count_launch();
+    return lab_backend_cpu.run(be, v, call);
+}
+
+struct rig {
+    struct net net;
+    struct kept *kept;
+    struct lab_profiler *profiler;
+    struct lab_sink sink;
+};
+
+static void open_rig(struct rig *r)
+{
+    struct lab_backend *be = NULL;
+    struct lab_observer observer;
+    memset(fake, 0, sizeof(*fake));
+    fake->passes = 3;
+    r->kept = kept_new();
+    r->sink = kept_sink(r->kept);
+    struct lab_profiler_config config = {
+        .sink = &r->sink, .backend = "cuda", .gpu = &lab_gpu_profiler_cupti};
+    assert_int_equal(lab_profiler_new(&r->profiler, &config), LAB_OK);
+    net_init(&r->net);
+    net_tensor(&r->net, "x 4,3", NULL);
+    net_labels(&r->net, "y 4", 3);
+    net_node(&r->net, "fc dense units=3");
+    net_loss(&r->net, "softmax_cross_entropy");
+    net_optimizer(&r->net, "adam lr=0.1");
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    playing = lab_backend_cpu;
+    playing.run = run;
+    be->ops = &playing;
+    net_walk_on(&r->net, be);
+    lab_profiler_observer(r->profiler, &observer);
+    assert_int_equal(lab_walk_observe(r->net.walk, &observer), LAB_OK);
+    net_choose(&r->net, "*", "naive");
+}
+
+static void close_rig(struct rig *r)
+{
+    net_free(&r->net);
+    lab_profiler_free(r->profiler);
+    assert_int_equal(fake->hosts, 0);
+    assert_int_equal(fake->enabled, 0);
+    assert_int_equal(fake->subscribed, 0);
+    kept_free(r->kept);
+}
+
+static int metrics_of(const struct rig *r, int64_t exec, int64_t kernel)
+{
+    int n = 0;
+    for (size_t i = 0; i < r->kept->n; i++) {
+        const struct lab_record *at = &r->kept->records[i];
+        n += at->kind == LAB_RECORD_METRIC && at->u.metric.exec == exec &&
+             at->u.metric.kernel_ordinal == kernel;
+    }
+    return n;
+}
+
+static void every_kernel_gets_its_values(void **state)
+{
+    struct rig r;
+    struct lab_counted c;
+    (void)state;
+    open_rig(&r);
+    int steps = lab_walk_schedule(r.net.walk)->n_steps;
+    net_steps(&r.net, steps);
+    struct net_moment *before = net_keep(&r.net);
+    int on = fake->kinds_on;
+    assert_true(on > 0);
+    assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 0, steps,
+                                        LAB_COUNTERS_FULL, &c),
+                     LAB_OK);
+    struct net_moment *after = net_keep(&r.net);
+    net_same(&r.net, "counting", before, after);
+    assert_int_equal(fake->kinds_on, on);
+    assert_int_equal(fake->kinds_on_while_counting, 0);
+    assert_int_equal(fake->passes_run, 3);
+    assert_int_equal(c.passes, 3);
+    assert_string_equal(c.chip, "GP999");
+    const char *const *names;
+    assert_int_equal(c.metrics, lab_counter_metrics(LAB_COUNTERS_FULL, &names) -
+                                    1); /* fp64's is not known */
+    int64_t kernel = 0;
+    for (int i = 0; i < steps; i++) {
+        int64_t exec;
+        int64_t ns;
+        const struct lab_step *s = lab_walk_schedule(r.net.walk)->steps[i].step;
+        bool two = strcmp(strchr(s->name, '.'), ".matmul") == 0;
+        lab_walk_step_status(r.net.walk, i, &exec, &ns);
+        for (int k = 0; k <= two; k++, kernel++)
+            assert_int_equal(metrics_of(&r, exec, k), c.metrics);
+        assert_int_equal(metrics_of(&r, exec, two + 1), 0);
+    }
+    assert_int_equal(c.kernels, kernel);
+    net_moment_free(before);
+    net_moment_free(after);
+    close_rig(&r);
+}
+
+static void values_are_the_kernels_own(void **state)
+{
+    struct rig r;
+    struct lab_counted c;
+    (void)state;
+    open_rig(&r);
+    net_steps(&r.net, 3); /* fc.matmul, fc.bias, loss.softmax */
+    assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 1, 3,
+                                        LAB_COUNTERS_BASIC, &c),
+                     LAB_OK);
+    assert_int_equal(c.kernels, 2);
+    int seen = 0;
+    for (size_t i = 0; i < r.kept->n; i++) {
+        const struct lab_metric_record *m = &r.kept->records[i].u.metric;
+        if (r.kept->records[i].kind != LAB_RECORD_METRIC)
+            continue;
+        assert_int_equal(m->exec, 2 + seen / c.metrics);
+        assert_int_equal(m->kernel_ordinal, 0);
+        assert_float_equal(m->value,
+                           100 * (seen / c.metrics) + seen % c.metrics, 0);
+        assert_int_equal(m->passes, 3);
+        seen++;
+    }
+    assert_int_equal(seen, 2 * c.metrics);
+    close_rig(&r);
+}
+
+static void count_fails(const char *said)
+{
+    struct rig r;
+    struct lab_counted c;
+    struct fake_cupti wanted = *fake;
+    open_rig(&r);
+    fake->availability_gives = wanted.availability_gives;
+    fake->start_gives = wanted.start_gives;
+    fake->vgpu = wanted.vgpu;
+    fake->lost_range = wanted.lost_range;
+    net_steps(&r.net, 3);
+    int on = fake->kinds_on;
+    assert_int_not_equal(lab_profiler_count(r.profiler, r.net.walk, 0, 3,
+                                            LAB_COUNTERS_BASIC, &c),
+                         LAB_OK);
+    net_said(said);
+    assert_int_equal(fake->kinds_on, on);
+    assert_int_equal(fake->callbacks_on > 0, 0);
+    for (size_t i = 0; i < r.kept->n; i++)
+        assert_int_not_equal(r.kept->records[i].kind, LAB_RECORD_METRIC);
+    close_rig(&r);
+}
+
+static void refusals_name_their_remedy(void **state)
+{
+    static const struct {
+        CUptiResult result;
+        const char *said;
+    } cases[] = {
+        {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfiling"},
+        {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+         "enable_profiling=1"},
+        {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, "confidential"},
+        {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "MIG"},
+        {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "WSL"},
+        {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "another tool"},
+        {CUPTI_ERROR_HARDWARE_BUSY, "another tool"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        memset(fake, 0, sizeof(*fake));
+        fake->availability_gives = (int)cases[i].result;
+        count_fails(cases[i].said);
+        memset(fake, 0, sizeof(*fake));
+        fake->start_gives = (int)cases[i].result; /* in the middle */
+        count_fails(cases[i].said);
+    }
+    memset(fake, 0, sizeof(*fake));
+    fake->vgpu = CUPTI_PROFILER_CONFIGURATION_DISABLED;
+    count_fails("virtual GPU");
+}
+
+static void a_kernel_that_is_missing_is_told(void **state)
+{
+    (void)state;
+    memset(fake, 0, sizeof(*fake));
+    fake->lost_range = 1;
+    count_fails("4 kernels were launched and 3 counted");
+}
+
+static void steps_must_have_run(void **state)
+{
+    struct rig r;
+    struct lab_counted c;
+    (void)state;
+    open_rig(&r);
+    net_steps(&r.net, 2);
+    assert_int_equal(lab_profiler_count(r.profiler, r.net.walk, 0, 3,
+                                        LAB_COUNTERS_BASIC, &c),
+                     LAB_E_STATE);
+    net_said("has not run");
+    close_rig(&r);
+}
+
+/* ---- the real host side ---- */
+
+static const struct {
+    const char *chip;
+    int basic; /* passes at most */
+    int full;
+    int unknown; /* metrics of `full` that the chip has no name for, at most */
+} chips[] = {
+    {"TU102", 4, 20, 5}, {"GA100", 7, 24, 1}, {"GA102", 7, 20, 1},
+    {"AD102", 7, 20, 1}, {"GH100", 6, 20, 2},
+};
+
+static void our_metrics_are_known(void **state)
+{
+    const struct lab_cupti *cupti = *state;
+    (void)state;
+    if (!cupti || cupti->no_counters)
+        skip();
+    for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++) {
+        for (int set = LAB_COUNTERS_BASIC; set <= LAB_COUNTERS_FULL; set++) {
+            struct lab_cupti_config c;
+            char why[LAB_GPU_TEXT];
+            const char *const *names;
+            int n = lab_counter_metrics((enum lab_counter_set)set, &names);
+            assert_int_equal(lab_cupti_config_open(&c, cupti, chips[i].chip,
+                                                   NULL, names, n, why,
+                                                   sizeof(why)),
+                             LAB_OK);
+            print_message("%s %s: %d of %d metrics, %d passes\n", chips[i].chip,
+                          lab_counter_set_name((enum lab_counter_set)set), c.n,
+                          n, c.passes);
+            assert_true(c.n >= n - chips[i].unknown);
+            assert_in_range(c.passes, 1,
+                            set == LAB_COUNTERS_BASIC ? chips[i].basic
+                                                      : chips[i].full);
+            /* Without these there is nothing to show. */
+            assert_string_equal(c.names[0], "gpu__time_duration.sum");
+            assert_int_equal(c.asked[6], 6);
+            lab_cupti_config_close(&c);
+        }
+    }
+}
+
+/* In a child the process may load another libcupti than the fake one. */
+static int setup_real(void **state)
+{
+    char why[LAB_GPU_TEXT];
+    const struct lab_cupti *cupti = NULL;
+    unsetenv("LAPENNA_LAB_CUPTI");
+    if (lab_cupti_load(&cupti, why, sizeof(why)))
+        cupti = NULL;
+    *state = (void *)cupti;
+    return 0;
+}
+
+static int setup_fake(void **state)
+{
+    void *lib;
+    void *symbol;
+    struct fake_cupti *(*get)(void);
+    (void)state;
+    setenv("LAPENNA_LAB_CUPTI", LAB_FAKE_CUPTI, 1);
+    lib = dlopen(LAB_FAKE_CUPTI, RTLD_NOW);
+    if (!lib)
+        return 1;
+    symbol = dlsym(lib, "fake_cupti_state");
+    memcpy(&get, &symbol, sizeof(symbol));
+    fake = get();
+    symbol = dlsym(lib, "fake_cupti_count_launch");
+    memcpy(&count_launch, &symbol, sizeof(symbol));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest played[] = {
+        cmocka_unit_test(every_kernel_gets_its_values),
+        cmocka_unit_test(values_are_the_kernels_own),
+        cmocka_unit_test(refusals_name_their_remedy),
+        cmocka_unit_test(a_kernel_that_is_missing_is_told),
+        cmocka_unit_test(steps_must_have_run),
+    };
+    const struct CMUnitTest real[] = {
+        cmocka_unit_test_setup(our_metrics_are_known, setup_real),
+    };
+    if (argc > 1 && strcmp(argv[1], "real") == 0)
+        return cmocka_run_group_tests(real, NULL, NULL);
+    return cmocka_run_group_tests(played, setup_fake, NULL);
+}
+#else
+int main(void)
+{
+    return 77;
+}
+#endif

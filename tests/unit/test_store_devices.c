@@ -1,0 +1,134 @@
+/* The published peaks of cards against the arithmetic of what they come from. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/devices.h"
+
+enum { FIELDS = 9, LINE = 512 };
+
+struct row {
+    char text[LINE];
+    char *field[FIELDS];
+};
+
+/* false: the end. Comments and the heading are passed over. */
+static bool next_row(FILE *f, struct row *r)
+{
+    while (fgets(r->text, sizeof(r->text), f)) {
+        char *at = r->text;
+        int n = 0;
+        r->text[strcspn(r->text, "\n")] = '\0';
+        if (r->text[0] == '#' || strncmp(r->text, "name,", 5) == 0)
+            continue;
+        for (; n < FIELDS && at; n++) {
+            r->field[n] = at;
+            at = strchr(at, ',');
+            if (at)
+                *at++ = '\0';
+        }
+        if (n != FIELDS || at)
+            fail_msg("%s: %d fields", r->field[0], n);
+        return true;
+    }
+    return false;
+}
+
+static FILE *open_table(void)
+{
+    FILE *f = fopen(LAB_SOURCE_DIR "/profiles/devices.csv", "r");
+    assert_non_null(f);
+    return f;
+}
+
+static double number(const struct row *r, int i)
+{
+    char *end;
+    double v = strtod(r->field[i], &end);
+    if (!r->field[i][0])
+        return NAN;
+    if (*end || !(v > 0))
+        fail_msg("%s: '%s' is no number", r->field[0], r->field[i]);
+    return v;
+}
+
+/* Makers round: a product brief prints 2.00 TB/s for 2.04. */
+static void check_near(const struct row *r, const char *what, double published,
+                       double computed)
+{
+    if (isnan(computed) || fabs(published / computed - 1) <= 0.02)
+        return;
+    fail_msg("%s: %s is %g, its arithmetic says %g", r->field[0], what,
+             published, computed);
+}
+
+static void peaks_are_what_they_come_from(void **state)
+{
+    FILE *f = open_table();
+    struct row r;
+    int rows = 0;
+    int computed = 0;
+    (void)state;
+    for (; next_row(f, &r); rows++) {
+        double flop = 2 * number(&r, 5) * number(&r, 6) / 1000;
+        double dram = number(&r, 7) * number(&r, 8) / 8000;
+        check_near(&r, "fp32", number(&r, 1), flop);
+        check_near(&r, "memory", number(&r, 3), dram);
+        computed += !isnan(flop) + !isnan(dram);
+        /* A figure has a source, and a source a figure. */
+        for (int k = 1; k < 5; k += 2)
+            assert_int_equal(r.field[k][0] == '\0', r.field[k + 1][0] == '\0');
+        assert_false(isnan(flop)); /* of every card */
+    }
+    fclose(f);
+    assert_true(rows > 25 && computed >= 2 * rows - 5);
+}
+
+static void the_program_finds_each_and_no_more(void **state)
+{
+    FILE *f = open_table();
+    struct row r;
+    (void)state;
+    while (next_row(f, &r)) {
+        struct lab_device_peaks p;
+        char name[LINE + 8];
+        snprintf(name, sizeof(name), "NVIDIA %s", r.field[0]);
+        assert_true(lab_device_peaks_find(name, &p));
+        assert_true(p.fp32_flop_per_s == number(&r, 1) * 1e9);
+        assert_string_equal(p.fp32_source, r.field[2]);
+        assert_string_equal(p.dram_source, r.field[4]);
+        double dram = number(&r, 3) * 1e9;
+        assert_true(isnan(dram) ? isnan(p.dram_bytes_per_s)
+                                : p.dram_bytes_per_s == dram);
+    }
+    fclose(f);
+}
+
+/* One name, two cards: what differs between them is not known. */
+static void a_name_of_two_cards_has_no_peak(void **state)
+{
+    struct lab_device_peaks p;
+    (void)state;
+    assert_false(lab_device_peaks_find("NVIDIA GeForce RTX 3080", &p));
+    assert_true(isnan(p.fp32_flop_per_s) && isnan(p.dram_bytes_per_s));
+    assert_true(lab_device_peaks_find("NVIDIA GeForce RTX 3060", &p));
+    assert_true(p.fp32_flop_per_s > 0 && isnan(p.dram_bytes_per_s));
+    assert_string_equal(p.dram_source, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peaks_are_what_they_come_from),
+        cmocka_unit_test(the_program_finds_each_and_no_more),
+        cmocka_unit_test(a_name_of_two_cards_has_no_peak),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -126,6 +126,8 @@ static void compares_runs(void **state)
     assert_null(strstr(output, "slower"));
     make_slower(db);
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    /* what had to be added up is kept for the next time */
+    assert_int_equal(sample_int(db, "SELECT summed FROM run WHERE id = 2"), 1);
     assert_non_null(strstr(output, "slower"));
     assert_non_null(strstr(output, "fc=other"));
     assert_non_null(strstr(output, "0.75x"));

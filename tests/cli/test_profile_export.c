@@ -378,6 +378,7 @@ static void nsys_has_its_tables(void **state)
         {"CUPTI_ACTIVITY_KIND_RUNTIME",
          "start,end,eventClass,globalTid,correlationId,nameId,returnValue,"
          "callchainId"},
+        {"TARGET_INFO_CUDA_DEVICE", "gpuId,cudaId,pid,uuid,numMultiprocessors"},
         {"StringIds", "id,value"},
         {"META_DATA_EXPORT", "name,value"},
         {"META_DATA_CAPTURE", "name,value"},
@@ -428,6 +429,17 @@ static void nsys_has_its_tables(void **state)
                      0); /* names that nothing here uses stay away */
 }
 
+/* A GPU's name is found by way of the CUDA device. */
+static void nsys_names_the_gpu(const char *path)
+{
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM TARGET_INFO_GPU AS g JOIN "
+                         "TARGET_INFO_CUDA_DEVICE AS c ON g.id = c.gpuId JOIN "
+                         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.deviceId = "
+                         "c.cudaId WHERE g.name = 'NVIDIA H200'"),
+        25);
+}
+
 /* Recipes that are written for exports of Nsight Systems: its own report
  * cuda_gpu_kern_sum, and two of its manual's examples. */
 static void nsys_recipes_run(void **state)
@@ -437,6 +449,7 @@ static void nsys_recipes_run(void **state)
     record(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
+    nsys_names_the_gpu(path);
     assert_int_equal(
         sample_int(
             path, "WITH summary AS (SELECT shortName AS nameId, count(*) AS "

@@ -10,7 +10,8 @@ if(TARGET lapenna-lab-cuda)
     install(TARGETS lapenna-lab-cuda LIBRARY DESTINATION lib/lapenna-lab)
 endif()
 
-install(DIRECTORY lessons DESTINATION ${lab_data})
+install(DIRECTORY lessons DESTINATION ${lab_data}
+    PATTERN "*.py" EXCLUDE)
 install(DIRECTORY kernels DESTINATION ${lab_data}
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu" PATTERN "*.cuh"
     PATTERN "*.def")

@@ -12,14 +12,16 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --near --counters --db --sort --limit
+        --iterations --epochs --seed --data --sample --prompt --temperature
+        --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --format --output --force --table
         --label --dry-run
         --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
-    takes+='|--limit|--fail-above|--format|--output|--table|--label|--color)'
+    takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
+    takes+='|--sample|--prompt|--temperature|--top-k)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -46,6 +48,7 @@ _lapenna_lab() {
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
+        --sample | --prompt | --temperature | --top-k | \
         --limit | --near | --fail-above | --label)
         return
         ;;

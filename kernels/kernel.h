@@ -79,6 +79,10 @@ struct lab_variant {
      * step's first row does. Not for groups, which hide steps: those are
      * always chosen. */
     bool preferred;
+    /* Group variants only: may stand for a node whose parts another node reads,
+     * as a recurrent layer's last state: it writes these parts too. Without it
+     * such a node runs by steps. */
+    bool keeps_parts;
 };
 
 /* The kernels that one backend has for one op. */

@@ -18,6 +18,10 @@ enum {
     KEY_COUNTERS,
     KEY_DB,
     KEY_DATA,
+    KEY_SAMPLE,
+    KEY_PROMPT,
+    KEY_TEMPERATURE,
+    KEY_TOP_K,
     KEY_NEAR,
     KEY_JSON,
     KEY_PLAIN,
@@ -44,6 +48,13 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
     {"data", KEY_DATA, "PATH", 0,
      "The data's file or directory, instead of the lesson's", 2},
+    {"sample", KEY_SAMPLE, "N", 0,
+     "run: after the training let the network write N characters", 2},
+    {"prompt", KEY_PROMPT, "TEXT", 0, "What it goes on from", 2},
+    {"temperature", KEY_TEMPERATURE, "T", 0,
+     "How daring it is: 0 takes the likeliest, 1 draws as it has learnt (0.8)",
+     2},
+    {"top-k", KEY_TOP_K, "K", 0, "It draws from the K likeliest only (all)", 2},
     {"near", KEY_NEAR, "WORDS", 0,
      "After `run`, the words that the embedding has put nearest to WORDS: "
      "king, "
@@ -117,6 +128,38 @@ static uint64_t seed_number(const char *text, struct argp_state *state)
     return v;
 }
 
+static double temperature(const char *text, struct argp_state *state)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v >= 0 && v <= 100))
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--temperature %s: a number from 0 to 100 is needed",
+                     text);
+    return v;
+}
+
+static error_t parse_sampling(int key, char *arg, struct argp_state *state)
+{
+    struct lab_options *o = state->input;
+    switch (key) {
+    case KEY_SAMPLE:
+        o->sample = number(arg, 1, "sample", state);
+        return 0;
+    case KEY_PROMPT:
+        o->prompt = arg;
+        return 0;
+    case KEY_TEMPERATURE:
+        o->temperature = temperature(arg, state);
+        return 0;
+    case KEY_TOP_K:
+        o->top_k = number(arg, 1, "top-k", state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
@@ -160,7 +203,7 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
         o->near[o->n_near++] = arg;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_sampling(key, arg, state);
     }
 }
 
@@ -200,8 +243,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 void lab_options_init(struct lab_options *o)
 {
-    *o = (struct lab_options){
-        .backend = "auto", .counters = "off", .color = "auto"};
+    *o = (struct lab_options){.backend = "auto",
+                              .counters = "off",
+                              .color = "auto",
+                              .prompt = "",
+                              .temperature = 0.8};
 }
 
 static bool is_listed(const char *name, const char *const *listed)

@@ -24,6 +24,10 @@ struct lab_options {
     const char *data;                      /* NULL: the lesson's */
     const char *near[LAB_MAX_OPTION_NEAR]; /* run: questions after it */
     int n_near;
+    int64_t sample;     /* characters to write after the training; 0 */
+    const char *prompt; /* what they begin with; "" */
+    double temperature; /* 0: always the likeliest */
+    int64_t top_k;      /* 0: all */
     bool json;
     bool plain;
     bool ascii;

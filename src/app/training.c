@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/text.h"
 #include "counting.h"
 #include "signals.h"
 
@@ -27,8 +28,10 @@ static enum lab_status keep_time(struct times *t, double ms)
     return LAB_OK;
 }
 
-static enum lab_status evaluate(struct lab_work *w, lab_training_fn *tell,
-                                void *user, struct lab_training *out)
+static enum lab_status evaluate(struct lab_work *w,
+                                const struct lab_data_facts *facts,
+                                lab_training_fn *tell, void *user,
+                                struct lab_training *out)
 {
     double accuracy;
     double loss;
@@ -36,6 +39,7 @@ static enum lab_status evaluate(struct lab_work *w, lab_training_fn *tell,
     if (st || isnan(accuracy))
         return st;
     out->accuracy = accuracy;
+    out->bits_per_char = lab_data_bits(facts, loss);
     return tell(user, lab_walk_iteration(w->walk), loss, accuracy);
 }
 
@@ -54,6 +58,17 @@ static enum lab_status iterate(struct lab_work *w, struct times *times,
     return keep_time(times, ms);
 }
 
+void lab_training_init(struct lab_training *t)
+{
+    *t = (struct lab_training){.loss_first = NAN,
+                               .loss_last = NAN,
+                               .accuracy = NAN,
+                               .bits_per_char = NAN,
+                               .bits_order3 = NAN,
+                               .samples_per_s = NAN,
+                               .step_ms_median = NAN};
+}
+
 enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out)
@@ -62,8 +77,7 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     struct lab_data_facts facts;
     enum lab_status st = LAB_OK;
     bool evaluated = true;
-    *out = (struct lab_training){
-        .loss_first = NAN, .loss_last = NAN, .accuracy = NAN};
+    lab_training_init(out);
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
     while (!st && out->iterations < iterations && !out->interrupted) {
         st = iterate(w, &times, out);
@@ -77,11 +91,14 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
             facts.batches_per_epoch > 0 &&
             (lab_walk_iteration(w->walk) + 1) % facts.batches_per_epoch == 0;
         if (!st && evaluated)
-            st = evaluate(w, tell, user, out);
+            st = evaluate(w, &facts, tell, user, out);
         out->interrupted = lab_signals_caught() != 0;
     }
     if (!st && !evaluated)
-        st = evaluate(w, tell, user, out);
+        st = evaluate(w, &facts, tell, user, out);
+    if (!st && facts.text)
+        st = lab_text_order3_bits(lab_data_text(lab_walk_data(w->walk)),
+                                  &out->bits_order3);
     out->step_ms_median = lab_median(times.ms, times.n);
     out->samples_per_s =
         out->seconds > 0

@@ -9,19 +9,6 @@
 #include "random.h"
 
 enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
-enum { DEFAULT_BATCH = 32 };
-
-struct lab_data {
-    const struct lab_network_spec *spec;
-    uint64_t seed;
-    struct lab_samples table;     /* rows 0: inline */
-    struct lab_vocabulary *words; /* of the source, or NULL */
-    int64_t *order;       /* rows: the split; training rows come first */
-    int64_t *epoch_order; /* training rows as the current epoch deals them */
-    int64_t epoch;        /* of epoch_order, -1: none yet */
-    struct lab_data_facts facts;
-    bool one_hot; /* y of a loss without labels */
-};
 
 /* Fisher and Yates, from a stream that depends on `round`. */
 static void shuffle(int64_t *order, int64_t n, uint64_t seed, uint32_t stream,
@@ -112,6 +99,8 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
         return lab_fibonacci_make(&d->table, spec);
     case LAB_DATA_WORDS:
         return lab_words_read(&d->table, &d->words, spec, path);
+    case LAB_DATA_REVERSE:
+        return lab_reverse_make(&d->table, spec);
     case LAB_DATA_INLINE:
     case LAB_DATA_TEXT:
     case LAB_DATA_SOURCE_COUNT:
@@ -148,7 +137,8 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
             shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
-    f->batch = batch > 0 ? batch : DEFAULT_BATCH;
+    f->decodes = d->table.symbols != NULL;
+    f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
         return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
@@ -163,7 +153,8 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
 {
     d->seed = seed;
     d->epoch = -1;
-    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+    if (!d->order || d->text || d->table.held_from > 0 ||
+        !d->spec->data.shuffle)
         return;
     for (int64_t i = 0; i < d->table.rows; i++)
         d->order[i] = i;
@@ -186,6 +177,8 @@ enum lab_status lab_data_open(struct lab_data **out,
         batch = spec->data.batch;
     if (spec->data.source == LAB_DATA_INLINE) {
         st = open_inline(d, batch);
+    } else if (spec->data.source == LAB_DATA_TEXT) {
+        st = lab_text_open(d, path ? path : spec->data.path, batch);
     } else {
         st = read_source(d, path ? path : spec->data.path);
         if (!st)
@@ -204,6 +197,7 @@ void lab_data_free(struct lab_data *d)
     if (!d)
         return;
     lab_samples_release(&d->table);
+    lab_text_free(d->text);
     lab_vocabulary_free(d->words);
     lab_free(d->order);
     lab_free(d->epoch_order);
@@ -223,6 +217,19 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
     if (d->spec->data.source == LAB_DATA_INLINE) {
         if (d->facts.batches_per_epoch == 0)
             out->batch = 0; /* as the tensors are */
+        return;
+    }
+    if (d->text) {
+        out->x = out->y = (struct lab_shape){2, {n, d->text->context}};
+        out->y_integers = true;
+        return;
+    }
+    if (t->symbols) {
+        out->x = out->y = (struct lab_shape){2, {n, t->length}};
+        out->more[0].name = lab_data_source_more(d->spec->data.source);
+        out->more[0].shape = out->x;
+        out->n_more = 1;
+        out->y_integers = true;
         return;
     }
     out->x = (struct lab_shape){2, {n, t->features}};
@@ -322,6 +329,34 @@ static enum lab_status check_ids(const struct lab_data *d,
     return LAB_OK;
 }
 
+/* Every symbol of the alphabet must have a class, and an id in what reads it. */
+static enum lab_status check_symbols(const struct lab_data *d,
+                                     const struct lab_plan *plan,
+                                     int64_t classes)
+{
+    const struct lab_samples *table = &d->table;
+    struct lab_place place = d->spec->data.place;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        bool begins = strcmp(t->name, "decoder") == 0;
+        int64_t need = table->alphabet + (begins ? 1 : 0);
+        if (t->role == LAB_TENSOR_DATA && t->id_limit > 0 && t->id_limit < need)
+            return lab_network_fail(
+                d->spec, place, LAB_E_RANGE,
+                "%s has ids from 0 to %lld%s, but the vocabulary of what reads "
+                "it has %lld",
+                t->name, (long long)need - 1,
+                begins ? ", the last one to begin with" : "",
+                (long long)t->id_limit);
+    }
+    if (table->alphabet > classes)
+        return lab_network_fail(d->spec, place, LAB_E_RANGE,
+                                "an alphabet of %lld symbols, but the "
+                                "network's output has %lld classes",
+                                (long long)table->alphabet, (long long)classes);
+    return LAB_OK;
+}
+
 enum lab_status lab_data_check_labels(const struct lab_data *d,
                                       const struct lab_plan *plan)
 {
@@ -333,6 +368,10 @@ enum lab_status lab_data_check_labels(const struct lab_data *d,
         st = check_words(d, plan);
     if (st || d->one_hot)
         return st;
+    if (d->text)
+        return lab_text_check(d, plan, classes);
+    if (d->table.symbols)
+        return check_symbols(d, plan, classes);
     if (d->spec->data.source != LAB_DATA_INLINE) {
         for (int64_t i = 0; i < d->table.rows; i++) {
             if (d->table.label[i] >= classes)
@@ -379,7 +418,11 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_tensor *t = &plan->tensors[tensor];
     const struct lab_samples *table = &d->table;
     int64_t each = t->count / t->shape.dim[0];
-    if (tensor == plan->x) {
+    if (table->symbols) {
+        for (int64_t k = 0; k < each; k++)
+            put(out, t->dtype, i * each + k,
+                lab_reverse_id(table, t->name, row, k));
+    } else if (tensor == plan->x) {
         const float *x = table->x + row * table->features;
         for (int64_t k = 0; k < each; k++)
             put(out, t->dtype, i * each + k, x[k]);
@@ -399,6 +442,8 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
         return;
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
+    if (d->text)
+        lab_text_begin_epoch(d, epoch);
     if (d->spec->data.shuffle)
         shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
@@ -411,8 +456,13 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
         return fill_inline(d, &plan->tensors[tensor], iteration, out);
     deal_epoch(d, iteration / d->facts.batches_per_epoch);
     int64_t first = iteration % d->facts.batches_per_epoch * d->facts.batch;
-    for (int64_t i = 0; i < d->facts.batch; i++)
-        put_row(d, plan, tensor, i, d->epoch_order[first + i], out);
+    for (int64_t i = 0; i < d->facts.batch; i++) {
+        int64_t row = d->epoch_order[first + i];
+        if (d->text)
+            lab_text_put(d, plan, tensor, i, row, out);
+        else
+            put_row(d, plan, tensor, i, row, out);
+    }
     return LAB_OK;
 }
 
@@ -422,7 +472,10 @@ void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_data_facts *f = &d->facts;
     for (int64_t i = 0; i < f->batch; i++) {
         int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
-        put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
+        if (d->text)
+            lab_text_put_held(d, plan, tensor, i, at, out);
+        else
+            put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
     }
 }
 
@@ -454,4 +507,19 @@ int lab_data_held_label(const struct lab_data *d, int64_t row)
     if (!d->table.label || row >= d->facts.held_rows)
         return -1;
     return d->table.label[d->order[d->facts.train_rows + row]];
+}
+
+const struct lab_network_spec *lab_data_spec_of(const struct lab_data *d)
+{
+    return d->spec;
+}
+
+int32_t lab_data_begin_id(const struct lab_data *d)
+{
+    return (int32_t)d->table.alphabet;
+}
+
+const char *lab_data_symbol(const struct lab_data *d, int64_t id)
+{
+    return d->table.symbols ? lab_reverse_symbol(&d->table, id) : NULL;
 }

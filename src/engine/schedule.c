@@ -77,6 +77,27 @@ static bool has_pair(struct maker *m, const struct lab_node *node,
                                other, group->name) != NULL;
 }
 
+/* A group hides parts; one that another node reads must be there. */
+const char *lab_node_unserved(const struct lab_node *node,
+                              const struct lab_variant *group)
+{
+    if (node->no_group)
+        return node->no_group;
+    return node->parts_read && !(group && group->keeps_parts)
+               ? "has parts that another node reads"
+               : NULL;
+}
+
+static const struct lab_variant *group_of(struct maker *m,
+                                          const struct lab_node *node,
+                                          enum lab_phase phase,
+                                          const char *name)
+{
+    const struct lab_variant *v = lab_backend_variant(
+        m->be, m->plan->real, node->op->name, NULL, phase, name);
+    return v && lab_node_unserved(node, v) ? NULL : v;
+}
+
 /* A closer or later choice of a variant that has no group takes the steps
  * apart again: the winning choice decides, not the first group that fits. */
 static const struct lab_variant *
@@ -91,8 +112,7 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
         if (close == 0)
             continue;
         const struct lab_variant *v =
-            lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
-                                phase, m->choices[i].variant);
+            group_of(m, node, phase, m->choices[i].variant);
         m->used[i] = m->used[i] || v;
         if (close < best_close)
             continue;
@@ -253,6 +273,7 @@ static enum lab_status unused_choice(const struct maker *m,
     const char *list[32];
     int n = 0;
     bool known = false;
+    const char *why = NULL;
     for (int i = 0; i < m->plan->n_steps; i++) {
         const struct lab_step *s = &m->plan->steps[i];
         const struct lab_node *node = &m->plan->nodes[s->node];
@@ -261,6 +282,7 @@ static enum lab_status unused_choice(const struct maker *m,
             (by_id && s->op != node->op))
             continue; /* a node's variants are its op's, not its optimizer's */
         known = true;
+        why = why ? why : lab_node_unserved(node, NULL);
         n = add_names(m, s->op, list, n, 32);
     }
     if (!known)
@@ -269,9 +291,19 @@ static enum lab_status unused_choice(const struct maker *m,
     lab_str_init(&names);
     for (int i = 0; i < n; i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", list[i]);
-    enum lab_status st = lab_fail(
-        LAB_E_NOTFOUND, "%s has no variant '%s' on the %s backend; it has %s",
-        c->target, c->variant, m->be->ops->name, lab_str_text(&names));
+    bool there = false;
+    for (int i = 0; i < n; i++)
+        there = there || strcmp(list[i], c->variant) == 0;
+    enum lab_status st =
+        why && there
+            ? lab_fail(LAB_E_NOTFOUND,
+                       "%s: variant '%s' does several steps in one, and not "
+                       "for a node that %s; there are %s",
+                       c->target, c->variant, why, lab_str_text(&names))
+            : lab_fail(LAB_E_NOTFOUND,
+                       "%s has no variant '%s' on the %s backend; it has %s",
+                       c->target, c->variant, m->be->ops->name,
+                       lab_str_text(&names));
     lab_str_release(&names);
     return st;
 }

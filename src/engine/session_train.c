@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/decode.h"
+#include "engine/text.h"
 #include "session_priv.h"
 
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
@@ -57,6 +59,34 @@ int64_t lab_train_iterations(const struct lab_network_spec *spec,
                                         : DEFAULT_ITERATIONS;
 }
 
+static void keep_decoded(struct lab_session *s)
+{
+    struct lab_decoded decoded;
+    struct lab_str text;
+    lab_walk_decoded(s->walk, &decoded);
+    s->exact = decoded.exact;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(s->walk, i, &text); i++)
+        lab_str_add(&text, "\n");
+    snprintf(s->decoded, sizeof(s->decoded), "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* Counting takes a moment and is of the text alone: once. */
+static enum lab_status keep_bits(struct lab_session *s, double loss)
+{
+    const struct lab_data *data = lab_walk_data(s->walk);
+    struct lab_data_facts facts;
+    lab_data_get_facts(data, &facts);
+    if (!facts.text)
+        return LAB_OK;
+    s->bits_per_char = lab_data_bits(&facts, loss);
+    lab_curve_add(&s->bits, lab_walk_iteration(s->walk), s->bits_per_char);
+    if (!isnan(s->bits_order3))
+        return LAB_OK;
+    return lab_text_order3_bits(lab_data_text(data), &s->bits_order3);
+}
+
 static enum lab_status evaluate(struct lab_session *s)
 {
     double accuracy;
@@ -64,7 +94,9 @@ static enum lab_status evaluate(struct lab_session *s)
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
     if (!st && !isnan(accuracy)) {
         s->accuracy = accuracy;
+        keep_decoded(s);
         lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
+        st = keep_bits(s, loss);
     }
     return st;
 }

@@ -191,6 +191,9 @@ static void judge_all(struct lab_variant_trial *c, const struct lab_step *s,
             const struct lab_variant *v = &sets[i]->variants[k];
             bool same = kernel && v->step ? strcmp(kernel, v->step) == 0
                                           : kernel == v->step;
+            const struct lab_node *node = &c->plan->nodes[s->node];
+            if (s->group && lab_node_unserved(node, v))
+                continue;
             if (v->phase == s->phase && same &&
                 (v->absorbs_activation || !activation))
                 judge(c, s, v);
@@ -223,10 +226,20 @@ static enum lab_status judge_group(struct lab_variant_trial *c,
 static bool has_group(struct lab_variant_trial *c, const struct lab_node *node,
                       enum lab_phase phase)
 {
-    return node->op->group && node->n_steps[phase] > 0 &&
-           !lab_plan_part_is_read(c->plan, (int)(node - c->plan->nodes)) &&
-           lab_backend_variant(c->be, LAB_F32, node->op->name, NULL, phase,
-                               NULL);
+    int n = 0;
+    const struct lab_kernel_set *const *sets =
+        c->be->ops->sets(c->be, LAB_F32, &n);
+    if (!node->op->group || node->n_steps[phase] == 0)
+        return false;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < sets[i]->count; k++) {
+            const struct lab_variant *v = &sets[i]->variants[k];
+            if (strcmp(sets[i]->op, node->op->name) == 0 && !v->step &&
+                v->phase == phase && !lab_node_unserved(node, v))
+                return true;
+        }
+    }
+    return false;
 }
 
 static enum lab_status judge_groups(struct lab_variant_trial *c,

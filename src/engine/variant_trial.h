@@ -11,8 +11,8 @@ struct lab_variant_trial {
     struct lab_network_spec spec;
     struct lab_node_spec nodes[LAB_TRIAL_NODES];
     char ids[LAB_TRIAL_NODES][32];
-    struct lab_tensor_spec data[4];
-    char *from[3];
+    struct lab_tensor_spec data[5];
+    char *from[4];
     struct lab_plan *plan;    /* float */
     struct lab_replica truth; /* double: the same tensors and steps */
     struct lab_backend *be;

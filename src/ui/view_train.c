@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "say_near.h"
+#include "train_sample.h"
 #include "ui/chart.h"
 #include "ui/format.h"
 #include "ui/layout.h"
@@ -19,7 +20,12 @@ enum {
     ACT_COUNT,
     ACT_STOP,
     ACT_LOG,
+    ACT_WRITE,
+    ACT_PROMPT,
+    ACT_DARING,
     ASK_ITERATIONS = 1,
+    ASK_PROMPT,
+    ASK_TEMPERATURE,
     WIDE = 140 /* from here on the two curves stand side by side */
 };
 
@@ -37,6 +43,7 @@ struct train {
     bool taken;
     struct curve loss;
     struct curve accuracy;
+    struct curve bits;
     int64_t asked; /* iterations of the last request; 0: the lesson's */
     bool log_scale;
 };
@@ -50,6 +57,17 @@ static const struct lab_binding keys[] = {
     {{'i'}, ACT_COUNT, "iterations", "train this many iterations", true},
     {{LAB_KEY_ESC, 'x'}, ACT_STOP, "stop", "stop the training", true},
     {{'l'}, ACT_LOG, "log scale", "the loss on a logarithmic scale", true},
+    {{'w'},
+     ACT_WRITE,
+     "write",
+     "text lessons: the network writes, with the parameters of this moment",
+     false},
+    {{'p'}, ACT_PROMPT, "prompt", "text lessons: what it goes on from", false},
+    {{'d'},
+     ACT_DARING,
+     "daring",
+     "text lessons: the temperature; 0 takes the likeliest character",
+     false},
     {{'q', LAB_KEY_F1 + 9},
      LAB_ACT_BACK,
      "stepper",
@@ -113,6 +131,7 @@ static bool refresh(struct train *v)
     v->taken = true;
     keep_curve(&v->loss, &next.losses);
     keep_curve(&v->accuracy, &next.accuracies);
+    keep_curve(&v->bits, &next.bits);
     return true;
 }
 
@@ -151,8 +170,13 @@ static void draw_facts(const struct train *v, struct lab_canvas *c,
                                                    : LAB_ROLE_NORMAL,
                           "   loss %s", known ? loss : "not known yet");
     lab_format_share(s->accuracy, text, sizeof(text));
-    lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                     isnan(s->accuracy) ? "" : "   held-back right %s", text);
+    if (v->bits.n > 0)
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                         "   held back %.4f bits", s->bits_per_char);
+    else
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
+                         isnan(s->accuracy) ? "" : "   held-back right %s",
+                         text);
 }
 
 /* "16 s left", or nothing where it is not known. */
@@ -204,6 +228,51 @@ static void draw_more(const struct train *v, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_WARN, "%s", s->stop_reason);
 }
 
+/* Held-back text, and the line to beat: a model that counts. */
+static void draw_bits(const struct train *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    const struct curve *b = &v->bits;
+    double order3 = v->snap.bits_order3;
+    double ends[2] = {b->x[0], b->x[b->n - 1]};
+    double line[2] = {order3, order3};
+    struct lab_series series[2] = {
+        {b->x, b->y, b->n, "bits a character, held back", LAB_ROLE_SERIES_2},
+        {ends, line, b->n > 1 ? 2 : 1, "counting what follows three",
+         LAB_ROLE_SERIES_3}};
+    struct lab_chart chart = {.x_name = "iteration",
+                              .series = series,
+                              .count = isnan(order3) ? 1 : 2,
+                              .y_min = NAN,
+                              .y_max = NAN};
+    lab_chart_draw(c, r, &chart);
+}
+
+/* The share that came out exactly, and as many of the strings as stand whole
+ * beside each other. */
+static void draw_decoded(const struct train *v, struct lab_canvas *c,
+                         struct lab_rect row)
+{
+    const char *line = v->snap.decoded;
+    char text[LAB_SESSION_TEXT];
+    lab_format_share(v->snap.exact, text, sizeof(text));
+    int used = lab_canvas_textf(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                                "exact %s", text);
+    lab_rect_cut_left(&row, used + 3);
+    while (*line) {
+        size_t n = strcspn(line, "\n");
+        snprintf(text, sizeof(text), "%.*s", (int)n, line);
+        int w = lab_canvas_columns(c, text);
+        if (w > row.w)
+            return;
+        lab_canvas_text(
+            c, row.y, row.x, row.w,
+            strstr(text, ", not ") ? LAB_ROLE_WARN : LAB_ROLE_NORMAL, text);
+        lab_rect_cut_left(&row, w + 3);
+        line += n + (line[n] == '\n');
+    }
+}
+
 static void draw_curves(const struct train *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
@@ -231,8 +300,27 @@ static void draw_curves(const struct train *v, struct lab_canvas *c,
     else if (labels)
         first = lab_rect_cut_top(&r, r.h / 2);
     lab_chart_draw(c, first, &loss_chart);
-    if (labels)
+    if (v->bits.n > 0)
+        draw_bits(v, c, r);
+    else if (labels)
         lab_chart_draw(c, r, &right_chart);
+}
+
+/* Text: rows for what the network writes, when there are some to spare. */
+static void draw_below(const struct train *v, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    if (v->snap.text && r.h >= 8) {
+        int rows = r.h >= 24 ? r.h / 3 : r.h >= 14 ? 6 : 4;
+        lab_train_sample_draw(c, lab_rect_cut_bottom(&r, rows), &v->snap,
+                              &v->model.sampling);
+    }
+    if (v->loss.n == 0)
+        lab_canvas_text(c, r.y + r.h / 2, r.x + 2, r.w - 2, LAB_ROLE_DIM,
+                        "The curve begins with the first "
+                        "iteration.");
+    else
+        draw_curves(v, c, r);
 }
 
 static void draw(struct lab_screen *s, struct lab_canvas *c,
@@ -247,13 +335,9 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     draw_facts(v, c, lab_rect_cut_top(&body, 1));
     draw_progress(v, c, lab_rect_cut_top(&body, 1));
     draw_more(v, c, lab_rect_cut_top(&body, 1));
-    if (v->loss.n == 0)
-        lab_canvas_text(c, body.y + body.h / 2, body.x + 2, body.w - 2,
-                        LAB_ROLE_DIM,
-                        "The curve begins with the first "
-                        "iteration.");
-    else
-        draw_curves(v, c, body);
+    if (v->snap.decoded[0])
+        draw_decoded(v, c, lab_rect_cut_top(&body, 1));
+    draw_below(v, c, body);
 }
 
 /* ---- the screen ---- */
@@ -265,7 +349,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->model = *(const struct lab_stepper_model *)args;
     v->asked = v->model.train_iterations;
     refresh(v);
-    if (v->snap.state == LAB_SESSION_IDLE)
+    if (v->snap.state == LAB_SESSION_IDLE && !v->model.train_waits)
         start(v, v->asked);
     refresh(v);
     return LAB_OK;
@@ -280,6 +364,8 @@ static void release(struct lab_screen *s)
     lab_free(v->loss.y);
     lab_free(v->accuracy.x);
     lab_free(v->accuracy.y);
+    lab_free(v->bits.x);
+    lab_free(v->bits.y);
 }
 
 static bool tick(struct lab_screen *s, int64_t now_ns)
@@ -296,6 +382,15 @@ static void train_on(struct train *v)
         start(v, v->asked);
 }
 
+static void write_text(struct train *v)
+{
+    struct lab_command cmd = lab_train_sample_command(&v->model.sampling);
+    if (!v->snap.text)
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+    else if (v->model.post(v->model.user, &cmd))
+        lab_ui_error(v->ui);
+}
+
 static bool action(struct lab_screen *s, int act)
 {
     struct train *v = s->state;
@@ -306,8 +401,18 @@ static bool action(struct lab_screen *s, int act)
     case ACT_COUNT:
         lab_ui_prompt(v->ui, ASK_ITERATIONS, "iterations: ", NULL);
         break;
+    case ACT_WRITE:
+        write_text(v);
+        break;
+    case ACT_PROMPT:
+        lab_ui_prompt(v->ui, ASK_PROMPT,
+                      "goes on from: ", v->model.sampling.prompt);
+        break;
+    case ACT_DARING:
+        lab_ui_prompt(v->ui, ASK_TEMPERATURE, "temperature: ", NULL);
+        break;
     case ACT_STOP:
-        if (v->snap.state == LAB_SESSION_TRAINING)
+        if (v->snap.state == LAB_SESSION_TRAINING || v->snap.sampling)
             post(v, LAB_DO_STOP, 0);
         break;
     case ACT_LOG:
@@ -320,12 +425,27 @@ static bool action(struct lab_screen *s, int act)
     return true;
 }
 
-static void answer(struct lab_screen *s, int id, const char *text)
+static void take_temperature(struct train *v, const char *text)
 {
-    struct train *v = s->state;
     char *end;
-    if (!text || id != ASK_ITERATIONS)
-        return;
+    double t = strtod(text, &end);
+    if (end == text || *end || !(t >= 0 && t <= 100))
+        lab_ui_message(v->ui, LAB_ROLE_BAD,
+                       "\"%s\" is no temperature from 0 to 100", text);
+    else
+        v->model.sampling.temperature = t;
+}
+
+static void take_prompt(struct train *v, const char *text)
+{
+    snprintf(v->model.sampling.prompt, sizeof(v->model.sampling.prompt), "%s",
+             text);
+    write_text(v);
+}
+
+static void take_iterations(struct train *v, const char *text)
+{
+    char *end;
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (errno || end == text || *end || n < 1) {
@@ -336,6 +456,19 @@ static void answer(struct lab_screen *s, int id, const char *text)
     if (v->snap.state == LAB_SESSION_TRAINING)
         post(v, LAB_DO_STOP, 0);
     start(v, n);
+}
+
+static void answer(struct lab_screen *s, int id, const char *text)
+{
+    struct train *v = s->state;
+    if (!text)
+        return;
+    if (id == ASK_ITERATIONS)
+        take_iterations(v, text);
+    else if (id == ASK_TEMPERATURE)
+        take_temperature(v, text);
+    else if (id == ASK_PROMPT)
+        take_prompt(v, text);
     refresh(v);
 }
 
@@ -350,15 +483,24 @@ static void ask_near(struct train *v, const char *question)
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct train *v = s->state;
-    if (cmd->kind == LAB_COMMAND_STOP)
+    int64_t n = cmd->n == LAB_COMMAND_ALL ? v->model.train_iterations : cmd->n;
+    switch (cmd->kind) {
+    case LAB_COMMAND_STOP:
         post(v, LAB_DO_STOP, 0);
-    else if (cmd->kind == LAB_COMMAND_NEAR)
+        break;
+    case LAB_COMMAND_TRAIN:
+        start(v, n);
+        break;
+    case LAB_COMMAND_SAMPLE:
+        lab_train_sample_take(&v->model.sampling, cmd);
+        write_text(v);
+        break;
+    case LAB_COMMAND_NEAR:
         ask_near(v, cmd->arg);
-    else if (cmd->kind == LAB_COMMAND_TRAIN)
-        start(v,
-              cmd->n == LAB_COMMAND_ALL ? v->model.train_iterations : cmd->n);
-    else
+        break;
+    default:
         return false;
+    }
     refresh(v);
     return true;
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "attention.h"
 #include "base/mem.h"
 #include "dense.h"
 #include "unit/join_op.h"
@@ -256,6 +257,57 @@ static void a_group_without_activations_stays(void **state)
     lab_backend_close(be);
 }
 
+/* Attention in one, and right, but it knows of no mask. */
+static enum lab_status attend_at_once(const struct lab_call *call)
+{
+    const struct lab_attention_params *p = call->params;
+    const struct lab_view *in = call->in;
+    struct lab_attention_dims d =
+        lab_attention_sizes(&in[0], &in[1], &in[2], p->heads);
+    for (int64_t row = 0; row < d.N * d.Tq; row++) {
+        const float *q = (const float *)in[0].data + row * d.E;
+        float *out = (float *)call->out[0].data + row * d.F;
+        double total = 0;
+        double mix[17] = {0};
+        for (int64_t j = 0; j < d.Tk; j++) {
+            int64_t at = row / d.Tq * d.Tk + j;
+            double score = 0;
+            if (p->causal && j > row % d.Tq)
+                break;
+            for (int64_t e = 0; e < d.E; e++)
+                score +=
+                    (double)q[e] * ((const float *)in[1].data)[at * d.E + e];
+            score = exp(score / sqrt((double)d.E));
+            total += score;
+            for (int64_t f = 0; f < d.F; f++)
+                mix[f] += score * ((const float *)in[2].data)[at * d.F + f];
+        }
+        for (int64_t f = 0; f < d.F; f++)
+            out[f] = (float)(mix[f] / total);
+    }
+    return LAB_OK;
+}
+
+static const struct lab_variant attend_rows[] = {
+    {.name = "whole", .phase = LAB_FORWARD, .run = attend_at_once}};
+static const struct lab_kernel_set attend_set = {"scaled_dot_attention",
+                                                 attend_rows, 1};
+
+static void a_group_is_not_judged_where_it_does_not_serve(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    join_backend_add(&attend_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    if (lab_variant_withdrawn(&attend_rows[0]))
+        fail_msg("%s", lab_str_text(&said));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
 static void the_null_backend_is_not_judged(void **state)
 {
     struct lab_backend *be;
@@ -280,6 +332,7 @@ int main(void)
         TEST(wrong_steps_are_withdrawn),
         TEST(wrong_groups_are_withdrawn),
         TEST(a_group_without_activations_stays),
+        TEST(a_group_is_not_judged_where_it_does_not_serve),
         TEST(the_null_backend_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,10 +99,24 @@ enum lab_status lab_walk_iterate(struct lab_walk *w);
  * long run stays small. Walked iterations always are. */
 bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
- * right and mean loss; NaN where there is nothing held back or no classes.
+ * right and mean loss; NaN where there is nothing held back or no classes. Of
+ * data that decodes, the share of symbols that come out right (decode.h).
  * Between iterations only; leaves parameters and position as they were. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
+
+/* A data tensor's values: the whole tensor, in its own element type. */
+struct lab_walk_input {
+    int tensor;
+    const void *values;
+};
+/* Forward as in evaluation, on data of the caller's, beside the iteration that
+ * is shown; reads `tensor` afterwards. Data that is not given holds what an
+ * earlier evaluation left there, or zeros. Leaves parameters and position as
+ * they were. */
+enum lab_status lab_walk_forward(struct lab_walk *w,
+                                 const struct lab_walk_input *in, int n_in,
+                                 int tensor, void *out);
 
 /* Runs steps from .. to-1 of this iteration, which have run, again as often as
  * it is asked for, with the inputs that they had. No observer hears of it, and

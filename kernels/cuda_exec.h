@@ -10,6 +10,7 @@
 #include "base/status.h"
 
 struct CUstream_st; /* cudaStream_t is a pointer to it */
+struct lab_cudnn;   /* cudnn_exec.h */
 
 /* The values of cublasOperation_t. */
 enum lab_cublas_op { LAB_CUBLAS_N = 0, LAB_CUBLAS_T = 1 };
@@ -57,6 +58,7 @@ struct lab_cublas {
 struct lab_exec {
     struct CUstream_st *stream;
     const struct lab_cublas *cublas; /* NULL: not on this machine */
+    struct lab_cudnn *cudnn;         /* NULL: not on this machine */
     void *workspace; /* device memory, scratch of one launcher; NULL if none */
     size_t workspace_bytes;
     /* NULL: call->iteration is the iteration. Not NULL, while an iteration is

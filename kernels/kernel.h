@@ -80,6 +80,15 @@ struct lab_variant {
      * step's first row does. Not for groups, which hide steps: those are
      * always chosen. */
     bool preferred;
+    /* Group variants only: may stand for a node whose parts another node reads,
+     * as a recurrent layer's last state: it writes these parts too. Without it
+     * such a node runs by steps. */
+    bool keeps_parts;
+    /* NULL: nothing to prepare. Makes what `run` needs for these shapes and may
+     * not make itself: memory, a choice of algorithm. The views have sizes, and
+     * no memory; one that is not wanted has no elements. LAB_E_UNSUPPORTED: the
+     * variant does not serve the shape, and says why. */
+    lab_kernel_fn *prepare;
 };
 
 /* The kernels that one backend has for one op. */

@@ -94,9 +94,10 @@ static __device__ inline int64_t lab_element()
 static constexpr struct lab_variant
 lab_row(const char *name, const char *step, enum lab_phase phase,
         lab_kernel_fn *run, const char *source, const char *symbol,
-        bool absorbs_activation = false)
+        bool absorbs_activation = false, lab_kernel_fn *prepare = nullptr)
 {
-    return {name, step, phase, run, source, symbol, absorbs_activation, false};
+    return {name,  step,   phase, run, source, symbol, absorbs_activation,
+            false, prepare};
 }
 
 /* The row that large nodes run when nobody chose. */

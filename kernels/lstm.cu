@@ -100,7 +100,7 @@ static __global__ void lstm_cell_bwd(struct lstm_cell_grad out,
     float dh = (in.dr ? in.dr[e] : 0.0f) + (in.dg ? in.dg[e] : 0.0f);
     float dc = dh * o * (1.0f - shown * shown);
     if (in.dcn)
-        dc += in.dcn[e] * in.fn[e];
+        dc += in.fn ? in.dcn[e] * in.fn[e] : in.dcn[e];
     float *dz = out.dz + e / H * 4 * H + e % H;
     dz[0] = dc * i * (1.0f - a * a);
     dz[H] = dc * a * i * (1.0f - i);

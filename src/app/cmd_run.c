@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "base/clock.h"
+#include "engine/decode.h"
 #include "engine/session.h"
 #include "json_line.h"
 #include "say.h"
@@ -25,6 +26,7 @@ struct news {
     int64_t iteration;
     double loss;
     double accuracy; /* of an evaluation; NaN: an iteration */
+    double exact;    /* of one that decodes, else NaN */
 };
 
 enum { MOST_NEWS = 256 };
@@ -59,6 +61,8 @@ static enum lab_status tell_stored(struct teller *t)
         if (evaluation && t->facts.text)
             lab_json_real(line, "bits_per_char",
                           lab_data_bits(&t->facts, n->loss));
+        if (evaluation && !isnan(n->exact))
+            lab_json_real(line, "exact", n->exact);
         st = lab_json_print(line);
     }
     t->n_news = 0;
@@ -72,11 +76,34 @@ static enum lab_status tell_json(void *user, int64_t iteration, double loss,
 {
     const int64_t patience_ns = 20000000;
     struct teller *t = user;
-    t->news[t->n_news++] = (struct news){iteration, loss, accuracy};
+    struct lab_decoded decoded;
+    lab_walk_decoded(t->w->walk, &decoded);
+    t->news[t->n_news++] =
+        (struct news){iteration, loss, accuracy, decoded.exact};
     if (t->n_news < MOST_NEWS &&
         lab_clock_monotonic_ns() - t->told_ns < patience_ns)
         return LAB_OK;
     return tell_stored(t);
+}
+
+static void say_exact(const struct lab_work *w)
+{
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_say(stdout, ", %.2f %% of the strings exact", 100 * decoded.exact);
+}
+
+/* Held-back strings, as they were read and as they came out. */
+static void say_examples(const struct lab_work *w)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
+        lab_say(stdout, "  %s\n", lab_str_text(&text));
+        lab_str_clear(&text);
+    }
+    lab_str_release(&text);
 }
 
 /* Text: a line at every evaluation, or ten over the whole run. */
@@ -96,6 +123,7 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
         if (t->facts.text)
             lab_say(stdout, ", %.4f bits a character",
                     lab_data_bits(&t->facts, loss));
+        say_exact(t->w);
         lab_say(stdout, "\n");
         t->loss_sum = 0;
         t->n_losses = 0;
@@ -133,6 +161,10 @@ static enum lab_status summary_json(struct lab_work *w,
         lab_json_real(line, "bits_per_char", t->bits_per_char);
         lab_json_real(line, "bits_per_char_order3", t->bits_order3);
     }
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_json_real(line, "exact", decoded.exact);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);
     return lab_json_print(line);
@@ -145,16 +177,23 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
             t->interrupted ? "stopped after " : "", (long long)t->iterations,
             lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
             t->loss_last);
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
     if (!isnan(t->accuracy))
         lab_say(stdout, ", %.2f %% of the held-back %s right",
                 100 * t->accuracy,
-                isnan(t->bits_per_char) ? "rows" : "characters");
+                !isnan(t->bits_per_char) ? "characters"
+                : isnan(decoded.exact)   ? "rows"
+                                         : "symbols");
     if (!isnan(t->bits_per_char))
         lab_say(stdout,
                 "\nheld back: %.4f bits a character; counting what follows "
                 "three characters: %.4f",
                 t->bits_per_char, t->bits_order3);
-    lab_say(stdout, "\n%.0f samples/s, %.4g ms an iteration (median)\n",
+    say_exact(w);
+    lab_say(stdout, "\n");
+    say_examples(w);
+    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
             t->samples_per_s, t->step_ms_median);
     if (kept->run > 0)
         lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",

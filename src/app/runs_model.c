@@ -290,8 +290,11 @@ static enum lab_status load_kernels(void *user, int64_t run,
     for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
         if (!step || of_step(&sums.items[i], step))
             take_kernel(&s->kernels, &sums.items[i]);
+    bool kept = sums.stored || st || !db;
     lab_time_sums_release(&sums);
     lab_database_close(db);
+    if (!kept)
+        lab_time_sums_keep_later(s->path, run);
     *rows = s->kernels.items;
     *count = s->kernels.n;
     return st ? st : check(&s->kernels);

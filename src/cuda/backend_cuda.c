@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
+#include "cudnn_exec.h"
 
 /* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers
  * have as much for themselves: some call cuBLAS while they use theirs. */
@@ -20,6 +21,7 @@ struct cuda_backend {
     struct lab_backend base;
     struct lab_exec exec;
     struct lab_cublas cublas;
+    struct lab_cudnn cudnn;
     void *cublas_workspace;
     struct lab_device_info info;
     cudaEvent_t begin;
@@ -82,6 +84,7 @@ static void cuda_close(struct lab_backend *be)
         (void)cudaStreamSynchronize(cuda->exec.stream);
     lab_cuda_graphs_close(cuda->graphs);
     lab_cublas_close(&cuda->cublas);
+    lab_cudnn_release(&cuda->cudnn);
     if (cuda->begin)
         (void)cudaEventDestroy(cuda->begin);
     if (cuda->end)
@@ -112,6 +115,8 @@ static enum lab_status make_resources(struct cuda_backend *cuda)
     if (cudaMallocHost(&staging, STAGING_BYTES) == cudaSuccess)
         cuda->staging = staging;
     (void)cudaGetLastError();
+    if (lab_cudnn_open(&cuda->cudnn))
+        cuda->exec.cudnn = &cuda->cudnn;
     if (!lab_cublas_available(NULL))
         return LAB_OK;
     err = cudaMalloc(&cuda->cublas_workspace, WORKSPACE_BYTES);

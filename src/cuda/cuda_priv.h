@@ -49,6 +49,15 @@ int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
                        int n, int k, const float *a, int lda, const float *b,
                        int ldb, const float *bias, float *c, int ldc);
 
+/* ---- cudnn.c ---- */
+
+/* Loads libcudnn once in the process. *said, valid as long as the module: its
+ * version, or (false) what was tried. Any thread. */
+bool lab_cudnn_available(const char **said);
+/* The functions; its handle is made when a kernel first wants it.
+ * lab_cudnn_release() ends it. false: cuDNN is not there. */
+bool lab_cudnn_open(struct lab_cudnn *out);
+
 /* ---- ceilings.c ---- */
 
 /* Measures on the exec's stream; see engine/ceiling.h. */
@@ -57,6 +66,6 @@ enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
 
 /* ---- tables.c ---- */
 
-/* The kernel sets of this process: without the rows that need cuBLAS when it
- * is not there. Valid as long as the module. Any thread. */
+/* The kernel sets of this process: without the rows that need cuBLAS, and
+ * without the sets of cuDNN, when it is not there. Valid as long as the module. Any thread. */
 const struct lab_kernel_set *const *lab_cuda_sets(int *count);

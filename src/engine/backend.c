@@ -100,6 +100,18 @@ enum lab_status lab_backend_run(struct lab_backend *be,
     return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
+/* The slot that sets call->exec does for it, too. */
+enum lab_status lab_backend_prepare(struct lab_backend *be,
+                                    const struct lab_variant *v,
+                                    struct lab_call *call)
+{
+    struct lab_variant first = *v;
+    if (!v->prepare)
+        return LAB_OK;
+    first.run = v->prepare;
+    return lab_backend_run(be, &first, call);
+}
+
 enum lab_status lab_backend_sync(struct lab_backend *be)
 {
     if (!be->ops->sync)

@@ -14,6 +14,11 @@ struct lab_samples {
     int32_t *label;         /* NULL: targets */
     float *target;          /* NULL: labels; one number a row */
     int64_t classes;
+    /* Strings and their reverse (data_reverse.c); NULL: none. x, label and
+     * target are NULL then. */
+    int32_t *symbols; /* rows * length */
+    int64_t length;
+    int64_t alphabet;
     int64_t held_from; /* rows from here are held back by the source; 0: none */
 };
 
@@ -34,6 +39,10 @@ struct lab_data {
     bool one_hot; /* y of a loss without labels */
 };
 
+/* The inline tensor of that name, or NULL. */
+const struct lab_tensor_spec *
+lab_data_find_inline(const struct lab_network_spec *spec, const char *name);
+
 void lab_samples_release(struct lab_samples *t);
 /* Rows and features are set; takes the memory. */
 enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
@@ -47,6 +56,15 @@ enum lab_status lab_words_read(struct lab_samples *t,
                                struct lab_vocabulary **words,
                                const struct lab_network_spec *spec,
                                const char *path);
+/* Strings that all differ; LAB_E_RANGE: more of them than there are, or sizes
+ * out of range; LAB_E_PARSE: a loss that takes no labels. */
+enum lab_status lab_reverse_make(struct lab_samples *t,
+                                 const struct lab_network_spec *spec);
+/* Place k of a row as the tensor `name` has it: "x", "y" or "decoder". */
+int32_t lab_reverse_id(const struct lab_samples *t, const char *name,
+                       int64_t row, int64_t k);
+/* "0" .. "9", "a" .. "z", and "^", which begins. */
+const char *lab_reverse_symbol(const struct lab_samples *t, int64_t id);
 enum lab_status lab_digits_read(struct lab_samples *t, const char *path);
 enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir);
 enum lab_status lab_csv_read(struct lab_samples *t,

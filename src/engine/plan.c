@@ -125,18 +125,3 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
     for (int64_t i = 0; i < t->count; i++)
         put(out, t->dtype, i, value);
 }
-
-bool lab_plan_part_is_read(const struct lab_plan *plan, int node)
-{
-    for (int i = 0; i < plan->n_steps; i++) {
-        const struct lab_step *s = &plan->steps[i];
-        for (int k = 0; k < s->n_in && s->node != node; k++) {
-            int t = s->in[k];
-            if (t >= 0 && plan->tensors[t].node == node &&
-                t != plan->nodes[node].out &&
-                plan->tensors[t].role == LAB_TENSOR_ACTIVATION)
-                return true;
-        }
-    }
-    return false;
-}

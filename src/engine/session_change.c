@@ -102,9 +102,10 @@ void lab_session_restart(struct lab_session *s, const struct lab_command *c)
     s->losses = (struct lab_curve_buffer){0};
     s->accuracies = (struct lab_curve_buffer){0};
     s->bits = (struct lab_curve_buffer){0};
-    s->accuracy = s->bits_per_char = NAN;
+    s->accuracy = s->exact = s->bits_per_char = NAN;
     lab_str_clear(&s->sample);
     s->samples = 0;
+    s->decoded[0] = '\0';
     s->train_done = s->train_target = 0;
     s->n_iteration_ms = 0;
     if (c->seed_given) {

@@ -78,6 +78,8 @@ struct lab_session {
     int64_t sample_iteration;
     int64_t samples; /* drawn since the start */
     bool sampling;
+    double exact;
+    char decoded[LAB_SESSION_TEXT];
     double *iteration_ms; /* of the last iterations, a ring */
     int64_t n_iteration_ms;
 
@@ -124,3 +126,6 @@ void lab_session_sample(struct lab_session *s, const struct lab_command *c);
 void lab_session_train(struct lab_session *s, int64_t iterations);
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value);
 double lab_session_median_ms(const struct lab_session *s);
+/* plane_labels.c: fills the labels of a plane that holds its values; without
+ * memory there are none. */
+void lab_plane_label(struct lab_walk *walk, struct lab_plane *p);

@@ -106,6 +106,7 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
         copy_plane(s, p, data);
         if (!p->written)
             forget_values(p);
+        lab_plane_label(s->walk, p);
     }
     lab_free(data);
 }
@@ -177,6 +178,8 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     out->accuracy = s->accuracy;
     out->bits_per_char = s->bits_per_char;
     out->bits_order3 = s->bits_order3;
+    out->exact = s->exact;
+    memcpy(out->decoded, s->decoded, sizeof(out->decoded));
     out->step_ms_median = lab_session_median_ms(s);
     fill_curve(&out->losses, &s->losses);
     fill_curve(&out->accuracies, &s->accuracies);
@@ -231,6 +234,8 @@ void lab_snapshot_release(struct lab_snapshot *snap)
     lab_schedule_release(snap->schedule);
     lab_free(snap->steps);
     lab_free(snap->plane.value);
+    lab_free(snap->plane.row_label);
+    lab_free(snap->plane.col_label);
     lab_explanation_release(&snap->explanation);
     lab_free(snap->checks);
     lab_free(snap->losses.iteration);
@@ -285,6 +290,14 @@ static void copy_snapshot(struct lab_snapshot *to,
         to->plane.value = copy_array(
             from->plane.value, (size_t)(from->plane.rows * from->plane.cols),
             sizeof(double));
+    if (from->plane.row_label)
+        to->plane.row_label =
+            copy_array(from->plane.row_label, (size_t)from->plane.rows,
+                       sizeof(struct lab_label));
+    if (from->plane.col_label)
+        to->plane.col_label =
+            copy_array(from->plane.col_label, (size_t)from->plane.cols,
+                       sizeof(struct lab_label));
     if (!to->plane.value)
         to->plane.rows = to->plane.cols = 0;
     copy_explanation(&to->explanation, &from->explanation);

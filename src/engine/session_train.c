@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/decode.h"
 #include "engine/text.h"
 #include "session_priv.h"
 
@@ -58,6 +59,19 @@ int64_t lab_train_iterations(const struct lab_network_spec *spec,
                                         : DEFAULT_ITERATIONS;
 }
 
+static void keep_decoded(struct lab_session *s)
+{
+    struct lab_decoded decoded;
+    struct lab_str text;
+    lab_walk_decoded(s->walk, &decoded);
+    s->exact = decoded.exact;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(s->walk, i, &text); i++)
+        lab_str_add(&text, "\n");
+    snprintf(s->decoded, sizeof(s->decoded), "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 /* Counting takes a moment and is of the text alone: once. */
 static enum lab_status keep_bits(struct lab_session *s, double loss)
 {
@@ -80,6 +94,7 @@ static enum lab_status evaluate(struct lab_session *s)
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
     if (!st && !isnan(accuracy)) {
         s->accuracy = accuracy;
+        keep_decoded(s);
         lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
         st = keep_bits(s, loss);
     }

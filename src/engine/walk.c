@@ -128,6 +128,7 @@ void lab_walk_free(struct lab_walk *w)
         lab_backend_free(w->be, w->copy[i].memory);
     lab_backend_free(w->be, w->arena);
     lab_backend_free(w->be, w->eval_arena);
+    lab_decoder_free(w->decoder);
     lab_backend_close(w->be);
     lab_data_free(w->data);
     lab_schedule_release(w->schedule);

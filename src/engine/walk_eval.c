@@ -42,7 +42,7 @@ static enum lab_status eval_memory(struct lab_walk *w)
     return st;
 }
 
-static enum lab_status load_held(struct lab_walk *w, int64_t first)
+enum lab_status lab_walk_load_held(struct lab_walk *w, int64_t first)
 {
     for (int i = 0; i < w->plan->n_tensors; i++) {
         const struct lab_tensor *t = &w->plan->tensors[i];
@@ -58,15 +58,15 @@ static enum lab_status load_held(struct lab_walk *w, int64_t first)
     return LAB_OK;
 }
 
-static enum lab_status read_eval(struct lab_walk *w, int tensor, void *out)
+enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     return lab_backend_download(w->be, out, (char *)w->eval_arena + t->offset,
                                 (size_t)t->count * lab_dtype_bytes(t->dtype));
 }
 
-static int best_class(const void *out, enum lab_dtype dtype, int64_t row,
-                      int64_t classes)
+int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                        int64_t classes)
 {
     int best = 0;
     double top = lab_element_value(out, dtype, row * classes);
@@ -99,8 +99,9 @@ static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
         int label = text ? lab_data_held_next(w->data, row, k)
                          : lab_data_held_label(w->data, row);
         t->rows++;
-        t->right += label >= 0 && best_class(out, plan->real, i * places + k,
-                                             classes) == label;
+        t->right +=
+            label >= 0 && lab_walk_best_class(out, plan->real, i * places + k,
+                                              classes) == label;
     }
     for (int64_t k = skip; k < each; k++)
         t->loss += lab_element_value(sample, plan->real, i * each + k) *
@@ -112,9 +113,9 @@ static enum lab_status count_batch(struct lab_walk *w, int64_t first,
                                    struct tally *t)
 {
     const struct lab_plan *plan = w->plan;
-    enum lab_status st = read_eval(w, plan->out, out);
+    enum lab_status st = lab_walk_read_eval(w, plan->out, out);
     if (!st)
-        st = read_eval(w, plan->loss_sample, sample);
+        st = lab_walk_read_eval(w, plan->loss_sample, sample);
     for (int64_t i = 0; i < rows && !st; i++)
         count_row(w, i, first + i, out, sample, t);
     return st;
@@ -145,7 +146,7 @@ enum lab_status lab_walk_forward(struct lab_walk *w,
     }
     if (!st)
         st = run_phases(w, LAB_FORWARD);
-    return st ? st : read_eval(w, tensor, out);
+    return st ? st : lab_walk_read_eval(w, tensor, out);
 }
 
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
@@ -162,6 +163,8 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
     enum lab_status st = lab_walk_settle(w);
     if (!st)
         st = eval_memory(w);
+    if (!st && facts.decodes)
+        st = lab_walk_decode_begin(w);
     void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
     void *sample =
         lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
@@ -172,17 +175,25 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         int64_t rows = facts.held_rows - first;
         if (rows > facts.batch)
             rows = facts.batch;
-        st = load_held(w, first);
+        st = lab_walk_load_held(w, first);
         if (!st)
             st = run_phases(w, LAB_LOSS);
         if (!st)
             st = count_batch(w, first, rows, out, sample, &t);
+        if (!st && facts.decodes)
+            st = lab_walk_decode_batch(w, first, rows, out);
     }
     lab_free(out);
     lab_free(sample);
     if (st)
         return st;
     *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;
+    if (facts.decodes) {
+        struct lab_decoded decoded;
+        lab_walk_decode_end(w);
+        lab_walk_decoded(w, &decoded);
+        *accuracy = decoded.right;
+    }
     *loss = t.loss / (double)t.rows;
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].evaluation)

@@ -1,7 +1,7 @@
 /* walk_priv.h -- what the files walk_*.c share. */
 #pragma once
 #include "engine/backend_graph.h"
-#include "engine/walk.h"
+#include "engine/decode.h"
 
 /* Parameters and state as an iteration found them. */
 struct lab_walk_copy {
@@ -59,6 +59,7 @@ struct lab_walk {
     bool quiet; /* at speed: only the iteration and its loss are told */
     bool use_events;
     void *arena;
+    struct lab_decoder *decoder; /* decode.c; NULL until it is needed */
     void *eval_arena; /* activations of an evaluation; NULL until the first */
     struct lab_walk_copy copy[LAB_WALK_COPIES];
     int n_copies; /* slots in use: fewer when parameters are large */
@@ -120,6 +121,19 @@ enum lab_status lab_walk_reserve_switch(struct lab_walk *w);
  * no reserve. */
 void lab_walk_note_schedule(struct lab_walk *w);
 void lab_walk_forget_switches(struct lab_walk *w);
+/* walk_eval.c: the held-back rows of a batch, into the memory of an
+ * evaluation; a tensor from there; the class of the largest score, or -1. */
+enum lab_status lab_walk_load_held(struct lab_walk *w, int64_t first);
+enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out);
+int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                        int64_t classes);
+/* decode.c: around the batches of an evaluation, after a batch has run
+ * forward. `out` has room for what the loss reads. */
+enum lab_status lab_walk_decode_begin(struct lab_walk *w);
+enum lab_status lab_walk_decode_batch(struct lab_walk *w, int64_t first,
+                                      int64_t rows, void *out);
+void lab_walk_decode_end(struct lab_walk *w);
+void lab_decoder_free(struct lab_decoder *d); /* NULL allowed */
 /* walk_back.c */
 /* Forgets what a schedule step of this iteration has written. */
 enum lab_status lab_walk_undo(struct lab_walk *w, int index);

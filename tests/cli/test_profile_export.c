@@ -378,6 +378,7 @@ static void nsys_has_its_tables(void **state)
         {"CUPTI_ACTIVITY_KIND_RUNTIME",
          "start,end,eventClass,globalTid,correlationId,nameId,returnValue,"
          "callchainId"},
+        {"TARGET_INFO_CUDA_DEVICE", "gpuId,cudaId,pid,uuid,numMultiprocessors"},
         {"StringIds", "id,value"},
         {"META_DATA_EXPORT", "name,value"},
         {"META_DATA_CAPTURE", "name,value"},
@@ -428,6 +429,17 @@ static void nsys_has_its_tables(void **state)
                      0); /* names that nothing here uses stay away */
 }
 
+/* A GPU's name is found by way of the CUDA device. */
+static void nsys_names_the_gpu(const char *path)
+{
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM TARGET_INFO_GPU AS g JOIN "
+                         "TARGET_INFO_CUDA_DEVICE AS c ON g.id = c.gpuId JOIN "
+                         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.deviceId = "
+                         "c.cudaId WHERE g.name = 'NVIDIA H200'"),
+        25);
+}
+
 /* Recipes that are written for exports of Nsight Systems: its own report
  * cuda_gpu_kern_sum, and two of its manual's examples. */
 static void nsys_recipes_run(void **state)
@@ -437,6 +449,7 @@ static void nsys_recipes_run(void **state)
     record(db);
     test_free(export_as(db, "nsys", "x.sqlite"));
     const char *path = sample_path("x.sqlite");
+    nsys_names_the_gpu(path);
     assert_int_equal(
         sample_int(
             path, "WITH summary AS (SELECT shortName AS nameId, count(*) AS "
@@ -471,6 +484,43 @@ static void nsys_recipes_run(void **state)
                    "AS s ON s.id = e.textId WHERE e.eventType = 59 AND "
                    "coalesce(e.text, s.value) IS NOT NULL AND e.end > e.start"),
         12);
+}
+
+/* The SQL of docs/profiles.md: every block runs on the database, and those on
+ * the tables of nsys on an export too; with rows. */
+static void recipes_of_the_docs_run(void **state)
+{
+    const char *db = sample_path("runs.db");
+    int blocks = 0;
+    int exported = 0;
+    (void)state;
+    record(db);
+    char args[1024];
+    snprintf(args, sizeof(args), "export 1 --format nsys --output '%s' @",
+             sample_path("x.sqlite"));
+    assert_int_equal(profile(db, args), 0);
+    char *text = read_file(LAB_SOURCE_DIR "/docs/profiles.md");
+    for (char *p = text; (p = strstr(p, "```sql\n")); blocks++) {
+        char sql[4096];
+        char *begin = p + 7;
+        char *end = strstr(begin, ";\n```");
+        assert_non_null(end);
+        p = end + 1;
+        *end = '\0';
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM (%s)", begin);
+        for (char *twelve; (twelve = strstr(sql, "runId = 12"));)
+            memcpy(twelve, "runId = +1", 10);
+        if (sample_int(db, sql) < 1)
+            fail_msg("no row: %s", begin);
+        if (strstr(begin, "runId") || strstr(begin, "FROM run"))
+            continue;
+        exported++;
+        if (sample_int(sample_path("x.sqlite"), sql) < 1)
+            fail_msg("no row in the export: %s", begin);
+    }
+    assert_int_equal(blocks, 6);
+    assert_int_equal(exported, 3);
+    test_free(text);
 }
 
 /* ---- HTML ---- */
@@ -667,6 +717,7 @@ int main(void)
         cmocka_unit_test_teardown(trace_is_what_viewers_read, cleanup),
         cmocka_unit_test_teardown(nsys_has_its_tables, cleanup),
         cmocka_unit_test_teardown(nsys_recipes_run, cleanup),
+        cmocka_unit_test_teardown(recipes_of_the_docs_run, cleanup),
         cmocka_unit_test_teardown(html_stands_alone, cleanup),
         cmocka_unit_test_teardown(odd_losses_are_drawn, cleanup),
         cmocka_unit_test_teardown(nothing_is_overwritten, cleanup),

@@ -190,6 +190,17 @@ static enum lab_status fused_backward(const struct lab_call *call)
     return st;
 }
 
+/* in: dctx, q, k, v, ctx, which is to be theirs. */
+static enum lab_status derive_ctx(const struct lab_call *call)
+{
+    struct lab_call forward = *call;
+    forward.in = &call->in[1];
+    forward.n_in = 3;
+    forward.out = &call->in[4];
+    forward.n_out = 1;
+    return fused_forward(&forward);
+}
+
 static void fused_agrees(void **state)
 {
     (void)state;
@@ -221,11 +232,17 @@ static void fused_backward_agrees(void **state)
                              .phase = LAB_BACKWARD,
                              .in = {t.ctx, t.q, t.k, t.v, t.ctx},
                              .out = {t.q, t.k, t.v},
+                             .not_cudnn = true, /* it has a ctx of its own */
                              .params = &p};
         gpu_check_against(&c, fused_backward);
         c.out[0].fill = FILL_NULL;
         gpu_check_against(&c, fused_backward);
+        c.not_cudnn = false;
+        c.derive = derive_ctx;
+        gpu_check_against(&c, fused_backward);
     }
+    if (gpu_exec()->cudnn)
+        gpu_check_served("attention");
 }
 
 static void fused_refuses_without_a_workspace(void **state)

@@ -32,6 +32,8 @@ struct stepper_fixture {
     char error[128];
     bool fused; /* fc1 forward is one step */
     bool cuda;
+    bool labels;         /* rows and columns of planes have symbols */
+    bool decodes;        /* evaluation gave strings */
     int curve;           /* points of the curves */
     bool curve_breaks;   /* NaN and Inf in them */
     bool text;           /* a lesson that learns from text ... */

@@ -25,6 +25,9 @@ struct lab_data_facts {
     int64_t batches_per_epoch; /* 0: inline data without epochs */
     int64_t classes;           /* 0: no class labels; text: characters */
     bool text;                 /* a loss is one of characters */
+    /* y is a sequence, and the tensor `decoder` is y, one place later, behind
+     * a symbol to begin with: evaluation decodes (engine/decode.h). */
+    bool decodes;
 };
 
 LAB_C_BEGIN
@@ -65,6 +68,11 @@ const struct lab_vocabulary *lab_data_words(const struct lab_data *d);
 const char *lab_data_word_at(const struct lab_data *d,
                              const struct lab_plan *plan, int tensor,
                              int64_t index, double value);
+/* Of data that decodes: the id that a sequence begins with. */
+int32_t lab_data_begin_id(const struct lab_data *d);
+/* The symbol of an id in a data tensor, where the data has symbols; NULL: it
+ * has none, a number is the best name. */
+const char *lab_data_symbol(const struct lab_data *d, int64_t id);
 /* The class of a held-back row; -1 when there are no classes. */
 int lab_data_held_label(const struct lab_data *d, int64_t row);
 /* Text: the id that comes after a place of a held-back row. -1: no text. */

@@ -38,6 +38,10 @@ struct lab_node {
     int in[LAB_STEP_IN]; /* tensor ids */
     int n_in;
     int out; /* tensor id */
+    /* Another node reads parts of it: a group that hides them serves it only
+     * where its variant says so (keeps_parts). */
+    bool parts_read;
+    const char *no_group; /* why no group serves it, or NULL */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */
@@ -75,12 +79,19 @@ struct lab_plan {
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the
  * spec and pass NULL. */
+enum { LAB_DATA_MORE = 2 };
 struct lab_data_shapes {
     int64_t batch;
     struct lab_shape x_image; /* rank 0: not an image */
     struct lab_shape x;       /* flat: [batch, features] */
     struct lab_shape y;
     bool y_integers;
+    /* Tensors of ids besides x and y, by name. */
+    struct {
+        const char *name;
+        struct lab_shape shape;
+    } more[LAB_DATA_MORE];
+    int n_more;
 };
 
 struct lab_schedule_step {

@@ -117,7 +117,8 @@ void lab_walk_use_graph(struct lab_walk *w, bool on);
  * long run stays small. Walked iterations always are. */
 bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
- * right and mean loss; NaN where there is nothing held back or no classes.
+ * right and mean loss; NaN where there is nothing held back or no classes. Of
+ * data that decodes, the share of symbols that come out right (decode.h).
  * Between iterations only; leaves parameters and position as they were. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);

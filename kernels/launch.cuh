@@ -96,8 +96,8 @@ lab_row(const char *name, const char *step, enum lab_phase phase,
         lab_kernel_fn *run, const char *source, const char *symbol,
         bool absorbs_activation = false, lab_kernel_fn *prepare = nullptr)
 {
-    return {name,  step,   phase, run, source, symbol, absorbs_activation,
-            false, prepare};
+    return {name,  step,  phase,  run, source, symbol, absorbs_activation,
+            false, false, prepare};
 }
 
 /* The row that large nodes run when nobody chose. */

@@ -55,7 +55,8 @@ struct lab_call {
     /* Counter-based randomness: the same four numbers give the same bits on
      * every backend and at every replay (see random.h). */
     uint64_t seed;
-    uint64_t iteration; /* also Adam's time step, less one */
+    uint64_t iteration; /* also Adam's time step, less one; on the GPU through
+                           lab_when (launch.cuh): a graph runs again */
     uint32_t node;
     struct lab_exec *exec;
 };

@@ -28,6 +28,7 @@ struct cuda_backend {
     cudaEvent_t end;
     unsigned char *staging; /* pinned; NULL: uploads wait */
     size_t staged;          /* bytes of it that the stream may still read */
+    struct lab_cuda_graphs *graphs;
 };
 
 static struct cuda_backend *of(struct lab_backend *be)
@@ -43,6 +44,21 @@ static enum lab_status enter(struct cuda_backend *cuda)
     if (err != cudaSuccess)
         return lab_cuda_fail(err, "cannot switch to the CUDA device");
     return LAB_OK;
+}
+
+enum lab_status lab_cuda_enter(struct lab_backend *be)
+{
+    return enter(of(be));
+}
+
+struct lab_exec *lab_cuda_exec_of(struct lab_backend *be)
+{
+    return &of(be)->exec;
+}
+
+struct lab_cuda_graphs **lab_cuda_graphs_of(struct lab_backend *be)
+{
+    return &of(be)->graphs;
 }
 
 static enum lab_status cuda_sync(struct lab_backend *be)
@@ -66,6 +82,7 @@ static void cuda_close(struct lab_backend *be)
     (void)cudaSetDevice(cuda->exec.device);
     if (cuda->exec.stream)
         (void)cudaStreamSynchronize(cuda->exec.stream);
+    lab_cuda_graphs_close(cuda->graphs);
     lab_cublas_close(&cuda->cublas);
     lab_cudnn_release(&cuda->cudnn);
     if (cuda->begin)
@@ -367,5 +384,6 @@ const struct lab_backend_ops lab_backend_cuda = {
     .error = lab_error,
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,
+    .graph = &lab_cuda_graph_ops,
     .ceiling = cuda_ceiling,
 };

@@ -3,9 +3,22 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_exec.h"
-#include "engine/backend.h"
+#include "engine/backend_graph.h"
 
 extern const struct lab_backend_ops lab_backend_cuda;
+
+/* ---- backend_cuda.c ---- */
+
+/* Makes the backend's device the calling thread's. */
+enum lab_status lab_cuda_enter(struct lab_backend *be);
+struct lab_exec *lab_cuda_exec_of(struct lab_backend *be);
+struct lab_cuda_graphs; /* graph.c; NULL before the first capture */
+struct lab_cuda_graphs **lab_cuda_graphs_of(struct lab_backend *be);
+
+/* ---- graph.c ---- */
+
+extern const struct lab_graph_ops lab_cuda_graph_ops;
+void lab_cuda_graphs_close(struct lab_cuda_graphs *g); /* NULL allowed */
 
 /* ---- device.c ---- */
 
@@ -37,6 +50,13 @@ bool lab_cudnn_available(const char **said);
 /* The functions; its handle is made when a kernel first wants it.
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);
+
+/* ---- cublas_lt.c ---- */
+
+/* struct lab_cublas's sgemm_bias. */
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc);
 
 /* ---- ceilings.c ---- */
 

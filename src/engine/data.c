@@ -331,6 +331,16 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
     return LAB_OK;
 }
 
+bool lab_data_same(const struct lab_data *d, int64_t iteration, int64_t other)
+{
+    int64_t each = d->facts.batches_per_epoch;
+    if (iteration == other)
+        return true;
+    if (d->spec->data.source != LAB_DATA_INLINE || iteration < 0 || other < 0)
+        return false;
+    return each == 0 || iteration % each == other % each;
+}
+
 void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
                         int tensor, int64_t first, void *out)
 {

@@ -63,6 +63,8 @@ struct lab_ceiling_times {
 
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
+struct lab_graph_ops; /* engine/backend_graph.h */
+
 struct lab_backend_ops {
     const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "null" */
     enum lab_status (*open)(struct lab_backend **out, int device);
@@ -92,6 +94,7 @@ struct lab_backend_ops {
      * for the work and gives nanoseconds. */
     enum lab_status (*time_begin)(struct lab_backend *be);
     enum lab_status (*time_end)(struct lab_backend *be, int64_t *ns);
+    const struct lab_graph_ops *graph; /* NULL: none */
     /* Optional: measures an enum lab_ceiling. */
     enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
                                struct lab_ceiling_times *out);

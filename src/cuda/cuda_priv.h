@@ -42,13 +42,6 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                 size_t workspace_bytes);
 void lab_cublas_close(struct lab_cublas *cublas);
 
-/* ---- cublas_lt.c ---- */
-
-/* struct lab_cublas's sgemm_bias. */
-int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
-                       int n, int k, const float *a, int lda, const float *b,
-                       int ldb, const float *bias, float *c, int ldc);
-
 /* ---- cudnn.c ---- */
 
 /* Loads libcudnn once in the process. *said, valid as long as the module: its
@@ -57,6 +50,13 @@ bool lab_cudnn_available(const char **said);
 /* The functions; its handle is made when a kernel first wants it.
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);
+
+/* ---- cublas_lt.c ---- */
+
+/* struct lab_cublas's sgemm_bias. */
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc);
 
 /* ---- ceilings.c ---- */
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "engine/backend_graph.h"
 #include "engine/decode.h"
+#include "engine/walk.h"
 
 /* Parameters and state as an iteration found them. */
 struct lab_walk_copy {

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 4, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 3, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */

@@ -30,9 +30,11 @@ static enum lab_status clear_data(struct lab_walk *w, char *arena)
 static enum lab_status eval_memory(struct lab_walk *w)
 {
     void *arena = NULL;
-    if (w->eval_arena)
-        return LAB_OK;
-    enum lab_status st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
+    enum lab_status st =
+        lab_walk_settle(w); /* what was launched is told first */
+    if (st || w->eval_arena)
+        return st;
+    st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
     if (!st)
         st = clear_data(w, arena);
     if (st)
@@ -160,9 +162,7 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         *accuracy = *loss = NAN;
         return LAB_OK;
     }
-    enum lab_status st = lab_walk_settle(w);
-    if (!st)
-        st = eval_memory(w);
+    enum lab_status st = eval_memory(w);
     if (!st && facts.decodes)
         st = lab_walk_decode_begin(w);
     void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);

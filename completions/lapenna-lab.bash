@@ -16,12 +16,13 @@ _lapenna_lab() {
         --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --format --output --force --table
         --label --dry-run
-        --json --plain --ascii --color --no-mouse --help --usage
+        --json --plain --ascii --color --no-mouse --no-graph
+        --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
-    takes+='|--sample|--prompt|--temperature|--top-k)'
+    takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -42,14 +43,15 @@ _lapenna_lab() {
         ;;
     --format) words='csv jsonl trace nsys html' ;;
     --table) words='all steps kernels losses' ;;
-    --data | --db | --output)
+    --data | --db | --output | --npy)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
-        --limit | --near | --fail-above | --label)
+        --limit | --near | --fail-above | --label | \
+        --tensors)
         return
         ;;
     esac

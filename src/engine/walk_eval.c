@@ -160,7 +160,9 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         *accuracy = *loss = NAN;
         return LAB_OK;
     }
-    enum lab_status st = eval_memory(w);
+    enum lab_status st = lab_walk_settle(w);
+    if (!st)
+        st = eval_memory(w);
     if (!st && facts.decodes)
         st = lab_walk_decode_begin(w);
     void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "compare_model.h"
 #include "store/delete.h"
@@ -411,6 +412,22 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .delete_run = delete_run,
                                        .load_compare = load_compare};
     *out = s;
+    return LAB_OK;
+}
+
+enum lab_status lab_runs_source_recorded(struct lab_runs_source **out)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_runs_source_new(out, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    (*out)->model.delete_run = NULL;
+    (*out)->model.title = "Recorded runs";
+    (*out)->model.badge = "recorded on " LAB_RECORDED_DEVICE;
     return LAB_OK;
 }
 

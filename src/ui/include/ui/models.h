@@ -97,6 +97,10 @@ struct lab_ui_compare_row {
 
 struct lab_runs_model {
     void *user;
+    /* What the list is called, and the badge while it and its runs are on the
+     * screen; NULL: "Runs", and the badge stays. */
+    const char *title;
+    const char *badge;
     enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count);
     enum lab_status (*load_steps)(void *user, int64_t run,
@@ -134,6 +138,8 @@ struct lab_home_model {
                                    const char *id);
     enum lab_status (*write_doctor)(void *user, struct lab_doc *out);
     const struct lab_runs_model *all_runs; /* NULL: no store */
+    /* Runs of another machine that ship with the program; NULL: none do. */
+    const struct lab_runs_model *recorded;
 };
 
 struct lab_run_args {

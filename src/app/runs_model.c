@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "compare_model.h"
+#include "roofline_model.h"
 #include "store/query.h"
 #include "ui/format.h"
 
@@ -29,6 +30,7 @@ struct lab_runs_source {
     struct rows steps;
     struct rows kernels;
     struct lab_compare_model compared;
+    struct lab_roofline_model roofline;
     int most; /* for the query that runs now */
 };
 
@@ -377,6 +379,20 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
     return st;
 }
 
+static enum lab_status load_roofline(void *user, int64_t run,
+                                     struct lab_ui_roofline *out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_roofline_model_load(&s->roofline, db, run, out);
+    else if (!st)
+        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
+    lab_database_close(db);
+    return st;
+}
+
 /* ---- life ---- */
 
 enum lab_status lab_runs_source_new(struct lab_runs_source **out,
@@ -405,7 +421,8 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_kernels = load_kernels,
                                        .write_facts = write_facts,
                                        .delete_run = delete_run,
-                                       .load_compare = load_compare};
+                                       .load_compare = load_compare,
+                                       .load_roofline = load_roofline};
     *out = s;
     return LAB_OK;
 }
@@ -419,6 +436,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
     lab_compare_model_release(&s->compared);
+    lab_roofline_model_release(&s->roofline);
     lab_free(s->path);
     lab_free(s);
 }

@@ -145,9 +145,13 @@ static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
         lab_str_add(out, "Waiting holds it back: latency, the way it reads "
                          "memory, or idle units. Counters (--counters) say "
                          "more.");
-    else
+    else if (w->gpu)
         lab_str_add(out, "Waiting holds it back: latency, the way it reads "
                          "memory, or idle units.");
+    else
+        lab_str_add(out, "Its loop holds it back: no vector instructions, or "
+                         "the order in which it reads memory. Other variants "
+                         "of the step show what the processor can do.");
 }
 
 static void say_neither(struct lab_str *out, const struct lab_roofline_work *w,

@@ -8,7 +8,7 @@
 #include "ui/ui.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN };
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -141,6 +141,18 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
+/* At the chosen step. */
+static void open_roofline(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    struct lab_run_args args = st->args;
+    int64_t step = lab_table_row(&st->steps);
+    args.step = step < 0 ? NULL : st->step_rows[step].name;
+    args.phase = step < 0 ? NULL : st->step_rows[step].phase;
+    if (lab_ui_push(s->ui, &lab_view_roofline, &args))
+        lab_ui_error(s->ui);
+}
+
 static bool run_action(struct lab_screen *s, int action)
 {
     struct run_state *st = s->state;
@@ -160,6 +172,9 @@ static bool run_action(struct lab_screen *s, int action)
         break;
     case ACT_ALL_KERNELS:
         st->all_kernels = !st->all_kernels;
+        break;
+    case ACT_ROOFLINE:
+        open_roofline(s);
         break;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
@@ -226,6 +241,7 @@ static const struct lab_binding BINDINGS[] = {
      "all kernels",
      "the kernels of all steps, or of the chosen one",
      true},
+    {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},

@@ -14,6 +14,7 @@
 #include "ui/layout.h"
 #include "ui/ui.h"
 #include "ui/views.h"
+#include "roofline_fixture.h"
 
 static const struct lab_home_lesson LESSONS[] = {
     {.id = "softmax-digits",
@@ -351,6 +352,7 @@ static const struct lab_runs_model RUNS_MODEL = {
     .write_facts = write_facts,
     .delete_run = delete_run,
     .load_compare = load_compare,
+    .load_roofline = fixture_roofline,
 };
 
 static enum lab_status refresh(void *user, struct lab_home_model *model)

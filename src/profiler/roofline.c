@@ -28,18 +28,6 @@ enum lab_ceiling lab_roofline_precision(const char *name)
 
 /* ---- placing ---- */
 
-/* What was counted of all kinds that are known; NaN: nothing was. */
-static double counted_flop(const struct lab_counters *c)
-{
-    const double parts[] = {c->fp32_flop, c->tensor_flop, c->fp16_flop,
-                            c->fp64_flop};
-    double sum = NAN;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (!isnan(parts[i]))
-            sum = isnan(sum) ? parts[i] : sum + parts[i];
-    return sum;
-}
-
 /* What the tensor cores did most of, where they did more than the lanes. */
 static enum lab_ceiling kind_of(const struct lab_roofline_work *w)
 {
@@ -126,7 +114,7 @@ void lab_roofline_place(struct lab_roofline_point *out,
     double peak = roof_of(per_s, p.arithmetic);
     bool timed = isfinite(w->time_ns) && w->time_ns > 0;
     double s = timed ? w->time_ns * 1e-9 : NAN;
-    p.counted_flop = known(counted_flop(&w->counted));
+    p.counted_flop = known(lab_counters_flop(&w->counted));
     p.dram_bytes =
         known(w->counted.dram_read_bytes + w->counted.dram_write_bytes);
     p.counted_intensity =

@@ -63,6 +63,10 @@ struct lab_ui_step_row {
     double flop;
     double bytes;
     int64_t kernels; /* launches each time */
+    /* Hardware counters, NaN where they were not taken: */
+    double achieved; /* occupancy, 0..1 */
+    double dram_bytes;
+    double counted_flop;
 };
 
 struct lab_ui_kernel_row {
@@ -76,6 +80,9 @@ struct lab_ui_kernel_row {
     int64_t shared_bytes; /* static and dynamic */
     double occupancy;     /* theoretical, 0..1 */
     const char *limit;    /* "registers, blocks" */
+    double achieved;      /* counters of one launch, as above */
+    double dram_bytes;
+    double counted_flop;
 };
 
 /* One row of two runs side by side: 0 is the reference, 1 the other one. */

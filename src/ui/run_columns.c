@@ -153,22 +153,35 @@ enum {
     STEP_COLUMNS
 };
 
-static const struct lab_table_column STEP_TABLE[STEP_COLUMNS] = {
-    [STEP_INDEX] = {"#", 4, 0, 6, true, false},
-    [STEP_NAME] = {"step", 16, 4, 0, false, false},
-    [STEP_PHASE] = {"phase", 8, 0, 0, false, false},
-    [STEP_VARIANT] = {"variant", 8, 1, 1, false, false},
-    [STEP_BACKEND] = {"backend", 7, 0, 9, false, false},
-    [STEP_MEDIAN] = {"median", 9, 0, 0, true, true},
-    [STEP_SPREAD] = {"spread", 9, 0, 5, true, true},
-    [STEP_MIN] = {"min", 9, 0, 8, true, true},
-    [STEP_COUNT] = {"times", 7, 0, 7, true, true},
-    [STEP_FLOPS] = {"FLOP/s", 12, 0, 2, true, true},
-    [STEP_RATE] = {"bytes/s", 10, 0, 3, true, true},
+#define STEP_COMMON                                                            \
+    [STEP_INDEX] = {"#", 4, 0, 6, true, false}, [STEP_NAME] = {"step", 16,     \
+                                                               4,      0,      \
+                                                               false,  false}, \
+    [STEP_PHASE] = {"phase", 8, 0, 0, false, false},                           \
+    [STEP_VARIANT] = {"variant", 8, 1, 1, false, false},                       \
+    [STEP_BACKEND] = {"backend", 7, 0, 9, false, false},                       \
+    [STEP_MEDIAN] = {"median", 9, 0, 0, true, true},                           \
+    [STEP_SPREAD] = {"spread", 9, 0, 5, true, true},                           \
+    [STEP_MIN] = {"min", 9, 0, 8, true, true}, [STEP_COUNT] = {"times", 7,     \
+                                                               0,       7,     \
+                                                               true,    true}, \
+    [STEP_FLOPS] = {"FLOP/s", 12, 0, 2, true, true}, [STEP_RATE] = {"bytes/s", \
+                                                                    10,        \
+                                                                    0,         \
+                                                                    3,         \
+                                                                    true,      \
+                                                                    true},     \
     [STEP_KERNELS] = {"kernels", 7, 0, 4, true, true},
-    [STEP_ACHIEVED] = {"achieved", 8, 0, 10, true, true},
+static const struct lab_table_column STEP_TABLE[STEP_COLUMNS] = {
+    STEP_COMMON[STEP_ACHIEVED] = {"achieved", 8, 0, 10, true, true},
     [STEP_DRAM] = {"DRAM", 9, 0, 11, true, true},
     [STEP_COUNTED] = {"counted", 11, 0, 12, true, true},
+};
+/* Where counters were taken they go last when the screen is narrow. */
+static const struct lab_table_column STEP_COUNTED_TABLE[STEP_COLUMNS] = {
+    STEP_COMMON[STEP_ACHIEVED] = {"achieved", 8, 0, 2, true, true},
+    [STEP_DRAM] = {"DRAM", 9, 0, 4, true, true},
+    [STEP_COUNTED] = {"counted", 11, 0, 3, true, true},
 };
 
 static void step_number(const struct lab_ui_step_row *r, int column, char *out,
@@ -283,6 +296,8 @@ static int step_compare(const void *user, int64_t a, int64_t b, int column,
     }
 }
 
+const struct lab_table_ops lab_step_counted_columns = {
+    STEP_COUNTED_TABLE, STEP_COLUMNS, step_cell, step_compare};
 const struct lab_table_ops lab_step_columns = {STEP_TABLE, STEP_COLUMNS,
                                                step_cell, step_compare};
 
@@ -303,20 +318,30 @@ enum {
     KERNEL_COLUMNS
 };
 
-static const struct lab_table_column KERNEL_TABLE[KERNEL_COLUMNS] = {
-    [KERNEL_NAME] = {"kernel", 20, 4, 0, false, false},
-    [KERNEL_STEP] = {"step", 14, 1, 7, false, false},
-    [KERNEL_MEDIAN] = {"median", 9, 0, 0, true, true},
-    [KERNEL_COUNT] = {"times", 7, 0, 8, true, true},
-    [KERNEL_GRID] = {"grid", 9, 0, 2, true, true},
-    [KERNEL_BLOCK] = {"block", 8, 0, 2, true, true},
-    [KERNEL_REGISTERS] = {"regs", 4, 0, 3, true, true},
-    [KERNEL_SHARED] = {"shared", 8, 0, 4, true, true},
-    [KERNEL_OCCUPANCY] = {"occup.", 7, 0, 1, true, true},
+#define KERNEL_COMMON                                                          \
+    [KERNEL_NAME] = {"kernel", 20, 4, 0, false, false},                        \
+    [KERNEL_STEP] = {"step", 14, 1, 7, false, false},                          \
+    [KERNEL_MEDIAN] = {"median", 9, 0, 0, true, true},                         \
+    [KERNEL_COUNT] = {"times", 7, 0, 8, true, true},                           \
+    [KERNEL_GRID] = {"grid", 9, 0, 2, true, true}, [KERNEL_BLOCK] = {"block",  \
+                                                                     8,        \
+                                                                     0,        \
+                                                                     2,        \
+                                                                     true,     \
+                                                                     true},    \
+    [KERNEL_REGISTERS] = {"regs", 4, 0, 3, true, true},                        \
+    [KERNEL_SHARED] = {"shared", 8, 0, 4, true, true},                         \
+    [KERNEL_OCCUPANCY] = {"occup.", 7, 0, 1, true, true},                      \
     [KERNEL_LIMIT] = {"limited by", 10, 1, 6, false, false},
-    [KERNEL_ACHIEVED] = {"achieved", 8, 0, 9, true, true},
+static const struct lab_table_column KERNEL_TABLE[KERNEL_COLUMNS] = {
+    KERNEL_COMMON[KERNEL_ACHIEVED] = {"achieved", 8, 0, 9, true, true},
     [KERNEL_DRAM] = {"DRAM", 9, 0, 10, true, true},
     [KERNEL_COUNTED] = {"counted", 11, 0, 11, true, true},
+};
+static const struct lab_table_column KERNEL_COUNTED_TABLE[KERNEL_COLUMNS] = {
+    KERNEL_COMMON[KERNEL_ACHIEVED] = {"achieved", 8, 0, 1, true, true},
+    [KERNEL_DRAM] = {"DRAM", 9, 0, 4, true, true},
+    [KERNEL_COUNTED] = {"counted", 11, 0, 3, true, true},
 };
 
 static void put_dims(const int64_t d[3], char *out, size_t cap)
@@ -427,5 +452,7 @@ static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
     }
 }
 
+const struct lab_table_ops lab_kernel_counted_columns = {
+    KERNEL_COUNTED_TABLE, KERNEL_COLUMNS, kernel_cell, kernel_compare};
 const struct lab_table_ops lab_kernel_columns = {KERNEL_TABLE, KERNEL_COLUMNS,
                                                  kernel_cell, kernel_compare};

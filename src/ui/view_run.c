@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,12 @@ static enum lab_status load(struct run_state *st)
         status = lab_table_set_count(&st->steps, count);
     for (int64_t i = 0; i < count && !status; i++)
         st->has_kernels = st->has_kernels || st->step_rows[i].kernels > 0;
+    for (int64_t i = 0; i < count && !status; i++) {
+        if (isnan(st->step_rows[i].achieved))
+            continue;
+        st->steps.ops = &lab_step_counted_columns;
+        st->kernels.ops = &lab_kernel_counted_columns;
+    }
     if (!status)
         select_step(st);
     if (!status)

@@ -131,6 +131,20 @@ static void roofline_has_measured_roofs(void **state)
     o = nth_of("roof", 3); /* never measured there */
     assert_string_equal(text_of(o, "origin"), "data sheet");
     json_decref(o);
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "400 MB/s  measured"));
+    assert_non_null(strstr(output, "1 fc0.matmul: Memory bounds it"));
+    assert_non_null(strstr(output, "counted FLOPs are 1.5 times"));
+    assert_null(strstr(output, "profile ceilings"));
+}
+
+static void roofline_points_are_steps_and_launches(void **state)
+{
+    const char *db = sample_path("runs.db");
+    json_t *o;
+    (void)state;
+    make_run(db, true, true);
+    assert_int_equal(profile(db, "roofline last --json @"), 0);
     /* step 0: 2000 FLOPs, 400 bytes, 1500 ns; exec 5 was counted */
     o = nth_of("point", 0);
     assert_string_equal(text_of(o, "level"), "step");
@@ -160,13 +174,7 @@ static void roofline_has_measured_roofs(void **state)
     assert_true(is_null(o, "counted_flop"));
     assert_true(is_null(o, "counted_intensity_flop_per_byte"));
     json_decref(o);
-    o = nth_of("point", 4);
-    assert_null(o);
-    assert_int_equal(profile(db, "roofline 1 @"), 0);
-    assert_non_null(strstr(output, "400 MB/s  measured"));
-    assert_non_null(strstr(output, "1 fc0.matmul: Memory bounds it"));
-    assert_non_null(strstr(output, "counted FLOPs are 1.5 times"));
-    assert_null(strstr(output, "profile ceilings"));
+    assert_null(nth_of("point", 4));
 }
 
 static void roofline_falls_back_to_the_data_sheet(void **state)
@@ -292,6 +300,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(ceilings_are_measured_and_kept, cleanup),
         cmocka_unit_test_teardown(roofline_has_measured_roofs, cleanup),
+        cmocka_unit_test_teardown(roofline_points_are_steps_and_launches,
+                                  cleanup),
         cmocka_unit_test_teardown(roofline_falls_back_to_the_data_sheet,
                                   cleanup),
         cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels,

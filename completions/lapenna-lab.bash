@@ -12,14 +12,17 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --near --counters --db --sort --limit
+        --iterations --epochs --seed --data --sample --prompt --temperature
+        --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --format --output --force --table
         --label --dry-run
-        --json --plain --ascii --color --no-mouse --help --usage
+        --json --plain --ascii --color --no-mouse --no-graph
+        --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
-    takes+='|--limit|--fail-above|--format|--output|--table|--label|--color)'
+    takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
+    takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -40,13 +43,15 @@ _lapenna_lab() {
         ;;
     --format) words='csv jsonl trace nsys html' ;;
     --table) words='all steps kernels losses' ;;
-    --data | --db | --output)
+    --data | --db | --output | --npy)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit | --near | --fail-above | --label)
+        --sample | --prompt | --temperature | --top-k | \
+        --limit | --near | --fail-above | --label | \
+        --tensors)
         return
         ;;
     esac

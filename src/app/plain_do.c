@@ -1,4 +1,5 @@
 /* The words of ui/command.h, made into the session's commands. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,6 +214,23 @@ static enum lab_status check(struct lab_plain *p, const char *parameter)
     return st ? st : lab_plain_print_checks(p);
 }
 
+static enum lab_status sample(struct lab_plain *p,
+                              const struct lab_ui_command *from)
+{
+    const struct lab_options *o = p->options;
+    struct lab_command c = {
+        .kind = LAB_DO_SAMPLE,
+        .phase = -1,
+        .n = from->n == LAB_COMMAND_ALL ? o->sample : from->n,
+        .top_k = from->top_k ? from->top_k : o->top_k,
+        .value = isnan(from->value) ? o->temperature : from->value};
+    put_text(c.text, from->arg[0] ? from->arg : o->prompt);
+    enum lab_status st = lab_plain_run(p, &c);
+    if (!st && p->snap.sample)
+        lab_say(stdout, "%s\n", p->snap.sample);
+    return st;
+}
+
 /* Counters of the step that ran last, its node, or all that has run. */
 static enum lab_status count(struct lab_plain *p, const char *scope)
 {
@@ -278,6 +296,8 @@ static enum lab_status do_command(struct lab_plain *p,
         return near(p, c->arg);
     case LAB_COMMAND_STOP:
         return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
+    case LAB_COMMAND_SAMPLE:
+        return sample(p, c);
     case LAB_COMMAND_LIST:
         return lab_plain_list(p, c->arg);
     case LAB_COMMAND_HELP:

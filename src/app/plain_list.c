@@ -223,6 +223,7 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
     const struct lab_snapshot *s = &p->snap;
     struct lab_text_table t;
     bool walked = false;
+    int64_t corners = 0;
     lab_text_table_init(&t, heads);
     for (int i = 0; i < s->n_checks; i++) {
         const struct lab_check_result *c = &s->checks[i];
@@ -240,6 +241,7 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
         lab_text_table_add_real(&t, c->analytic, 7);
         lab_text_table_add(&t, c->passed ? "ok" : "WRONG");
         walked = walked || c->from_walk;
+        corners += c->corners;
     }
     enum lab_status st = put_table(&t);
     if (!st)
@@ -247,5 +249,11 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
                 "%s against central differences of the loss in double\n",
                 walked ? "the gradient of this iteration"
                        : "the backward pass in double");
+    if (!st && corners > 0)
+        lab_say(stdout,
+                "%lld elements stand at a corner of the loss (a relu at "
+                "exactly 0, a tie), where any number between the two slopes is "
+                "a gradient\n",
+                (long long)corners);
     return st;
 }

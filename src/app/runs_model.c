@@ -9,6 +9,7 @@
 #include "compare_model.h"
 #include "roofline_model.h"
 #include "store/counted.h"
+#include "store/delete.h"
 #include "store/query.h"
 #include "ui/format.h"
 
@@ -316,8 +317,11 @@ static enum lab_status load_kernels(void *user, int64_t run,
         if (!step || of_step(&sums.items[i], step))
             take_kernel(s, &sums.items[i]);
     lab_counted_release(&s->counted);
+    bool kept = sums.stored || st || !db;
     lab_time_sums_release(&sums);
     lab_database_close(db);
+    if (!kept)
+        lab_time_sums_keep_later(s->path, run);
     *rows = s->kernels.items;
     *count = s->kernels.n;
     return st ? st : check(&s->kernels);

@@ -11,7 +11,8 @@ static const char *const precision_names[LAB_PRECISION_COUNT] = {
     "fp32", "tf32", "bf16", "fp16", "fp64"};
 
 static const char *const source_names[LAB_DATA_SOURCE_COUNT] = {
-    "inline", "digits", "mnist", "fibonacci", "text", "csv", "words"};
+    "inline", "digits", "mnist", "fibonacci",
+    "text",   "csv",    "words", "reverse"};
 
 void lab_network_spec_init(struct lab_network_spec *spec)
 {
@@ -112,6 +113,11 @@ enum lab_precision lab_precision_find(const char *name)
             return (enum lab_precision)p;
     }
     return LAB_PRECISION_COUNT;
+}
+
+const char *lab_data_source_more(enum lab_data_source s)
+{
+    return s == LAB_DATA_REVERSE ? "decoder" : NULL;
 }
 
 const char *lab_data_source_name(enum lab_data_source s)

@@ -340,7 +340,7 @@ bool lab_session_is_quick(enum lab_command_kind kind)
     return kind == LAB_DO_SHOW || kind == LAB_DO_EXPLAIN ||
            kind == LAB_DO_BREAK || kind == LAB_DO_DELETE ||
            kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH ||
-           kind == LAB_DO_NEAR;
+           kind == LAB_DO_SAMPLE || kind == LAB_DO_NEAR;
 }
 
 static enum lab_status answer_near(struct lab_session *s, const char *question)
@@ -375,6 +375,9 @@ static enum lab_status do_quick(struct lab_session *s,
         return LAB_OK;
     case LAB_DO_UNWATCH:
         delete_breaks(s, 0, true, c->text);
+        return LAB_OK;
+    case LAB_DO_SAMPLE:
+        lab_session_sample(s, c);
         return LAB_OK;
     default:
         return LAB_OK;

@@ -12,6 +12,7 @@ enum {
     TEXT = 1 << LAB_DATA_TEXT,
     FIBONACCI = 1 << LAB_DATA_FIBONACCI,
     WORDS = 1 << LAB_DATA_WORDS,
+    REVERSE = 1 << LAB_DATA_REVERSE,
     OTHERS = ((1 << LAB_DATA_SOURCE_COUNT) - 1) & ~INLINE
 };
 
@@ -89,6 +90,24 @@ static enum lab_status take_context(struct lab_front *f,
     return lab_y_int(f->r, node, 1, 1 << 20, &f->spec->data.context);
 }
 
+static enum lab_status take_length(struct lab_front *f,
+                                   const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 20, &f->spec->data.length);
+}
+
+static enum lab_status take_alphabet(struct lab_front *f,
+                                     const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 20, &f->spec->data.alphabet);
+}
+
+static enum lab_status take_rows(struct lab_front *f,
+                                 const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 24, &f->spec->data.rows);
+}
+
 static enum lab_status take_label(struct lab_front *f,
                                   const struct lab_ynode *node)
 {
@@ -133,11 +152,14 @@ static enum lab_status take_vocab(struct lab_front *f,
 static const struct data_key keys[] = {
     {"source", INLINE | OTHERS, take_source},
     {"gradient", INLINE, take_gradient},
-    {"path", OTHERS & ~FIBONACCI, take_path},
+    {"path", OTHERS & ~FIBONACCI & ~REVERSE, take_path},
     {"batch", OTHERS, take_batch},
     {"split", OTHERS, take_split},
     {"shuffle", OTHERS, take_shuffle},
     {"context", TEXT | FIBONACCI | WORDS, take_context},
+    {"length", REVERSE, take_length},
+    {"alphabet", REVERSE, take_alphabet},
+    {"rows", REVERSE, take_rows},
     {"label", CSV, take_label},
     {"header", CSV, take_header},
     {"scale", CSV, take_scale},

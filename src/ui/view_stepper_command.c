@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "train_sample.h"
 #include "view_stepper_priv.h"
 
 static int64_t count_of(const struct lab_ui_command *cmd, int64_t none)
@@ -182,6 +183,22 @@ static void train(struct lab_stepper *v, const struct lab_ui_command *cmd)
         lab_ui_error(v->ui);
 }
 
+/* On the training screen, where there is room for the text. */
+static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_stepper_model model = v->model;
+    if (!v->snap.text) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+        return;
+    }
+    model.train_waits = true;
+    lab_train_sample_take(&model.sampling, cmd);
+    struct lab_command out = lab_train_sample_command(&model.sampling);
+    lab_stepper_post(v, &out);
+    if (lab_ui_push(v->ui, &lab_view_train, &model))
+        lab_ui_error(v->ui);
+}
+
 static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_command seed = {.kind = LAB_DO_RESTART, .seed_given = true};
@@ -220,6 +237,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return true;
     case LAB_COMMAND_TRAIN:
         train(v, cmd);
+        return true;
+    case LAB_COMMAND_SAMPLE:
+        sample(v, cmd);
         return true;
     case LAB_COMMAND_LIST:
         lab_stepper_list(v, cmd->arg);

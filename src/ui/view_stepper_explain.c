@@ -178,10 +178,13 @@ static void add_checks(struct lab_stepper *v, int columns)
         snprintf(line, sizeof(line),
                  "gradient check of %s: %s. %lld elements against central "
                  "differences; the worst, element %lld, is %.6g here and %.6g "
-                 "by differences (relative error %.1e).",
+                 "by differences (relative error %.1e).%s",
                  k->parameter, k->passed ? "agrees" : "DISAGREES",
                  (long long)k->elements, (long long)k->worst, k->analytic,
-                 k->numeric, k->max_error);
+                 k->numeric, k->max_error,
+                 k->corners ? " Where the loss has a corner the gradient lies "
+                              "between its two slopes."
+                            : "");
         lab_stepper_text_wrap(&v->lines,
                               k->passed ? LAB_ROLE_GOOD : LAB_ROLE_BAD, line,
                               columns, HANG);

@@ -95,6 +95,28 @@ static void numbers(void **state)
     refuse("finish now", "too many words; usage: finish");
 }
 
+static void samples(void **state)
+{
+    (void)state;
+    struct lab_ui_command c = parse("sample");
+    assert_true(c.kind == LAB_COMMAND_SAMPLE && c.n == LAB_COMMAND_ALL);
+    assert_true(isnan(c.value) && c.top_k == 0);
+    assert_string_equal(c.arg, "");
+    c = parse("sa 40 t=0.5 k=3 The  loss is 3");
+    assert_true(c.n == 40 && c.value == 0.5 && c.top_k == 3);
+    assert_string_equal(c.arg, "The  loss is 3");
+    assert_string_equal(parse("sample a b c d e f g h i j k l m n o p q r").arg,
+                        "a b c d e f g h i j k l m n o p q r");
+    assert_string_equal(parse("sample 7 8 nine\n").arg, "8 nine");
+    refuse("sample 0", "out of range");
+    refuse("sample t=hot", "the temperature \"hot\"");
+    refuse("sample t=-1", "the temperature \"-1\"");
+    refuse("sample k=0", "out of range");
+    char longest[200] = "sample ";
+    memset(longest + 7, 'x', 150);
+    refuse(longest, "the text is too long");
+}
+
 static void breakpoints(void **state)
 {
     (void)state;
@@ -207,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_abbreviations),
         cmocka_unit_test(numbers),
+        cmocka_unit_test(samples),
         cmocka_unit_test(breakpoints),
         cmocka_unit_test(elements),
         cmocka_unit_test(questions),

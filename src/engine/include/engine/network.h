@@ -68,6 +68,7 @@ enum lab_data_source {
     LAB_DATA_TEXT,
     LAB_DATA_CSV,
     LAB_DATA_WORDS,
+    LAB_DATA_REVERSE,
     LAB_DATA_SOURCE_COUNT
 };
 
@@ -78,6 +79,9 @@ struct lab_data_spec {
     double split;  /* share that trains; 0: the source's default */
     bool shuffle;  /* a new order every epoch, and a seeded split */
     int64_t context;
+    int64_t length;       /* reverse: symbols of a string; 0: the default */
+    int64_t alphabet;     /* reverse: different symbols; 0: the default */
+    int64_t rows;         /* reverse: strings; 0: the default */
     int64_t label_column; /* csv: the class; -1 = the last (default) */
     bool header;          /* csv: skip the first line */
     double scale;         /* csv: features are multiplied by it (1) */
@@ -161,4 +165,6 @@ const char *lab_precision_name(enum lab_precision p); /* "fp32" */
 /* LAB_PRECISION_COUNT when unknown; fp64 is not accepted. */
 enum lab_precision lab_precision_find(const char *name);
 const char *lab_data_source_name(enum lab_data_source s); /* "inline" */
+/* A tensor that the source brings besides x and y, or NULL. */
+const char *lab_data_source_more(enum lab_data_source s);
 LAB_C_END

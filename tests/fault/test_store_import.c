@@ -325,7 +325,7 @@ int main(void)
         cmocka_unit_test_teardown(rows_names_and_identity_come_along,
                                   import_cleanup),
         cmocka_unit_test_teardown(nothing_is_doubled, import_cleanup),
-        cmocka_unit_test_teardown(ceilings_come_once, cleanup),
+        cmocka_unit_test_teardown(ceilings_come_once, import_cleanup),
         cmocka_unit_test_teardown(dry_run_changes_nothing, import_cleanup),
         cmocka_unit_test_teardown(version_one_comes_in_once, import_cleanup),
         cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,

@@ -90,7 +90,7 @@ bool lab_roof_axes_fit(struct lab_roof_axes *out,
         return false;
     a.x0 = floor(a.x0 - 0.1);
     a.x1 = ceil(a.x1 + 0.3);
-    a.y0 = floor(a.y0 - 0.1);
+    a.y0 = floor(a.y0 - 0.02);
     a.y1 = ceil(a.y1 + 0.1);
     *out = a;
     return true;
@@ -207,24 +207,29 @@ static void name_row(const struct drawing *d, int row, char out[LABEL_BYTES])
     }
 }
 
-/* Where `w` columns of text in row `y` hide no point: at x, or as far to the
- * left as needed. A digit of a height must not be taken for a label. */
-static int place_text(const struct drawing *d, int y, int x, int w)
+/* The column of a point that text from x on, `w` columns in row `y`, would
+ * hide or touch; -1: none. A label must not be taken for a digit of a height. */
+static int point_in_text(const struct drawing *d, int y, int x, int w)
 {
-    int at_x = x;
-    for (int64_t i = 0; i < d->list->count;) {
+    for (int64_t i = 0; i < d->list->count; i++) {
         const struct lab_ui_roof_point *p =
             &d->list->line->points[d->list->shown[i]];
         int py;
         int px;
-        i++;
-        if (!lab_roof_cell(&d->axes, p->intensity, p->flop_s, &py, &px) ||
-            py != y || px < at_x - 1 || px > at_x + w)
-            continue;
-        at_x = px - w - 1;
-        i = 0;
+        if (lab_roof_cell(&d->axes, p->intensity, p->flop_s, &py, &px) &&
+            py == y && px >= x - 1 && px <= x + w)
+            return px;
     }
-    return at_x >= d->axes.plot.x ? at_x : x;
+    return -1;
+}
+
+/* At x, or as far to the left of it as needed. */
+static int place_text(const struct drawing *d, int y, int x, int w)
+{
+    int free_x = x;
+    for (int px; (px = point_in_text(d, y, free_x, w)) >= 0;)
+        free_x = px - w - 1;
+    return free_x >= d->axes.plot.x ? free_x : x;
 }
 
 /* Names stand over the right end of their line, or on it where there is no
@@ -247,23 +252,32 @@ static void name_roofs(struct drawing *d)
     }
 }
 
-/* Below its line, a third of the way up. */
+/* Below the memory's line, a third of the way up, or in the next row upwards
+ * where it hides no point. */
 static void name_memory(struct drawing *d)
 {
     const struct lab_ui_roofline *l = d->list->line;
     const struct lab_roof_axes *a = &d->axes;
     for (int i = 0; i < l->roof_count; i++) {
         const struct lab_ui_roof *r = &l->roofs[i];
+        char text[LABEL_BYTES];
         if (!r->memory || !positive(r->per_s))
             continue;
-        double left = fmax(a->y0, a->x0 + log10(r->per_s));
-        double y = left + (a->y1 - left) / 3;
-        int row = at(share_of(y, a->y0, a->y1), a->plot.h);
-        int x = at(share_of(y - log10(r->per_s), a->x0, a->x1), a->plot.w);
-        int under =
-            a->plot.h - row < a->plot.h ? a->plot.h - row : a->plot.h - 1;
-        lab_canvas_textf(d->c, a->plot.y + under, a->plot.x + x, a->plot.w - x,
-                         LAB_ROLE_SERIES_1, " %s %s", r->name, r->height);
+        snprintf(text, sizeof(text), " %s %s", r->name, r->height);
+        int w = lab_canvas_columns(d->c, text);
+        double m = log10(r->per_s);
+        double left = fmax(a->y0, a->x0 + m);
+        for (int part = 4; part <= 9; part++) {
+            double v = left + (a->y1 - left) * part / 12;
+            int row = at(share_of(v, a->y0, a->y1), a->plot.h);
+            int under = a->plot.h - (row > 0 ? row : 1);
+            int y = a->plot.y + under;
+            int x = a->plot.x + at(share_of(v - m, a->x0, a->x1), a->plot.w);
+            if (part < 9 && point_in_text(d, y, x + 1, w) >= 0)
+                continue;
+            lab_canvas_text(d->c, y, x, -1, LAB_ROLE_SERIES_1, text);
+            break;
+        }
     }
 }
 

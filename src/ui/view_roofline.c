@@ -229,6 +229,10 @@ static void work_text(const struct lab_ui_roof_point *p, char *out, size_t cap)
     lab_format_flop(p->flop, formula, sizeof(formula));
     lab_format_flop(p->counted_flop, counted, sizeof(counted));
     lab_format_bytes(p->dram_bytes, dram, sizeof(dram));
+    if (isnan(p->counted_flop) && isnan(p->dram_bytes)) {
+        snprintf(out, cap, "work: %s by the formula; not counted", formula);
+        return;
+    }
     int n = snprintf(out, cap, "work: %s by the formula, %s counted; DRAM %s",
                      formula, counted, dram);
     if (p->flop_reason[0] && n > 0 && (size_t)n < cap)

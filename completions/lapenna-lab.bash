@@ -83,14 +83,14 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels compare baseline export import
-        merge delete' files='' ;;
+    profile:) words='list show kernels ceilings roofline compare baseline
+        export import merge delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
     lesson:lint | profile:import | profile:merge) ;;
-    profile:show | profile:kernels | profile:compare | \
-        profile:export | profile:delete)
+    profile:show | profile:kernels | profile:roofline | \
+        profile:compare | profile:export | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;

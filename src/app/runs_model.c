@@ -8,6 +8,8 @@
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "compare_model.h"
+#include "roofline_model.h"
+#include "store/counted.h"
 #include "store/delete.h"
 #include "store/query.h"
 #include "ui/format.h"
@@ -30,7 +32,9 @@ struct lab_runs_source {
     struct rows last;
     struct rows steps;
     struct rows kernels;
+    struct lab_counted_run counted; /* while rows are read */
     struct lab_compare_model compared;
+    struct lab_roofline_model roofline;
     int most; /* for the query that runs now */
 };
 
@@ -205,6 +209,14 @@ static bool each_step(void *user, const struct lab_step_row *row)
                                     .flop = row->flop,
                                     .bytes = row->bytes,
                                     .kernels = row->kernels};
+    const struct lab_counted_item *item =
+        lab_counted_step(&s->counted, row->index, row->variant);
+    struct lab_counters none;
+    lab_counters_init(&none);
+    const struct lab_counters *c = item ? &item->counters : &none;
+    out->achieved = c->achieved_occupancy_pct / 100;
+    out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
+    out->counted_flop = lab_counters_flop(c);
     out->spread_ns = known(row->three_quarters_ns) - known(row->quarter_ns);
     out->name = keep(r, row->name);
     out->op = keep(r, row->op);
@@ -223,7 +235,10 @@ static enum lab_status load_steps(void *user, int64_t run,
     rows_clear(&s->steps);
     enum lab_status st = open_database(s, false, &db);
     if (!st && db)
+        st = lab_counted_load(&s->counted, db, run);
+    if (!st && db)
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, each_step, s);
+    lab_counted_release(&s->counted);
     lab_database_close(db);
     *rows = s->steps.items;
     *count = s->steps.n;
@@ -257,9 +272,12 @@ static bool of_step(const struct lab_time_sum *sum,
            strcmp(sum->phase, step->phase) == 0;
 }
 
-static void take_kernel(struct rows *r, const struct lab_time_sum *sum)
+static void take_kernel(struct lab_runs_source *s,
+                        const struct lab_time_sum *sum)
 {
     char limit[64];
+    struct lab_counters c;
+    struct rows *r = &s->kernels;
     struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
     if (!out)
         return;
@@ -269,6 +287,11 @@ static void take_kernel(struct rows *r, const struct lab_time_sum *sum)
                                       .registers = sum->registers_per_thread,
                                       .shared_bytes = sum->shared_bytes,
                                       .occupancy = sum->occupancy_pct / 100};
+    lab_counted_launch(&s->counted, sum->step_index, sum->variant, sum->kernel,
+                       &c);
+    out->achieved = c.achieved_occupancy_pct / 100;
+    out->dram_bytes = c.dram_read_bytes + c.dram_write_bytes;
+    out->counted_flop = lab_counters_flop(&c);
     memcpy(out->grid, sum->grid, sizeof(out->grid));
     memcpy(out->block, sum->block, sizeof(out->block));
     out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
@@ -289,9 +312,12 @@ static enum lab_status load_kernels(void *user, int64_t run,
     enum lab_status st = open_database(s, false, &db);
     if (!st && db)
         st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
+    if (!st && db)
+        st = lab_counted_load(&s->counted, db, run);
     for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
         if (!step || of_step(&sums.items[i], step))
-            take_kernel(&s->kernels, &sums.items[i]);
+            take_kernel(s, &sums.items[i]);
+    lab_counted_release(&s->counted);
     bool kept = sums.stored || st || !db;
     lab_time_sums_release(&sums);
     lab_database_close(db);
@@ -382,6 +408,20 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
     return st;
 }
 
+static enum lab_status load_roofline(void *user, int64_t run,
+                                     struct lab_ui_roofline *out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_roofline_model_load(&s->roofline, db, run, out);
+    else if (!st)
+        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
+    lab_database_close(db);
+    return st;
+}
+
 /* ---- life ---- */
 
 enum lab_status lab_runs_source_new(struct lab_runs_source **out,
@@ -410,7 +450,8 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_kernels = load_kernels,
                                        .write_facts = write_facts,
                                        .delete_run = delete_run,
-                                       .load_compare = load_compare};
+                                       .load_compare = load_compare,
+                                       .load_roofline = load_roofline};
     *out = s;
     return LAB_OK;
 }
@@ -440,6 +481,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
     lab_compare_model_release(&s->compared);
+    lab_roofline_model_release(&s->roofline);
     lab_free(s->path);
     lab_free(s);
 }

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "ui/ui.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN };
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -64,6 +65,12 @@ static enum lab_status load(struct run_state *st)
         status = lab_table_set_count(&st->steps, count);
     for (int64_t i = 0; i < count && !status; i++)
         st->has_kernels = st->has_kernels || st->step_rows[i].kernels > 0;
+    for (int64_t i = 0; i < count && !status; i++) {
+        if (isnan(st->step_rows[i].achieved))
+            continue;
+        st->steps.ops = &lab_step_counted_columns;
+        st->kernels.ops = &lab_kernel_counted_columns;
+    }
     if (!status)
         select_step(st);
     if (!status)
@@ -141,6 +148,18 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
+/* At the chosen step. */
+static void open_roofline(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    struct lab_run_args args = st->args;
+    int64_t step = lab_table_row(&st->steps);
+    args.step = step < 0 ? NULL : st->step_rows[step].name;
+    args.phase = step < 0 ? NULL : st->step_rows[step].phase;
+    if (lab_ui_push(s->ui, &lab_view_roofline, &args))
+        lab_ui_error(s->ui);
+}
+
 static bool run_action(struct lab_screen *s, int action)
 {
     struct run_state *st = s->state;
@@ -160,6 +179,9 @@ static bool run_action(struct lab_screen *s, int action)
         break;
     case ACT_ALL_KERNELS:
         st->all_kernels = !st->all_kernels;
+        break;
+    case ACT_ROOFLINE:
+        open_roofline(s);
         break;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
@@ -226,6 +248,7 @@ static const struct lab_binding BINDINGS[] = {
      "all kernels",
      "the kernels of all steps, or of the chosen one",
      true},
+    {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},

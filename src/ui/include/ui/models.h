@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "ui/doc.h"
+#include "ui/roof_model.h"
 
 struct lab_ui;
 
@@ -63,6 +64,10 @@ struct lab_ui_step_row {
     double flop;
     double bytes;
     int64_t kernels; /* launches each time */
+    /* Hardware counters, NaN where they were not taken: */
+    double achieved; /* occupancy, 0..1 */
+    double dram_bytes;
+    double counted_flop;
 };
 
 struct lab_ui_kernel_row {
@@ -76,6 +81,9 @@ struct lab_ui_kernel_row {
     int64_t shared_bytes; /* static and dynamic */
     double occupancy;     /* theoretical, 0..1 */
     const char *limit;    /* "registers, blocks" */
+    double achieved;      /* counters of one launch, as above */
+    double dram_bytes;
+    double counted_flop;
 };
 
 /* One row of two runs side by side: 0 is the reference, 1 the other one. */
@@ -120,6 +128,9 @@ struct lab_runs_model {
     enum lab_status (*load_compare)(void *user, const int64_t run[2],
                                     const struct lab_ui_compare_row **rows,
                                     int64_t *count, struct lab_doc *facts);
+    /* May be NULL. */
+    enum lab_status (*load_roofline)(void *user, int64_t run,
+                                     struct lab_ui_roofline *out);
 };
 
 struct lab_home_model {

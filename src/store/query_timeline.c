@@ -1,0 +1,449 @@
+#include "store/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "row.h"
+#include "timeline_priv.h"
+#include "trace/intern.h"
+
+/* ---- iterations ---- */
+
+/* Numbers of a foreign file may be anything: sums and differences of those
+ * below 2^62 cannot overflow; a text reads as 0. */
+static bool is_moment(int64_t v)
+{
+    return v > 0 && v <= INT64_MAX / 2;
+}
+
+static void widen(int64_t *from, int64_t *to, int64_t start, int64_t end)
+{
+    if (is_moment(start) && (*from == LAB_UNKNOWN || start < *from))
+        *from = start;
+    if (is_moment(end) && (*to == LAB_UNKNOWN || end > *to))
+        *to = end;
+}
+
+static void begin_pass(struct lab_iteration_row *p, int64_t iteration,
+                       int64_t exec)
+{
+    *p = (struct lab_iteration_row){.iteration = iteration,
+                                    .start_ns = LAB_UNKNOWN,
+                                    .end_ns = LAB_UNKNOWN,
+                                    .kernels = LAB_UNKNOWN,
+                                    .exec_first = exec,
+                                    .kernel_row_first = LAB_UNKNOWN,
+                                    .kernel_row_last = LAB_UNKNOWN};
+}
+
+static bool add_step(struct lab_iteration_row *p, sqlite3_stmt *stmt,
+                     lab_iteration_row_fn *each, void *user)
+{
+    struct lab_columns c = {stmt, 0};
+    bool go_on = true;
+    int64_t exec = lab_column_int(&c);
+    int64_t iteration = lab_column_int(&c);
+    if (p->steps == 0 || iteration != p->iteration) {
+        if (p->steps > 0)
+            go_on = each(user, p);
+        begin_pass(p, iteration, exec);
+    }
+    int64_t start = lab_column_int(&c);
+    int64_t end = lab_column_int(&c);
+    int64_t kernels = lab_column_int(&c);
+    int64_t first = lab_column_int(&c);
+    int64_t last = lab_column_int(&c);
+    p->steps++;
+    p->exec_last = exec;
+    widen(&p->start_ns, &p->end_ns, start, end);
+    widen(&p->kernel_row_first, &p->kernel_row_last, first, last);
+    if (kernels >= 0 && kernels <= INT32_MAX)
+        p->kernels = (p->kernels == LAB_UNKNOWN ? 0 : p->kernels) + kernels;
+    return go_on;
+}
+
+enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
+                                     lab_iteration_row_fn *each, void *user)
+{
+    sqlite3_stmt *stmt;
+    struct lab_iteration_row pass = {0};
+    int rc;
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st == LAB_OK)
+        st = lab_database_prepare(db, lab_sql_timeline_passes, &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        if (!add_step(&pass, stmt, each, user))
+            break;
+    st = lab_query_end(db, stmt, rc);
+    if (st == LAB_OK && rc == SQLITE_DONE && pass.steps > 0)
+        each(user, &pass);
+    return st;
+}
+
+struct wanted {
+    int64_t iteration;
+    struct lab_iteration_row found;
+    struct lab_iteration_row last;
+    int64_t first;
+};
+
+static bool look_at(void *user, const struct lab_iteration_row *row)
+{
+    struct wanted *w = user;
+    if (w->last.steps == 0)
+        w->first = row->iteration;
+    w->last = *row;
+    if (row->iteration == w->iteration)
+        w->found = *row;
+    return true;
+}
+
+enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
+                                    int64_t iteration,
+                                    struct lab_iteration_row *out)
+{
+    struct wanted w = {.iteration = iteration};
+    enum lab_status st = lab_query_iterations(db, run, look_at, &w);
+    if (st)
+        return st;
+    if (w.last.steps == 0)
+        return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no recorded steps",
+                        db->path, (long long)run);
+    if (iteration == LAB_UNKNOWN)
+        w.found = w.last;
+    if (w.found.steps == 0)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "%s: iteration %lld of run %lld was not recorded; the "
+                        "first is %lld, the last %lld, and of a long training "
+                        "some between them",
+                        db->path, (long long)iteration, (long long)run,
+                        (long long)w.first, (long long)w.last.iteration);
+    *out = w.found;
+    return LAB_OK;
+}
+
+/* ---- spans ---- */
+
+struct owner { /* of a copy or set */
+    int64_t row;
+    int64_t exec;
+};
+
+struct load {
+    struct lab_database *db;
+    struct lab_timeline *t;
+    struct lab_timeline_build b;
+    bool part;                 /* a window was asked for */
+    struct lab_growing copies; /* struct owner, by row */
+    struct lab_growing sets;
+};
+
+typedef enum lab_status read_fn(struct load *l, struct lab_columns *c);
+
+/* Names are made safe for a terminal once, here. */
+static uint32_t safe_name(const char *text)
+{
+    struct lab_str s;
+    bool plain = true;
+    if (!text)
+        return lab_intern("?");
+    for (const char *p = text; *p; p++)
+        plain = plain && *p >= ' ' && *p < 0x7F;
+    if (plain)
+        return lab_intern(text);
+    lab_str_init(&s);
+    lab_str_add_visible(&s, text, strlen(text), false);
+    uint32_t id = lab_intern(lab_str_text(&s));
+    lab_str_release(&s);
+    return id;
+}
+
+static bool is_own(const struct load *l, int64_t exec)
+{
+    return exec != LAB_UNKNOWN && exec >= l->t->of.exec_first &&
+           exec <= l->t->of.exec_last;
+}
+
+/* Times first: a span of this iteration makes the iteration longer, unless a
+ * window was asked for. One without times stays when it is the iteration's. */
+static enum lab_status take(struct load *l, struct lab_span *s, bool own)
+{
+    struct lab_timeline *t = l->t;
+    bool timed = is_moment(s->start_ns) && is_moment(s->end_ns) &&
+                 s->end_ns >= s->start_ns;
+    if (!timed)
+        s->start_ns = s->end_ns = LAB_UNKNOWN;
+    if (!timed && !own)
+        return LAB_OK;
+    if (timed && own) {
+        widen(&t->start_ns, &t->end_ns, s->start_ns, s->end_ns);
+        if (!l->part) {
+            t->from_ns = t->start_ns;
+            t->to_ns = t->end_ns;
+        }
+    }
+    bool outside = s->start_ns >= t->to_ns || s->end_ns <= t->from_ns;
+    if (timed && outside && s->kind == LAB_SPAN_CALL)
+        return lab_timeline_add_call(&l->b, s);
+    /* Steps are few, and everything else points to them. */
+    if (timed && outside && s->kind != LAB_SPAN_STEP)
+        return LAB_OK;
+    return lab_timeline_add(&l->b, s);
+}
+
+static struct lab_span blank(enum lab_span_kind kind)
+{
+    return (struct lab_span){.kind = kind,
+                             .exec = LAB_UNKNOWN,
+                             .correlation = LAB_UNKNOWN,
+                             .bytes = LAB_UNKNOWN,
+                             .graph_node = LAB_UNKNOWN,
+                             .where = LAB_UNKNOWN,
+                             .device = LAB_UNKNOWN,
+                             .gap_ns = LAB_UNKNOWN,
+                             .latency_ns = LAB_UNKNOWN,
+                             .phase = LAB_UNKNOWN,
+                             .call = -1,
+                             .step = -1};
+}
+
+static void read_place(struct lab_span *s, struct lab_columns *c)
+{
+    s->row = lab_column_int(c);
+    s->start_ns = lab_column_int(c);
+    s->end_ns = lab_column_int(c);
+}
+
+static enum lab_status read_step(struct load *l, struct lab_columns *c)
+{
+    struct lab_span s = blank(LAB_SPAN_STEP);
+    read_place(&s, c);
+    s.exec = s.row;
+    s.phase = lab_column_int(c);
+    s.name = safe_name(lab_column_text(c));
+    return take(l, &s, true);
+}
+
+/* The range of the iteration itself begins before its first step. */
+static enum lab_status read_range(struct load *l, struct lab_columns *c)
+{
+    enum { LEVEL_ITERATION = 1 };
+    struct lab_span s = blank(LAB_SPAN_RANGE);
+    const struct lab_timeline *t = l->t;
+    read_place(&s, c);
+    s.where = lab_column_int(c);
+    s.name = safe_name(lab_column_text(c));
+    bool own = s.where == LEVEL_ITERATION && s.start_ns != LAB_UNKNOWN &&
+               s.end_ns != LAB_UNKNOWN && s.start_ns < t->of.end_ns &&
+               s.end_ns > t->of.start_ns;
+    return take(l, &s, own);
+}
+
+static enum lab_status read_call(struct load *l, struct lab_columns *c)
+{
+    struct lab_span s = blank(LAB_SPAN_CALL);
+    read_place(&s, c);
+    s.where = lab_column_int(c);
+    s.correlation = lab_column_int(c);
+    s.name = safe_name(lab_column_text(c));
+    return take(l, &s, false);
+}
+
+static void read_device(struct lab_span *s, struct lab_columns *c)
+{
+    read_place(s, c);
+    s->device = lab_column_int(c);
+    s->where = lab_column_int(c);
+    s->correlation = lab_column_int(c);
+    s->graph_node = lab_column_int(c);
+}
+
+static enum lab_status read_kernel(struct load *l, struct lab_columns *c)
+{
+    struct lab_span s = blank(LAB_SPAN_KERNEL);
+    read_device(&s, c);
+    s.exec = lab_column_int(c);
+    s.name = safe_name(lab_column_text(c));
+    return take(l, &s, is_own(l, s.exec));
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+    const struct owner *x = a;
+    const struct owner *y = b;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static enum lab_status read_memory(struct load *l, struct lab_span *s,
+                                   struct lab_columns *c,
+                                   const struct lab_growing *owners)
+{
+    read_device(s, c);
+    s->bytes = lab_column_int(c);
+    s->name = safe_name(lab_column_text(c));
+    const struct owner key = {s->row, 0};
+    const struct owner *o = NULL;
+    if (owners->count)
+        o = bsearch(&key, owners->items, (size_t)owners->count, sizeof(key),
+                    compare_owners);
+    if (o)
+        s->exec = o->exec;
+    return take(l, s, o != NULL);
+}
+
+static enum lab_status read_copy(struct load *l, struct lab_columns *c)
+{
+    struct lab_span s = blank(LAB_SPAN_COPY);
+    return read_memory(l, &s, c, &l->copies);
+}
+
+static enum lab_status read_set(struct load *l, struct lab_columns *c)
+{
+    struct lab_span s = blank(LAB_SPAN_SET);
+    return read_memory(l, &s, c, &l->sets);
+}
+
+static enum lab_status read_owner(struct load *l, struct lab_columns *c)
+{
+    struct owner o = {.exec = lab_column_int(c)};
+    int64_t copy = lab_column_int(c);
+    int64_t set = lab_column_int(c);
+    struct lab_growing *list = copy != LAB_UNKNOWN ? &l->copies : &l->sets;
+    o.row = copy != LAB_UNKNOWN ? copy : set;
+    struct owner *place = lab_timeline_grow(list, sizeof(o));
+    if (!place)
+        return lab_fail(LAB_E_NOMEM, "no memory for the copies of a run");
+    *place = o;
+    return LAB_OK;
+}
+
+static enum lab_status read_rows(struct load *l, const char *sql,
+                                 struct lab_stretch rows, read_fn *read)
+{
+    sqlite3_stmt *stmt;
+    int rc = SQLITE_DONE;
+    enum lab_status st = lab_database_prepare(l->db, sql, &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, l->t->run);
+    sqlite3_bind_int64(stmt, 2, rows.first);
+    sqlite3_bind_int64(stmt, 3, rows.last);
+    if (sqlite3_bind_parameter_count(stmt) > 3) {
+        sqlite3_bind_int64(stmt, 4, l->t->of.exec_first);
+        sqlite3_bind_int64(stmt, 5, l->t->of.exec_last);
+    }
+    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        st = read(l, &c);
+    }
+    enum lab_status end = lab_query_end(l->db, stmt, st ? SQLITE_DONE : rc);
+    return st ? st : end;
+}
+
+static enum lab_status read_table(struct load *l, const char *table,
+                                  const char *sql, read_fn *read)
+{
+    const struct lab_timeline *t = l->t;
+    struct lab_stretch rows;
+    /* The call of what is in the window may lie before it. */
+    int64_t from = read == read_call ? t->start_ns : t->from_ns;
+    enum lab_status st = lab_stretch_find(l->db, t->run, table, "\"end\"", from,
+                                          t->to_ns, &rows);
+    return st ? st : read_rows(l, sql, rows, read);
+}
+
+static enum lab_status read_owners(struct load *l)
+{
+    const struct lab_iteration_row *of = &l->t->of;
+    struct lab_stretch rows;
+    enum lab_status st =
+        lab_stretch_find(l->db, l->t->run, "op_memory", "stepExec",
+                         of->exec_first, of->exec_last, &rows);
+    if (st == LAB_OK)
+        st = read_rows(l, lab_sql_timeline_memory, rows, read_owner);
+    if (l->copies.count)
+        qsort(l->copies.items, (size_t)l->copies.count, sizeof(struct owner),
+              compare_owners);
+    if (l->sets.count)
+        qsort(l->sets.items, (size_t)l->sets.count, sizeof(struct owner),
+              compare_owners);
+    return st;
+}
+
+/* The rows of the steps' kernels, and of what else ran then. */
+static enum lab_status read_kernels(struct load *l)
+{
+    const struct lab_timeline *t = l->t;
+    struct lab_stretch rows;
+    enum lab_status st =
+        lab_stretch_find(l->db, t->run, "CUPTI_ACTIVITY_KIND_KERNEL", "\"end\"",
+                         t->from_ns, t->to_ns, &rows);
+    if (st)
+        return st;
+    if (t->of.kernel_row_first != LAB_UNKNOWN) {
+        if (rows.first > t->of.kernel_row_first)
+            rows.first = t->of.kernel_row_first;
+        if (rows.last < t->of.kernel_row_last)
+            rows.last = t->of.kernel_row_last;
+    }
+    return read_rows(l, lab_sql_timeline_kernels, rows, read_kernel);
+}
+
+/* What makes the iteration longer comes first. */
+static enum lab_status read_all(struct load *l)
+{
+    const struct lab_stretch steps = {l->t->of.exec_first, l->t->of.exec_last};
+    enum lab_status st = read_owners(l);
+    if (st == LAB_OK)
+        st = read_rows(l, lab_sql_timeline_steps, steps, read_step);
+    if (st == LAB_OK)
+        st = read_table(l, "NVTX_EVENTS", lab_sql_timeline_ranges, read_range);
+    if (st == LAB_OK)
+        st = read_kernels(l);
+    if (st == LAB_OK)
+        st = read_table(l, "CUPTI_ACTIVITY_KIND_MEMCPY",
+                        lab_sql_timeline_copies, read_copy);
+    if (st == LAB_OK)
+        st = read_table(l, "CUPTI_ACTIVITY_KIND_MEMSET", lab_sql_timeline_sets,
+                        read_set);
+    if (st == LAB_OK)
+        st = read_table(l, "CUPTI_ACTIVITY_KIND_RUNTIME",
+                        lab_sql_timeline_calls, read_call);
+    return st ? st : lab_timeline_finish(&l->b);
+}
+
+enum lab_status lab_timeline_load(struct lab_timeline **out,
+                                  struct lab_database *db, int64_t run,
+                                  const struct lab_iteration_row *of,
+                                  const struct lab_timeline_filter *filter)
+{
+    struct load l = {.db = db};
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st)
+        return st;
+    l.t = lab_alloc(sizeof(*l.t));
+    if (!l.t)
+        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+    l.b.t = l.t;
+    l.b.most = filter && filter->most > 0 ? filter->most : LAB_TIMELINE_MOST;
+    l.part = filter && filter->from_ns != LAB_UNKNOWN &&
+             filter->to_ns != LAB_UNKNOWN;
+    *l.t = (struct lab_timeline){.run = run, .of = *of};
+    l.t->start_ns = of->start_ns;
+    l.t->end_ns = of->end_ns;
+    l.t->from_ns = l.part ? filter->from_ns : of->start_ns;
+    l.t->to_ns = l.part ? filter->to_ns : of->end_ns;
+    st = read_all(&l);
+    lab_timeline_build_release(&l.b);
+    lab_free(l.copies.items);
+    lab_free(l.sets.items);
+    if (st) {
+        lab_timeline_free(l.t);
+        return st;
+    }
+    *out = l.t;
+    return LAB_OK;
+}

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/query.h"
+#include "store/timeline.h"
 #include "ui/format.h"
 
 /* Rows of one kind, with the texts that they point to. */
@@ -27,6 +28,8 @@ struct lab_runs_source {
     struct rows last;
     struct rows steps;
     struct rows kernels;
+    struct rows passes;
+    struct lab_timeline *timeline;
     int most;                           /* for the query that runs now */
     const struct lab_ui_step_row *step; /* likewise: only its kernels */
 };
@@ -303,6 +306,55 @@ static enum lab_status load_kernels(void *user, int64_t run,
     return st ? st : check(&s->kernels);
 }
 
+/* ---- timeline ---- */
+
+static bool each_pass(void *user, const struct lab_iteration_row *row)
+{
+    struct lab_runs_source *s = user;
+    struct lab_iteration_row *out = add_row(&s->passes, sizeof(*out));
+    if (out)
+        *out = *row;
+    return out != NULL;
+}
+
+static enum lab_status load_passes(void *user, int64_t run,
+                                   const struct lab_iteration_row **rows,
+                                   int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    rows_clear(&s->passes);
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_query_iterations(db, run, each_pass, s);
+    lab_database_close(db);
+    *rows = s->passes.items;
+    *count = s->passes.n;
+    return st ? st : check(&s->passes);
+}
+
+static enum lab_status load_timeline(void *user, int64_t run,
+                                     const struct lab_iteration_row *of,
+                                     const struct lab_timeline_filter *filter,
+                                     const struct lab_timeline **out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_timeline *fresh = NULL;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && !db)
+        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+    if (!st)
+        st = lab_timeline_load(&fresh, db, run, of, filter);
+    lab_database_close(db);
+    if (st)
+        return st;
+    lab_timeline_free(s->timeline);
+    s->timeline = fresh;
+    *out = fresh;
+    return LAB_OK;
+}
+
 /* ---- facts, delete ---- */
 
 static void fact(struct lab_doc *doc, const char *name, const char *value)
@@ -393,6 +445,8 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
                                        .write_facts = write_facts,
+                                       .load_passes = load_passes,
+                                       .load_timeline = load_timeline,
                                        .delete_run = delete_run};
     *out = s;
     return LAB_OK;
@@ -406,6 +460,8 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->last);
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
+    rows_clear(&s->passes);
+    lab_timeline_free(s->timeline);
     lab_free(s->path);
     lab_free(s);
 }

@@ -6,9 +6,10 @@
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
+#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN };
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_TIMELINE };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -126,6 +127,21 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
+/* At the chosen step, in the last iteration that ran it whole. */
+static void open_timeline(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    int64_t row = lab_table_row(&st->steps);
+    struct lab_timeline_args args = {.model = st->args.model,
+                                     .run = st->args.run.run};
+    if (row >= 0) {
+        args.step = st->step_rows[row].name;
+        args.phase = st->step_rows[row].phase;
+    }
+    if (lab_ui_push(s->ui, &lab_view_timeline, &args))
+        lab_ui_error(s->ui);
+}
+
 static bool run_action(struct lab_screen *s, int action)
 {
     struct run_state *st = s->state;
@@ -142,6 +158,9 @@ static bool run_action(struct lab_screen *s, int action)
         break;
     case LAB_ACT_SORT_TURN:
         lab_table_sort_turn(focused(st));
+        break;
+    case ACT_TIMELINE:
+        open_timeline(s);
         break;
     case ACT_ALL_KERNELS:
         st->all_kernels = !st->all_kernels;
@@ -210,6 +229,11 @@ static const struct lab_binding BINDINGS[] = {
      ACT_ALL_KERNELS,
      "all kernels",
      "the kernels of all steps, or of the chosen one",
+     true},
+    {{'T'},
+     ACT_TIMELINE,
+     "timeline",
+     "what happened when, in an iteration",
      true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},

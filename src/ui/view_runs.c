@@ -4,9 +4,10 @@
 
 #include "run_columns.h"
 #include "ui/ui.h"
+#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_DELETE = LAB_ACT_OWN, ACT_RELOAD };
+enum { ACT_DELETE = LAB_ACT_OWN, ACT_RELOAD, ACT_TIMELINE };
 enum { ASK_DELETE = 1 };
 
 struct runs_state {
@@ -69,6 +70,17 @@ static enum lab_status open_run(struct lab_screen *s)
     return lab_ui_push(s->ui, &lab_view_run, &args);
 }
 
+static enum lab_status open_timeline(struct lab_screen *s)
+{
+    struct runs_state *st = s->state;
+    int64_t row = lab_table_row(&st->table);
+    if (row < 0)
+        return lab_fail(LAB_E_STATE, "there is nothing to open");
+    struct lab_timeline_args args = {.model = st->model,
+                                     .run = st->rows[row].run};
+    return lab_ui_push(s->ui, &lab_view_timeline, &args);
+}
+
 static enum lab_status ask_delete(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
@@ -101,6 +113,9 @@ static bool runs_action(struct lab_screen *s, int action)
         break;
     case ACT_DELETE:
         status = ask_delete(s);
+        break;
+    case ACT_TIMELINE:
+        status = open_timeline(s);
         break;
     case ACT_RELOAD:
         status = reload(st);
@@ -180,6 +195,11 @@ static const struct lab_binding BINDINGS[] = {
      ACT_DELETE,
      "delete",
      "delete the run, after y",
+     true},
+    {{'T'},
+     ACT_TIMELINE,
+     "timeline",
+     "what happened when, in an iteration",
      true},
     {{'R', LAB_KEY_F1 + 4}, ACT_RELOAD, "reload", "read the list again", false},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},

@@ -13,11 +13,11 @@ _lapenna_lab() {
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
         --iterations --epochs --seed --data --counters --db --sort --limit
-        --reverse --json --plain --ascii --color --no-mouse --help --usage
+        --iteration --reverse --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
-    takes+='|--limit|--color)'
+    takes+='|--limit|--iteration|--color)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -42,7 +42,7 @@ _lapenna_lab() {
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit)
+        --limit | --iteration)
         return
         ;;
     esac
@@ -74,12 +74,12 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels delete' files='' ;;
+    profile:) words='list show kernels timeline delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
     lesson:lint) ;;
-    profile:show | profile:kernels | profile:delete)
+    profile:show | profile:kernels | profile:timeline | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;

@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "profile_print.h"
+#include "profile_timeline.h"
 #include "text_table.h"
 
 enum { MAX_RUNS = 256 };
@@ -18,6 +19,7 @@ enum {
     KEY_SORT,
     KEY_REVERSE,
     KEY_LIMIT,
+    KEY_ITERATION,
     KEY_ASCII,
     KEY_COLOR
 };
@@ -29,6 +31,7 @@ struct options {
     const char *sort;
     bool reverse;
     int64_t limit;
+    int64_t iteration; /* LAB_UNKNOWN: not said */
     const char *command;
     const char *runs[MAX_RUNS];
     int n_runs;
@@ -40,6 +43,7 @@ static const char help[] =
     "  list          the runs, newest first\n"
     "  show RUN      one run: its facts, and its steps with their times\n"
     "  kernels RUN   the kernels of a run\n"
+    "  timeline RUN  what happened when, in one iteration\n"
     "  delete RUN... removes runs and everything recorded of them\n\n"
     "RUN is a number of `list`, or the word last.\n";
 
@@ -55,7 +59,10 @@ static const struct argp_option argp_options[] = {
      "name, step, grid, block, registers, shared, occupancy",
      0},
     {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
-    {"limit", KEY_LIMIT, "N", 0, "kernels: at most N of them", 0},
+    {"limit", KEY_LIMIT, "N", 0,
+     "kernels: at most N of them. timeline: the N longest of each kind", 0},
+    {"iteration", KEY_ITERATION, "N", 0,
+     "timeline: which one; else the last that has kernels", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -108,10 +115,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (!parse_number(arg, &o->limit))
             argp_error(state, "--limit takes a number, not '%s'", arg);
         return 0;
+    case KEY_ITERATION:
+        if (!parse_number(arg, &o->iteration))
+            argp_error(state, "--iteration takes a number, not '%s'", arg);
+        return 0;
     case ARGP_KEY_ARG:
         return parse_argument(o, arg, state);
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which one: list, show, kernels or delete?");
+        argp_error(state,
+                   "which one: list, show, kernels, timeline or delete?");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -201,6 +213,19 @@ static enum lab_status show_runs(const struct options *o,
     return st;
 }
 
+static enum lab_status show_timeline(const struct options *o,
+                                     struct lab_database *db)
+{
+    const struct lab_profile_timeline what = {.db = db,
+                                              .iteration = o->iteration,
+                                              .most = o->limit,
+                                              .json = o->json,
+                                              .ascii = o->ascii};
+    int64_t run;
+    enum lab_status st = find_run(db, o->runs[0], &run);
+    return st ? st : lab_profile_print_timeline(&what, run);
+}
+
 static enum lab_status print_deleted(const struct options *o, int64_t run,
                                      const struct lab_deleted *d)
 {
@@ -237,19 +262,20 @@ static enum lab_status delete_runs(const struct options *o,
 
 static enum lab_status check_usage(const struct options *o)
 {
-    static const char *const commands[] = {"list", "show", "kernels", "delete"};
+    static const char *const commands[] = {"list", "show", "kernels",
+                                           "timeline", "delete"};
     static const char *const later[] = {"compare", "export", "import", "merge"};
     for (size_t i = 0; i < 4; i++)
         if (strcmp(o->command, later[i]) == 0)
             return lab_fail(LAB_E_USAGE, "%s is not built yet", o->command);
     bool known = false;
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         known |= strcmp(o->command, commands[i]) == 0;
     if (!known) {
-        const char *near = lab_nearest(o->command, commands, 4);
+        const char *near = lab_nearest(o->command, commands, 5);
         return lab_fail(LAB_E_USAGE,
-                        "no command '%s'%s%s%s; there are list, show, kernels "
-                        "and delete",
+                        "no command '%s'%s%s%s; there are list, show, kernels, "
+                        "timeline and delete",
                         o->command, near ? ": did you mean '" : "",
                         near ? near : "", near ? "'?" : "");
     }
@@ -300,7 +326,10 @@ static enum lab_status run_command(const struct options *o, const char *path)
             .db = db, .json = o->json, .ascii = o->ascii};
         st = lab_profile_print_list(&print);
     } else {
-        st = remove ? delete_runs(o, db) : show_runs(o, db);
+        bool timeline = strcmp(o->command, "timeline") == 0;
+        st = remove     ? delete_runs(o, db)
+             : timeline ? show_timeline(o, db)
+                        : show_runs(o, db);
     }
     if (st == LAB_E_NOTFOUND)
         lab_fail(st, "%s; `lapenna-lab profile list` shows what there is",
@@ -314,7 +343,7 @@ int lab_cmd_profile(int argc, char **argv)
     static char name[] = "lapenna-lab profile";
     const struct argp argp = {
         argp_options, parse_option, "COMMAND [RUN...]", help, NULL, NULL, NULL};
-    struct options o = {0};
+    struct options o = {.iteration = LAB_UNKNOWN};
     struct lab_str path;
     enum lab_status st;
     argp_err_exit_status = LAB_EXIT_USAGE;

@@ -83,6 +83,17 @@ enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
     return st;
 }
 
+static int worth(const struct lab_iteration_row *row)
+{
+    return row->kernels > 0 ? 2 : row->start_ns != LAB_UNKNOWN;
+}
+
+bool lab_iteration_prefer(const struct lab_iteration_row *best,
+                          const struct lab_iteration_row *row)
+{
+    return worth(row) >= worth(best);
+}
+
 struct wanted {
     int64_t iteration;
     struct lab_iteration_row found;
@@ -96,7 +107,9 @@ static bool look_at(void *user, const struct lab_iteration_row *row)
     if (w->last.steps == 0)
         w->first = row->iteration;
     w->last = *row;
-    if (row->iteration == w->iteration)
+    bool any = w->iteration == LAB_UNKNOWN;
+    if (any ? w->found.steps == 0 || lab_iteration_prefer(&w->found, row)
+            : row->iteration == w->iteration)
         w->found = *row;
     return true;
 }
@@ -112,8 +125,6 @@ enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
     if (w.last.steps == 0)
         return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no recorded steps",
                         db->path, (long long)run);
-    if (iteration == LAB_UNKNOWN)
-        w.found = w.last;
     if (w.found.steps == 0)
         return lab_fail(LAB_E_NOTFOUND,
                         "%s: iteration %lld of run %lld was not recorded; the "
@@ -320,8 +331,24 @@ static enum lab_status read_owner(struct load *l, struct lab_columns *c)
     return LAB_OK;
 }
 
+/* What a query may ask for. */
+struct asked {
+    struct lab_stretch rows;
+    int64_t first; /* of what is the iteration's: rows, or execs */
+    int64_t last;
+    int64_t from;
+    int64_t to;
+};
+
+static void bind(sqlite3_stmt *stmt, const char *name, int64_t v)
+{
+    int i = sqlite3_bind_parameter_index(stmt, name);
+    if (i > 0)
+        sqlite3_bind_int64(stmt, i, v);
+}
+
 static enum lab_status read_rows(struct load *l, const char *sql,
-                                 struct lab_stretch rows, read_fn *read)
+                                 const struct asked *asked, read_fn *read)
 {
     sqlite3_stmt *stmt;
     int rc = SQLITE_DONE;
@@ -329,12 +356,12 @@ static enum lab_status read_rows(struct load *l, const char *sql,
     if (st)
         return st;
     sqlite3_bind_int64(stmt, 1, l->t->run);
-    sqlite3_bind_int64(stmt, 2, rows.first);
-    sqlite3_bind_int64(stmt, 3, rows.last);
-    if (sqlite3_bind_parameter_count(stmt) > 3) {
-        sqlite3_bind_int64(stmt, 4, l->t->of.exec_first);
-        sqlite3_bind_int64(stmt, 5, l->t->of.exec_last);
-    }
+    sqlite3_bind_int64(stmt, 2, asked->rows.first);
+    sqlite3_bind_int64(stmt, 3, asked->rows.last);
+    bind(stmt, ":first", asked->first);
+    bind(stmt, ":last", asked->last);
+    bind(stmt, ":from", asked->from);
+    bind(stmt, ":to", asked->to);
     while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct lab_columns c = {stmt, 0};
         st = read(l, &c);
@@ -347,58 +374,70 @@ static enum lab_status read_table(struct load *l, const char *table,
                                   const char *sql, read_fn *read)
 {
     const struct lab_timeline *t = l->t;
-    struct lab_stretch rows;
-    /* The call of what is in the window may lie before it. */
-    int64_t from = read == read_call ? t->start_ns : t->from_ns;
-    enum lab_status st = lab_stretch_find(l->db, t->run, table, "\"end\"", from,
-                                          t->to_ns, &rows);
-    return st ? st : read_rows(l, sql, rows, read);
+    struct asked asked = {.from = t->from_ns, .to = t->to_ns};
+    if (read == read_call) /* that of a kernel may lie before the window */
+        asked.from = t->start_ns;
+    enum lab_status st = lab_stretch_find(l->db, t->run, table, "\"end\"",
+                                          asked.from, asked.to, &asked.rows);
+    return st ? st : read_rows(l, sql, &asked, read);
+}
+
+static void sort_owners(struct lab_growing *list)
+{
+    if (list->count)
+        qsort(list->items, (size_t)list->count, sizeof(struct owner),
+              compare_owners);
 }
 
 static enum lab_status read_owners(struct load *l)
 {
     const struct lab_iteration_row *of = &l->t->of;
-    struct lab_stretch rows;
+    struct asked asked = {.first = of->exec_first, .last = of->exec_last};
     enum lab_status st =
-        lab_stretch_find(l->db, l->t->run, "op_memory", "stepExec",
-                         of->exec_first, of->exec_last, &rows);
+        lab_stretch_find(l->db, l->t->run, "op_memory", "stepExec", asked.first,
+                         asked.last, &asked.rows);
     if (st == LAB_OK)
-        st = read_rows(l, lab_sql_timeline_memory, rows, read_owner);
-    if (l->copies.count)
-        qsort(l->copies.items, (size_t)l->copies.count, sizeof(struct owner),
-              compare_owners);
-    if (l->sets.count)
-        qsort(l->sets.items, (size_t)l->sets.count, sizeof(struct owner),
-              compare_owners);
+        st = read_rows(l, lab_sql_timeline_memory, &asked, read_owner);
+    sort_owners(&l->copies);
+    sort_owners(&l->sets);
     return st;
+}
+
+static enum lab_status read_steps(struct load *l)
+{
+    const struct asked asked = {
+        .rows = {l->t->of.exec_first, l->t->of.exec_last}};
+    return read_rows(l, lab_sql_timeline_steps, &asked, read_step);
 }
 
 /* The rows of the steps' kernels, and of what else ran then. */
 static enum lab_status read_kernels(struct load *l)
 {
     const struct lab_timeline *t = l->t;
-    struct lab_stretch rows;
+    struct asked asked = {.first = t->of.kernel_row_first,
+                          .last = t->of.kernel_row_last,
+                          .from = t->from_ns,
+                          .to = t->to_ns};
     enum lab_status st =
         lab_stretch_find(l->db, t->run, "CUPTI_ACTIVITY_KIND_KERNEL", "\"end\"",
-                         t->from_ns, t->to_ns, &rows);
+                         asked.from, asked.to, &asked.rows);
     if (st)
         return st;
-    if (t->of.kernel_row_first != LAB_UNKNOWN) {
-        if (rows.first > t->of.kernel_row_first)
-            rows.first = t->of.kernel_row_first;
-        if (rows.last < t->of.kernel_row_last)
-            rows.last = t->of.kernel_row_last;
+    if (asked.first != LAB_UNKNOWN) {
+        if (asked.rows.first > asked.first)
+            asked.rows.first = asked.first;
+        if (asked.rows.last < asked.last)
+            asked.rows.last = asked.last;
     }
-    return read_rows(l, lab_sql_timeline_kernels, rows, read_kernel);
+    return read_rows(l, lab_sql_timeline_kernels, &asked, read_kernel);
 }
 
 /* What makes the iteration longer comes first. */
 static enum lab_status read_all(struct load *l)
 {
-    const struct lab_stretch steps = {l->t->of.exec_first, l->t->of.exec_last};
     enum lab_status st = read_owners(l);
     if (st == LAB_OK)
-        st = read_rows(l, lab_sql_timeline_steps, steps, read_step);
+        st = read_steps(l);
     if (st == LAB_OK)
         st = read_table(l, "NVTX_EVENTS", lab_sql_timeline_ranges, read_range);
     if (st == LAB_OK)

@@ -103,18 +103,13 @@ static void settle(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
-/* The last one that has moments; with kernels, if any has. */
 static int64_t best_pass(const struct lab_timeline_state *st)
 {
-    int64_t timed = -1;
-    for (int64_t i = st->pass_count - 1; i >= 0; i--) {
-        if (st->passes[i].start_ns == LAB_UNKNOWN)
-            continue;
-        if (st->passes[i].kernels > 0)
-            return i;
-        timed = timed < 0 ? i : timed;
-    }
-    return timed < 0 ? st->pass_count - 1 : timed;
+    int64_t best = 0;
+    for (int64_t i = 1; i < st->pass_count; i++)
+        if (lab_iteration_prefer(&st->passes[best], &st->passes[i]))
+            best = i;
+    return best;
 }
 
 static void choose_step(struct lab_timeline_state *st,

@@ -226,10 +226,11 @@ static void draw_lanes(struct lab_timeline_state *st, struct lab_canvas *c)
 static void list_row(const struct lab_timeline_state *st, struct lab_canvas *c,
                      struct lab_rect r, int32_t span)
 {
-    enum { NUMBERS = 4 * 11, LANE = 20 };
+    enum { NUMBERS = 4 * 11, LANE = 20, NAME = 60 };
     const struct lab_span *s = &st->t->spans[span];
     int lane_w = r.w >= 100 ? LANE : 0;
     int name_w = r.w - 2 - NUMBERS - lane_w;
+    name_w = name_w < NAME ? name_w : NAME;
     char text[TEXT];
     char lane[TEXT];
     char number[4][32];
@@ -247,7 +248,7 @@ static void list_row(const struct lab_timeline_state *st, struct lab_canvas *c,
         lab_canvas_textf(c, r.y, r.x + 2 + name_w + 11 * i, 11, LAB_ROLE_NORMAL,
                          "%11s", number[i]);
     if (lane_w)
-        lab_canvas_textf(c, r.y, r.x + r.w - lane_w + 1, lane_w - 1,
+        lab_canvas_textf(c, r.y, r.x + 3 + name_w + NUMBERS, lane_w - 1,
                          LAB_ROLE_DIM, " %s",
                          lab_lane_name(st->t, s->lane, lane, sizeof(lane)));
     if (span == st->chosen)

@@ -119,7 +119,11 @@ LAB_C_BEGIN
 /* The passes of a run in the order they ran. Reads its steps once. */
 enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
                                      lab_iteration_row_fn *each, void *user);
-/* The last pass of an iteration; LAB_UNKNOWN: of the run's last. Errors:
+/* Whether `row`, which ran later, says at least as much as `best`: when nobody
+ * asks for an iteration it is the last that has moments, and kernels. */
+bool lab_iteration_prefer(const struct lab_iteration_row *best,
+                          const struct lab_iteration_row *row);
+/* The last pass of an iteration; LAB_UNKNOWN: the one to prefer. Errors:
  * LAB_E_NOTFOUND, it was not recorded, with what there is. */
 enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
                                     int64_t iteration,

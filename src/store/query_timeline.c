@@ -7,137 +7,6 @@
 #include "timeline_priv.h"
 #include "trace/intern.h"
 
-/* ---- iterations ---- */
-
-/* Numbers of a foreign file may be anything: sums and differences of those
- * below 2^62 cannot overflow; a text reads as 0. */
-static bool is_moment(int64_t v)
-{
-    return v > 0 && v <= INT64_MAX / 2;
-}
-
-static void widen(int64_t *from, int64_t *to, int64_t start, int64_t end)
-{
-    if (is_moment(start) && (*from == LAB_UNKNOWN || start < *from))
-        *from = start;
-    if (is_moment(end) && (*to == LAB_UNKNOWN || end > *to))
-        *to = end;
-}
-
-static void begin_pass(struct lab_iteration_row *p, int64_t iteration,
-                       int64_t exec)
-{
-    *p = (struct lab_iteration_row){.iteration = iteration,
-                                    .start_ns = LAB_UNKNOWN,
-                                    .end_ns = LAB_UNKNOWN,
-                                    .kernels = LAB_UNKNOWN,
-                                    .exec_first = exec,
-                                    .kernel_row_first = LAB_UNKNOWN,
-                                    .kernel_row_last = LAB_UNKNOWN};
-}
-
-static bool add_step(struct lab_iteration_row *p, sqlite3_stmt *stmt,
-                     lab_iteration_row_fn *each, void *user)
-{
-    struct lab_columns c = {stmt, 0};
-    bool go_on = true;
-    int64_t exec = lab_column_int(&c);
-    int64_t iteration = lab_column_int(&c);
-    if (p->steps == 0 || iteration != p->iteration) {
-        if (p->steps > 0)
-            go_on = each(user, p);
-        begin_pass(p, iteration, exec);
-    }
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t kernels = lab_column_int(&c);
-    int64_t first = lab_column_int(&c);
-    int64_t last = lab_column_int(&c);
-    p->steps++;
-    p->exec_last = exec;
-    widen(&p->start_ns, &p->end_ns, start, end);
-    widen(&p->kernel_row_first, &p->kernel_row_last, first, last);
-    if (kernels >= 0 && kernels <= INT32_MAX)
-        p->kernels = (p->kernels == LAB_UNKNOWN ? 0 : p->kernels) + kernels;
-    return go_on;
-}
-
-enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
-                                     lab_iteration_row_fn *each, void *user)
-{
-    sqlite3_stmt *stmt;
-    struct lab_iteration_row pass = {0};
-    int rc;
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, lab_sql_timeline_passes, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
-        if (!add_step(&pass, stmt, each, user))
-            break;
-    st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK && rc == SQLITE_DONE && pass.steps > 0)
-        each(user, &pass);
-    return st;
-}
-
-static int worth(const struct lab_iteration_row *row)
-{
-    return row->kernels > 0 ? 2 : row->start_ns != LAB_UNKNOWN;
-}
-
-bool lab_iteration_prefer(const struct lab_iteration_row *best,
-                          const struct lab_iteration_row *row)
-{
-    return worth(row) >= worth(best);
-}
-
-struct wanted {
-    int64_t iteration;
-    struct lab_iteration_row found;
-    struct lab_iteration_row last;
-    int64_t first;
-};
-
-static bool look_at(void *user, const struct lab_iteration_row *row)
-{
-    struct wanted *w = user;
-    if (w->last.steps == 0)
-        w->first = row->iteration;
-    w->last = *row;
-    bool any = w->iteration == LAB_UNKNOWN;
-    if (any ? w->found.steps == 0 || lab_iteration_prefer(&w->found, row)
-            : row->iteration == w->iteration)
-        w->found = *row;
-    return true;
-}
-
-enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
-                                    int64_t iteration,
-                                    struct lab_iteration_row *out)
-{
-    struct wanted w = {.iteration = iteration};
-    enum lab_status st = lab_query_iterations(db, run, look_at, &w);
-    if (st)
-        return st;
-    if (w.last.steps == 0)
-        return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no recorded steps",
-                        db->path, (long long)run);
-    if (w.found.steps == 0)
-        return lab_fail(LAB_E_NOTFOUND,
-                        "%s: iteration %lld of run %lld was not recorded; the "
-                        "first is %lld, the last %lld, and of a long training "
-                        "some between them",
-                        db->path, (long long)iteration, (long long)run,
-                        (long long)w.first, (long long)w.last.iteration);
-    *out = w.found;
-    return LAB_OK;
-}
-
-/* ---- spans ---- */
-
 struct owner { /* of a copy or set */
     int64_t row;
     int64_t exec;
@@ -183,22 +52,20 @@ static bool is_own(const struct load *l, int64_t exec)
 static enum lab_status take(struct load *l, struct lab_span *s, bool own)
 {
     struct lab_timeline *t = l->t;
-    bool timed = is_moment(s->start_ns) && is_moment(s->end_ns) &&
+    bool timed = lab_moment_known(s->start_ns) && lab_moment_known(s->end_ns) &&
                  s->end_ns >= s->start_ns;
     if (!timed)
         s->start_ns = s->end_ns = LAB_UNKNOWN;
     if (!timed && !own)
         return LAB_OK;
     if (timed && own) {
-        widen(&t->start_ns, &t->end_ns, s->start_ns, s->end_ns);
+        lab_moments_widen(&t->start_ns, &t->end_ns, s->start_ns, s->end_ns);
         if (!l->part) {
             t->from_ns = t->start_ns;
             t->to_ns = t->end_ns;
         }
     }
     bool outside = s->start_ns >= t->to_ns || s->end_ns <= t->from_ns;
-    if (timed && outside && s->kind == LAB_SPAN_CALL)
-        return lab_timeline_add_call(&l->b, s);
     /* Steps are few, and everything else points to them. */
     if (timed && outside && s->kind != LAB_SPAN_STEP)
         return LAB_OK;
@@ -261,6 +128,17 @@ static enum lab_status read_call(struct load *l, struct lab_columns *c)
     s.correlation = lab_column_int(c);
     s.name = safe_name(lab_column_text(c));
     return take(l, &s, false);
+}
+
+/* Of a call that lies outside of the window: its moment alone. */
+static enum lab_status read_launch(struct load *l, struct lab_columns *c)
+{
+    struct lab_span s = blank(LAB_SPAN_CALL);
+    s.correlation = lab_column_int(c);
+    s.start_ns = lab_column_int(c);
+    if (!lab_moment_known(s.start_ns))
+        return LAB_OK;
+    return lab_timeline_add_call(&l->b, &s);
 }
 
 static void read_device(struct lab_span *s, struct lab_columns *c)
@@ -375,8 +253,6 @@ static enum lab_status read_table(struct load *l, const char *table,
 {
     const struct lab_timeline *t = l->t;
     struct asked asked = {.from = t->from_ns, .to = t->to_ns};
-    if (read == read_call) /* that of a kernel may lie before the window */
-        asked.from = t->start_ns;
     enum lab_status st = lab_stretch_find(l->db, t->run, table, "\"end\"",
                                           asked.from, asked.to, &asked.rows);
     return st ? st : read_rows(l, sql, &asked, read);
@@ -410,7 +286,8 @@ static enum lab_status read_steps(struct load *l)
     return read_rows(l, lab_sql_timeline_steps, &asked, read_step);
 }
 
-/* The rows of the steps' kernels, and of what else ran then. */
+/* The rows of the steps' kernels, and of what else ran then. A part has those
+ * of its time only: there may be very many. */
 static enum lab_status read_kernels(struct load *l)
 {
     const struct lab_timeline *t = l->t;
@@ -423,6 +300,8 @@ static enum lab_status read_kernels(struct load *l)
                          asked.from, asked.to, &asked.rows);
     if (st)
         return st;
+    if (l->part)
+        asked.first = asked.last = LAB_UNKNOWN;
     if (asked.first != LAB_UNKNOWN) {
         if (asked.rows.first > asked.first)
             asked.rows.first = asked.first;
@@ -430,6 +309,26 @@ static enum lab_status read_kernels(struct load *l)
             asked.rows.last = asked.last;
     }
     return read_rows(l, lab_sql_timeline_kernels, &asked, read_kernel);
+}
+
+/* What runs in a part of the time may have been launched long before. Ids of
+ * calls grow as the calls are made. */
+static enum lab_status read_launches(struct load *l)
+{
+    struct asked asked = {.first = LAB_UNKNOWN, .last = LAB_UNKNOWN};
+    for (int k = LAB_SPAN_KERNEL; k < LAB_SPAN_KIND_COUNT; k++) {
+        const struct lab_span *s = l->b.spans[k].items;
+        for (int32_t i = 0; i < l->b.spans[k].count; i++)
+            lab_moments_widen(&asked.first, &asked.last, s[i].correlation,
+                              s[i].correlation);
+    }
+    if (asked.first == LAB_UNKNOWN)
+        return LAB_OK;
+    enum lab_status st =
+        lab_stretch_find(l->db, l->t->run, "CUPTI_ACTIVITY_KIND_RUNTIME",
+                         "correlationId", asked.first, asked.last, &asked.rows);
+    return st ? st
+              : read_rows(l, lab_sql_timeline_launches, &asked, read_launch);
 }
 
 /* What makes the iteration longer comes first. */
@@ -451,6 +350,8 @@ static enum lab_status read_all(struct load *l)
     if (st == LAB_OK)
         st = read_table(l, "CUPTI_ACTIVITY_KIND_RUNTIME",
                         lab_sql_timeline_calls, read_call);
+    if (st == LAB_OK && l->part)
+        st = read_launches(l);
     return st ? st : lab_timeline_finish(&l->b);
 }
 

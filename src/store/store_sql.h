@@ -12,6 +12,7 @@ extern const char lab_sql_timeline_passes[];
 extern const char lab_sql_timeline_steps[];
 extern const char lab_sql_timeline_ranges[];
 extern const char lab_sql_timeline_calls[];
+extern const char lab_sql_timeline_launches[];
 extern const char lab_sql_timeline_kernels[];
 extern const char lab_sql_timeline_copies[];
 extern const char lab_sql_timeline_sets[];

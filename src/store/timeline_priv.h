@@ -49,6 +49,12 @@ enum lab_status lab_timeline_link(struct lab_timeline_build *b);
 enum lab_status lab_timeline_sum(struct lab_timeline_build *b);
 void lab_timeline_build_release(struct lab_timeline_build *b);
 
+/* Numbers of a foreign file may be anything: sums and differences of those
+ * between 0 and 2^62 cannot overflow; a text reads as 0. */
+bool lab_moment_known(int64_t v);
+/* Widens [from, to], which may be unknown, by what is known of the others. */
+void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
+
 /* A stretch of rowids that holds every row of `run` that may matter. */
 struct lab_stretch {
     int64_t first;

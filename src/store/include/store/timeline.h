@@ -106,9 +106,9 @@ struct lab_timeline {
 };
 
 struct lab_timeline_filter {
-    int64_t from_ns; /* LAB_UNKNOWN: the iteration's start and end */
-    int64_t to_ns;
-    int32_t most; /* spans of a kind; 0: LAB_TIMELINE_MOST */
+    int64_t from_ns; /* LAB_UNKNOWN: the iteration's start and end. A part */
+    int64_t to_ns;   /* is without kernels that have no times */
+    int32_t most;    /* spans of a kind; 0: LAB_TIMELINE_MOST */
 };
 enum { LAB_TIMELINE_MOST = 50000 };
 

@@ -29,7 +29,8 @@ struct lab_runs_source {
     struct rows steps;
     struct rows kernels;
     struct rows passes;
-    struct lab_timeline *timeline;
+    struct lab_timeline *whole; /* of the pass that was asked for last */
+    struct lab_timeline *part;
     int most;                           /* for the query that runs now */
     const struct lab_ui_step_row *step; /* likewise: only its kernels */
 };
@@ -324,6 +325,8 @@ static enum lab_status load_passes(void *user, int64_t run,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->passes);
+    lab_timeline_free(s->whole); /* the run may have grown */
+    s->whole = NULL;
     enum lab_status st = open_database(s, false, &db);
     if (!st && db)
         st = lab_query_iterations(db, run, each_pass, s);
@@ -333,14 +336,26 @@ static enum lab_status load_passes(void *user, int64_t run,
     return st ? st : check(&s->passes);
 }
 
+static bool is_of(const struct lab_timeline *t, int64_t run,
+                  const struct lab_iteration_row *of)
+{
+    return t && t->run == run && t->of.exec_first == of->exec_first;
+}
+
+/* The whole is kept while parts of it are looked at. */
 static enum lab_status load_timeline(void *user, int64_t run,
                                      const struct lab_iteration_row *of,
                                      const struct lab_timeline_filter *filter,
                                      const struct lab_timeline **out)
 {
     struct lab_runs_source *s = user;
+    struct lab_timeline **place = filter ? &s->part : &s->whole;
     struct lab_timeline *fresh = NULL;
     struct lab_database *db;
+    if (!filter && is_of(s->whole, run, of)) {
+        *out = s->whole;
+        return LAB_OK;
+    }
     enum lab_status st = open_database(s, false, &db);
     if (!st && !db)
         st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
@@ -349,8 +364,8 @@ static enum lab_status load_timeline(void *user, int64_t run,
     lab_database_close(db);
     if (st)
         return st;
-    lab_timeline_free(s->timeline);
-    s->timeline = fresh;
+    lab_timeline_free(*place);
+    *place = fresh;
     *out = fresh;
     return LAB_OK;
 }
@@ -461,7 +476,8 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
     rows_clear(&s->passes);
-    lab_timeline_free(s->timeline);
+    lab_timeline_free(s->whole);
+    lab_timeline_free(s->part);
     lab_free(s->path);
     lab_free(s);
 }

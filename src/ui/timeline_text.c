@@ -220,13 +220,32 @@ static void belongs(const struct lab_timeline *t, int32_t span, struct line *l)
         add(l, " of %s in all", lab_timeline_time(busy, a, sizeof(a)));
 }
 
-static void more(const struct lab_timeline *t, const struct lab_span *s,
-                 struct line *l)
+/* A launch of a CUDA graph has many kernels, others one. */
+static void launched(const struct lab_timeline *t, int32_t call, struct line *l)
 {
+    int64_t nodes = 0;
+    int32_t one = -1;
+    for (int32_t i = 0; i < t->count; i++) {
+        if (t->spans[i].call != call)
+            continue;
+        nodes += t->spans[i].graph_node != LAB_UNKNOWN;
+        one = one < 0 ? i : one;
+    }
+    if (nodes)
+        add(l, "launched a CUDA graph: %lld node%s", (long long)nodes,
+            plural(nodes));
+    else if (one >= 0)
+        add(l, "launched %s", lab_intern_text(t->spans[one].name));
+}
+
+static void more(const struct lab_timeline *t, int32_t span, struct line *l)
+{
+    const struct lab_span *s = &t->spans[span];
     char a[LAB_FORMAT_BYTES];
     char b[LAB_FORMAT_BYTES];
     int64_t time = lab_span_time(s);
-    (void)t;
+    if (s->kind == LAB_SPAN_CALL)
+        launched(t, span, l);
     if (s->graph_node != LAB_UNKNOWN)
         add(l, "node %lld of a CUDA graph", (long long)s->graph_node);
     if (s->bytes == LAB_UNKNOWN)
@@ -246,7 +265,7 @@ void lab_span_lines(const struct lab_timeline *t, int32_t span,
     when(t, s, &lines[0]);
     waited(t, s, &lines[1]);
     belongs(t, span, &lines[2]);
-    more(t, s, &lines[3]);
+    more(t, span, &lines[3]);
     for (int i = 0; i < 4; i++)
         if (lines[i].used)
             each(user, lines[i].text);

@@ -214,8 +214,10 @@ static void belongs(const struct lab_timeline *t, int32_t span, struct line *l)
         kernels++;
         busy += lab_span_time(o) == LAB_UNKNOWN ? 0 : lab_span_time(o);
     }
-    add(l, "%s; it launched %lld kernel%s", phase_text(s->phase),
-        (long long)kernels, plural(kernels));
+    add(l, "%s", phase_text(s->phase));
+    if (t->sums.kernels)
+        add(l, "; it launched %lld kernel%s", (long long)kernels,
+            plural(kernels));
     if (kernels)
         add(l, " of %s in all", lab_timeline_time(busy, a, sizeof(a)));
 }

@@ -153,4 +153,5 @@ def main():
         idle("stepper", lesson, home)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,7 +10,8 @@ if(TARGET lapenna-lab-cuda)
     install(TARGETS lapenna-lab-cuda LIBRARY DESTINATION lib/lapenna-lab)
 endif()
 
-install(DIRECTORY lessons DESTINATION ${lab_data})
+install(DIRECTORY lessons DESTINATION ${lab_data}
+    PATTERN "*.py" EXCLUDE)
 install(DIRECTORY kernels DESTINATION ${lab_data}
     FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "*.cu" PATTERN "*.cuh"
     PATTERN "*.def")
@@ -25,7 +26,7 @@ install(FILES completions/_lapenna-lab
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 foreach(file README.md CHANGELOG.md LICENSE docs/design.md
         docs/lesson-format.md docs/architecture.md docs/add-an-op.md
-        docs/add-a-variant.md docs/measurements.md)
+        docs/add-a-variant.md docs/profiles.md docs/measurements.md)
     if(EXISTS ${CMAKE_SOURCE_DIR}/${file})
         install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
     endif()

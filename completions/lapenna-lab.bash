@@ -12,12 +12,17 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --counters --db --sort --limit
-        --iteration --reverse --json --plain --ascii --color --no-mouse --help --usage
+        --iterations --iteration --epochs --seed --data --sample --prompt --temperature
+        --top-k --near --counters --db --sort --limit
+        --reverse --fail-above --remove --format --output --force --table
+        --label --dry-run
+        --json --plain --ascii --color --no-mouse --no-graph
+        --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
-    takes+='|--iterations|--epochs|--seed|--data|--counters|--db|--sort'
-    takes+='|--limit|--iteration|--color)'
+    takes+='|--iterations|--iteration|--epochs|--seed|--data|--near|--counters|--db|--sort'
+    takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
+    takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -34,15 +39,19 @@ _lapenna_lab() {
     --sort)
         words='index name phase variant count median min max total flop bytes
             gflop_per_s gbyte_per_s kernels row start time step grid block
-            registers shared occupancy'
+            registers shared occupancy difference share p'
         ;;
-    --data | --db)
+    --format) words='csv jsonl trace nsys html' ;;
+    --table) words='all steps kernels losses' ;;
+    --data | --db | --output | --npy)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
-        --limit | --iteration)
+        --sample | --prompt | --temperature | --top-k | \
+        --limit | --iteration | --near | --fail-above | --label | \
+        --tensors)
         return
         ;;
     esac
@@ -74,12 +83,14 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels timeline delete' files='' ;;
+    profile:) words='list show kernels timeline compare baseline export import
+        merge delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
-    lesson:lint) ;;
-    profile:show | profile:kernels | profile:timeline | profile:delete)
+    lesson:lint | profile:import | profile:merge) ;;
+    profile:show | profile:kernels | profile:timeline | profile:compare | \
+        profile:export | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;

@@ -11,6 +11,8 @@
  * softmax, forward     probs[..,j] = exp(scores[..,j] - max) / sum over the
  *                      keys that are seen; 0 where the mask hides
  *   out[0] probs (N, H, Tq, Tk)    in[0] scores
+ *   in[1] mask (N, Tk), may be left out: a key is seen where it is above 0.
+ *   A query that sees no key has the share 0 everywhere.
  * context, forward     ctx[n,i,h,f] = sum_j probs[n,h,i,j] v[n,j,h,f]
  *   out[0] ctx (N, Tq, H*F)        in[0] probs           in[1] v (N, Tk, H*F)
  * context, backward    dprobs[n,h,i,j] = sum_f dctx[n,i,h,f] v[n,j,h,f],
@@ -43,6 +45,7 @@
 struct lab_attention_params {
     int64_t heads;
     bool causal;
+    bool masked; /* softmax, forward, has a mask */
 };
 
 /* The sizes above, from views of q, k and v. */

@@ -100,7 +100,7 @@ static __global__ void lstm_cell_bwd(struct lstm_cell_grad out,
     float dh = (in.dr ? in.dr[e] : 0.0f) + (in.dg ? in.dg[e] : 0.0f);
     float dc = dh * o * (1.0f - shown * shown);
     if (in.dcn)
-        dc += in.dcn[e] * in.fn[e];
+        dc += in.fn ? in.dcn[e] * in.fn[e] : in.dcn[e];
     float *dz = out.dz + e / H * 4 * H + e % H;
     dz[0] = dc * i * (1.0f - a * a);
     dz[H] = dc * a * i * (1.0f - i);
@@ -246,8 +246,9 @@ static const struct lab_variant variants[] = {
             "sequence_turn"),
     lab_row("naive", "gates", LAB_FORWARD, lstm_gates_forward, own,
             "lstm_gates_fwd_naive"),
-    lab_row("cublas", "gates", LAB_FORWARD, lstm_gates_forward_cublas, cublas,
-            "sequence_cublas_forward"),
+    lab_prefer(lab_row("cublas", "gates", LAB_FORWARD,
+                       lstm_gates_forward_cublas, cublas,
+                       "sequence_cublas_forward")),
     lab_row("naive", "cell", LAB_FORWARD, lstm_cell_forward, own,
             "lstm_cell_fwd"),
     lab_row("naive", "return", LAB_FORWARD, sequence_turn_naive, turn,
@@ -258,16 +259,17 @@ static const struct lab_variant variants[] = {
             "lstm_cell_bwd"),
     lab_row("naive", "gates", LAB_BACKWARD, lstm_gates_backward, own,
             "lstm_gates_bwd_naive"),
-    lab_row("cublas", "gates", LAB_BACKWARD, lstm_gates_backward_cublas, cublas,
-            "sequence_cublas_backward"),
+    lab_prefer(lab_row("cublas", "gates", LAB_BACKWARD,
+                       lstm_gates_backward_cublas, cublas,
+                       "sequence_cublas_backward")),
     lab_row("naive", "weights", LAB_BACKWARD, lstm_weights_backward, turn,
             "sequence_dW_naive"),
-    lab_row("cublas", "weights", LAB_BACKWARD, lstm_weights_cublas, cublas,
-            "sequence_cublas_weights"),
+    lab_prefer(lab_row("cublas", "weights", LAB_BACKWARD, lstm_weights_cublas,
+                       cublas, "sequence_cublas_weights")),
     lab_row("naive", "input", LAB_BACKWARD, lstm_input_backward, own,
             "lstm_input_bwd_naive"),
-    lab_row("cublas", "input", LAB_BACKWARD, lstm_input_cublas, cublas,
-            "sequence_cublas_input"),
+    lab_prefer(lab_row("cublas", "input", LAB_BACKWARD, lstm_input_cublas,
+                       cublas, "sequence_cublas_input")),
 };
 
 const struct lab_kernel_set lab_cuda_lstm = lab_set("lstm", variants);

@@ -84,8 +84,10 @@ static enum lab_status lstm_cell_backward(const struct lab_call *call)
         real shown = real_tanh(((const real *)in[8].data)[e]);
         real cp = ((const real *)in[9].data)[e];
         real dh = lstm_or_zero(&in[0], e) + lstm_or_zero(&in[1], e);
-        real dc = dh * o * (1 - shown * shown) +
-                  lstm_or_zero(&in[2], e) * lstm_or_zero(&in[3], e);
+        real later = lstm_or_zero(&in[2], e);
+        if (in[3].data)
+            later *= ((const real *)in[3].data)[e];
+        real dc = dh * o * (1 - shown * shown) + later;
         real *dz = (real *)call->out[0].data + e / H * 4 * H + e % H;
         dz[0] = dc * i * (1 - a * a);
         dz[H] = dc * a * i * (1 - i);

@@ -114,10 +114,12 @@ static __global__ void attend_scores_dk(float *dk, const float *dscores,
     mix_by_columns(dk, dscores, q, s.E, s.scale, s);
 }
 
-/* y[r,j] = exp(x[r,j] - max) / sum over the keys that row r sees, 0 beyond */
+/* y[r,j] = exp(x[r,j] - max) / sum over the keys that row r sees, 0 beyond;
+ * mask (R / each, Tk) may be NULL */
 template <int GROUP>
-static __global__ void attend_softmax_fwd(float *y, const float *x, int64_t R,
-                                          int64_t Tq, int64_t Tk, bool causal)
+static __global__ void
+attend_softmax_fwd(float *y, const float *x, const float *mask, int64_t each,
+                   int64_t R, int64_t Tq, int64_t Tk, bool causal)
 {
     int64_t r = group_row<GROUP>();
     if (r >= R)
@@ -126,16 +128,24 @@ static __global__ void attend_softmax_fwd(float *y, const float *x, int64_t R,
     int64_t seen = causal && i + 1 < Tk ? i + 1 : Tk;
     x += r * Tk;
     y += r * Tk;
+    if (mask)
+        mask += r / each * Tk;
     float largest = -INFINITY;
-    for (int64_t j = group_lane<GROUP>(); j < seen; j += GROUP)
-        largest = fmaxf(largest, x[j]);
+    for (int64_t j = group_lane<GROUP>(); j < seen; j += GROUP) {
+        if (!mask || mask[j] > 0.0f)
+            largest = fmaxf(largest, x[j]);
+    }
     largest = group_max<GROUP>(largest);
     double sum = 0.0;
-    for (int64_t j = group_lane<GROUP>(); j < seen; j += GROUP)
-        sum += expf(x[j] - largest);
+    for (int64_t j = group_lane<GROUP>(); j < seen; j += GROUP) {
+        if (!mask || mask[j] > 0.0f)
+            sum += expf(x[j] - largest);
+    }
     float total = (float)group_sum<GROUP>(sum);
-    for (int64_t j = group_lane<GROUP>(); j < Tk; j += GROUP)
-        y[j] = j < seen ? expf(x[j] - largest) / total : 0.0f;
+    for (int64_t j = group_lane<GROUP>(); j < Tk; j += GROUP) {
+        bool shown = j < seen && (!mask || mask[j] > 0.0f);
+        y[j] = shown ? expf(x[j] - largest) / total : 0.0f;
+    }
 }
 
 /* dx[r,j] = y[r,j] (dy[r,j] - sum_k dy[r,k] y[r,k]) */
@@ -214,9 +224,12 @@ template <int GROUP>
 static enum lab_status softmax_forward(const struct lab_call *call)
 {
     int64_t R = lab_view_rows(&call->in[0]);
+    bool masked = lab_params<lab_attention_params>(call)->masked;
+    const float *mask = masked ? lab_in(call, 1) : NULL;
+    int64_t each = mask ? R / lab_view_rows(&call->in[1]) : R;
     attend_softmax_fwd<GROUP>
         <<<group_blocks<GROUP>(R), LAB_BLOCK, 0, lab_stream(call)>>>(
-            lab_out(call, 0), lab_in(call, 0), R,
+            lab_out(call, 0), lab_in(call, 0), mask, each, R,
             lab_attention_rows(&call->in[0]), lab_view_cols(&call->in[0]),
             lab_params<lab_attention_params>(call)->causal);
     return lab_launched("attend_softmax_fwd");

@@ -41,6 +41,17 @@ enum lab_status attend_scores_forward(const struct lab_call *call)
     return LAB_OK;
 }
 
+/* Does the mask, where there is one, show key j to this row? */
+static bool shown(const struct lab_call *call, int64_t row, int64_t j)
+{
+    const struct lab_attention_params *p = call->params;
+    if (!p->masked)
+        return true;
+    int64_t Tk = lab_view_cols(&call->in[1]);
+    int64_t each = lab_view_rows(&call->in[0]) / lab_view_rows(&call->in[1]);
+    return ((const real *)call->in[1].data)[row / each * Tk + j] > 0;
+}
+
 /* probs[..,j] = exp(scores[..,j] - max) / sum, over the keys that are seen */
 enum lab_status attend_softmax_forward(const struct lab_call *call)
 {
@@ -51,14 +62,16 @@ enum lab_status attend_softmax_forward(const struct lab_call *call)
         const real *x = (const real *)call->in[0].data + row * Tk;
         real *y = (real *)call->out[0].data + row * Tk;
         int64_t n = seen(p, row % Tq, Tk);
-        real max = x[0];
+        real max = -(real)INFINITY;
         double sum = 0;
-        for (int64_t j = 1; j < n; j++)
-            max = x[j] > max ? x[j] : max;
         for (int64_t j = 0; j < n; j++)
-            sum += real_exp(x[j] - max);
+            max = x[j] > max && shown(call, row, j) ? x[j] : max;
+        for (int64_t j = 0; j < n; j++)
+            sum += shown(call, row, j) ? real_exp(x[j] - max) : 0;
         for (int64_t j = 0; j < Tk; j++)
-            y[j] = j < n ? (real)(real_exp(x[j] - max) / sum) : 0;
+            y[j] = j < n && shown(call, row, j)
+                       ? (real)(real_exp(x[j] - max) / sum)
+                       : 0;
     }
     return LAB_OK;
 }

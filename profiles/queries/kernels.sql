@@ -1,6 +1,6 @@
--- The kernels of run ?1; of the step at place ?2 only, of iteration ?3 only,
--- where these are not NULL. The stretch of rows comes from the run, or from
--- nothing while it is still being recorded. The program adds ORDER BY.
+-- The kernels of run ?1 whose rows lie between ?6 and ?7; of the step at place
+-- ?2 only, of iteration ?3 only, where these are not NULL. The program adds
+-- ORDER BY, LIMIT ?4 OFFSET ?5.
 SELECT k.kernelRow, o.stepExec, s.iteration, s.stepIndex, stepName.value,
        phaseName.name, demangled.value, short.value, k.start, k.end,
        k.deviceId, k.contextId, k.streamId, k.correlationId, k.gridX, k.gridY,
@@ -15,9 +15,7 @@ LEFT JOIN StringIds AS stepName ON stepName.id = s.nameId
 LEFT JOIN ENUM_LAB_PHASE AS phaseName ON phaseName.id = s.phase
 LEFT JOIN StringIds AS demangled ON demangled.id = k.demangledName
 LEFT JOIN StringIds AS short ON short.id = k.shortName
-WHERE o.kernelRow >= ifnull((SELECT kernelRowFirst FROM run WHERE id = ?1), 0)
-  AND o.kernelRow <= ifnull((SELECT kernelRowLast FROM run WHERE id = ?1),
-                            0x7FFFFFFFFFFFFFFF)
+WHERE o.kernelRow BETWEEN ?6 AND ?7
   AND o.runId = ?1
   AND (?2 IS NULL OR s.stepIndex = ?2)
   AND (?3 IS NULL OR s.iteration = ?3)

@@ -5,7 +5,8 @@ SELECT id, lesson, lessonPath, title, backend, device, chip,
        processStart, started, ended, started_ns, ended_ns, status, timeSource,
        counters, countersReason, ringDrops, ringWaits, ringWait_ns,
        ringHighWater, writeErrors, writeError, samples_per_s,
-       iterationMedian_ns, loss_first, loss_last, accuracy, rank
+       iterationMedian_ns, loss_first, loss_last, accuracy, rank,
+       uuid, label, importedFrom, imported
 FROM run
 WHERE ?1 IS NULL OR id = ?1
 ORDER BY id DESC

@@ -7,11 +7,11 @@
 
 #include "cmd.h"
 #include "json_line.h"
+#include "profile_cmd.h"
 #include "profile_print.h"
-#include "profile_timeline.h"
+#include "store/compare.h"
 #include "text_table.h"
 
-enum { MAX_RUNS = 256 };
 enum {
     KEY_DB = 256,
     KEY_JSON,
@@ -19,33 +19,36 @@ enum {
     KEY_SORT,
     KEY_REVERSE,
     KEY_LIMIT,
-    KEY_ITERATION,
     KEY_ASCII,
-    KEY_COLOR
-};
-
-struct options {
-    const char *db;
-    bool json;
-    bool ascii;
-    const char *sort;
-    bool reverse;
-    int64_t limit;
-    int64_t iteration; /* LAB_UNKNOWN: not said */
-    const char *command;
-    const char *runs[MAX_RUNS];
-    int n_runs;
+    KEY_COLOR,
+    KEY_FAIL_ABOVE,
+    KEY_REMOVE,
+    KEY_FORMAT,
+    KEY_OUTPUT,
+    KEY_FORCE,
+    KEY_TABLE,
+    KEY_LABEL,
+    KEY_DRY_RUN,
+    KEY_ITERATION
 };
 
 static const char help[] =
     "What recorded runs took, from the database of runs.\v"
     "Commands:\n"
-    "  list          the runs, newest first\n"
-    "  show RUN      one run: its facts, and its steps with their times\n"
-    "  kernels RUN   the kernels of a run\n"
-    "  timeline RUN  what happened when, in one iteration\n"
-    "  delete RUN... removes runs and everything recorded of them\n\n"
-    "RUN is a number of `list`, or the word last.\n";
+    "  list               the runs, newest first\n"
+    "  show RUN           one run: its facts, and its steps with their times\n"
+    "  kernels RUN        the kernels of a run\n"
+    "  timeline RUN       what happened when, in one iteration\n"
+    "  compare RUN RUN... every run against the first: steps and kernels, and\n"
+    "                     which differences are more than noise\n"
+    "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
+    "  export RUN         the run as a file: --format and --output\n"
+    "  import FILE        the runs of another database, or of an SQLite "
+    "export\n"
+    "                     of Nsight Systems\n"
+    "  merge FILE...      the same for many files\n"
+    "  delete RUN...      removes runs and everything recorded of them\n\n"
+    "RUN is a number of `list`, the word last, or baseline:NAME.\n";
 
 static const struct argp_option argp_options[] = {
     {"db", KEY_DB, "FILE", 0, "The database, instead of the usual one", 0},
@@ -56,13 +59,34 @@ static const struct argp_option argp_options[] = {
     {"sort", KEY_SORT, "COLUMN", 0,
      "show: index, name, phase, variant, count, median, min, max, total, flop, "
      "bytes, gflop_per_s, gbyte_per_s, kernels. kernels: row, start, time, "
-     "name, step, grid, block, registers, shared, occupancy",
+     "name, step, grid, block, registers, shared, occupancy. compare: "
+     "difference, share, index, name, p",
      0},
     {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
     {"limit", KEY_LIMIT, "N", 0,
-     "kernels: at most N of them. timeline: the N longest of each kind", 0},
+     "kernels, compare: at most N of each. timeline: the N longest of a kind",
+     0},
     {"iteration", KEY_ITERATION, "N", 0,
      "timeline: which one; else the last that has kernels", 0},
+    {"fail-above", KEY_FAIL_ABOVE, "SHARE", 0,
+     "compare: exit 1 when something is slower by more than SHARE (5% or "
+     "0.05) and that is more than noise",
+     0},
+    {"format", KEY_FORMAT, "FORMAT", 0,
+     "export: csv, jsonl (JSON Lines), trace (Perfetto, chrome://tracing), "
+     "nsys (SQLite with the tables of Nsight Systems), html (a report)",
+     0},
+    {"output", KEY_OUTPUT, "FILE", 0,
+     "export: where to; - is the standard "
+     "output",
+     0},
+    {"force", KEY_FORCE, NULL, 0, "export: overwrite the file", 0},
+    {"table", KEY_TABLE, "TABLE", 0,
+     "export as csv: steps, kernels or losses alone, instead of all", 0},
+    {"label", KEY_LABEL, "NAME", 0, "import, merge: whose runs they are", 0},
+    {"dry-run", KEY_DRY_RUN, NULL, 0,
+     "import, merge: only say what would be copied", 0},
+    {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -77,21 +101,81 @@ static bool parse_number(const char *text, int64_t *out)
     return true;
 }
 
-static error_t parse_argument(struct options *o, char *arg,
+static bool parse_share(const char *text, double *out)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text)
+        return false;
+    if (*end == '%') {
+        v /= 100;
+        end++;
+    }
+    *out = v;
+    return *end == '\0' && v >= 0 && v < 1e6;
+}
+
+static error_t parse_argument(struct lab_profile_options *o, char *arg,
                               struct argp_state *state)
 {
     if (!o->command)
         o->command = arg;
-    else if (o->n_runs < MAX_RUNS)
-        o->runs[o->n_runs++] = arg;
+    else if (o->n_words < LAB_PROFILE_WORDS)
+        o->words[o->n_words++] = arg;
     else
-        argp_error(state, "too many runs at once");
+        argp_error(state, "too many words at once");
     return 0;
+}
+
+/* Options that are a word, a number, or there. */
+static error_t parse_more(int key, char *arg, struct argp_state *state)
+{
+    struct lab_profile_options *o = state->input;
+    switch (key) {
+    case KEY_LIMIT:
+        if (!parse_number(arg, &o->limit))
+            argp_error(state, "--limit takes a number, not '%s'", arg);
+        return 0;
+    case KEY_ITERATION:
+        if (!parse_number(arg, &o->iteration))
+            argp_error(state, "--iteration takes a number, not '%s'", arg);
+        return 0;
+    case KEY_FAIL_ABOVE:
+        if (!parse_share(arg, &o->fail_above))
+            argp_error(state,
+                       "--fail-above takes a share such as 5%%, not "
+                       "'%s'",
+                       arg);
+        return 0;
+    case KEY_REMOVE:
+        o->remove = true;
+        return 0;
+    case KEY_LABEL:
+        o->label = arg;
+        return 0;
+    case KEY_DRY_RUN:
+        o->dry_run = true;
+        return 0;
+    case KEY_FORMAT:
+        o->format = arg;
+        return 0;
+    case KEY_OUTPUT:
+        o->output = arg;
+        return 0;
+    case KEY_FORCE:
+        o->force = true;
+        return 0;
+    case KEY_TABLE:
+        o->table = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    struct options *o = state->input;
+    struct lab_profile_options *o = state->input;
     switch (key) {
     case KEY_DB:
         o->db = arg;
@@ -111,22 +195,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_REVERSE:
         o->reverse = true;
         return 0;
-    case KEY_LIMIT:
-        if (!parse_number(arg, &o->limit))
-            argp_error(state, "--limit takes a number, not '%s'", arg);
-        return 0;
-    case KEY_ITERATION:
-        if (!parse_number(arg, &o->iteration))
-            argp_error(state, "--iteration takes a number, not '%s'", arg);
-        return 0;
     case ARGP_KEY_ARG:
         return parse_argument(o, arg, state);
     case ARGP_KEY_NO_ARGS:
-        argp_error(state,
-                   "which one: list, show, kernels, timeline or delete?");
+        argp_error(state, "which one: list, show, kernels, compare, ...?");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_more(key, arg, state);
     }
 }
 
@@ -145,24 +220,31 @@ static enum lab_status open_database(const char *path, bool write,
     if (st != LAB_E_STATE || write)
         return st;
     o.read_only = false;
-    return lab_database_open(out, path, &o);
+    st = lab_database_open(out, path, &o);
+    if (st == LAB_OK && lab_time_sums_keep_all(*out)) {
+        lab_database_close(*out);
+        return LAB_E_DB;
+    }
+    return st;
 }
 
-static enum lab_status find_run(struct lab_database *db, const char *word,
-                                int64_t *run)
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run)
 {
     if (strcmp(word, "last") == 0)
         return lab_query_last_run(db, run);
+    if (strncmp(word, "baseline:", 9) == 0)
+        return lab_baseline_find(db, word + 9, run);
     if (parse_number(word, run))
         return LAB_OK;
     return lab_fail(LAB_E_USAGE,
                     "'%s' is not a run: give a number of `lapenna-lab profile "
-                    "list`, or last",
+                    "list`, last, or baseline:NAME",
                     word);
 }
 
-static enum lab_status find_sort(const struct options *o, bool kernels,
-                                 int *out)
+static enum lab_status find_sort(const struct lab_profile_options *o,
+                                 bool kernels, int *out)
 {
     const char *names[LAB_STEP_SORT_COUNT + LAB_KERNEL_SORT_COUNT];
     int n = kernels ? LAB_KERNEL_SORT_COUNT : LAB_STEP_SORT_COUNT;
@@ -185,7 +267,7 @@ static enum lab_status find_sort(const struct options *o, bool kernels,
                     near ? "'?" : "");
 }
 
-static enum lab_status show_runs(const struct options *o,
+static enum lab_status show_runs(const struct lab_profile_options *o,
                                  struct lab_database *db)
 {
     struct lab_profile_print print = {
@@ -204,8 +286,8 @@ static enum lab_status show_runs(const struct options *o,
         };
     else
         print.step_sort = (enum lab_step_sort)sort;
-    for (int i = 0; i < o->n_runs && st == LAB_OK; i++) {
-        st = find_run(db, o->runs[i], &run);
+    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
+        st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK)
             st = kernels ? lab_profile_print_kernels(&print, run)
                          : lab_profile_print_run(&print, run);
@@ -213,21 +295,8 @@ static enum lab_status show_runs(const struct options *o,
     return st;
 }
 
-static enum lab_status show_timeline(const struct options *o,
-                                     struct lab_database *db)
-{
-    const struct lab_profile_timeline what = {.db = db,
-                                              .iteration = o->iteration,
-                                              .most = o->limit,
-                                              .json = o->json,
-                                              .ascii = o->ascii};
-    int64_t run;
-    enum lab_status st = find_run(db, o->runs[0], &run);
-    return st ? st : lab_profile_print_timeline(&what, run);
-}
-
-static enum lab_status print_deleted(const struct options *o, int64_t run,
-                                     const struct lab_deleted *d)
+static enum lab_status print_deleted(const struct lab_profile_options *o,
+                                     int64_t run, const struct lab_deleted *d)
 {
     if (o->json) {
         json_t *line = lab_json_new("deleted");
@@ -244,14 +313,14 @@ static enum lab_status print_deleted(const struct options *o, int64_t run,
     return LAB_OK;
 }
 
-static enum lab_status delete_runs(const struct options *o,
+static enum lab_status delete_runs(const struct lab_profile_options *o,
                                    struct lab_database *db)
 {
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < o->n_runs && st == LAB_OK; i++) {
+    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
         struct lab_deleted deleted;
         int64_t run;
-        st = find_run(db, o->runs[i], &run);
+        st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK)
             st = lab_run_delete(db, run, &deleted);
         if (st == LAB_OK)
@@ -260,40 +329,67 @@ static enum lab_status delete_runs(const struct options *o,
     return st;
 }
 
-static enum lab_status check_usage(const struct options *o)
+static enum lab_status list_runs(const struct lab_profile_options *o,
+                                 struct lab_database *db)
 {
-    static const char *const commands[] = {"list", "show", "kernels",
-                                           "timeline", "delete"};
-    static const char *const later[] = {"compare", "export", "import", "merge"};
-    for (size_t i = 0; i < 4; i++)
-        if (strcmp(o->command, later[i]) == 0)
-            return lab_fail(LAB_E_USAGE, "%s is not built yet", o->command);
-    bool known = false;
-    for (size_t i = 0; i < 5; i++)
-        known |= strcmp(o->command, commands[i]) == 0;
-    if (!known) {
-        const char *near = lab_nearest(o->command, commands, 5);
-        return lab_fail(LAB_E_USAGE,
-                        "no command '%s'%s%s%s; there are list, show, kernels, "
-                        "timeline and delete",
-                        o->command, near ? ": did you mean '" : "",
-                        near ? near : "", near ? "'?" : "");
+    struct lab_profile_print print = {
+        .db = db, .json = o->json, .ascii = o->ascii};
+    return lab_profile_print_list(&print);
+}
+
+static const struct command {
+    const char *name;
+    enum lab_status (*run)(const struct lab_profile_options *o,
+                           struct lab_database *db);
+    int least; /* words after it */
+    int most;
+    bool writes;
+    const char *takes; /* after the name, in a message */
+} commands[] = {
+    {"list", list_runs, 0, 0, false, "takes no run"},
+    {"show", show_runs, 1, 1, false, "takes one run"},
+    {"kernels", show_runs, 1, 1, false, "takes one run"},
+    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run"},
+    {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
+     "takes two runs or more"},
+    {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
+    {"export", lab_profile_export, 1, 1, false, "takes one run"},
+    {"import", lab_profile_import, 1, 1, true, "takes one file"},
+    {"merge", lab_profile_import, 1, LAB_PROFILE_WORDS, true, "takes files"},
+    {"delete", delete_runs, 1, LAB_PROFILE_WORDS, true, "takes runs"},
+};
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static enum lab_status find_command(const struct lab_profile_options *o,
+                                    const struct command **out)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(o->command, names[i]) != 0)
+            continue;
+        *out = &commands[i];
+        if (o->n_words < commands[i].least && commands[i].most == 1 &&
+            commands[i].run != lab_profile_import)
+            return lab_fail(LAB_E_USAGE,
+                            "%s needs a run: a number of `lapenna-lab profile "
+                            "list`, or last",
+                            o->command);
+        if (o->n_words < commands[i].least || o->n_words > commands[i].most)
+            return lab_fail(LAB_E_USAGE, "%s %s", o->command,
+                            commands[i].takes);
+        return LAB_OK;
     }
-    bool list = strcmp(o->command, "list") == 0;
-    if (list && o->n_runs)
-        return lab_fail(LAB_E_USAGE, "list takes no run");
-    if (!list && o->n_runs == 0)
-        return lab_fail(LAB_E_USAGE,
-                        "%s needs a run: a number of `lapenna-lab profile "
-                        "list`, or last",
-                        o->command);
-    if (strcmp(o->command, "delete") != 0 && o->n_runs > 1)
-        return lab_fail(LAB_E_USAGE, "%s takes one run", o->command);
-    return LAB_OK;
+    const char *near = lab_nearest(o->command, names, COMMANDS);
+    return lab_fail(LAB_E_USAGE,
+                    "no command '%s'%s%s%s; `lapenna-lab profile --help` lists "
+                    "them",
+                    o->command, near ? ": did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
 }
 
 /* A message may hold names from a lesson, a database, the command line. */
-static void print_error(bool ascii)
+void lab_profile_complain(bool ascii)
 {
     struct lab_str text;
     const char *error = lab_error();
@@ -305,33 +401,26 @@ static void print_error(bool ascii)
     lab_str_release(&text);
 }
 
-static enum lab_status run_command(const struct options *o, const char *path)
+static enum lab_status run_command(const struct lab_profile_options *o,
+                                   const struct command *command,
+                                   const char *path)
 {
     struct lab_database *db = NULL;
-    bool list = strcmp(o->command, "list") == 0;
-    bool remove = strcmp(o->command, "delete") == 0;
-    if (access(path, F_OK)) {
-        if (list && !o->db) { /* nothing recorded yet is no error */
+    bool makes = command->run == lab_profile_import;
+    if (!makes && access(path, F_OK)) {
+        if (command->run == list_runs && !o->db) {
+            /* nothing recorded yet is no error */
             lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
-            print_error(o->ascii);
+            lab_profile_complain(o->ascii);
             return LAB_OK;
         }
         return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
     }
-    enum lab_status st = open_database(path, remove, &db);
+    enum lab_status st = open_database(path, command->writes, &db);
     if (st)
         return st;
-    if (list) {
-        struct lab_profile_print print = {
-            .db = db, .json = o->json, .ascii = o->ascii};
-        st = lab_profile_print_list(&print);
-    } else {
-        bool timeline = strcmp(o->command, "timeline") == 0;
-        st = remove     ? delete_runs(o, db)
-             : timeline ? show_timeline(o, db)
-                        : show_runs(o, db);
-    }
-    if (st == LAB_E_NOTFOUND)
+    st = command->run(o, db);
+    if (st == LAB_E_NOTFOUND && !makes)
         lab_fail(st, "%s; `lapenna-lab profile list` shows what there is",
                  lab_error());
     lab_database_close(db);
@@ -342,8 +431,11 @@ int lab_cmd_profile(int argc, char **argv)
 {
     static char name[] = "lapenna-lab profile";
     const struct argp argp = {
-        argp_options, parse_option, "COMMAND [RUN...]", help, NULL, NULL, NULL};
-    struct options o = {.iteration = LAB_UNKNOWN};
+        argp_options, parse_option, "COMMAND [RUN...|FILE...]", help, NULL,
+        NULL,         NULL};
+    struct lab_profile_options o = {.fail_above = NAN,
+                                    .iteration = LAB_UNKNOWN};
+    const struct command *command = NULL;
     struct lab_str path;
     enum lab_status st;
     argp_err_exit_status = LAB_EXIT_USAGE;
@@ -352,15 +444,15 @@ int lab_cmd_profile(int argc, char **argv)
         return LAB_EXIT_USAGE;
     o.ascii |= !lab_table_locale_is_utf8();
     lab_str_init(&path);
-    st = check_usage(&o);
+    st = find_command(&o, &command);
     if (st == LAB_OK && o.db)
         lab_str_add(&path, o.db);
     else if (st == LAB_OK)
         st = lab_database_default_path(&path);
     if (st == LAB_OK)
-        st = run_command(&o, lab_str_text(&path));
+        st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);
     if (st)
-        print_error(o.ascii);
+        lab_profile_complain(o.ascii);
     return exit_code(st);
 }

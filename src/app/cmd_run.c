@@ -5,12 +5,14 @@
 
 #include "cmd.h"
 #include "base/clock.h"
+#include "engine/decode.h"
 #include "engine/session.h"
 #include "json_line.h"
 #include "say.h"
 #include "signals.h"
 #include "training.h"
 #include "ui/format.h"
+#include "writing.h"
 
 static const char doc[] =
     "Train a lesson, record the run, print how it went.\v"
@@ -24,6 +26,7 @@ struct news {
     int64_t iteration;
     double loss;
     double accuracy; /* of an evaluation; NaN: an iteration */
+    double exact;    /* of one that decodes, else NaN */
 };
 
 enum { MOST_NEWS = 256 };
@@ -32,7 +35,8 @@ struct teller {
     struct lab_work *w;
     int64_t target;
     int64_t per_epoch;
-    double loss_sum; /* of the epoch so far */
+    struct lab_data_facts facts; /* of the data */
+    double loss_sum;             /* of the epoch so far */
     int64_t n_losses;
     struct news news[MOST_NEWS];
     int n_news;
@@ -54,6 +58,11 @@ static enum lab_status tell_stored(struct teller *t)
         lab_json_value(line, "loss", n->loss);
         if (evaluation)
             lab_json_real(line, "accuracy", n->accuracy);
+        if (evaluation && t->facts.text)
+            lab_json_real(line, "bits_per_char",
+                          lab_data_bits(&t->facts, n->loss));
+        if (evaluation && !isnan(n->exact))
+            lab_json_real(line, "exact", n->exact);
         st = lab_json_print(line);
     }
     t->n_news = 0;
@@ -67,11 +76,34 @@ static enum lab_status tell_json(void *user, int64_t iteration, double loss,
 {
     const int64_t patience_ns = 20000000;
     struct teller *t = user;
-    t->news[t->n_news++] = (struct news){iteration, loss, accuracy};
+    struct lab_decoded decoded;
+    lab_walk_decoded(t->w->walk, &decoded);
+    t->news[t->n_news++] =
+        (struct news){iteration, loss, accuracy, decoded.exact};
     if (t->n_news < MOST_NEWS &&
         lab_clock_monotonic_ns() - t->told_ns < patience_ns)
         return LAB_OK;
     return tell_stored(t);
+}
+
+static void say_exact(const struct lab_work *w)
+{
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_say(stdout, ", %.2f %% of the strings exact", 100 * decoded.exact);
+}
+
+/* Held-back strings, as they were read and as they came out. */
+static void say_examples(const struct lab_work *w)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
+        lab_say(stdout, "  %s\n", lab_str_text(&text));
+        lab_str_clear(&text);
+    }
+    lab_str_release(&text);
 }
 
 /* Text: a line at every evaluation, or ten over the whole run. */
@@ -85,9 +117,14 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
         lab_say(stdout,
                 "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
-                "right\n",
+                "right",
                 (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
                 100 * accuracy);
+        if (t->facts.text)
+            lab_say(stdout, ", %.4f bits a character",
+                    lab_data_bits(&t->facts, loss));
+        say_exact(t->w);
+        lab_say(stdout, "\n");
         t->loss_sum = 0;
         t->n_losses = 0;
     } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
@@ -120,6 +157,14 @@ static enum lab_status summary_json(struct lab_work *w,
     lab_json_value(line, "loss_first", t->loss_first);
     lab_json_value(line, "loss_last", t->loss_last);
     lab_json_real(line, "accuracy", t->accuracy);
+    if (!isnan(t->bits_per_char)) {
+        lab_json_real(line, "bits_per_char", t->bits_per_char);
+        lab_json_real(line, "bits_per_char_order3", t->bits_order3);
+    }
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_json_real(line, "exact", decoded.exact);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);
     return lab_json_print(line);
@@ -132,10 +177,23 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
             t->interrupted ? "stopped after " : "", (long long)t->iterations,
             lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
             t->loss_last);
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
     if (!isnan(t->accuracy))
-        lab_say(stdout, ", %.2f %% of the held-back rows right",
-                100 * t->accuracy);
-    lab_say(stdout, "\n%.0f samples/s, %.4g ms an iteration (median)\n",
+        lab_say(stdout, ", %.2f %% of the held-back %s right",
+                100 * t->accuracy,
+                !isnan(t->bits_per_char) ? "characters"
+                : isnan(decoded.exact)   ? "rows"
+                                         : "symbols");
+    if (!isnan(t->bits_per_char))
+        lab_say(stdout,
+                "\nheld back: %.4f bits a character; counting what follows "
+                "three characters: %.4f",
+                t->bits_per_char, t->bits_order3);
+    say_exact(w);
+    lab_say(stdout, "\n");
+    say_examples(w);
+    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
             t->samples_per_s, t->step_ms_median);
     if (kept->run > 0)
         lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",
@@ -143,35 +201,102 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
                 (long long)kept->run);
 }
 
+/* Trains and tells; `t` is filled in on failure too. */
+static enum lab_status train(struct lab_work *w, struct lab_training *t)
+{
+    const struct lab_options *o = w->options;
+    struct lab_generator *g = NULL;
+    struct teller teller = {.w = w};
+    lab_data_get_facts(lab_walk_data(w->walk), &teller.facts);
+    teller.per_epoch = teller.facts.batches_per_epoch;
+    teller.target =
+        lab_train_iterations(&w->spec, &teller.facts, o->epochs, o->iterations);
+    lab_walk_run_begin(w->walk, w->lesson->title);
+    enum lab_status st = lab_writing_open(&g, w);
+    if (!st)
+        st = lab_training_run(w, teller.target, o->json ? tell_json : tell_text,
+                              &teller, t);
+    lab_walk_run_end(w->walk);
+    if (!st && o->json)
+        st = tell_stored(&teller);
+    if (!st && g && !t->interrupted)
+        st = lab_writing_print(g, w, t->iterations);
+    lab_generator_free(g);
+    return st;
+}
+
+/* What --near asked, of the network as training left it. */
+static enum lab_status tell_near(struct lab_work *w, const char *question,
+                                 bool json)
+{
+    struct lab_neighbours n;
+    const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
+    enum lab_status st = lab_near_ask(w->walk, question, &n);
+    if (!st && !json)
+        lab_say(stdout, "near %s:\n", question);
+    for (int i = 0; i < n.n && !st; i++) {
+        const char *word = lab_vocabulary_word(words, n.near[i].id);
+        if (!json) {
+            lab_say(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
+            continue;
+        }
+        json_t *line = lab_json_new("neighbour");
+        lab_json_text(line, "question", question);
+        lab_json_int(line, "rank", i + 1);
+        lab_json_text(line, "word", word);
+        lab_json_real(line, "similarity", n.near[i].similarity);
+        st = lab_json_print(line);
+    }
+    return st;
+}
+
+static enum lab_status tell_all_near(struct lab_work *w,
+                                     const struct lab_options *o)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = tell_near(w, o->near[i], o->json);
+    return st;
+}
+
+/* Before an hour of training: is every question one? */
+static enum lab_status check_near(struct lab_work *w,
+                                  const struct lab_options *o)
+{
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st;
+}
+
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_work w;
-    struct lab_data_facts facts;
     struct lab_training t;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     enum lab_status st = lab_work_open(&w, o, lesson);
     if (st)
         return lab_exit_error(st);
+    st = check_near(&w, o);
+    if (st) {
+        int wrong = lab_exit_error(st);
+        lab_work_close(&w);
+        return wrong;
+    }
     lab_work_warn(&w);
-    lab_data_get_facts(lab_walk_data(w.walk), &facts);
-    struct teller teller = {.w = &w,
-                            .target = lab_train_iterations(
-                                &w.spec, &facts, o->epochs, o->iterations),
-                            .per_epoch = facts.batches_per_epoch};
-    lab_walk_run_begin(w.walk, w.lesson->title);
-    st = lab_training_run(&w, teller.target, o->json ? tell_json : tell_text,
-                          &teller, &t);
-    lab_walk_run_end(w.walk);
-    if (!st && o->json)
-        st = tell_stored(&teller);
+    lab_training_init(&t);
+    st = train(&w, &t);
     int code = lab_exit_error(st);
     lab_training_summary(&t, st, &summary);
     lab_work_finish(&w, &summary, &kept);
-    if (!st && o->json)
-        code = lab_exit_error(summary_json(&w, &t, &kept));
-    else if (!st)
+    if (!st && !o->json)
         summary_text(&w, &t, &kept);
+    if (!st)
+        code = lab_exit_error(tell_all_near(&w, o));
+    if (!st && o->json && code == LAB_EXIT_DONE)
+        code = lab_exit_error(summary_json(&w, &t, &kept));
     lab_work_close(&w);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();

@@ -78,14 +78,21 @@ void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
     set(object, key, array);
 }
 
-enum lab_status lab_json_print(json_t *object)
+enum lab_status lab_json_write(FILE *to, json_t *object)
 {
     char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(object);
     if (!line)
         return lab_fail(LAB_E_NOMEM, "no memory for a line of JSON");
-    bool written =
-        fputs(line, stdout) >= 0 && putchar('\n') != EOF && fflush(stdout) == 0;
+    bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
     free(line);
     return written ? LAB_OK : lab_fail(LAB_E_IO, "cannot write the output");
+}
+
+enum lab_status lab_json_print(json_t *object)
+{
+    enum lab_status st = lab_json_write(stdout, object);
+    if (st == LAB_OK && fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    return st;
 }

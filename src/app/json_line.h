@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <jansson.h>
 #include "base/status.h"
 
@@ -21,3 +22,5 @@ void lab_json_value(json_t *object, const char *key, double v);
 void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n);
 /* Prints and frees it. Errors: LAB_E_NOMEM; LAB_E_IO, stdout is gone. */
 enum lab_status lab_json_print(json_t *object);
+/* The same into a file, not flushed. */
+enum lab_status lab_json_write(FILE *to, json_t *object);

@@ -356,6 +356,10 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .printed = s->spec.printed,
                                           .n_printed = s->spec.n_printed,
                                           .train_iterations = o->iterations};
+    s->model.sampling = (struct lab_stepper_sampling){
+        .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
+    snprintf(s->model.sampling.prompt, sizeof(s->model.sampling.prompt), "%s",
+             o->prompt);
 }
 
 enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,

@@ -18,11 +18,19 @@ enum {
     KEY_COUNTERS,
     KEY_DB,
     KEY_DATA,
+    KEY_SAMPLE,
+    KEY_PROMPT,
+    KEY_TEMPERATURE,
+    KEY_TOP_K,
+    KEY_NEAR,
     KEY_JSON,
     KEY_PLAIN,
     KEY_ASCII,
     KEY_COLOR,
-    KEY_NO_MOUSE
+    KEY_NO_MOUSE,
+    KEY_NO_GRAPH,
+    KEY_NPY,
+    KEY_TENSORS
 };
 
 static const struct argp_option options[] = {
@@ -37,14 +45,32 @@ static const struct argp_option options[] = {
      1},
     {"counters", KEY_COUNTERS, "SET", 0,
      "Hardware counters of one iteration: off, basic or full", 1},
+    {"no-graph", KEY_NO_GRAPH, NULL, 0,
+     "run: launch every step by itself, no iteration as one CUDA graph", 1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
     {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
     {"data", KEY_DATA, "PATH", 0,
      "The data's file or directory, instead of the lesson's", 2},
+    {"sample", KEY_SAMPLE, "N", 0,
+     "run: after the training let the network write N characters", 2},
+    {"prompt", KEY_PROMPT, "TEXT", 0, "What it goes on from", 2},
+    {"temperature", KEY_TEMPERATURE, "T", 0,
+     "How daring it is: 0 takes the likeliest, 1 draws as it has learnt (0.8)",
+     2},
+    {"top-k", KEY_TOP_K, "K", 0, "It draws from the K likeliest only (all)", 2},
+    {"near", KEY_NEAR, "WORDS", 0,
+     "After `run`, the words that the embedding has put nearest to WORDS: "
+     "king, "
+     "or a sum, \"king - man + woman\" (repeatable)",
+     2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
+    {"npy", KEY_NPY, "DIR", 0,
+     "step: write the tensors as .npy files into DIR, instead of text", 3},
+    {"tensors", KEY_TENSORS, "PATTERN,...", 0,
+     "With --npy: only those whose names match one of them: 'loss,*.grad'", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
@@ -111,6 +137,38 @@ static uint64_t seed_number(const char *text, struct argp_state *state)
     return v;
 }
 
+static double temperature(const char *text, struct argp_state *state)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v >= 0 && v <= 100))
+        argp_failure(state, LAB_EXIT_USAGE, 0,
+                     "--temperature %s: a number from 0 to 100 is needed",
+                     text);
+    return v;
+}
+
+static error_t parse_sampling(int key, char *arg, struct argp_state *state)
+{
+    struct lab_options *o = state->input;
+    switch (key) {
+    case KEY_SAMPLE:
+        o->sample = number(arg, 1, "sample", state);
+        return 0;
+    case KEY_PROMPT:
+        o->prompt = arg;
+        return 0;
+    case KEY_TEMPERATURE:
+        o->temperature = temperature(arg, state);
+        return 0;
+    case KEY_TOP_K:
+        o->top_k = number(arg, 1, "top-k", state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
 static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
@@ -148,8 +206,16 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
     case KEY_DATA:
         o->data = arg;
         return 0;
+    case KEY_NO_GRAPH:
+        o->no_graph = true;
+        return 0;
+    case KEY_NEAR:
+        if (o->n_near == LAB_MAX_OPTION_NEAR)
+            argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
+        o->near[o->n_near++] = arg;
+        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_sampling(key, arg, state);
     }
 }
 
@@ -160,6 +226,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_DB:
         o->db = arg;
+        return 0;
+    case KEY_NPY:
+        o->npy = arg;
+        return 0;
+    case KEY_TENSORS:
+        o->tensors = arg;
         return 0;
     case KEY_JSON:
         o->json = true;
@@ -189,8 +261,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 void lab_options_init(struct lab_options *o)
 {
-    *o = (struct lab_options){
-        .backend = "auto", .counters = "off", .color = "auto"};
+    *o = (struct lab_options){.backend = "auto",
+                              .counters = "off",
+                              .color = "auto",
+                              .prompt = "",
+                              .temperature = 0.8};
 }
 
 static bool is_listed(const char *name, const char *const *listed)
@@ -217,6 +292,10 @@ void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
     argp_err_exit_status = LAB_EXIT_USAGE;
     argv[0] = (char *)name;
     argp_parse(&argp, argc, argv, 0, NULL, o);
+    if (o->npy && o->json) {
+        lab_warn("--npy and --json exclude each other: give one");
+        exit(LAB_EXIT_USAGE);
+    }
     if (o->iterations > 0 && o->epochs > 0) {
         lab_warn("--iterations and --epochs exclude each other: give one");
         exit(LAB_EXIT_USAGE);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "engine/setup.h"
 
-enum { LAB_MAX_OPTION_CHOICES = 32 };
+enum { LAB_MAX_OPTION_CHOICES = 32, LAB_MAX_OPTION_NEAR = 32 };
 
 struct lab_options {
     const char *lesson;  /* id or path; NULL: none given */
@@ -19,13 +19,22 @@ struct lab_options {
     int64_t epochs;     /* 0 */
     bool seed_given;
     uint64_t seed;
-    const char *counters; /* "off", "basic", "full" */
-    const char *db;       /* NULL: the usual place */
-    const char *data;     /* NULL: the lesson's */
+    const char *counters;                  /* "off", "basic", "full" */
+    const char *db;                        /* NULL: the usual place */
+    const char *data;                      /* NULL: the lesson's */
+    const char *near[LAB_MAX_OPTION_NEAR]; /* run: questions after it */
+    int n_near;
+    const char *npy;     /* step: directory for tensors; NULL: none */
+    const char *tensors; /* with it: patterns of their names; NULL: all */
+    int64_t sample;      /* characters to write after the training; 0 */
+    const char *prompt;  /* what they begin with; "" */
+    double temperature;  /* 0: always the likeliest */
+    int64_t top_k;       /* 0: all */
     bool json;
     bool plain;
     bool ascii;
     const char *color; /* "auto", "always", "never" */
+    bool no_graph;     /* at speed, too, every step is launched by itself */
     bool no_mouse;
     int argument_count;
 };

@@ -258,6 +258,7 @@ int lab_plain_session(const struct lab_options *o, const char *lesson)
     int code = LAB_EXIT_DONE;
     p.snap.plane.tensor = p.snap.explanation.tensor = -1;
     p.snap.loss = p.snap.accuracy = p.snap.step_ms_median = NAN;
+    p.snap.bits_per_char = p.snap.bits_order3 = NAN;
     lab_signals_catch();
     enum lab_status st = open_lesson(&p, lesson);
     if (!st)

@@ -1,4 +1,5 @@
 /* The words of ui/command.h, made into the session's commands. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,6 +193,17 @@ static enum lab_status choose(struct lab_plain *p,
     return LAB_OK;
 }
 
+static enum lab_status near(struct lab_plain *p, const char *question)
+{
+    struct lab_command c = {.kind = LAB_DO_NEAR, .phase = -1};
+    put_text(c.text, question);
+    enum lab_status st = lab_plain_run(p, &c);
+    for (int i = 0; i < p->snap.near.n && !st; i++)
+        lab_say(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+                lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
+    return st;
+}
+
 static enum lab_status check(struct lab_plain *p, const char *parameter)
 {
     struct lab_command c = {.kind = LAB_DO_CHECK, .phase = -1};
@@ -200,6 +212,23 @@ static enum lab_status check(struct lab_plain *p, const char *parameter)
     p->progress_ns = 0;
     enum lab_status st = lab_plain_run(p, &c);
     return st ? st : lab_plain_print_checks(p);
+}
+
+static enum lab_status sample(struct lab_plain *p,
+                              const struct lab_ui_command *from)
+{
+    const struct lab_options *o = p->options;
+    struct lab_command c = {
+        .kind = LAB_DO_SAMPLE,
+        .phase = -1,
+        .n = from->n == LAB_COMMAND_ALL ? o->sample : from->n,
+        .top_k = from->top_k ? from->top_k : o->top_k,
+        .value = isnan(from->value) ? o->temperature : from->value};
+    put_text(c.text, from->arg[0] ? from->arg : o->prompt);
+    enum lab_status st = lab_plain_run(p, &c);
+    if (!st && p->snap.sample)
+        lab_say(stdout, "%s\n", p->snap.sample);
+    return st;
 }
 
 /* Counters of the step that ran last, its node, or all that has run. */
@@ -263,8 +292,12 @@ static enum lab_status do_command(struct lab_plain *p,
         return count(p, c->arg);
     case LAB_COMMAND_CHECK:
         return check(p, c->arg);
+    case LAB_COMMAND_NEAR:
+        return near(p, c->arg);
     case LAB_COMMAND_STOP:
         return lab_fail(LAB_E_STATE, "nothing runs; Ctrl-C stops a training");
+    case LAB_COMMAND_SAMPLE:
+        return sample(p, c);
     case LAB_COMMAND_LIST:
         return lab_plain_list(p, c->arg);
     case LAB_COMMAND_HELP:

@@ -137,6 +137,22 @@ static enum lab_status list_variants(struct lab_plain *p)
     return put_table(&t);
 }
 
+static enum lab_status list_words(struct lab_plain *p)
+{
+    static const char *const heads[] = {">number", "word", ">times", NULL};
+    const struct lab_vocabulary *words = p->snap.words;
+    struct lab_text_table t;
+    if (!words)
+        return lab_fail(LAB_E_STATE, "this lesson's data has no words");
+    lab_text_table_init(&t, heads);
+    for (int64_t i = 0; i < words->n; i++) {
+        lab_text_table_add_int(&t, i);
+        lab_text_table_add(&t, words->word[i]);
+        lab_text_table_add_int(&t, words->times[i]);
+    }
+    return put_table(&t);
+}
+
 static enum lab_status list_notes(struct lab_plain *p)
 {
     if (!lab_plain_print_notes(p))
@@ -149,18 +165,16 @@ enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
     static const struct {
         const char *word;
         enum lab_status (*list)(struct lab_plain *p);
-    } lists[] = {{"steps", list_steps},
-                 {"breaks", list_breaks},
-                 {"tensors", list_tensors},
-                 {"variants", list_variants},
-                 {"notes", list_notes}};
+    } lists[] = {{"steps", list_steps},     {"breaks", list_breaks},
+                 {"tensors", list_tensors}, {"variants", list_variants},
+                 {"words", list_words},     {"notes", list_notes}};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         if (strncmp(lists[i].word, what, strlen(what)) == 0)
             return lists[i].list(p); /* "" means steps */
     }
     return lab_fail(LAB_E_PARSE,
-                    "list: no \"%s\": steps, breaks, tensors, variants or "
-                    "notes",
+                    "list: no \"%s\": steps, breaks, tensors, variants, "
+                    "words or notes",
                     what);
 }
 
@@ -209,6 +223,7 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
     const struct lab_snapshot *s = &p->snap;
     struct lab_text_table t;
     bool walked = false;
+    int64_t corners = 0;
     lab_text_table_init(&t, heads);
     for (int i = 0; i < s->n_checks; i++) {
         const struct lab_check_result *c = &s->checks[i];
@@ -226,6 +241,7 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
         lab_text_table_add_real(&t, c->analytic, 7);
         lab_text_table_add(&t, c->passed ? "ok" : "WRONG");
         walked = walked || c->from_walk;
+        corners += c->corners;
     }
     enum lab_status st = put_table(&t);
     if (!st)
@@ -233,5 +249,11 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
                 "%s against central differences of the loss in double\n",
                 walked ? "the gradient of this iteration"
                        : "the backward pass in double");
+    if (!st && corners > 0)
+        lab_say(stdout,
+                "%lld elements stand at a corner of the loss (a relu at "
+                "exactly 0, a tie), where any number between the two slopes is "
+                "a gradient\n",
+                (long long)corners);
     return st;
 }

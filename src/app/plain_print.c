@@ -243,8 +243,12 @@ void lab_plain_print_trained(struct lab_plain *p)
     print_ended(p, s);
     lab_say(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
     if (!isnan(s->accuracy))
-        lab_say(stdout, ", %.2f %% of the held-back rows right",
-                100 * s->accuracy);
+        lab_say(stdout, ", %.2f %% of the held-back %s right",
+                100 * s->accuracy, s->text ? "characters" : "rows");
+    if (!isnan(s->bits_per_char))
+        lab_say(stdout,
+                ", %.4f bits a character (counting what follows three: %.4f)",
+                s->bits_per_char, s->bits_order3);
     if (!isnan(s->step_ms_median))
         lab_say(stdout, ", %.4g ms an iteration (median)", s->step_ms_median);
     lab_say(stdout, "\n");

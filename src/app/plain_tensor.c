@@ -114,6 +114,37 @@ static void coordinates(const struct lab_shape *shape, const int64_t *at,
     lab_shape_text(&as_shape, out);
 }
 
+/* Behind "[3,0]" what the data has at that row, where it is known. */
+static void add_symbol(char *text, size_t cap, const struct lab_label *label,
+                       int64_t row)
+{
+    size_t n = strlen(text);
+    if (label && label[row].symbol)
+        snprintf(text + n, cap - n, " %s", label[row].text);
+}
+
+/* Columns that the longest symbol takes, with the space before it. */
+static int symbol_room(const struct lab_label *label, int64_t n)
+{
+    size_t most = 0;
+    for (int64_t i = 0; label && i < n; i++) {
+        size_t len = label[i].symbol ? strlen(label[i].text) + 1 : 0;
+        most = len > most ? len : most;
+    }
+    return (int)most;
+}
+
+/* What stands at the columns, before the rows. */
+static void print_columns(const struct lab_plane *plane, int64_t cols)
+{
+    if (!plane->col_label || !plane->col_label[0].symbol)
+        return;
+    lab_say(stdout, "  columns:");
+    for (int64_t i = 0; i < cols; i++)
+        lab_say(stdout, " %s", plane->col_label[i].text);
+    lab_say(stdout, "\n");
+}
+
 /* Lines of as many values as fit, each behind its first one's coordinates. */
 static void print_row(struct lab_plain *p, const struct slice *s, int64_t *at,
                       int64_t row, int64_t cols, int head)
@@ -130,6 +161,7 @@ static void print_row(struct lab_plain *p, const struct slice *s, int64_t *at,
             if (col_axis >= 0)
                 at[col_axis] = c;
             coordinates(&s->shape, at, text);
+            add_symbol(text, sizeof(text), plane->row_label, row);
             lab_say(stdout, "%s  %-*s", c ? "\n" : "", head, text);
         }
         lab_say(stdout, " %*s", VALUE_COLUMNS,
@@ -151,13 +183,15 @@ static int64_t print_plane(struct lab_plain *p, const struct slice *s,
     for (int i = 0; i < LAB_MAX_RANK; i++)
         most[i] = i < s->shape.rank ? s->shape.dim[i] - 1 : 0;
     coordinates(&s->shape, most, text);
+    int head = (int)strlen(text) + symbol_room(plane->row_label, plane->rows);
     memcpy(at, plane->show.fixed, sizeof(at));
+    print_columns(plane, plane->cols < room ? plane->cols : room);
     for (int64_t r = 0; r < plane->rows && printed < room; r++) {
         int64_t cols =
             plane->cols < room - printed ? plane->cols : room - printed;
         if (plane->show.row_axis >= 0)
             at[plane->show.row_axis] = r;
-        print_row(p, s, at, r, cols, (int)strlen(text));
+        print_row(p, s, at, r, cols, head);
         printed += cols;
     }
     return printed;

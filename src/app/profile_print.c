@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "profile_cmd.h"
+#include "profile_json.h"
 #include "text_table.h"
 
 /* What the callbacks of one query share. */
@@ -14,7 +16,7 @@ struct printing {
     int64_t run;
 };
 
-static enum lab_status print_text(struct lab_str *text, bool ascii)
+enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
 {
     enum lab_status st = LAB_OK;
     if (ascii)
@@ -37,7 +39,7 @@ static enum lab_status print_table(struct lab_text_table *table, bool ascii)
         lab_str_release(&text);
         return st;
     }
-    return print_text(&text, ascii);
+    return lab_profile_put(&text, ascii);
 }
 
 /* The query's own error comes first, then that of printing a row. */
@@ -50,53 +52,10 @@ static enum lab_status end_query(enum lab_status query, struct printing *p)
     return LAB_OK;
 }
 
-static json_t *run_object(const struct lab_run_row *r)
-{
-    json_t *o = lab_json_new("run");
-    lab_json_int(o, "run", r->id);
-    lab_json_text(o, "lesson", r->lesson);
-    lab_json_text(o, "backend", r->backend);
-    lab_json_text(o, "device", r->device);
-    lab_json_text(o, "started", r->started);
-    lab_json_text(o, "ended", r->ended);
-    lab_json_text(o, "status", r->status);
-    lab_json_text(o, "title", r->title);
-    lab_json_text(o, "lesson_path", r->lesson_path);
-    lab_json_text(o, "precision", r->precision);
-    lab_json_text(o, "variants", r->variants);
-    lab_json_uint(o, "seed", r->seed);
-    lab_json_int(o, "batch", r->batch);
-    lab_json_int(o, "iterations", r->iterations);
-    lab_json_int(o, "iteration_median_ns", r->iteration_median_ns);
-    lab_json_real(o, "samples_per_s", r->samples_per_s);
-    lab_json_real(o, "loss_first", r->loss_first);
-    lab_json_real(o, "loss_last", r->loss_last);
-    lab_json_real(o, "accuracy", r->accuracy);
-    lab_json_text(o, "time_source", r->time_source);
-    lab_json_text(o, "counters", r->counters);
-    lab_json_text(o, "counters_reason", r->counters_reason);
-    lab_json_text(o, "chip", r->chip);
-    lab_json_text(o, "compute_capability", r->compute_capability);
-    lab_json_int(o, "sm_count", r->sm_count);
-    lab_json_text(o, "driver", r->driver);
-    lab_json_text(o, "runtime", r->runtime);
-    lab_json_text(o, "version", r->version);
-    lab_json_text(o, "commit", r->commit);
-    lab_json_text(o, "hostname", r->hostname);
-    lab_json_text(o, "user", r->user);
-    lab_json_int(o, "rank", r->rank);
-    lab_json_int(o, "ring_drops", r->ring_drops);
-    lab_json_int(o, "ring_waits", r->ring_waits);
-    lab_json_int(o, "ring_wait_ns", r->ring_wait_ns);
-    lab_json_int(o, "write_errors", r->write_errors);
-    lab_json_text(o, "write_error", r->write_error);
-    return o;
-}
-
 static bool print_run_json(void *user, const struct lab_run_row *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(run_object(r));
+    p->st = lab_json_print(lab_profile_run_object(r));
     return p->st == LAB_OK;
 }
 
@@ -165,6 +124,13 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
     lab_text_table_add(t, "machine");
     lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
                         r->user ? r->user : "n/a");
+    add_fact(t, "whose", r->label);
+    add_fact(t, "imported from", r->imported_from);
+    if (r->imported) {
+        lab_text_table_add(t, "imported");
+        add_moment(t, r->imported);
+    }
+    add_fact(t, "uuid", r->uuid);
     add_fact(t, "version", r->version);
     add_fact(t, "commit", r->commit);
 }
@@ -174,7 +140,10 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
     add_fact(t, "precision", r->precision);
     add_fact(t, "variants", r->variants);
     lab_text_table_add(t, "seed");
-    lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
+    if ((int64_t)r->seed == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
     lab_text_table_add(t, "batch");
     lab_text_table_add_int(t, r->batch);
     lab_text_table_add(t, "iterations");
@@ -258,40 +227,14 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
 static bool print_step_json(void *user, const struct lab_step_row *r)
 {
     struct printing *p = user;
-    json_t *o = lab_json_new("step");
-    lab_json_int(o, "run", p->run);
-    lab_json_int(o, "index", r->index);
-    lab_json_text(o, "name", r->name);
-    lab_json_text(o, "node", r->node);
-    lab_json_text(o, "op", r->op);
-    lab_json_text(o, "phase", r->phase);
-    lab_json_text(o, "variant", r->variant);
-    lab_json_text(o, "backend", r->backend);
-    lab_json_int(o, "count", r->count);
-    lab_json_int(o, "timed", r->timed);
-    lab_json_int(o, "median_ns", r->median_ns);
-    lab_json_int(o, "min_ns", r->min_ns);
-    lab_json_int(o, "max_ns", r->max_ns);
-    lab_json_int(o, "total_ns", r->total_ns);
-    lab_json_real(o, "flop", r->flop);
-    lab_json_real(o, "bytes", r->bytes);
-    lab_json_real(o, "gflop_per_s", r->gflop_per_s);
-    lab_json_real(o, "gbyte_per_s", r->gbyte_per_s);
-    lab_json_int(o, "kernels", r->kernels);
-    lab_json_text(o, "time_source", r->time_source);
-    p->st = lab_json_print(o);
+    p->st = lab_json_print(lab_profile_step_object(p->run, r));
     return p->st == LAB_OK;
 }
 
 static bool print_loss_json(void *user, const struct lab_loss_row *r)
 {
     struct printing *p = user;
-    json_t *o = lab_json_new("loss");
-    lab_json_int(o, "run", p->run);
-    lab_json_int(o, "iteration", r->iteration);
-    lab_json_real(o, "loss", r->loss);
-    lab_json_real(o, "accuracy", r->accuracy);
-    p->st = lab_json_print(o);
+    p->st = lab_json_print(lab_profile_loss_object(p->run, r));
     return p->st == LAB_OK;
 }
 
@@ -340,61 +283,10 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
 
 /* ------------------------------------------------------------ kernels */
 
-static const char *limit_text(int64_t limit, char *out, size_t bytes)
-{
-    static const struct {
-        int64_t bit;
-        const char *name;
-    } bits[] = {
-        {LAB_LIMIT_WARPS, "warps"},         {LAB_LIMIT_BLOCKS, "blocks"},
-        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared"},
-        {LAB_LIMIT_BARRIERS, "barriers"},   {LAB_LIMIT_GRID, "grid"},
-    };
-    size_t n = 0;
-    out[0] = '\0';
-    if (limit == LAB_UNKNOWN)
-        return NULL;
-    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
-        if ((limit & bits[i].bit) && n < bytes)
-            n += (size_t)snprintf(out + n, bytes - n, "%s%s", n ? "+" : "",
-                                  bits[i].name);
-    return n ? out : "none";
-}
-
 static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
-    char limit[64];
-    json_t *o = lab_json_new("kernel");
-    lab_json_int(o, "run", p->run);
-    lab_json_int(o, "exec", r->exec);
-    lab_json_int(o, "iteration", r->iteration);
-    lab_json_int(o, "step_index", r->step_index);
-    lab_json_text(o, "step", r->step);
-    lab_json_text(o, "phase", r->phase);
-    lab_json_text(o, "name", r->name);
-    lab_json_text(o, "short_name", r->short_name);
-    lab_json_int(o, "start_ns", r->start_ns);
-    lab_json_int(o, "end_ns", r->end_ns);
-    lab_json_int(o, "time_ns", r->time_ns);
-    lab_json_ints(o, "grid", r->grid, 3);
-    lab_json_ints(o, "block", r->block, 3);
-    lab_json_ints(o, "cluster", r->cluster, 3);
-    lab_json_int(o, "registers_per_thread", r->registers_per_thread);
-    lab_json_int(o, "static_shared_bytes", r->static_shared_bytes);
-    lab_json_int(o, "dynamic_shared_bytes", r->dynamic_shared_bytes);
-    lab_json_int(o, "shared_executed_bytes", r->shared_executed_bytes);
-    lab_json_int(o, "local_per_thread_bytes", r->local_per_thread_bytes);
-    lab_json_real(o, "occupancy_pct", r->occupancy_pct);
-    lab_json_text(o, "occupancy_limit",
-                  limit_text(r->occupancy_limit, limit, sizeof(limit)));
-    lab_json_int(o, "active_blocks_per_sm", r->active_blocks_per_sm);
-    lab_json_int(o, "device", r->device);
-    lab_json_int(o, "context", r->context);
-    lab_json_int(o, "stream", r->stream);
-    lab_json_int(o, "correlation", r->correlation);
-    lab_json_int(o, "graph_node", r->graph_node);
-    p->st = lab_json_print(o);
+    p->st = lab_json_print(lab_profile_kernel_object(p->run, r));
     return p->st == LAB_OK;
 }
 
@@ -431,7 +323,8 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
         lab_text_table_add(t, NULL);
     else
         lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
-    lab_text_table_add(t, limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    lab_text_table_add(
+        t, lab_profile_limit_text(r->occupancy_limit, limit, sizeof(limit)));
     lab_text_table_add(t, r->short_name ? r->short_name : r->name);
     return !t->failed;
 }

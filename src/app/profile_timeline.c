@@ -1,9 +1,8 @@
-#include "profile_timeline.h"
-
-#include <stdio.h>
-#include <string.h>
-
+/* `profile timeline`: an iteration as lists with times, lane by lane, or as
+ * JSON Lines. */
 #include "json_line.h"
+#include "profile_cmd.h"
+#include "store/timeline.h"
 #include "text_table.h"
 #include "trace/intern.h"
 #include "ui/timeline_text.h"
@@ -187,31 +186,29 @@ static enum lab_status print_text(const struct lab_timeline *t, bool ascii)
     lab_timeline_summary(t, &t->sums, add_line, &out);
     for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
         st = add_lane(&out, t, i);
-    if (ascii)
-        lab_table_make_ascii(&out);
-    if (st == LAB_OK && out.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the output");
-    if (st == LAB_OK &&
-        (fputs(lab_str_text(&out), stdout) < 0 || fflush(stdout)))
-        st = lab_fail(LAB_E_IO, "cannot write the output");
+    if (st == LAB_OK)
+        return lab_profile_put(&out, ascii);
     lab_str_release(&out);
     return st;
 }
 
-enum lab_status lab_profile_print_timeline(const struct lab_profile_timeline *p,
-                                           int64_t run)
+enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
+                                     struct lab_database *db)
 {
     struct lab_timeline_filter filter = {.from_ns = LAB_UNKNOWN,
                                          .to_ns = LAB_UNKNOWN};
     struct lab_iteration_row of;
     struct lab_timeline *t;
-    filter.most = p->most < INT32_MAX / 4 ? (int32_t)p->most : INT32_MAX / 4;
-    enum lab_status st = lab_query_iteration(p->db, run, p->iteration, &of);
+    int64_t run;
+    filter.most = o->limit < INT32_MAX / 4 ? (int32_t)o->limit : INT32_MAX / 4;
+    enum lab_status st = lab_profile_find_run(db, o->words[0], &run);
     if (st == LAB_OK)
-        st = lab_timeline_load(&t, p->db, run, &of, &filter);
+        st = lab_query_iteration(db, run, o->iteration, &of);
+    if (st == LAB_OK)
+        st = lab_timeline_load(&t, db, run, &of, &filter);
     if (st)
         return st;
-    st = p->json ? print_lines(t) : print_text(t, p->ascii);
+    st = o->json ? print_lines(t) : print_text(t, o->ascii);
     lab_timeline_free(t);
     return st;
 }

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "compare_model.h"
 #include "store/query.h"
-#include "store/timeline.h"
+#include "timeline_model.h"
 #include "ui/format.h"
 
 /* Rows of one kind, with the texts that they point to. */
@@ -28,11 +29,9 @@ struct lab_runs_source {
     struct rows last;
     struct rows steps;
     struct rows kernels;
-    struct rows passes;
-    struct lab_timeline *whole; /* of the pass that was asked for last */
-    struct lab_timeline *part;
-    int most;                           /* for the query that runs now */
-    const struct lab_ui_step_row *step; /* likewise: only its kernels */
+    struct lab_compare_model compared;
+    struct lab_timeline_model timeline;
+    int most; /* for the query that runs now */
 };
 
 static void rows_clear(struct rows *r)
@@ -102,6 +101,10 @@ static enum lab_status open_database(struct lab_runs_source *s, bool write,
     *db = NULL;
     if (access(s->path, F_OK))
         return LAB_OK; /* nothing has been recorded yet */
+    enum lab_status st = lab_database_open(db, s->path, &options);
+    if (st != LAB_E_STATE || write)
+        return st;
+    options.read_only = false; /* an older schema is brought up to date */
     return lab_database_open(db, s->path, &options);
 }
 
@@ -202,8 +205,7 @@ static bool each_step(void *user, const struct lab_step_row *row)
                                     .flop = row->flop,
                                     .bytes = row->bytes,
                                     .kernels = row->kernels};
-    if (row->max_ns != LAB_UNKNOWN && row->min_ns != LAB_UNKNOWN)
-        out->spread_ns = known(row->max_ns) - known(row->min_ns);
+    out->spread_ns = known(row->three_quarters_ns) - known(row->quarter_ns);
     out->name = keep(r, row->name);
     out->op = keep(r, row->op);
     out->phase = keep(r, row->phase);
@@ -248,126 +250,56 @@ static void limit_text(int64_t bits, char *out, size_t size)
     }
 }
 
-static bool of_step(const struct lab_kernel_row *row,
+static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_ui_step_row *step)
 {
-    return row->step && row->phase && strcmp(row->step, step->name) == 0 &&
-           strcmp(row->phase, step->phase) == 0;
+    return sum->name && sum->phase && strcmp(sum->name, step->name) == 0 &&
+           strcmp(sum->phase, step->phase) == 0;
 }
 
-static bool each_kernel(void *user, const struct lab_kernel_row *row)
+static void take_kernel(struct rows *r, const struct lab_time_sum *sum)
 {
-    struct lab_runs_source *s = user;
-    struct rows *r = &s->kernels;
     char limit[64];
-    if (s->step && !of_step(row, s->step))
-        return true;
     struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
     if (!out)
-        return false;
-    limit_text(row->occupancy_limit, limit, sizeof(limit));
-    *out = (struct lab_ui_kernel_row){
-        .count = 1,
-        .median_ns = known(row->time_ns),
-        .registers = row->registers_per_thread,
-        .shared_bytes =
-            row->static_shared_bytes == LAB_UNKNOWN ||
-                    row->dynamic_shared_bytes == LAB_UNKNOWN
-                ? LAB_UNKNOWN
-                : row->static_shared_bytes + row->dynamic_shared_bytes,
-        .occupancy = row->occupancy_pct / 100};
-    memcpy(out->grid, row->grid, sizeof(out->grid));
-    memcpy(out->block, row->block, sizeof(out->block));
-    out->name = keep(r, row->short_name);
-    out->step = keep(r, row->step);
+        return;
+    limit_text(sum->occupancy_limit, limit, sizeof(limit));
+    *out = (struct lab_ui_kernel_row){.count = sum->count,
+                                      .median_ns = sum->median_ns,
+                                      .registers = sum->registers_per_thread,
+                                      .shared_bytes = sum->shared_bytes,
+                                      .occupancy = sum->occupancy_pct / 100};
+    memcpy(out->grid, sum->grid, sizeof(out->grid));
+    memcpy(out->block, sum->block, sizeof(out->block));
+    out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
+    out->step = keep(r, sum->name);
     out->limit = keep(r, limit);
-    return !r->failed;
 }
 
+/* A row for all launches of a kernel in a step: a run may have millions. */
 static enum lab_status load_kernels(void *user, int64_t run,
                                     const struct lab_ui_step_row *step,
                                     const struct lab_ui_kernel_row **rows,
                                     int64_t *count)
 {
-    enum { MOST = 20000 };
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    struct lab_kernel_filter filter = {.step_index = LAB_UNKNOWN,
-                                       .iteration = LAB_UNKNOWN,
-                                       .sort = LAB_KERNEL_BY_ROW,
-                                       .limit = MOST};
+    struct lab_time_sums sums = {0};
     rows_clear(&s->kernels);
-    s->step = step;
     enum lab_status st = open_database(s, false, &db);
     if (!st && db)
-        st = lab_query_kernels(db, run, &filter, each_kernel, s);
+        st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
+    for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
+        if (!step || of_step(&sums.items[i], step))
+            take_kernel(&s->kernels, &sums.items[i]);
+    bool kept = sums.stored || st || !db;
+    lab_time_sums_release(&sums);
     lab_database_close(db);
+    if (!kept)
+        lab_time_sums_keep_later(s->path, run);
     *rows = s->kernels.items;
     *count = s->kernels.n;
     return st ? st : check(&s->kernels);
-}
-
-/* ---- timeline ---- */
-
-static bool each_pass(void *user, const struct lab_iteration_row *row)
-{
-    struct lab_runs_source *s = user;
-    struct lab_iteration_row *out = add_row(&s->passes, sizeof(*out));
-    if (out)
-        *out = *row;
-    return out != NULL;
-}
-
-static enum lab_status load_passes(void *user, int64_t run,
-                                   const struct lab_iteration_row **rows,
-                                   int64_t *count)
-{
-    struct lab_runs_source *s = user;
-    struct lab_database *db;
-    rows_clear(&s->passes);
-    lab_timeline_free(s->whole); /* the run may have grown */
-    s->whole = NULL;
-    enum lab_status st = open_database(s, false, &db);
-    if (!st && db)
-        st = lab_query_iterations(db, run, each_pass, s);
-    lab_database_close(db);
-    *rows = s->passes.items;
-    *count = s->passes.n;
-    return st ? st : check(&s->passes);
-}
-
-static bool is_of(const struct lab_timeline *t, int64_t run,
-                  const struct lab_iteration_row *of)
-{
-    return t && t->run == run && t->of.exec_first == of->exec_first;
-}
-
-/* The whole is kept while parts of it are looked at. */
-static enum lab_status load_timeline(void *user, int64_t run,
-                                     const struct lab_iteration_row *of,
-                                     const struct lab_timeline_filter *filter,
-                                     const struct lab_timeline **out)
-{
-    struct lab_runs_source *s = user;
-    struct lab_timeline **place = filter ? &s->part : &s->whole;
-    struct lab_timeline *fresh = NULL;
-    struct lab_database *db;
-    if (!filter && is_of(s->whole, run, of)) {
-        *out = s->whole;
-        return LAB_OK;
-    }
-    enum lab_status st = open_database(s, false, &db);
-    if (!st && !db)
-        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
-    if (!st)
-        st = lab_timeline_load(&fresh, db, run, of, filter);
-    lab_database_close(db);
-    if (st)
-        return st;
-    lab_timeline_free(*place);
-    *place = fresh;
-    *out = fresh;
-    return LAB_OK;
 }
 
 /* ---- facts, delete ---- */
@@ -392,6 +324,8 @@ static bool each_fact(void *user, const struct lab_run_row *row)
     fact(doc, "machine", text);
     fact(doc, "driver", row->driver);
     fact(doc, "host", row->hostname);
+    fact(doc, "whose", row->label ? row->label : row->user);
+    fact(doc, "imported from", row->imported_from);
     snprintf(text, sizeof(text), "%s to %s (%s)",
              row->started ? row->started : "?", row->ended ? row->ended : "?",
              row->status ? row->status : "?");
@@ -433,6 +367,52 @@ static enum lab_status delete_run(void *user, int64_t run)
     return st;
 }
 
+static enum lab_status load_compare(void *user, const int64_t run[2],
+                                    const struct lab_ui_compare_row **rows,
+                                    int64_t *count, struct lab_doc *facts)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_compare_model_load(&s->compared, db, run, facts);
+    lab_database_close(db);
+    *rows = s->compared.rows;
+    *count = s->compared.count;
+    return st;
+}
+
+static enum lab_status load_passes(void *user, int64_t run,
+                                   const struct lab_iteration_row **rows,
+                                   int64_t *count)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && db)
+        st = lab_timeline_model_passes(&s->timeline, db, run);
+    lab_database_close(db);
+    *rows = s->timeline.passes;
+    *count = s->timeline.count;
+    return st;
+}
+
+static enum lab_status load_timeline(void *user, int64_t run,
+                                     const struct lab_iteration_row *of,
+                                     const struct lab_timeline_filter *filter,
+                                     const struct lab_timeline **out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = open_database(s, false, &db);
+    if (!st && !db)
+        st = lab_fail(LAB_E_NOTFOUND, "%s is gone", s->path);
+    if (!st)
+        st = lab_timeline_model_load(&s->timeline, db, run, of, filter, out);
+    lab_database_close(db);
+    return st;
+}
+
 /* ---- life ---- */
 
 enum lab_status lab_runs_source_new(struct lab_runs_source **out,
@@ -460,9 +440,10 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
                                        .write_facts = write_facts,
+                                       .delete_run = delete_run,
+                                       .load_compare = load_compare,
                                        .load_passes = load_passes,
-                                       .load_timeline = load_timeline,
-                                       .delete_run = delete_run};
+                                       .load_timeline = load_timeline};
     *out = s;
     return LAB_OK;
 }
@@ -475,9 +456,8 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->last);
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
-    rows_clear(&s->passes);
-    lab_timeline_free(s->whole);
-    lab_timeline_free(s->part);
+    lab_compare_model_release(&s->compared);
+    lab_timeline_model_release(&s->timeline);
     lab_free(s->path);
     lab_free(s);
 }

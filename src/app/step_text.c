@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/mem.h"
+#include "printed_table.h"
 #include "say.h"
 #include "trace/intern.h"
 #include "ui/format.h"
@@ -166,6 +167,13 @@ enum lab_status lab_step_text(struct lab_work *w, int index, FILE *out)
 
 enum lab_status lab_step_text_end(struct lab_work *w, FILE *out)
 {
+    enum lab_status st = LAB_OK;
+    if (lab_walk_iteration(w->walk) == 0 && w->spec.n_printed > 0) {
+        lab_say(out, "\n");
+        st = lab_printed_table(w->walk, &w->spec, out);
+    }
     lab_say(out, "\nloss %.9g\n", lab_walk_loss(w->walk));
+    if (st)
+        return st;
     return fflush(out) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }

@@ -8,6 +8,7 @@ enum lab_status lab_step_text_run(struct lab_work *w, FILE *out);
 /* Step `index`, which has just run: its name, formula, time, and what it
  * wrote, with the largest element explained. */
 enum lab_status lab_step_text(struct lab_work *w, int index, FILE *out);
+/* After the first iteration also what the course prints, beside it. */
 enum lab_status lab_step_text_end(struct lab_work *w, FILE *out);
 
 /* The parts of it, for who has no walk in hands: name, formula, time, work; the

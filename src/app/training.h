@@ -7,7 +7,11 @@ struct lab_training {
     double loss_first;
     double loss_last;
     double accuracy; /* held back, NaN none */
-    double seconds;  /* of training, evaluations left out */
+    /* Text: the same rows, by the network and by a model that counts which
+     * characters follow which three (engine/text.h); NaN none. */
+    double bits_per_char;
+    double bits_order3;
+    double seconds; /* of training, evaluations left out */
     double samples_per_s;
     double step_ms_median; /* of an iteration */
     bool interrupted;      /* a signal came */
@@ -18,6 +22,8 @@ struct lab_training {
 typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
                                         double loss, double accuracy);
 
+/* Nothing done, nothing known. */
+void lab_training_init(struct lab_training *t);
 /* Trains `iterations` from where the walk stands, evaluating at every epoch's
  * end and at the end. The result is also filled in on failure. */
 enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,

@@ -90,16 +90,21 @@ void lab_str_add_char(struct lab_str *s, char c)
 void lab_str_addf(struct lab_str *s, const char *fmt, ...)
 {
     va_list args;
+    size_t room = s->failed ? 0 : s->cap - s->len;
     va_start(args, fmt);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    int n = vsnprintf(room ? s->data + s->len : NULL, room, fmt, args);
     va_end(args);
     if (n < 0 || !reserve(s, (size_t)n)) {
         s->failed = true;
+        if (room)
+            s->data[s->len] = '\0';
         return;
     }
-    va_start(args, fmt);
-    vsnprintf(s->data + s->len, (size_t)n + 1, fmt, args);
-    va_end(args);
+    if ((size_t)n >= room) { /* it was cut off */
+        va_start(args, fmt);
+        vsnprintf(s->data + s->len, (size_t)n + 1, fmt, args);
+        va_end(args);
+    }
     s->len += (size_t)n;
 }
 

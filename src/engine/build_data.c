@@ -112,6 +112,9 @@ void lab_builder_data(struct lab_builder *b,
                    "the loss takes class labels, the data has real targets");
         data_tensor(b, "y", &shapes->y,
                     b->spec->loss.op->labels ? LAB_I32 : plan->real);
+        for (int i = 0; i < shapes->n_more; i++)
+            data_tensor(b, shapes->more[i].name, &shapes->more[i].shape,
+                        LAB_I32);
     }
     plan->x = lab_plan_tensor(plan, "x");
     plan->y = lab_plan_tensor(plan, "y");

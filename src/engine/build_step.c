@@ -16,7 +16,9 @@ static char *expand_formula(const struct lab_plan *plan,
         bool name = p[0] == '$' && (p[1] == 'o' || p[1] == 'i') &&
                     p[2] >= '0' && p[2] <= '9';
         if (!name) {
-            lab_str_add_char(&s, *p);
+            size_t n = 1 + strcspn(p + 1, "$");
+            lab_str_add_bytes(&s, p, n);
+            p += n - 1;
             continue;
         }
         int slot = p[2] - '0';

@@ -267,15 +267,6 @@ int lab_build_state(struct lab_builder *b, int param, const char *name)
                               t.node);
 }
 
-int lab_build_read_again(struct lab_builder *b, int k)
-{
-    struct lab_node *node = &b->plan->nodes[b->node];
-    if (b->status || node->n_in >= LAB_STEP_IN)
-        return LAB_NO_TENSOR;
-    node->in[node->n_in] = node->in[k];
-    return node->n_in++;
-}
-
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit)
 {
     struct lab_tensor *t = &b->plan->tensors[lab_build_input(b, k)];
@@ -317,7 +308,9 @@ int lab_build_input_grad(struct lab_builder *b, int k)
     if (b->status || !b->wants[of])
         return LAB_NO_TENSOR;
     struct lab_grad_paths *paths = &b->paths[of];
-    if (paths->readers > 1) {
+    int giver = b->plan->tensors[of].node;
+    bool part = giver >= 0 && b->plan->nodes[giver].out != of;
+    if (paths->readers > 1 || part) {
         bool again = false; /* one node may read a tensor twice */
         for (int j = 0; j < k; j++)
             again = again || lab_build_input(b, j) == of;

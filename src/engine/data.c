@@ -5,21 +5,10 @@
 
 #include "base/mem.h"
 #include "data_priv.h"
+#include "engine/words.h"
 #include "random.h"
 
 enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
-enum { DEFAULT_BATCH = 32 };
-
-struct lab_data {
-    const struct lab_network_spec *spec;
-    uint64_t seed;
-    struct lab_samples table; /* rows 0: inline */
-    int64_t *order;           /* rows: the split; training rows come first */
-    int64_t *epoch_order; /* training rows as the current epoch deals them */
-    int64_t epoch;        /* of epoch_order, -1: none yet */
-    struct lab_data_facts facts;
-    bool one_hot; /* y of a loss without labels */
-};
 
 /* Fisher and Yates, from a stream that depends on `round`. */
 static void shuffle(int64_t *order, int64_t n, uint64_t seed, uint32_t stream,
@@ -52,8 +41,8 @@ static enum lab_status check_finite(const struct lab_network_spec *spec)
     return LAB_OK;
 }
 
-static const struct lab_tensor_spec *
-find_inline(const struct lab_network_spec *spec, const char *name)
+const struct lab_tensor_spec *
+lab_data_find_inline(const struct lab_network_spec *spec, const char *name)
 {
     for (int i = 0; i < spec->data.n_tensors; i++) {
         if (strcmp(spec->data.tensors[i].name, name) == 0)
@@ -65,7 +54,7 @@ find_inline(const struct lab_network_spec *spec, const char *name)
 static enum lab_status open_inline(struct lab_data *d, int64_t batch)
 {
     const struct lab_network_spec *spec = d->spec;
-    const struct lab_tensor_spec *x = find_inline(spec, "x");
+    const struct lab_tensor_spec *x = lab_data_find_inline(spec, "x");
     if (spec->data.n_tensors == 0)
         return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
                                 "data: source inline needs x: (or other "
@@ -108,6 +97,10 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
         return lab_csv_read(&d->table, &spec->data, path, labels);
     case LAB_DATA_FIBONACCI:
         return lab_fibonacci_make(&d->table, spec);
+    case LAB_DATA_WORDS:
+        return lab_words_read(&d->table, &d->words, spec, path);
+    case LAB_DATA_REVERSE:
+        return lab_reverse_make(&d->table, spec);
     case LAB_DATA_INLINE:
     case LAB_DATA_TEXT:
     case LAB_DATA_SOURCE_COUNT:
@@ -144,7 +137,8 @@ static enum lab_status deal(struct lab_data *d, int64_t batch)
             shuffle(d->order, rows, d->seed, STREAM_SPLIT, 0);
     }
     f->held_rows = rows - f->train_rows;
-    f->batch = batch > 0 ? batch : DEFAULT_BATCH;
+    f->decodes = d->table.symbols != NULL;
+    f->batch = batch > 0 ? batch : LAB_DATA_BATCH;
     f->classes = d->table.label ? d->table.classes : 0;
     if (f->batch > f->train_rows)
         return lab_network_fail(d->spec, spec->place, LAB_E_RANGE,
@@ -159,7 +153,8 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
 {
     d->seed = seed;
     d->epoch = -1;
-    if (!d->order || d->table.held_from > 0 || !d->spec->data.shuffle)
+    if (!d->order || d->text || d->table.held_from > 0 ||
+        !d->spec->data.shuffle)
         return;
     for (int64_t i = 0; i < d->table.rows; i++)
         d->order[i] = i;
@@ -182,6 +177,8 @@ enum lab_status lab_data_open(struct lab_data **out,
         batch = spec->data.batch;
     if (spec->data.source == LAB_DATA_INLINE) {
         st = open_inline(d, batch);
+    } else if (spec->data.source == LAB_DATA_TEXT) {
+        st = lab_text_open(d, path ? path : spec->data.path, batch);
     } else {
         st = read_source(d, path ? path : spec->data.path);
         if (!st)
@@ -200,6 +197,8 @@ void lab_data_free(struct lab_data *d)
     if (!d)
         return;
     lab_samples_release(&d->table);
+    lab_text_free(d->text);
+    lab_vocabulary_free(d->words);
     lab_free(d->order);
     lab_free(d->epoch_order);
     lab_free(d);
@@ -220,7 +219,22 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
             out->batch = 0; /* as the tensors are */
         return;
     }
+    if (d->text) {
+        out->x = out->y = (struct lab_shape){2, {n, d->text->context}};
+        out->y_integers = true;
+        return;
+    }
+    if (t->symbols) {
+        out->x = out->y = (struct lab_shape){2, {n, t->length}};
+        out->more[0].name = lab_data_source_more(d->spec->data.source);
+        out->more[0].shape = out->x;
+        out->n_more = 1;
+        out->y_integers = true;
+        return;
+    }
     out->x = (struct lab_shape){2, {n, t->features}};
+    if (t->single)
+        out->x.rank = 1;
     if (t->steps > 0)
         out->x = (struct lab_shape){3, {n, t->steps, t->features / t->steps}};
     if (t->image.rank == 3) {
@@ -238,76 +252,6 @@ void lab_data_get_shapes(const struct lab_data *d, struct lab_data_shapes *out)
         out->y = (struct lab_shape){2, {n, t->label ? t->classes : 1}};
 }
 
-static enum lab_status bad_label(const struct lab_data *d, int64_t row,
-                                 double label, int64_t classes)
-{
-    struct lab_place place = d->spec->data.place;
-    const struct lab_tensor_spec *y = find_inline(d->spec, "y");
-    if (y && y->place.line)
-        place = y->place;
-    return lab_network_fail(d->spec, place, LAB_E_RANGE,
-                            "y[%lld] is %g, but the network's output has "
-                            "%lld classes: labels run from 0 to %lld",
-                            (long long)row, label, (long long)classes,
-                            (long long)classes - 1);
-}
-
-static enum lab_status bad_id(const struct lab_data *d,
-                              const struct lab_tensor_spec *s,
-                              const struct lab_tensor *t, int64_t i, double v)
-{
-    char at[LAB_SHAPE_TEXT];
-    struct lab_shape place = {.rank = s->shape.rank};
-    lab_shape_unravel(&s->shape, i, place.dim);
-    return lab_network_fail(d->spec, s->place, LAB_E_RANGE,
-                            "%s%s is %.10g, but ids run from 0 to %lld: the "
-                            "vocabulary has %lld",
-                            s->name, lab_shape_text(&place, at), v,
-                            (long long)t->id_limit - 1, (long long)t->id_limit);
-}
-
-/* Inline ids; a source of its own makes no others than it has. */
-static enum lab_status check_ids(const struct lab_data *d,
-                                 const struct lab_plan *plan)
-{
-    for (int k = 0; k < plan->n_tensors; k++) {
-        const struct lab_tensor *t = &plan->tensors[k];
-        const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
-        if (t->id_limit == 0 || !s)
-            continue;
-        for (int64_t i = 0; i < s->count; i++) {
-            double v = s->values ? s->values[i] : s->fill;
-            if (v < 0 || v >= (double)t->id_limit || v != floor(v))
-                return bad_id(d, s, t, i, v);
-        }
-    }
-    return LAB_OK;
-}
-
-enum lab_status lab_data_check_labels(const struct lab_data *d,
-                                      const struct lab_plan *plan)
-{
-    const struct lab_shape *out = &plan->tensors[plan->out].shape;
-    int64_t classes = out->rank > 0 ? out->dim[out->rank - 1] : 1;
-    const struct lab_tensor_spec *y = find_inline(d->spec, "y");
-    enum lab_status st = check_ids(d, plan);
-    if (st || d->one_hot)
-        return st;
-    if (d->spec->data.source != LAB_DATA_INLINE) {
-        for (int64_t i = 0; i < d->table.rows; i++) {
-            if (d->table.label[i] >= classes)
-                return bad_label(d, i, d->table.label[i], classes);
-        }
-        return LAB_OK;
-    }
-    for (int64_t i = 0; y && i < y->count; i++) {
-        double v = y->values ? y->values[i] : y->fill;
-        if (v < 0 || v >= (double)classes || v != floor(v))
-            return bad_label(d, i, v, classes);
-    }
-    return LAB_OK;
-}
-
 static void put(void *out, enum lab_dtype dtype, int64_t i, double v)
 {
     if (dtype == LAB_F64)
@@ -322,7 +266,7 @@ static enum lab_status fill_inline(const struct lab_data *d,
                                    const struct lab_tensor *t,
                                    int64_t iteration, void *out)
 {
-    const struct lab_tensor_spec *s = find_inline(d->spec, t->name);
+    const struct lab_tensor_spec *s = lab_data_find_inline(d->spec, t->name);
     if (!s)
         return lab_fail(LAB_E_INTERNAL, "no inline tensor '%s'", t->name);
     int64_t first = 0;
@@ -339,7 +283,11 @@ static void put_row(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_tensor *t = &plan->tensors[tensor];
     const struct lab_samples *table = &d->table;
     int64_t each = t->count / t->shape.dim[0];
-    if (tensor == plan->x) {
+    if (table->symbols) {
+        for (int64_t k = 0; k < each; k++)
+            put(out, t->dtype, i * each + k,
+                lab_reverse_id(table, t->name, row, k));
+    } else if (tensor == plan->x) {
         const float *x = table->x + row * table->features;
         for (int64_t k = 0; k < each; k++)
             put(out, t->dtype, i * each + k, x[k]);
@@ -359,6 +307,8 @@ static void deal_epoch(struct lab_data *d, int64_t epoch)
         return;
     int64_t n = d->facts.train_rows;
     memcpy(d->epoch_order, d->order, (size_t)n * sizeof(*d->order));
+    if (d->text)
+        lab_text_begin_epoch(d, epoch);
     if (d->spec->data.shuffle)
         shuffle(d->epoch_order, n, d->seed, STREAM_SHUFFLE, (uint32_t)epoch);
     d->epoch = epoch;
@@ -371,9 +321,24 @@ enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
         return fill_inline(d, &plan->tensors[tensor], iteration, out);
     deal_epoch(d, iteration / d->facts.batches_per_epoch);
     int64_t first = iteration % d->facts.batches_per_epoch * d->facts.batch;
-    for (int64_t i = 0; i < d->facts.batch; i++)
-        put_row(d, plan, tensor, i, d->epoch_order[first + i], out);
+    for (int64_t i = 0; i < d->facts.batch; i++) {
+        int64_t row = d->epoch_order[first + i];
+        if (d->text)
+            lab_text_put(d, plan, tensor, i, row, out);
+        else
+            put_row(d, plan, tensor, i, row, out);
+    }
     return LAB_OK;
+}
+
+bool lab_data_same(const struct lab_data *d, int64_t iteration, int64_t other)
+{
+    int64_t each = d->facts.batches_per_epoch;
+    if (iteration == other)
+        return true;
+    if (d->spec->data.source != LAB_DATA_INLINE || iteration < 0 || other < 0)
+        return false;
+    return each == 0 || iteration % each == other % each;
 }
 
 void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
@@ -382,8 +347,34 @@ void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,
     const struct lab_data_facts *f = &d->facts;
     for (int64_t i = 0; i < f->batch; i++) {
         int64_t at = first + i < f->held_rows ? first + i : f->held_rows - 1;
-        put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
+        if (d->text)
+            lab_text_put_held(d, plan, tensor, i, at, out);
+        else
+            put_row(d, plan, tensor, i, d->order[f->train_rows + at], out);
     }
+}
+
+const struct lab_vocabulary *lab_data_words(const struct lab_data *d)
+{
+    return d->words ? d->words : d->spec->data.words;
+}
+
+const char *lab_data_word_at(const struct lab_data *d,
+                             const struct lab_plan *plan, int tensor,
+                             int64_t index, double value)
+{
+    const struct lab_vocabulary *v = lab_data_words(d);
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    const struct lab_tensor_spec *s = lab_data_find_inline(d->spec, t->name);
+    enum lab_tensor_words about = s ? s->words : LAB_NO_WORDS;
+    if (!v || t->role != LAB_TENSOR_DATA)
+        return NULL;
+    if (d->words && t->dtype == LAB_I32)
+        about = LAB_WORD_IDS;
+    if (about == LAB_WORD_COLUMNS)
+        return lab_vocabulary_word(v, index % t->shape.dim[1] + 1);
+    return about == LAB_WORD_IDS ? lab_vocabulary_word(v, (int64_t)value)
+                                 : NULL;
 }
 
 int lab_data_held_label(const struct lab_data *d, int64_t row)
@@ -391,4 +382,19 @@ int lab_data_held_label(const struct lab_data *d, int64_t row)
     if (!d->table.label || row >= d->facts.held_rows)
         return -1;
     return d->table.label[d->order[d->facts.train_rows + row]];
+}
+
+const struct lab_network_spec *lab_data_spec_of(const struct lab_data *d)
+{
+    return d->spec;
+}
+
+int32_t lab_data_begin_id(const struct lab_data *d)
+{
+    return (int32_t)d->table.alphabet;
+}
+
+const char *lab_data_symbol(const struct lab_data *d, int64_t id)
+{
+    return d->table.symbols ? lab_reverse_symbol(&d->table, id) : NULL;
 }

@@ -1,18 +1,47 @@
-/* data_priv.h -- the table that the readers of the sources fill. */
+/* data_priv.h -- what data.c and data_*.c share: the data set, and the table
+ * that the readers of the sources fill. */
 #pragma once
 #include "engine/data.h"
+#include "engine/text.h"
 
 struct lab_samples {
     int64_t rows;
     int64_t features;
     int64_t steps;          /* > 0: a sequence, [steps, features / steps] */
+    bool single;            /* of one number each: x is [N] */
     struct lab_shape image; /* of one sample, [H,W,C]; rank 0: not an image */
     float *x;               /* rows * features */
     int32_t *label;         /* NULL: targets */
     float *target;          /* NULL: labels; one number a row */
     int64_t classes;
+    /* Strings and their reverse (data_reverse.c); NULL: none. x, label and
+     * target are NULL then. */
+    int32_t *symbols; /* rows * length */
+    int64_t length;
+    int64_t alphabet;
     int64_t held_from; /* rows from here are held back by the source; 0: none */
 };
+
+enum { LAB_DATA_BATCH = 32 }; /* when a lesson gives none */
+
+struct lab_data {
+    const struct lab_network_spec *spec;
+    uint64_t seed;
+    struct lab_samples table;     /* rows 0: inline */
+    struct lab_vocabulary *words; /* of the source, or NULL */
+    struct lab_text *text;        /* NULL: another source */
+    int64_t text_begin;           /* of this epoch's windows, 0 .. text_slack */
+    int64_t text_slack;
+    int64_t *order;       /* rows: the split; training rows come first */
+    int64_t *epoch_order; /* training rows as the current epoch deals them */
+    int64_t epoch;        /* of epoch_order, -1: none yet */
+    struct lab_data_facts facts;
+    bool one_hot; /* y of a loss without labels */
+};
+
+/* The inline tensor of that name, or NULL. */
+const struct lab_tensor_spec *
+lab_data_find_inline(const struct lab_network_spec *spec, const char *name);
 
 void lab_samples_release(struct lab_samples *t);
 /* Rows and features are set; takes the memory. */
@@ -22,8 +51,41 @@ enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
 /* Takes `context` terms a sample; LAB_E_RANGE: too few or too many. */
 enum lab_status lab_fibonacci_make(struct lab_samples *t,
                                    const struct lab_network_spec *spec);
+/* *words is the caller's: lab_vocabulary_free(). */
+enum lab_status lab_words_read(struct lab_samples *t,
+                               struct lab_vocabulary **words,
+                               const struct lab_network_spec *spec,
+                               const char *path);
+/* Strings that all differ; LAB_E_RANGE: more of them than there are, or sizes
+ * out of range; LAB_E_PARSE: a loss that takes no labels. */
+enum lab_status lab_reverse_make(struct lab_samples *t,
+                                 const struct lab_network_spec *spec);
+/* Place k of a row as the tensor `name` has it: "x", "y" or "decoder". */
+int32_t lab_reverse_id(const struct lab_samples *t, const char *name,
+                       int64_t row, int64_t k);
+/* "0" .. "9", "a" .. "z", and "^", which begins. */
+const char *lab_reverse_symbol(const struct lab_samples *t, int64_t id);
 enum lab_status lab_digits_read(struct lab_samples *t, const char *path);
 enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir);
 enum lab_status lab_csv_read(struct lab_samples *t,
                              const struct lab_data_spec *spec, const char *path,
                              bool labels);
+
+/* Text. path NULL: the course's. Errors name the file, the line and the byte,
+ * or the lesson's place. */
+enum lab_status lab_text_read(struct lab_text **out,
+                              const struct lab_network_spec *spec,
+                              const char *path);
+void lab_text_free(struct lab_text *t); /* NULL allowed */
+/* data_window.c: the windows of a text. */
+enum lab_status lab_text_open(struct lab_data *d, const char *path,
+                              int64_t batch);
+enum lab_status lab_text_check(const struct lab_data *d,
+                               const struct lab_plan *plan, int64_t classes);
+void lab_text_begin_epoch(struct lab_data *d, int64_t epoch);
+/* Training window `row` of the epoch, or held-back window `row`, as sample i of
+ * the data tensor. */
+void lab_text_put(const struct lab_data *d, const struct lab_plan *plan,
+                  int tensor, int64_t i, int64_t row, void *out);
+void lab_text_put_held(const struct lab_data *d, const struct lab_plan *plan,
+                       int tensor, int64_t i, int64_t row, void *out);

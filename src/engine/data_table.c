@@ -15,6 +15,7 @@ void lab_samples_release(struct lab_samples *t)
     lab_free(t->x);
     lab_free(t->label);
     lab_free(t->target);
+    lab_free(t->symbols);
     *t = (struct lab_samples){0};
 }
 

@@ -268,6 +268,15 @@ void lab_explain_value(struct lab_explainer *ex, double value)
     ex->value_given = true;
 }
 
+void lab_explain_as_shown(struct lab_explainer *ex, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    keep_text(ex, &ex->out->symbolic, fmt, args);
+    va_end(args);
+    lab_explain_value(ex, ex->out->shown);
+}
+
 static int by_size(const void *a, const void *b)
 {
     double x = size_of(((const struct lab_term *)a)->value);

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/words.h"
 
 static const char *const precision_names[LAB_PRECISION_COUNT] = {
     "fp32", "tf32", "bf16", "fp16", "fp64"};
 
 static const char *const source_names[LAB_DATA_SOURCE_COUNT] = {
-    "inline", "digits", "mnist", "fibonacci", "text", "csv"};
+    "inline", "digits", "mnist", "fibonacci",
+    "text",   "csv",    "words", "reverse"};
 
 void lab_network_spec_init(struct lab_network_spec *spec)
 {
@@ -71,6 +73,7 @@ void lab_network_spec_release(struct lab_network_spec *spec)
     for (int i = 0; i < spec->data.n_tensors; i++)
         tensor_spec_release(&spec->data.tensors[i]);
     lab_free(spec->data.tensors);
+    lab_vocabulary_free(spec->data.words);
     for (int i = 0; i < spec->n_nodes; i++)
         lab_node_spec_release(&spec->nodes[i]);
     lab_free(spec->nodes);
@@ -110,6 +113,11 @@ enum lab_precision lab_precision_find(const char *name)
             return (enum lab_precision)p;
     }
     return LAB_PRECISION_COUNT;
+}
+
+const char *lab_data_source_more(enum lab_data_source s)
+{
+    return s == LAB_DATA_REVERSE ? "decoder" : NULL;
 }
 
 const char *lab_data_source_name(enum lab_data_source s)

@@ -68,6 +68,10 @@ int lab_builder_grad(struct lab_builder *b, int of, const char *suffix);
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
 
 void lab_builder_no_memory(struct lab_builder *b); /* fails the plan */
+/* schedule.c: why a group variant cannot stand for the node; NULL: it can.
+ * `group` NULL: one that says nothing of itself. */
+const char *lab_node_unserved(const struct lab_node *node,
+                              const struct lab_variant *group);
 
 /* build_data.c: the data tensors, x, y and the batch. */
 void lab_builder_data(struct lab_builder *b,
@@ -84,7 +88,27 @@ const struct lab_op_def *lab_op_find_inner(const char *name);
  * breaks at and prints. */
 void lab_builder_check_names(struct lab_builder *b);
 
-/* build_step.c. Fills a step from its definition: name, formula, parameters, bytes. The
+/* ---- schedule_prepare.c ---- */
+
+/* What the variant needs for the step's sizes; LAB_OK where it needs nothing. */
+enum lab_status lab_step_prepare(const struct lab_plan *plan,
+                                 struct lab_backend *be,
+                                 const struct lab_step *s,
+                                 const struct lab_variant *v);
+/* The step that stands for the node's phase; lab_step_release() frees it. */
+enum lab_status lab_group_fill(const struct lab_plan *plan,
+                               const struct lab_node *node,
+                               const struct lab_variant *v,
+                               const struct lab_node *absorbed,
+                               struct lab_step *step);
+/* The same as lab_step_prepare, of that step. v NULL: LAB_OK. */
+enum lab_status lab_group_prepare(const struct lab_plan *plan,
+                                  struct lab_backend *be,
+                                  const struct lab_node *node,
+                                  const struct lab_variant *v);
+
+/* build_step.c. Fills a step from its definition: name, formula, parameters,
+ * bytes. The
  * step owns them (lab_step_release). `node_id` gives the name's first part. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,

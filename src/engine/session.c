@@ -275,14 +275,15 @@ static void configure(struct lab_session *s, const struct lab_session_config *c)
     s->hooks = c->hooks;
     s->wake = c->wake;
     s->wake_user = c->wake_user;
-    s->accuracy = NAN;
+    s->accuracy = s->exact = s->bits_per_char = s->bits_order3 = NAN;
     s->next_break = 1;
     for (int i = 0; i < c->n_choices && i < LAB_MAX_CHOICES; i++) {
         struct lab_owned_choice *o = &s->choices[s->n_choices++];
         snprintf(o->target, sizeof(o->target), "%s", c->choices[i].target);
         snprintf(o->variant, sizeof(o->variant), "%s", c->choices[i].variant);
     }
-    s->latest.loss = s->latest.accuracy = NAN;
+    s->latest.loss = s->latest.accuracy = s->latest.exact = NAN;
+    s->latest.bits_per_char = s->latest.bits_order3 = NAN;
     s->latest.plane.tensor = s->latest.explanation.tensor = -1;
 }
 
@@ -297,6 +298,7 @@ static void destroy(struct lab_session *s)
     lab_free(s->checks);
     lab_free(s->iteration_ms);
     lab_free(s->data);
+    lab_str_release(&s->sample);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
     lab_free(s);

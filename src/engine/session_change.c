@@ -101,7 +101,11 @@ void lab_session_restart(struct lab_session *s, const struct lab_command *c)
     end_run(s);
     s->losses = (struct lab_curve_buffer){0};
     s->accuracies = (struct lab_curve_buffer){0};
-    s->accuracy = NAN;
+    s->bits = (struct lab_curve_buffer){0};
+    s->accuracy = s->exact = s->bits_per_char = NAN;
+    lab_str_clear(&s->sample);
+    s->samples = 0;
+    s->decoded[0] = '\0';
     s->train_done = s->train_target = 0;
     s->n_iteration_ms = 0;
     if (c->seed_given) {

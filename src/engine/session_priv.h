@@ -56,6 +56,7 @@ struct lab_session {
     struct lab_element element;
     struct lab_check_result *checks;
     int n_checks;
+    struct lab_neighbours near;
     int64_t check_done;
     int64_t check_of;
     enum lab_session_state state;
@@ -70,6 +71,15 @@ struct lab_session {
     struct lab_curve_buffer losses;
     struct lab_curve_buffer accuracies;
     double accuracy;
+    struct lab_curve_buffer bits;
+    double bits_per_char;
+    double bits_order3; /* NaN: not counted yet */
+    struct lab_str sample;
+    int64_t sample_iteration;
+    int64_t samples; /* drawn since the start */
+    bool sampling;
+    double exact;
+    char decoded[LAB_SESSION_TEXT];
     double *iteration_ms; /* of the last iterations, a ring */
     int64_t n_iteration_ms;
 
@@ -110,7 +120,12 @@ void lab_session_choose(struct lab_session *s, const char *target,
 void lab_session_count(struct lab_session *s, const struct lab_command *c);
 void lab_session_check(struct lab_session *s, const char *parameter);
 void lab_session_restart(struct lab_session *s, const struct lab_command *c);
+/* session_sample.c */
+void lab_session_sample(struct lab_session *s, const struct lab_command *c);
 /* session_train.c */
 void lab_session_train(struct lab_session *s, int64_t iterations);
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value);
 double lab_session_median_ms(const struct lab_session *s);
+/* plane_labels.c: fills the labels of a plane that holds its values; without
+ * memory there are none. */
+void lab_plane_label(struct lab_walk *walk, struct lab_plane *p);

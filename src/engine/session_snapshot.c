@@ -106,6 +106,7 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
         copy_plane(s, p, data);
         if (!p->written)
             forget_values(p);
+        lab_plane_label(s->walk, p);
     }
     lab_free(data);
 }
@@ -142,12 +143,15 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     out->plan = s->plan;
+    out->words = lab_data_words(lab_walk_data(s->walk));
+    out->near = s->near;
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));
     lab_backend_info(lab_walk_backend(s->walk), &out->device);
     out->iteration = lab_walk_iteration(s->walk);
     out->position = lab_walk_position(s->walk);
     out->loss = lab_walk_loss(s->walk);
     out->iterations_per_epoch = facts.batches_per_epoch;
+    out->text = facts.text;
     if (facts.batches_per_epoch > 0)
         out->epoch = out->iteration / facts.batches_per_epoch;
     fill_steps(s, out);
@@ -172,9 +176,22 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
         }
     }
     out->accuracy = s->accuracy;
+    out->bits_per_char = s->bits_per_char;
+    out->bits_order3 = s->bits_order3;
+    out->exact = s->exact;
+    memcpy(out->decoded, s->decoded, sizeof(out->decoded));
     out->step_ms_median = lab_session_median_ms(s);
     fill_curve(&out->losses, &s->losses);
     fill_curve(&out->accuracies, &s->accuracies);
+    fill_curve(&out->bits, &s->bits);
+}
+
+static void fill_sample(struct lab_session *s, struct lab_snapshot *out)
+{
+    out->sampling = s->sampling;
+    out->sample_iteration = s->sample_iteration;
+    if (s->sample.len)
+        out->sample = lab_strdup(lab_str_text(&s->sample));
 }
 
 void lab_session_publish(struct lab_session *s)
@@ -199,6 +216,7 @@ void lab_session_publish(struct lab_session *s)
     if (s->walk)
         fill_walk(s, &next);
     fill_training(s, &next);
+    fill_sample(s, &next);
     s->last_publish_ns = lab_clock_monotonic_ns();
     pthread_mutex_lock(&s->lock);
     next.version = atomic_load(&s->version) + 1;
@@ -216,12 +234,17 @@ void lab_snapshot_release(struct lab_snapshot *snap)
     lab_schedule_release(snap->schedule);
     lab_free(snap->steps);
     lab_free(snap->plane.value);
+    lab_free(snap->plane.row_label);
+    lab_free(snap->plane.col_label);
     lab_explanation_release(&snap->explanation);
     lab_free(snap->checks);
     lab_free(snap->losses.iteration);
     lab_free(snap->losses.value);
     lab_free(snap->accuracies.iteration);
     lab_free(snap->accuracies.value);
+    lab_free(snap->bits.iteration);
+    lab_free(snap->bits.value);
+    lab_free(snap->sample);
     *snap = (struct lab_snapshot){0};
     snap->plane.tensor = snap->explanation.tensor = -1;
 }
@@ -267,6 +290,14 @@ static void copy_snapshot(struct lab_snapshot *to,
         to->plane.value = copy_array(
             from->plane.value, (size_t)(from->plane.rows * from->plane.cols),
             sizeof(double));
+    if (from->plane.row_label)
+        to->plane.row_label =
+            copy_array(from->plane.row_label, (size_t)from->plane.rows,
+                       sizeof(struct lab_label));
+    if (from->plane.col_label)
+        to->plane.col_label =
+            copy_array(from->plane.col_label, (size_t)from->plane.cols,
+                       sizeof(struct lab_label));
     if (!to->plane.value)
         to->plane.rows = to->plane.cols = 0;
     copy_explanation(&to->explanation, &from->explanation);
@@ -276,6 +307,8 @@ static void copy_snapshot(struct lab_snapshot *to,
         to->n_checks = 0;
     copy_curve(&to->losses);
     copy_curve(&to->accuracies);
+    copy_curve(&to->bits);
+    to->sample = copy_text(from->sample);
 }
 
 enum lab_status lab_session_snapshot(struct lab_session *s,

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "engine/decode.h"
+#include "engine/text.h"
 #include "session_priv.h"
 
 void lab_curve_add(struct lab_curve_buffer *c, int64_t iteration, double value)
@@ -57,6 +59,34 @@ int64_t lab_train_iterations(const struct lab_network_spec *spec,
                                         : DEFAULT_ITERATIONS;
 }
 
+static void keep_decoded(struct lab_session *s)
+{
+    struct lab_decoded decoded;
+    struct lab_str text;
+    lab_walk_decoded(s->walk, &decoded);
+    s->exact = decoded.exact;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(s->walk, i, &text); i++)
+        lab_str_add(&text, "\n");
+    snprintf(s->decoded, sizeof(s->decoded), "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* Counting takes a moment and is of the text alone: once. */
+static enum lab_status keep_bits(struct lab_session *s, double loss)
+{
+    const struct lab_data *data = lab_walk_data(s->walk);
+    struct lab_data_facts facts;
+    lab_data_get_facts(data, &facts);
+    if (!facts.text)
+        return LAB_OK;
+    s->bits_per_char = lab_data_bits(&facts, loss);
+    lab_curve_add(&s->bits, lab_walk_iteration(s->walk), s->bits_per_char);
+    if (!isnan(s->bits_order3))
+        return LAB_OK;
+    return lab_text_order3_bits(lab_data_text(data), &s->bits_order3);
+}
+
 static enum lab_status evaluate(struct lab_session *s)
 {
     double accuracy;
@@ -64,7 +94,9 @@ static enum lab_status evaluate(struct lab_session *s)
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
     if (!st && !isnan(accuracy)) {
         s->accuracy = accuracy;
+        keep_decoded(s);
         lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
+        st = keep_bits(s, loss);
     }
     return st;
 }
@@ -78,9 +110,19 @@ static enum lab_status finish_walked(struct lab_session *s)
     return st;
 }
 
+/* The losses that have come: those of iterations at speed come late. */
+static void take_news(struct lab_session *s)
+{
+    struct lab_iteration_news n;
+    while (lab_walk_news(s->walk, &n)) {
+        s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] =
+            (double)(n.end_ns - n.start_ns) / 1e6;
+        lab_curve_add(&s->losses, n.iteration, n.loss);
+    }
+}
+
 static enum lab_status one_iteration(struct lab_session *s, bool last)
 {
-    int64_t start = lab_clock_monotonic_ns();
     enum lab_status st = LAB_OK;
     /* The last one is walked, so that its steps can be looked at and undone. */
     if (last) {
@@ -89,11 +131,12 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
         while (!st && !lab_walk_at_end(s->walk));
     } else {
         st = lab_walk_iterate(s->walk);
+        /* Who waits for a certain loss hears of each before the next. */
+        if (!st && s->n_breaks > 0)
+            st = lab_walk_settle(s->walk);
     }
-    double ms = (double)(lab_clock_monotonic_ns() - start) / 1e6;
-    if (!last) /* a walked one has another cost */
-        s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] = ms;
-    if (!st)
+    take_news(s);
+    if (!st && last) /* a walked one has another cost: no time of it */
         lab_curve_add(&s->losses, lab_walk_iteration(s->walk),
                       lab_walk_loss(s->walk));
     return st;
@@ -133,13 +176,18 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
         evaluated = epoch_ended(s);
         if (evaluated)
             st = evaluate(s);
-        if (!st && lab_session_loss_break(s))
+        if (!st && s->n_breaks > 0 && lab_session_loss_break(s))
             break;
-        if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+        if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+            st = lab_walk_settle(s->walk); /* the snapshot shows the loss */
+            take_news(s);
             lab_session_serve_quick(s);
             lab_session_publish(s);
         }
     }
+    if (!st)
+        st = lab_walk_settle(s->walk); /* it was stopped in between */
+    take_news(s);
     if (!st && !evaluated)
         st = evaluate(s);
     if (st)

@@ -339,7 +339,17 @@ bool lab_session_is_quick(enum lab_command_kind kind)
 {
     return kind == LAB_DO_SHOW || kind == LAB_DO_EXPLAIN ||
            kind == LAB_DO_BREAK || kind == LAB_DO_DELETE ||
-           kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH;
+           kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH ||
+           kind == LAB_DO_SAMPLE || kind == LAB_DO_NEAR;
+}
+
+static enum lab_status answer_near(struct lab_session *s, const char *question)
+{
+    int64_t asked = s->near.asked;
+    enum lab_status st = lab_near_ask(s->walk, question, &s->near);
+    if (!st)
+        s->near.asked = asked + 1;
+    return st;
 }
 
 static enum lab_status do_quick(struct lab_session *s,
@@ -355,6 +365,8 @@ static enum lab_status do_quick(struct lab_session *s,
         return set_show(s, &c->show);
     case LAB_DO_EXPLAIN:
         return set_element(s, &c->element);
+    case LAB_DO_NEAR:
+        return answer_near(s, c->text);
     case LAB_DO_BREAK:
     case LAB_DO_WATCH:
         return lab_session_add_break(s, &info);
@@ -363,6 +375,9 @@ static enum lab_status do_quick(struct lab_session *s,
         return LAB_OK;
     case LAB_DO_UNWATCH:
         delete_breaks(s, 0, true, c->text);
+        return LAB_OK;
+    case LAB_DO_SAMPLE:
+        lab_session_sample(s, c);
         return LAB_OK;
     default:
         return LAB_OK;

@@ -74,6 +74,13 @@ static bool add_own(struct lab_variant_trial *c, const struct lab_op_def *op,
         return false;
     c->nodes[0].from = (char **)from;
     c->nodes[0].n_from = op->min_inputs;
+    if (own.chained) {
+        static char *const both[] = {(char *)"x", (char *)"n0"};
+        add_node(c, op, 0);
+        memcpy(c->nodes[1].attr, c->nodes[0].attr, sizeof(c->nodes[1].attr));
+        c->nodes[1].from = (char **)both;
+        c->nodes[1].n_from = 2;
+    }
     c->data[0].shape = own.x;
     c->data[1].shape.dim[0] = own.x.dim[0];
     c->spec.layout = own.nhwc ? LAB_NHWC : LAB_NCHW;
@@ -121,13 +128,14 @@ static void describe_trial(struct lab_variant_trial *c,
                            const struct lab_op_def *op,
                            const struct lab_op_trial *own)
 {
-    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c"};
+    static char *const names[] = {(char *)"a", (char *)"b", (char *)"c",
+                                  (char *)"d"};
     int n = 0;
     lab_network_spec_init(&c->spec);
     c->spec.nodes = c->nodes;
     c->spec.seed = 20;
     add_node(c, op, 0);
-    for (; n < 3 && own->in[n].rank > 0; n++) {
+    for (; n < 4 && own->in[n].rank > 0; n++) {
         c->from[n] = names[n];
         c->data[n] = (struct lab_tensor_spec){
             .name = names[n], .shape = own->in[n], .integers = true};
@@ -225,5 +233,7 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     if (st)
         lab_variant_forget(
             be->ops); /* it was not finished: the next call tries again */
+    else
+        lab_variant_withdraw_unserved();
     return st;
 }

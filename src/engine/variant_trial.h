@@ -11,13 +11,15 @@ struct lab_variant_trial {
     struct lab_network_spec spec;
     struct lab_node_spec nodes[LAB_TRIAL_NODES];
     char ids[LAB_TRIAL_NODES][32];
-    struct lab_tensor_spec data[4];
-    char *from[3];
+    struct lab_tensor_spec data[5];
+    char *from[4];
     struct lab_plan *plan;    /* float */
     struct lab_replica truth; /* double: the same tensors and steps */
     struct lab_backend *be;
     void *arena;  /* of plan, on be */
     char *before; /* truth's persistent part before the step */
+    char *first;  /* the same before the phase: groups start there */
+    bool group;   /* a group is being judged */
     float *host;  /* room for the largest tensor */
     struct lab_str *said;
 };

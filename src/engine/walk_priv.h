@@ -1,5 +1,7 @@
-/* walk_priv.h -- what walk.c, walk_back.c, walk_run.c and walk_eval.c share. */
+/* walk_priv.h -- what the files walk_*.c share. */
 #pragma once
+#include "engine/backend_graph.h"
+#include "engine/decode.h"
 #include "engine/walk.h"
 
 /* Parameters and state as an iteration found them. */
@@ -9,6 +11,28 @@ struct lab_walk_copy {
 };
 
 enum { LAB_WALK_COPIES = 64 };
+
+enum { LAB_WALK_NEWS = 64 };
+
+/* Iterations as graphs: walk_speed.c. */
+struct lab_walk_speed {
+    bool off;                /* asked for */
+    struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
+    bool warm;               /* it has run, a step at a time */
+    bool failed;             /* it cannot be captured */
+    struct lab_graph *graph;
+    void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
+    int64_t launched;
+    int64_t told;
+    int64_t queued_ns[LAB_GRAPH_AHEAD]; /* when each was launched */
+    int64_t last_end_ns;                /* of the one told last */
+    int64_t clock_offset_ns;            /* host's less device's */
+    bool clock_known;
+    int64_t data_of; /* the iteration whose data the arena has; -1: none */
+    struct lab_iteration_news news[LAB_WALK_NEWS]; /* a ring */
+    int64_t news_first;
+    int64_t news_end;
+};
 
 /* Before plan step `at` of an iteration; n_steps of the plan: its end. */
 struct lab_walk_place {
@@ -36,6 +60,7 @@ struct lab_walk {
     bool quiet; /* at speed: only the iteration and its loss are told */
     bool use_events;
     void *arena;
+    struct lab_decoder *decoder; /* decode.c; NULL until it is needed */
     void *eval_arena; /* activations of an evaluation; NULL until the first */
     struct lab_walk_copy copy[LAB_WALK_COPIES];
     int n_copies; /* slots in use: fewer when parameters are large */
@@ -53,6 +78,7 @@ struct lab_walk {
     bool open_iteration;
     int open_phase; /* -1: none */
     int open_node;
+    struct lab_walk_speed speed;
 };
 
 /* walk_run.c */
@@ -63,9 +89,16 @@ enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy);
 enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking);
 enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
 void lab_walk_close_ranges(struct lab_walk *w);
+/* Nothing of the iteration has run. */
+void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy);
+/* What a step has written, and when. */
+void lab_walk_mark_written(struct lab_walk *w,
+                           const struct lab_schedule_step *s, int64_t ns);
 enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
                                            const struct lab_schedule_step *s,
                                            void *base, bool training);
+/* walk_speed.c. Whatever looks at the walk or changes it settles it first. */
+void lab_walk_speed_release(struct lab_walk *w);
 /* walk_history.c */
 /* Index of the first step of `s` that reaches past plan step `at`. */
 int lab_walk_position_of(const struct lab_schedule *s, int at);
@@ -89,6 +122,19 @@ enum lab_status lab_walk_reserve_switch(struct lab_walk *w);
  * no reserve. */
 void lab_walk_note_schedule(struct lab_walk *w);
 void lab_walk_forget_switches(struct lab_walk *w);
+/* walk_eval.c: the held-back rows of a batch, into the memory of an
+ * evaluation; a tensor from there; the class of the largest score, or -1. */
+enum lab_status lab_walk_load_held(struct lab_walk *w, int64_t first);
+enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out);
+int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                        int64_t classes);
+/* decode.c: around the batches of an evaluation, after a batch has run
+ * forward. `out` has room for what the loss reads. */
+enum lab_status lab_walk_decode_begin(struct lab_walk *w);
+enum lab_status lab_walk_decode_batch(struct lab_walk *w, int64_t first,
+                                      int64_t rows, void *out);
+void lab_walk_decode_end(struct lab_walk *w);
+void lab_decoder_free(struct lab_decoder *d); /* NULL allowed */
 /* walk_back.c */
 /* Forgets what a schedule step of this iteration has written. */
 enum lab_status lab_walk_undo(struct lab_walk *w, int index);

@@ -64,7 +64,7 @@ const char **lab_front_names(struct lab_front *f, bool nodes, bool tensors,
     const struct lab_network_spec *s = f->spec;
     size_t n = 0;
     const char **names = lab_arena_array(
-        f->tree, (size_t)s->n_nodes + (size_t)s->data.n_tensors + 1,
+        f->tree, (size_t)s->n_nodes + (size_t)s->data.n_tensors + 2,
         sizeof(*names));
     if (!names) {
         lab_y_nomem(f->r);
@@ -80,6 +80,8 @@ const char **lab_front_names(struct lab_front *f, bool nodes, bool tensors,
     }
     if (tensors && s->data.source != LAB_DATA_INLINE)
         names[n++] = "x";
+    if (tensors && lab_data_source_more(s->data.source))
+        names[n++] = lab_data_source_more(s->data.source);
     *count = n;
     return names;
 }

@@ -28,6 +28,11 @@ LAB_C_BEGIN
 enum lab_status lab_front_tensor(struct lab_front *f,
                                  const struct lab_ynode *node,
                                  struct lab_tensor_spec *out);
+/* The same out of words: a mapping with `texts`. The first one of the data
+ * makes the vocabulary of them all. */
+enum lab_status lab_front_words(struct lab_front *f,
+                                const struct lab_ynode *node,
+                                struct lab_tensor_spec *out);
 /* A list of whole numbers, each at least `least`, into a shape. */
 enum lab_status lab_front_shape(struct lab_front *f,
                                 const struct lab_ynode *node, int64_t least,

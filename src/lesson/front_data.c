@@ -11,6 +11,8 @@ enum {
     CSV = 1 << LAB_DATA_CSV,
     TEXT = 1 << LAB_DATA_TEXT,
     FIBONACCI = 1 << LAB_DATA_FIBONACCI,
+    WORDS = 1 << LAB_DATA_WORDS,
+    REVERSE = 1 << LAB_DATA_REVERSE,
     OTHERS = ((1 << LAB_DATA_SOURCE_COUNT) - 1) & ~INLINE
 };
 
@@ -88,6 +90,24 @@ static enum lab_status take_context(struct lab_front *f,
     return lab_y_int(f->r, node, 1, 1 << 20, &f->spec->data.context);
 }
 
+static enum lab_status take_length(struct lab_front *f,
+                                   const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 20, &f->spec->data.length);
+}
+
+static enum lab_status take_alphabet(struct lab_front *f,
+                                     const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 20, &f->spec->data.alphabet);
+}
+
+static enum lab_status take_rows(struct lab_front *f,
+                                 const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 24, &f->spec->data.rows);
+}
+
 static enum lab_status take_label(struct lab_front *f,
                                   const struct lab_ynode *node)
 {
@@ -112,17 +132,39 @@ static enum lab_status take_gradient(struct lab_front *f,
     return lab_y_bool(f->r, node, &f->spec->data.gradient);
 }
 
+static enum lab_status take_model(struct lab_front *f,
+                                  const struct lab_ynode *node)
+{
+    static const char *const names[] = {"cbow", "skip_gram"};
+    size_t which = 0;
+    enum lab_status st = lab_y_choice(f->r, node, "model", names, 2, &which);
+    if (!st)
+        f->spec->data.skip_gram = which == 1;
+    return st;
+}
+
+static enum lab_status take_vocab(struct lab_front *f,
+                                  const struct lab_ynode *node)
+{
+    return lab_y_int(f->r, node, 1, 1 << 24, &f->spec->data.most_words);
+}
+
 static const struct data_key keys[] = {
     {"source", INLINE | OTHERS, take_source},
     {"gradient", INLINE, take_gradient},
-    {"path", OTHERS & ~FIBONACCI, take_path},
+    {"path", OTHERS & ~FIBONACCI & ~REVERSE, take_path},
     {"batch", OTHERS, take_batch},
     {"split", OTHERS, take_split},
     {"shuffle", OTHERS, take_shuffle},
-    {"context", TEXT | FIBONACCI, take_context},
+    {"context", TEXT | FIBONACCI | WORDS, take_context},
+    {"length", REVERSE, take_length},
+    {"alphabet", REVERSE, take_alphabet},
+    {"rows", REVERSE, take_rows},
     {"label", CSV, take_label},
     {"header", CSV, take_header},
     {"scale", CSV, take_scale},
+    {"model", WORDS, take_model},
+    {"vocab", WORDS, take_vocab},
 };
 enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
 
@@ -189,7 +231,10 @@ static enum lab_status take_other(struct lab_front *f,
     enum lab_status st = check_tensor_name(f, node);
     if (st)
         return st;
-    return lab_front_tensor(f, node, &d->tensors[d->n_tensors++]);
+    struct lab_tensor_spec *t = &d->tensors[d->n_tensors++];
+    if (node->kind == LAB_Y_MAP && lab_y_get(node, "texts"))
+        return lab_front_words(f, node, t);
+    return lab_front_tensor(f, node, t);
 }
 
 static enum lab_status take_key(struct lab_front *f,
@@ -234,9 +279,11 @@ static enum lab_status check_whole(struct lab_front *f,
         return lab_y_fail(f->r, node, LAB_E_PARSE,
                           "inline data has no y, which the loss compares "
                           "with: add y");
-    if (d->source == LAB_DATA_CSV && !d->path && !wrong)
+    if ((d->source == LAB_DATA_CSV || d->source == LAB_DATA_WORDS) &&
+        !d->path && !wrong)
         return lab_y_fail(f->r, node, LAB_E_PARSE,
-                          "source: csv needs the path of its file");
+                          "source: %s needs the path of its file",
+                          lab_data_source_name(d->source));
     return LAB_OK;
 }
 

@@ -278,7 +278,9 @@ static bool is_id(const char *s)
 
 static bool is_tensor(const struct lab_network_spec *spec, const char *name)
 {
-    if (strcmp(name, "x") == 0 || strcmp(name, "y") == 0)
+    const char *more = lab_data_source_more(spec->data.source);
+    if (strcmp(name, "x") == 0 || strcmp(name, "y") == 0 ||
+        (more && strcmp(name, more) == 0))
         return true;
     for (int i = 0; i < spec->data.n_tensors; i++) {
         if (strcmp(spec->data.tensors[i].name, name) == 0)

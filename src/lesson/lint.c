@@ -38,11 +38,20 @@ static void unknown(struct linter *l, struct lab_place at, const char *what,
 /* ---- the network ---- */
 
 /* MNIST's shapes are known without its files, which a lesson does not bring
- * along; false for sources whose shapes only their files know. */
+ * along, and so are those of a text's windows; false for sources whose shapes
+ * only their files know. */
 static bool known_shapes(const struct lab_data_spec *d,
                          struct lab_data_shapes *out)
 {
     enum { SIDE = 28 };
+    if (d->source == LAB_DATA_TEXT) {
+        int64_t window[] = {d->batch ? d->batch : 32,
+                            d->context ? d->context : 64};
+        struct lab_shape ids = lab_shape_make(2, window);
+        *out = (struct lab_data_shapes){
+            .batch = window[0], .x = ids, .y = ids, .y_integers = true};
+        return true;
+    }
     if (d->source != LAB_DATA_MNIST)
         return false;
     int64_t n = d->batch ? d->batch : 10;

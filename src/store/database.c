@@ -68,10 +68,21 @@ static unsigned long big_endian_4(const unsigned char *p)
            (unsigned long)p[2] << 8 | p[3];
 }
 
+bool lab_database_has_log(const char *path)
+{
+    struct lab_str log;
+    struct stat info;
+    lab_str_init(&log);
+    lab_str_addf(&log, "%s-wal", path);
+    bool found = stat(lab_str_text(&log), &info) == 0 && info.st_size > 0;
+    lab_str_release(&log);
+    return found;
+}
+
 /* The file's own header says how long the file must be. SQLite would find out
  * only when it needs a page that is not there, in the middle of a run. With a
  * write-ahead log beside it the newest pages may still be in the log. */
-static enum lab_status check_length(const char *path, bool has_log)
+enum lab_status lab_database_check_length(const char *path)
 {
     unsigned char h[HEADER_BYTES];
     struct stat info;
@@ -90,7 +101,7 @@ static enum lab_status check_length(const char *path, bool has_log)
                       path);
         goto out;
     }
-    if (n == 0 || has_log)
+    if (n == 0 || lab_database_has_log(path))
         goto out;
     unsigned long page = (unsigned long)h[16] << 8 | h[17];
     if (page == 1)
@@ -111,19 +122,7 @@ out:
     return st;
 }
 
-static bool has_log(const char *path)
-{
-    struct lab_str log;
-    struct stat info;
-    lab_str_init(&log);
-    lab_str_addf(&log, "%s-wal", path);
-    bool found = stat(lab_str_text(&log), &info) == 0 && info.st_size > 0;
-    lab_str_release(&log);
-    return found;
-}
-
-/* A path as an SQLite URI, so that no character of it means anything. */
-static void add_uri(struct lab_str *uri, const char *path, const char *query)
+void lab_database_uri(struct lab_str *uri, const char *path, const char *query)
 {
     lab_str_add(uri, path[0] == '/' ? "file://" : "file:");
     for (const char *p = path; *p; p++) {
@@ -140,7 +139,7 @@ static enum lab_status connect_to(struct lab_database *db, const char *query)
     struct lab_str uri;
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
     lab_str_init(&uri);
-    add_uri(&uri, db->path, query);
+    lab_database_uri(&uri, db->path, query);
     if (uri.failed) {
         lab_str_release(&uri);
         return lab_fail(LAB_E_NOMEM, "%s: no memory", db->path);
@@ -153,6 +152,13 @@ static enum lab_status connect_to(struct lab_database *db, const char *query)
     lab_str_release(&uri);
     if (rc)
         return lab_database_error(db, "opening it");
+    db->query = query;
+    /* What is in a file may have been put there: no function, trigger or view
+     * of its schema runs here. */
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_extended_result_codes(db->sql, 1);
     sqlite3_busy_timeout(db->sql, db->busy_timeout_ms);
     return LAB_OK;
@@ -168,7 +174,7 @@ static enum lab_status connect_for_reading(struct lab_database *db)
         st = lab_database_int(db, "PRAGMA schema_version", 0, &ignored);
     int rc = sqlite3_errcode(db->sql) & 0xFF;
     if (st && (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) &&
-        access(db->path, R_OK) == 0 && !has_log(db->path))
+        access(db->path, R_OK) == 0 && !lab_database_has_log(db->path))
         st = connect_to(db, "?mode=ro&immutable=1");
     return st;
 }
@@ -304,7 +310,7 @@ enum lab_status lab_database_open(struct lab_database **out, const char *path,
     if (options && options->busy_timeout_ms > 0)
         db->busy_timeout_ms = options->busy_timeout_ms;
     db->read_only = options && options->read_only;
-    st = check_length(path, has_log(path));
+    st = lab_database_check_length(path);
     if (st == LAB_OK)
         st = db->read_only ? open_for_reading(db) : open_for_writing(db);
     if (st) {

@@ -4,6 +4,7 @@
  * edit a step that has been released: add one. */
 static const struct lab_migration migrations[] = {
     {lab_sql_schema},
+    {lab_sql_schema_2},
 };
 
 const struct lab_migration *lab_database_migrations(int *count)

@@ -2,22 +2,30 @@
 
 #include "row.h"
 
+/* Where the rows come from that are picked for the first page of a sort: a
+ * narrow scan, without the names and steps of every row. */
+enum pick { PICK_NOT, PICK_KERNEL, PICK_NAME, PICK_OP, PICK_STEP };
+
 /* The only text that is put into a query comes from this table. */
 static const struct {
     const char *name;
     const char *expression;
+    enum pick pick;
 } sorts[LAB_KERNEL_SORT_COUNT] = {
-    [LAB_KERNEL_BY_ROW] = {"row", "o.kernelRow"},
-    [LAB_KERNEL_BY_START] = {"start", "k.start"},
-    [LAB_KERNEL_BY_TIME] = {"time", "k.end - k.start"},
-    [LAB_KERNEL_BY_NAME] = {"name", "demangled.value"},
-    [LAB_KERNEL_BY_STEP] = {"step", "s.stepIndex"},
-    [LAB_KERNEL_BY_GRID] = {"grid", "k.gridX * k.gridY * k.gridZ"},
-    [LAB_KERNEL_BY_BLOCK] = {"block", "k.blockX * k.blockY * k.blockZ"},
-    [LAB_KERNEL_BY_REGISTERS] = {"registers", "k.registersPerThread"},
+    [LAB_KERNEL_BY_ROW] = {"row", "o.kernelRow", PICK_NOT},
+    [LAB_KERNEL_BY_START] = {"start", "k.start", PICK_KERNEL},
+    [LAB_KERNEL_BY_TIME] = {"time", "k.end - k.start", PICK_KERNEL},
+    [LAB_KERNEL_BY_NAME] = {"name", "demangled.value", PICK_NAME},
+    [LAB_KERNEL_BY_STEP] = {"step", "s.stepIndex", PICK_STEP},
+    [LAB_KERNEL_BY_GRID] = {"grid", "k.gridX * k.gridY * k.gridZ", PICK_KERNEL},
+    [LAB_KERNEL_BY_BLOCK] = {"block", "k.blockX * k.blockY * k.blockZ",
+                             PICK_KERNEL},
+    [LAB_KERNEL_BY_REGISTERS] = {"registers", "k.registersPerThread",
+                                 PICK_KERNEL},
     [LAB_KERNEL_BY_SHARED] = {"shared",
-                              "k.staticSharedMemory + k.dynamicSharedMemory"},
-    [LAB_KERNEL_BY_OCCUPANCY] = {"occupancy", "o.occupancy_pct"},
+                              "k.staticSharedMemory + k.dynamicSharedMemory",
+                              PICK_KERNEL},
+    [LAB_KERNEL_BY_OCCUPANCY] = {"occupancy", "o.occupancy_pct", PICK_OP},
 };
 
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort)
@@ -38,9 +46,7 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->short_name = lab_column_text(&c);
     r->start_ns = lab_column_int(&c);
     r->end_ns = lab_column_int(&c);
-    r->time_ns = r->start_ns == LAB_UNKNOWN || r->end_ns == LAB_UNKNOWN
-                     ? LAB_UNKNOWN
-                     : r->end_ns - r->start_ns;
+    r->time_ns = lab_span_ns(r->start_ns, r->end_ns);
     r->device = lab_column_int(&c);
     r->context = lab_column_int(&c);
     r->stream = lab_column_int(&c);
@@ -62,15 +68,176 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->active_blocks_per_sm = lab_column_int(&c);
 }
 
+/* Where a run's kernels lie, and what may be taken for granted. */
+struct stretch {
+    int64_t first;
+    int64_t last;
+    bool ended; /* every step knows its kernels */
+    bool alone; /* no other run has a row between these */
+};
+
+static enum lab_status find_stretch(struct lab_database *db, int64_t run,
+                                    struct stretch *out)
+{
+    sqlite3_stmt *stmt;
+    *out = (struct stretch){0, INT64_MAX, false, false};
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT kernelRowFirst, kernelRowLast, status IN ('done', 'cancelled', "
+        "'failed'), NOT EXISTS (SELECT 1 FROM run AS r WHERE r.id <> run.id "
+        "AND (r.kernelRowFirst IS NULL OR (r.kernelRowFirst <= "
+        "run.kernelRowLast AND r.kernelRowLast >= run.kernelRowFirst))) FROM "
+        "run WHERE id = ?1",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    struct lab_columns c = {stmt, 0};
+    if (rc == SQLITE_ROW) {
+        int64_t first = lab_column_int(&c);
+        int64_t last = lab_column_int(&c);
+        bool known = first != LAB_UNKNOWN && last != LAB_UNKNOWN;
+        out->ended = lab_column_int(&c) == 1 && known;
+        out->alone = lab_column_int(&c) == 1 && known;
+        if (known) {
+            out->first = first;
+            out->last = last;
+        }
+    }
+    return lab_query_end(db, stmt, rc);
+}
+
+/* ---- the rows of a page ---- */
+
+struct page {
+    int64_t *rows;
+    int64_t n;
+};
+
+static bool is_filtered(const struct lab_kernel_filter *f)
+{
+    return f->step_index != LAB_UNKNOWN || f->iteration != LAB_UNKNOWN;
+}
+
+/* Of some steps of a run that has ended. As recorded is the order of their
+ * executions, which needs no sort: the page is full soon. */
+static void add_step_pick(const struct lab_kernel_filter *f,
+                          struct lab_str *sql)
+{
+    bool recorded = f->sort == LAB_KERNEL_BY_ROW;
+    const char *key = recorded ? "s.exec" : sorts[f->sort].expression;
+    const char *turn = f->descending ? "DESC" : "ASC";
+    lab_str_addf(sql,
+                 "SELECT o.kernelRow FROM step AS s CROSS JOIN op_kernel AS o "
+                 "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast "
+                 "AND o.runId = s.runId AND o.stepExec = s.exec CROSS JOIN "
+                 "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow "
+                 "WHERE s.runId = ?1 AND (?2 IS NULL OR s.stepIndex = ?2) AND "
+                 "(?3 IS NULL OR s.iteration = ?3) AND o.kernelRow BETWEEN ?6 "
+                 "AND ?7 ORDER BY %s %s%s, o.kernelRow %s",
+                 key, turn, recorded ? "" : " NULLS LAST",
+                 recorded ? turn : "");
+}
+
+static enum lab_status make_pick(const struct lab_kernel_filter *f,
+                                 const struct stretch *at, struct lab_str *sql)
+{
+    const char *key = sorts[f->sort].expression;
+    const char *turn = f->descending ? "DESC" : "ASC";
+    const char *mine = at->alone ? "" : " AND k.runId = ?1";
+    enum pick pick = sorts[f->sort].pick;
+    if (is_filtered(f))
+        pick = PICK_NOT;
+    switch (pick) {
+    case PICK_NOT:
+        add_step_pick(f, sql);
+        break;
+    case PICK_NAME:
+        lab_str_addf(sql,
+                     "WITH name AS MATERIALIZED (SELECT id, row_number() OVER "
+                     "(ORDER BY value) AS rank FROM StringIds) SELECT "
+                     "k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT "
+                     "JOIN name ON name.id = k.demangledName WHERE k.kernelRow "
+                     "BETWEEN ?6 AND ?7%s ORDER BY name.rank %s NULLS LAST, "
+                     "k.kernelRow",
+                     mine, turn);
+        break;
+    case PICK_OP:
+        lab_str_addf(sql,
+                     "SELECT o.kernelRow FROM op_kernel AS o WHERE o.kernelRow "
+                     "BETWEEN ?6 AND ?7 AND o.runId = ?1 ORDER BY %s %s NULLS "
+                     "LAST, o.kernelRow",
+                     key, turn);
+        break;
+    case PICK_STEP: /* the first steps have at least so many kernels */
+        lab_str_addf(sql,
+                     "SELECT o.kernelRow FROM (SELECT exec, stepIndex, "
+                     "kernelRowFirst, kernelRowLast FROM step WHERE runId = ?1 "
+                     "AND kernelCount > 0 AND stepIndex IS NOT NULL ORDER BY "
+                     "stepIndex %s, kernelRowFirst LIMIT ?4 + ?5) AS s CROSS "
+                     "JOIN op_kernel AS o ON o.kernelRow BETWEEN "
+                     "s.kernelRowFirst AND s.kernelRowLast AND o.stepExec = "
+                     "s.exec AND o.runId = ?1 WHERE o.kernelRow BETWEEN ?6 AND "
+                     "?7 ORDER BY s.stepIndex %s, o.kernelRow",
+                     turn, turn);
+        break;
+    default:
+        lab_str_addf(sql,
+                     "SELECT k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
+                     "WHERE k.kernelRow BETWEEN ?6 AND ?7%s ORDER BY %s %s "
+                     "NULLS LAST, k.kernelRow",
+                     mine, key, turn);
+    }
+    lab_str_add(sql, " LIMIT ?4 OFFSET ?5");
+    return sql->failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+                       : LAB_OK;
+}
+
+static void bind_filter(sqlite3_stmt *stmt, int64_t run,
+                        const struct lab_kernel_filter *f,
+                        const struct stretch *at)
+{
+    sqlite3_bind_int64(stmt, 1, run);
+    lab_bind_int(stmt, 2, f->step_index);
+    lab_bind_int(stmt, 3, f->iteration);
+    sqlite3_bind_int64(stmt, 4, f->limit > 0 ? f->limit : -1);
+    sqlite3_bind_int64(stmt, 5, f->offset);
+    sqlite3_bind_int64(stmt, 6, at->first);
+    sqlite3_bind_int64(stmt, 7, at->last);
+}
+
+static enum lab_status pick_rows(struct lab_database *db, int64_t run,
+                                 const struct lab_kernel_filter *f,
+                                 const struct stretch *at, struct page *page)
+{
+    struct lab_str sql;
+    sqlite3_stmt *stmt = NULL;
+    int rc = SQLITE_DONE;
+    lab_str_init(&sql);
+    enum lab_status st = make_pick(f, at, &sql);
+    if (st == LAB_OK)
+        st = lab_database_prepare(db, lab_str_text(&sql), &stmt);
+    lab_str_release(&sql);
+    if (st)
+        return st;
+    bind_filter(stmt, run, f, at);
+    while (page->n < f->limit && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        page->rows[page->n++] = sqlite3_column_int64(stmt, 0);
+    return lab_query_end(db, stmt, rc);
+}
+
+/* ---- rows with everything ---- */
+
 static enum lab_status prepare_kernels(struct lab_database *db,
                                        const struct lab_kernel_filter *filter,
-                                       sqlite3_stmt **out)
+                                       bool by_steps, sqlite3_stmt **out)
 {
     struct lab_str sql;
     enum lab_status st;
     const char *key = sorts[filter->sort].expression;
     lab_str_init(&sql);
-    lab_str_add(&sql, lab_sql_kernels);
+    lab_str_add(&sql, by_steps ? lab_sql_kernels_of_steps : lab_sql_kernels);
     lab_str_add(&sql, "ORDER BY ");
     if (filter->sort != LAB_KERNEL_BY_ROW)
         lab_str_addf(&sql, "%s %s NULLS LAST, ", key,
@@ -86,29 +253,96 @@ static enum lab_status prepare_kernels(struct lab_database *db,
     return st;
 }
 
-enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
-                                  const struct lab_kernel_filter *filter,
-                                  lab_kernel_row_fn *each, void *user)
+static enum lab_status query_all(struct lab_database *db, int64_t run,
+                                 const struct lab_kernel_filter *filter,
+                                 const struct stretch *at,
+                                 lab_kernel_row_fn *each, void *user)
 {
     sqlite3_stmt *stmt;
     struct lab_kernel_row row;
     int rc;
-    if ((unsigned)filter->sort >= LAB_KERNEL_SORT_COUNT)
-        return lab_fail(LAB_E_ARG, "kernels have no such column to sort by");
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = prepare_kernels(db, filter, &stmt);
+    bool filtered = is_filtered(filter);
+    enum lab_status st =
+        prepare_kernels(db, filter, filtered && at->ended, &stmt);
     if (st)
         return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    lab_bind_int(stmt, 2, filter->step_index);
-    lab_bind_int(stmt, 3, filter->iteration);
-    sqlite3_bind_int64(stmt, 4, filter->limit > 0 ? filter->limit : -1);
-    sqlite3_bind_int64(stmt, 5, filter->offset);
+    bind_filter(stmt, run, filter, at);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         read_kernel(stmt, &row);
         if (!each(user, &row))
             break;
     }
     return lab_query_end(db, stmt, rc);
+}
+
+static enum lab_status query_page(struct lab_database *db, int64_t run,
+                                  const struct page *page,
+                                  lab_kernel_row_fn *each, void *user)
+{
+    const struct lab_kernel_filter one = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN};
+    sqlite3_stmt *stmt;
+    struct lab_kernel_row row;
+    bool more = true;
+    enum lab_status st = prepare_kernels(db, &one, false, &stmt);
+    if (st)
+        return st;
+    for (int64_t i = 0; i < page->n && more && st == LAB_OK; i++) {
+        const struct stretch at = {.first = page->rows[i],
+                                   .last = page->rows[i]};
+        bind_filter(stmt, run, &one, &at);
+        int rc = sqlite3_step(stmt);
+        if (rc == SQLITE_ROW) {
+            read_kernel(stmt, &row);
+            more = each(user, &row);
+        } else if (rc != SQLITE_DONE) {
+            st = lab_database_error(db, "reading it");
+        }
+        sqlite3_reset(stmt);
+    }
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+/* A page of a sort is picked first. false: by the whole query. */
+static bool is_picked(const struct lab_kernel_filter *f,
+                      const struct stretch *at)
+{
+    enum { MOST = 100000 };
+    enum pick pick = sorts[f->sort].pick;
+    if (f->limit <= 0 || f->limit > MOST || f->offset < 0 ||
+        f->offset > INT32_MAX)
+        return false;
+    if (is_filtered(f))
+        return at->ended && pick != PICK_NAME;
+    return pick != PICK_NOT && (pick != PICK_STEP || at->ended);
+}
+
+enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
+                                  const struct lab_kernel_filter *filter,
+                                  lab_kernel_row_fn *each, void *user)
+{
+    struct stretch at;
+    struct page page = {0};
+    if ((unsigned)filter->sort >= LAB_KERNEL_SORT_COUNT)
+        return lab_fail(LAB_E_ARG, "kernels have no such column to sort by");
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st == LAB_OK)
+        st = find_stretch(db, run, &at);
+    if (st)
+        return st;
+    if (!is_picked(filter, &at))
+        return query_all(db, run, filter, &at, each, user);
+    page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
+    if (!page.rows)
+        return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
+    st = pick_rows(db, run, filter, &at, &page);
+    /* Kernels of no step come last: the steps did not fill the page. */
+    bool short_page = sorts[filter->sort].pick == PICK_STEP &&
+                      !is_filtered(filter) && page.n < filter->limit;
+    if (st == LAB_OK)
+        st = short_page ? query_all(db, run, filter, &at, each, user)
+                        : query_page(db, run, &page, each, user);
+    lab_free(page.rows);
+    return st;
 }

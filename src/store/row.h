@@ -12,6 +12,11 @@ int64_t lab_column_int(struct lab_columns *c);      /* NULL: LAB_UNKNOWN */
 double lab_column_real(struct lab_columns *c);      /* NULL: NaN */
 const char *lab_column_text(struct lab_columns *c); /* NULL: NULL */
 
+/* Sums and differences that may not exist: what is in a file may be anything.
+ * LAB_UNKNOWN where one is unknown or the result has no room. */
+int64_t lab_add_ns(int64_t a, int64_t b);
+int64_t lab_span_ns(int64_t start, int64_t end);
+
 /* LAB_E_NOTFOUND where there is no such run. */
 enum lab_status lab_query_require_run(struct lab_database *db, int64_t run);
 /* After the last sqlite3_step(): an error, or none. Finalizes. */

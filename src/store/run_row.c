@@ -68,9 +68,10 @@ static const char run_sql[] =
     "INSERT INTO run (status, lesson, lessonPath, title, backend, device, "
     "chip, computeCapability, smCount, driver, runtime, precision, seed, "
     "batch, variants, version, commitId, hostname, user, pid, processStart, "
-    "started, started_ns, timeSource, counters, countersReason, rank) "
+    "started, started_ns, timeSource, counters, countersReason, rank, uuid) "
     "VALUES ('running', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-    "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+    "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, "
+    "?27)";
 
 static void bind_who(sqlite3_stmt *s, int i)
 {
@@ -86,12 +87,27 @@ static void bind_who(sqlite3_stmt *s, int i)
     sqlite3_bind_int64(s, i + 3, lab_process_start(getpid()));
 }
 
+/* A random one, RFC 9562 version 4. */
+static void add_uuid(char out[37])
+{
+    unsigned char b[16];
+    size_t n = 0;
+    sqlite3_randomness(sizeof(b), b);
+    b[6] = (unsigned char)((b[6] & 0x0F) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3F) | 0x80);
+    for (int i = 0; i < 16; i++)
+        n += (size_t)snprintf(out + n, 37 - n, "%s%02x",
+                              i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                              b[i]);
+}
+
 static void bind_run(sqlite3_stmt *s, const struct lab_run_info *info,
                      int64_t now)
 {
     const struct lab_run_device *d = &info->device;
     char capability[48];
     char started[32];
+    char uuid[37];
     const char *const texts[] = {info->lesson,  info->lesson_path, info->title,
                                  info->backend, d->name,           d->chip};
     int i = 1;
@@ -120,6 +136,8 @@ static void bind_run(sqlite3_stmt *s, const struct lab_run_info *info,
     lab_bind_text(s, i++, info->counters);
     lab_bind_text(s, i++, info->counters_reason);
     sqlite3_bind_int64(s, i++, info->rank == LAB_UNKNOWN ? 0 : info->rank);
+    add_uuid(uuid);
+    lab_bind_text(s, i++, uuid);
 }
 
 /* Runs `stmt` once and finalizes it. */
@@ -293,9 +311,8 @@ enum lab_status lab_run_row_end(struct lab_database *db, int64_t run,
     sqlite3_bind_int64(s, 17, (int64_t)ring->high_water);
     sqlite3_bind_int64(s, 18, (int64_t)end->state->lost);
     lab_bind_text(s, 19, end->state->failed ? end->state->error : NULL);
-    lab_bind_int(s, 20,
-                 end->first_kernel_row ? end->first_kernel_row : LAB_UNKNOWN);
-    lab_bind_int(s, 21,
-                 end->first_kernel_row ? end->last_kernel_row : LAB_UNKNOWN);
+    /* none: between 1 and 0, so that nobody looks through all rows for them */
+    lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
+    lab_bind_int(s, 21, end->last_kernel_row);
     return run_statement(db, s);
 }

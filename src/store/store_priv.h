@@ -9,6 +9,7 @@ struct lab_database {
     sqlite3 *sql;
     char *path;
     bool read_only;
+    const char *query; /* of the URI that it was opened with */
     int busy_timeout_ms;
 };
 
@@ -37,6 +38,12 @@ enum lab_status lab_database_prepare(struct lab_database *db, const char *sql,
  */
 enum lab_status lab_database_int(struct lab_database *db, const char *sql,
                                  int64_t fallback, int64_t *out);
+/* A path as an SQLite URI, so that no character of it means anything. */
+void lab_database_uri(struct lab_str *uri, const char *path, const char *query);
+/* Whether a write-ahead log with something in it lies beside the file. */
+bool lab_database_has_log(const char *path);
+/* Whether the file begins like a database and is as long as it says. */
+enum lab_status lab_database_check_length(const char *path);
 /* Undoes an open transaction; keeps this thread's error text. */
 void lab_database_rollback(struct lab_database *db);
 

@@ -2,10 +2,13 @@
 #pragma once
 
 extern const char lab_sql_schema[];
+extern const char lab_sql_schema_2[];
+extern const char lab_sql_nsys_schema[];
 extern const char lab_devices_csv[];
 extern const char lab_sql_runs[];
-extern const char lab_sql_steps[];
 extern const char lab_sql_kernels[];
+extern const char lab_sql_kernels_of_steps[];
+extern const char lab_sql_kernel_times[];
 extern const char lab_sql_losses[];
 extern const char lab_sql_delete_run[];
 extern const char lab_sql_timeline_passes[];
@@ -17,3 +20,5 @@ extern const char lab_sql_timeline_kernels[];
 extern const char lab_sql_timeline_copies[];
 extern const char lab_sql_timeline_sets[];
 extern const char lab_sql_timeline_memory[];
+extern const char lab_sql_run_base[];
+extern const char lab_sql_trace[];

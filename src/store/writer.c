@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "insert.h"
+#include "store/time_sum.h"
 #include "trace/intern.h"
 
 enum {
@@ -176,6 +177,9 @@ static void end_run(struct work *w)
     enum lab_status st = lab_run_row_end(writer->db, writer->run, &end);
     if (st)
         note_failure(w, st);
+    /* Not a record that could be lost: readers add up what is not kept. */
+    if (!w->failed && lab_time_sums_keep(writer->db, writer->run))
+        lab_database_rollback(writer->db);
 }
 
 static void *write_records(void *arg)

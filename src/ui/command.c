@@ -41,12 +41,17 @@ static const struct lab_ui_command_word WORDS[] = {
      "the node runs another implementation"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER",
      "its gradient against central differences"},
+    {LAB_COMMAND_NEAR, "near", "near WORDS",
+     "words near king, or near king - man + woman"},
     {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
      "hardware counters of what has run"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
+    {LAB_COMMAND_SAMPLE, "sample", "sample [N] [t=TEMPERATURE] [k=TOP] [TEXT]",
+     "the network writes N characters, going on from TEXT"},
     {LAB_COMMAND_LIST, "list",
-     "list [steps | breaks | tensors | variants | notes]", "what there is"},
+     "list [steps | breaks | tensors | variants | words | notes]",
+     "what there is"},
     {LAB_COMMAND_HELP, "help", "help [WORD]", "these words, or one of them"},
     {LAB_COMMAND_QUIT, "quit", "quit", "end"},
 };
@@ -92,6 +97,7 @@ struct line {
     char text[LINE_BYTES];
     char *token[TOKENS];
     int count;
+    bool more; /* words than fit: only a text may have them */
     const struct lab_ui_command_word *word;
 };
 
@@ -307,6 +313,64 @@ static enum lab_status parse_names(const struct line *l, int least, int most,
     return st;
 }
 
+static enum lab_status parse_temperature(const struct line *l, const char *text,
+                                         double *out)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v >= 0 && v <= 100))
+        return lab_fail(LAB_E_PARSE,
+                        "%s: the temperature \"%s\" is no number from 0 to "
+                        "100",
+                        l->word->word, text);
+    *out = v;
+    return LAB_OK;
+}
+
+/* What is left after the numbers is text, blanks and all. */
+static enum lab_status parse_sample(const struct line *l, const char *raw,
+                                    struct lab_ui_command *c)
+{
+    enum lab_status st = LAB_OK;
+    int i = 1;
+    c->n = LAB_COMMAND_ALL;
+    for (; i < l->count && !st; i++) {
+        const char *word = l->token[i];
+        if (i == 1 && strspn(word, "0123456789") == strlen(word))
+            st = parse_int(l, word, 1, &c->n);
+        else if (strncmp(word, "t=", 2) == 0)
+            st = parse_temperature(l, word + 2, &c->value);
+        else if (strncmp(word, "k=", 2) == 0)
+            st = parse_int(l, word + 2, 1, &c->top_k);
+        else
+            break;
+    }
+    if (st || i >= l->count)
+        return st;
+    const char *text = raw + (l->token[i] - l->text);
+    size_t n = strcspn(text, "\r\n");
+    if (n >= LAB_COMMAND_ARG_BYTES)
+        return fail_usage(l, "the text is too long");
+    memcpy(c->arg, text, n);
+    c->arg[n] = '\0';
+    return LAB_OK;
+}
+
+/* "king - man + woman": blanks between them or none. */
+static enum lab_status parse_words(const struct line *l,
+                                   struct lab_ui_command *c)
+{
+    char joined[LINE_BYTES] = "";
+    if (l->count < 2)
+        return fail_usage(l, "near which word?");
+    for (int i = 1; i < l->count; i++) {
+        if (i > 1)
+            strncat(joined, " ", sizeof(joined) - strlen(joined) - 1);
+        strncat(joined, l->token[i], sizeof(joined) - strlen(joined) - 1);
+    }
+    return keep_arg(l, joined, c->arg);
+}
+
 /* Which steps' counters: of this one, its node, or all that has run. */
 static enum lab_status parse_scope(const struct line *l,
                                    struct lab_ui_command *c)
@@ -323,10 +387,12 @@ static enum lab_status parse_scope(const struct line *l,
     return fail_nearest("scope", c->arg, scopes, SCOPES);
 }
 
-static enum lab_status parse_rest(const struct line *l,
+static enum lab_status parse_rest(const struct line *l, const char *raw,
                                   struct lab_ui_command *c)
 {
     switch (c->kind) {
+    case LAB_COMMAND_SAMPLE:
+        return parse_sample(l, raw, c);
     case LAB_COMMAND_STEP:
     case LAB_COMMAND_NEXT:
     case LAB_COMMAND_BACK:
@@ -345,6 +411,8 @@ static enum lab_status parse_rest(const struct line *l,
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
         return parse_element(l, c);
+    case LAB_COMMAND_NEAR:
+        return parse_words(l, c);
     case LAB_COMMAND_VARIANT:
         return parse_names(l, 2, 2, c);
     case LAB_COMMAND_WATCH:
@@ -371,9 +439,10 @@ static enum lab_status cut(const char *line, struct line *l)
     strcpy(l->text, line);
     for (char *t = strtok_r(l->text, " \t\r\n", &save); t;
          t = strtok_r(NULL, " \t\r\n", &save)) {
-        if (l->count == TOKENS)
-            return lab_fail(LAB_E_PARSE, "too many words after \"%s\"",
-                            l->token[0]);
+        if (l->count == TOKENS) {
+            l->more = true;
+            return LAB_OK;
+        }
         l->token[l->count++] = t;
     }
     return LAB_OK;
@@ -387,9 +456,12 @@ enum lab_status lab_ui_command_parse(const char *line,
     enum lab_status st = cut(line, &l);
     if (!st && l.count > 0) {
         st = find_word(&l);
+        if (l.more && (st || l.word->kind != LAB_COMMAND_SAMPLE))
+            st = lab_fail(LAB_E_PARSE, "too many words after \"%s\"",
+                          l.token[0]);
         if (!st) {
             c.kind = l.word->kind;
-            st = parse_rest(&l, &c);
+            st = parse_rest(&l, line, &c);
         }
     }
     if (!st)

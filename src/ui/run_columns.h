@@ -4,6 +4,33 @@
 #include "ui/models.h"
 #include "ui/table.h"
 
-extern const struct lab_table_ops lab_run_columns;    /* lab_ui_run_row ** */
-extern const struct lab_table_ops lab_step_columns;   /* lab_ui_step_row ** */
+extern const struct lab_table_ops lab_run_columns;     /* lab_ui_run_row ** */
+extern const struct lab_table_ops lab_step_columns;    /* lab_ui_step_row ** */
+extern const struct lab_table_ops lab_compare_columns; /* below */
 extern const struct lab_table_ops lab_kernel_columns; /* lab_ui_kernel_row ** */
+
+/* What a table of lab_compare_columns points at: some of the rows. */
+struct lab_compare_list {
+    const struct lab_ui_compare_row *rows;
+    const int64_t *shown; /* indices of rows */
+};
+
+/* A column of the other run follows that of the reference. */
+enum {
+    LAB_COMPARE_LEVEL,
+    LAB_COMPARE_PHASE,
+    LAB_COMPARE_NAME,
+    LAB_COMPARE_MEDIAN,
+    LAB_COMPARE_OTHER,
+    LAB_COMPARE_DIFFERENCE,
+    LAB_COMPARE_SPEED_UP,
+    LAB_COMPARE_P,
+    LAB_COMPARE_VERDICT,
+    LAB_COMPARE_COUNT,
+    LAB_COMPARE_OTHER_COUNT,
+    LAB_COMPARE_MAD,
+    LAB_COMPARE_OTHER_MAD,
+    LAB_COMPARE_RATE,
+    LAB_COMPARE_OTHER_RATE,
+    LAB_COMPARE_COLUMNS
+};

@@ -121,15 +121,19 @@ static const char *leaf_name(const char *step, const char *node)
     return step;
 }
 
-/* Whether step i is the only one of its node in its phase. */
-static bool stands_alone(const struct lab_schedule *s, int i)
+/* Whether step i is the only one of its node in its phase; the last of a
+ * block's inner nodes has the block's id, and is not alone among them. */
+static bool stands_alone(const struct lab_plan *plan,
+                         const struct lab_schedule *s, int i)
 {
     const struct lab_schedule_step *a = &s->steps[i];
+    const char *id = plan->nodes[a->depth_node].id;
     for (int k = -1; k <= 1; k += 2) {
         if (i + k < 0 || i + k >= s->n_steps)
             continue;
         const struct lab_schedule_step *b = &s->steps[i + k];
-        if (b->depth_node == a->depth_node && b->step->phase == a->step->phase)
+        if (b->step->phase == a->step->phase &&
+            common_parts(plan->nodes[b->depth_node].id, id) > 0)
             return false;
     }
     return true;
@@ -149,7 +153,7 @@ static void add_step(struct making *m, const struct lab_plan *plan,
     const char *name = step->name;
     const char *dot = strrchr(id, '.');
     bool same = strcmp(id, lab_phase_name(step->phase)) == 0;
-    if (same || (stands_alone(s, i) && !dot)) {
+    if (same || (stands_alone(plan, s, i) && !dot)) {
         close_to(m, 1, i);
         m->node = NULL;
     } else if (!m->node || strcmp(m->node, id) != 0) {

@@ -42,6 +42,19 @@ static enum lab_status load_kernels(struct run_state *st)
     return lab_table_set_count(&st->kernels, count);
 }
 
+/* The cursor onto the step that was asked for. */
+static void select_step(struct run_state *st)
+{
+    for (int64_t i = 0; st->args.step && i < st->steps.count; i++) {
+        const struct lab_ui_step_row *row = &st->step_rows[i];
+        if (strcmp(row->name, st->args.step) == 0 &&
+            (!st->args.phase || strcmp(row->phase, st->args.phase) == 0)) {
+            lab_table_select(&st->steps, i);
+            return;
+        }
+    }
+}
+
 static enum lab_status load(struct run_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
@@ -52,6 +65,8 @@ static enum lab_status load(struct run_state *st)
         status = lab_table_set_count(&st->steps, count);
     for (int64_t i = 0; i < count && !status; i++)
         st->has_kernels = st->has_kernels || st->step_rows[i].kernels > 0;
+    if (!status)
+        select_step(st);
     if (!status)
         status = load_kernels(st);
     if (!status)

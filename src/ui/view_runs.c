@@ -7,14 +7,47 @@
 #include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_DELETE = LAB_ACT_OWN, ACT_RELOAD, ACT_TIMELINE };
+enum {
+    ACT_DELETE = LAB_ACT_OWN,
+    ACT_RELOAD,
+    ACT_MARK,
+    ACT_COMPARE,
+    ACT_TIMELINE
+};
 enum { ASK_DELETE = 1 };
+
+/* The first member is what lab_run_columns reads. */
+struct marked_rows {
+    const struct lab_ui_run_row *rows;
+    int64_t marked[2]; /* runs to compare; -1: none */
+};
 
 struct runs_state {
     const struct lab_runs_model *model;
-    const struct lab_ui_run_row *rows;
+    struct marked_rows list;
+    struct lab_table_ops columns;
     struct lab_table table;
 };
+
+/* A marked run has a '*' at its number. */
+static void marked_cell(const void *user, int64_t row, int column, char *out,
+                        size_t cap, enum lab_role *role)
+{
+    const struct marked_rows *list = user;
+    int64_t run = list->rows[row].run;
+    char text[LAB_TABLE_CELL_BYTES];
+    lab_run_columns.cell(&list->rows, row, column, text, sizeof(text), role);
+    bool star =
+        column == 0 && (run == list->marked[0] || run == list->marked[1]);
+    snprintf(out, cap, "%s%s", star ? "*" : "", text);
+}
+
+static int marked_compare(const void *user, int64_t a, int64_t b, int column,
+                          bool turned)
+{
+    const struct marked_rows *list = user;
+    return lab_run_columns.compare(&list->rows, a, b, column, turned);
+}
 
 static enum lab_status reload(struct runs_state *st)
 {
@@ -24,7 +57,7 @@ static enum lab_status reload(struct runs_state *st)
         st->model->load_runs(st->model->user, &rows, &count);
     if (status)
         return status;
-    st->rows = rows;
+    st->list.rows = rows;
     return lab_table_set_count(&st->table, count);
 }
 
@@ -32,7 +65,11 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
 {
     struct runs_state *st = s->state;
     st->model = args;
-    lab_table_init(&st->table, &lab_run_columns, &st->rows);
+    st->columns = lab_run_columns;
+    st->columns.cell = marked_cell;
+    st->columns.compare = marked_compare;
+    st->list.marked[0] = st->list.marked[1] = -1;
+    lab_table_init(&st->table, &st->columns, &st->list);
     st->table.empty = "No runs yet: train a lesson with "
                       "\"lapenna-lab run LESSON\".";
     enum lab_status status = reload(st);
@@ -66,8 +103,54 @@ static enum lab_status open_run(struct lab_screen *s)
     int64_t row = lab_table_row(&st->table);
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
-    struct lab_run_args args = {st->model, st->rows[row]};
+    struct lab_run_args args = {.model = st->model, .run = st->list.rows[row]};
     return lab_ui_push(s->ui, &lab_view_run, &args);
+}
+
+/* The third mark replaces the second: the first is the reference. */
+static enum lab_status mark_run(struct runs_state *st)
+{
+    int64_t row = lab_table_row(&st->table);
+    int64_t *marked = st->list.marked;
+    if (row < 0)
+        return lab_fail(LAB_E_STATE, "there is nothing to mark");
+    int64_t run = st->list.rows[row].run;
+    if (marked[0] == run) {
+        marked[0] = marked[1];
+        marked[1] = -1;
+    } else if (marked[1] == run) {
+        marked[1] = -1;
+    } else {
+        marked[marked[0] < 0 ? 0 : 1] = run;
+    }
+    return LAB_OK;
+}
+
+static const struct lab_ui_run_row *find_run(const struct runs_state *st,
+                                             int64_t run)
+{
+    for (int64_t i = 0; i < st->table.count; i++)
+        if (st->list.rows[i].run == run)
+            return &st->list.rows[i];
+    return NULL;
+}
+
+/* Two marked ones; or the marked one and the one under the cursor. */
+static enum lab_status compare_runs(struct lab_screen *s)
+{
+    struct runs_state *st = s->state;
+    int64_t row = lab_table_row(&st->table);
+    const struct lab_ui_run_row *a = find_run(st, st->list.marked[0]);
+    const struct lab_ui_run_row *b = find_run(st, st->list.marked[1]);
+    if (a && !b && row >= 0 && st->list.rows[row].run != a->run)
+        b = &st->list.rows[row];
+    if (!a || !b)
+        return lab_fail(LAB_E_STATE, "mark the run to compare with (m), then "
+                                     "choose another one");
+    if (!st->model->load_compare)
+        return lab_fail(LAB_E_STATE, "runs cannot be compared here");
+    const struct lab_compare_args args = {st->model, {*a, *b}};
+    return lab_ui_push(s->ui, &lab_view_compare, &args);
 }
 
 static enum lab_status open_timeline(struct lab_screen *s)
@@ -77,7 +160,7 @@ static enum lab_status open_timeline(struct lab_screen *s)
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to open");
     struct lab_timeline_args args = {.model = st->model,
-                                     .run = st->rows[row].run};
+                                     .run = st->list.rows[row].run};
     return lab_ui_push(s->ui, &lab_view_timeline, &args);
 }
 
@@ -92,7 +175,7 @@ static enum lab_status ask_delete(struct lab_screen *s)
         return lab_fail(LAB_E_STATE, "this database is only for reading");
     snprintf(question, sizeof(question),
              "Delete run %" PRId64 " and all its records for good?",
-             st->rows[row].run);
+             st->list.rows[row].run);
     lab_ui_ask(s->ui, ASK_DELETE, question);
     return LAB_OK;
 }
@@ -114,11 +197,17 @@ static bool runs_action(struct lab_screen *s, int action)
     case ACT_DELETE:
         status = ask_delete(s);
         break;
+    case ACT_RELOAD:
+        status = reload(st);
+        break;
     case ACT_TIMELINE:
         status = open_timeline(s);
         break;
-    case ACT_RELOAD:
-        status = reload(st);
+    case ACT_MARK:
+        status = mark_run(st);
+        break;
+    case ACT_COMPARE:
+        status = compare_runs(s);
         break;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
@@ -141,7 +230,7 @@ static void delete_chosen(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
     int64_t row = lab_table_row(&st->table);
-    int64_t run = row < 0 ? 0 : st->rows[row].run;
+    int64_t run = row < 0 ? 0 : st->list.rows[row].run;
     if (row < 0)
         return;
     if (st->model->delete_run(st->model->user, run) || reload(st))
@@ -191,6 +280,12 @@ static const struct lab_binding BINDINGS[] = {
      true},
     {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
+    {{'m', ' '}, ACT_MARK, "mark", "mark a run for a comparison", true},
+    {{'c', LAB_KEY_F1 + 7},
+     ACT_COMPARE,
+     "compare",
+     "compare the marked runs, or the marked one and this one",
+     true},
     {{'D', LAB_KEY_DELETE},
      ACT_DELETE,
      "delete",

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/setup.h"
+#include "say_near.h"
 #include "view_stepper_priv.h"
 
 static const struct lab_element no_element = {-1, 0};
@@ -188,6 +189,8 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
         return; /* the screen says it */
     if (snap->error[0] && strcmp(snap->error, old->error) != 0)
         lab_ui_message(v->ui, LAB_ROLE_BAD, "%s", snap->error);
+    else if (snap->near.asked != old->near.asked)
+        lab_ui_say_near(v->ui, snap);
     else if (snap->stop_reason[0] && old->version &&
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
               snap->position != old->position))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "train_sample.h"
 #include "view_stepper_priv.h"
 
 static int64_t count_of(const struct lab_ui_command *cmd, int64_t none)
@@ -166,7 +167,8 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
                   const struct lab_ui_command *cmd)
 {
     struct lab_command out = {.kind = kind, .phase = -1};
-    if (kind != LAB_DO_VARIANT && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
+    bool tensor = kind != LAB_DO_VARIANT && kind != LAB_DO_NEAR;
+    if (tensor && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
         return;
     snprintf(out.text, sizeof(out.text), "%s", cmd->arg);
     snprintf(out.text2, sizeof(out.text2), "%s", cmd->arg2);
@@ -177,6 +179,22 @@ static void train(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_stepper_model model = v->model;
     model.train_iterations = count_of(cmd, v->model.train_iterations);
+    if (lab_ui_push(v->ui, &lab_view_train, &model))
+        lab_ui_error(v->ui);
+}
+
+/* On the training screen, where there is room for the text. */
+static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_stepper_model model = v->model;
+    if (!v->snap.text) {
+        lab_ui_message(v->ui, LAB_ROLE_DIM, "%s", lab_train_sample_not_here);
+        return;
+    }
+    model.train_waits = true;
+    lab_train_sample_take(&model.sampling, cmd);
+    struct lab_command out = lab_train_sample_command(&model.sampling);
+    lab_stepper_post(v, &out);
     if (lab_ui_push(v->ui, &lab_view_train, &model))
         lab_ui_error(v->ui);
 }
@@ -203,6 +221,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
     case LAB_COMMAND_VARIANT:
         named(v, LAB_DO_VARIANT, cmd);
         return true;
+    case LAB_COMMAND_NEAR:
+        named(v, LAB_DO_NEAR, cmd);
+        return true;
     case LAB_COMMAND_COUNT:
         lab_stepper_count(v, cmd->arg[0] ? cmd->arg : "step");
         return true;
@@ -216,6 +237,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return true;
     case LAB_COMMAND_TRAIN:
         train(v, cmd);
+        return true;
+    case LAB_COMMAND_SAMPLE:
+        sample(v, cmd);
         return true;
     case LAB_COMMAND_LIST:
         lab_stepper_list(v, cmd->arg);
@@ -255,6 +279,10 @@ const char *lab_stepper_complete(struct lab_screen *s,
     case LAB_COMMAND_CHECK:
         return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
                                              : NULL;
+    case LAB_COMMAND_NEAR:
+        return v->snap.words && nth + 1 < v->snap.words->n
+                   ? lab_vocabulary_word(v->snap.words, nth + 1)
+                   : NULL;
     case LAB_COMMAND_VARIANT:
         return nth < v->snap.plan->n_nodes ? v->snap.plan->nodes[nth].id : NULL;
     default:

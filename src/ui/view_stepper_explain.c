@@ -79,17 +79,18 @@ static void add_printed(struct lab_stepper *v, int columns)
         !lab_stepper_printed(v, e->tensor, e->index, &printed, &p))
         return;
     double off = e->shown - printed;
+    bool claimed = !isnan(p->tolerance);
     bool fits = fabs(off) <= p->tolerance;
     snprintf(line, sizeof(line), "printed %.8g, difference %+.2g%s%s%s%s%s%s",
              printed, off,
-             p->tolerance <= 0 ? ""
-             : fits            ? ", within what was printed"
-                               : ", OUTSIDE what was printed",
+             !claimed ? ""
+             : fits   ? ", within what was printed"
+                      : ", OUTSIDE what was printed",
              p->where ? " (" : "", p->where ? p->where : "",
              p->where ? ")" : "", p->note ? ": " : "", p->note ? p->note : "");
-    lab_stepper_text_wrap(
-        &v->lines, fits || p->tolerance <= 0 ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
-        line, columns, HANG);
+    lab_stepper_text_wrap(&v->lines,
+                          fits || !claimed ? LAB_ROLE_GOOD : LAB_ROLE_WARN,
+                          line, columns, HANG);
 }
 
 /* A term, its value, and the elements it came from; the chosen source in
@@ -177,10 +178,13 @@ static void add_checks(struct lab_stepper *v, int columns)
         snprintf(line, sizeof(line),
                  "gradient check of %s: %s. %lld elements against central "
                  "differences; the worst, element %lld, is %.6g here and %.6g "
-                 "by differences (relative error %.1e).",
+                 "by differences (relative error %.1e).%s",
                  k->parameter, k->passed ? "agrees" : "DISAGREES",
                  (long long)k->elements, (long long)k->worst, k->analytic,
-                 k->numeric, k->max_error);
+                 k->numeric, k->max_error,
+                 k->corners ? " Where the loss has a corner the gradient lies "
+                              "between its two slopes."
+                            : "");
         lab_stepper_text_wrap(&v->lines,
                               k->passed ? LAB_ROLE_GOOD : LAB_ROLE_BAD, line,
                               columns, HANG);

@@ -77,6 +77,25 @@ static enum lab_status write_tensors(void *user, struct lab_doc *d)
     return LAB_OK;
 }
 
+static enum lab_status write_words(void *user, struct lab_doc *d)
+{
+    const struct lab_stepper *v = user;
+    const struct lab_vocabulary *words = v->snap.words;
+    for (int64_t i = 0; words && i < words->n; i++) {
+        start_row(d);
+        lab_doc_addf(d, LAB_ROLE_NORMAL, "%6lld  %-24s", (long long)i,
+                     words->word[i]);
+        if (words->times[i])
+            lab_doc_addf(d, LAB_ROLE_DIM, "%lld times",
+                         (long long)words->times[i]);
+    }
+    if (!words) {
+        start_row(d);
+        lab_doc_add(d, LAB_ROLE_NORMAL, "this lesson's data has no words");
+    }
+    return LAB_OK;
+}
+
 static const char *runs_as(const struct lab_stepper *v, int node)
 {
     const struct lab_schedule *s = v->snap.schedule;
@@ -133,6 +152,7 @@ void lab_stepper_list(struct lab_stepper *v, const char *what)
                  {"breaks", "Breakpoints and watches", write_breaks},
                  {"tensors", "Tensors", write_tensors},
                  {"variants", "Variants", write_variants},
+                 {"words", "Words and their numbers", write_words},
                  {"notes", "Notes", write_notes}};
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         struct lab_text_args args = {lists[i].title, v, lists[i].write};
@@ -143,6 +163,7 @@ void lab_stepper_list(struct lab_stepper *v, const char *what)
         return;
     }
     lab_ui_message(v->ui, LAB_ROLE_BAD,
-                   "list: no \"%s\": steps, breaks, tensors, variants or notes",
+                   "list: no \"%s\": steps, breaks, tensors, variants, "
+                   "words or notes",
                    what);
 }

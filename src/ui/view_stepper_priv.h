@@ -154,6 +154,22 @@ int64_t lab_stepper_fold(const struct lab_stepper *v);
 void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect r);
 
+/* view_stepper_labels.c: columns that the labels of rows take, with the space
+ * behind them, 0: none; rows that those of columns take, written downwards,
+ * over a picture in h rows with them; what stands beside (`side`) and above a picture at r,
+ * where a cell of several elements has the label of the first; the labels of
+ * the cursor's place, from column x on, which returns the columns used. */
+int lab_stepper_gutter(const struct lab_plane *p, const struct lab_canvas *c);
+int lab_stepper_header(const struct lab_plane *p, int h);
+void lab_stepper_draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect r, const struct lab_heat_grid *g,
+                             struct lab_rect side, struct lab_rect above);
+int lab_stepper_draw_cursor_labels(const struct lab_stepper *v,
+                                   struct lab_canvas *c, struct lab_rect row,
+                                   int x);
+void lab_stepper_place_text(int64_t index, const struct lab_label *label,
+                            char *out, size_t cap);
+
 /* view_stepper_explain.c */
 void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect r);

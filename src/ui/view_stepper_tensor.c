@@ -169,11 +169,19 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
+    struct lab_rect above;
+    struct lab_rect side = {0};
+    int gutter = lab_stepper_gutter(p, c);
+    above = lab_rect_cut_top(&r, lab_stepper_header(p, r.h));
+    if (gutter > 0 && r.w >= 4 * gutter)
+        side = lab_rect_cut_left(&r, gutter);
     v->page_rows = r.h;
     v->page_cols = r.w / 2;
     struct lab_heat_grid g =
         lab_heat_fit(p->rows, p->cols, lab_stepper_fold(v), r.h, r.w / 2);
     double scale = lab_heat_scale(p->value, p->rows * p->cols);
+    if (!g.folded)
+        lab_stepper_draw_labels(v, c, r, &g, side, above);
     for (int y = 0; y < g.cells_h; y++) {
         for (int x = 0; x < g.cells_w; x++) {
             bool present;
@@ -233,6 +241,18 @@ static int digits_of(int64_t n)
     return digits;
 }
 
+/* An index at the right end of a place for it, with its label where there is
+ * one. */
+static void draw_place(struct lab_canvas *c, struct lab_rect r, int64_t index,
+                       const struct lab_label *label)
+{
+    char text[64];
+    lab_stepper_place_text(index, label, text, sizeof(text));
+    int w = lab_canvas_columns(c, text);
+    lab_canvas_text(c, r.y, r.x + (w < r.w ? r.w - w : 0), r.w, LAB_ROLE_DIM,
+                    text);
+}
+
 /* A table with the indices beside it; folded rows show their first index. */
 static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
@@ -241,6 +261,7 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     const struct lab_tensor_look *look = lab_stepper_look(v);
     int label = 1 + digits_of(p->rows > 1 ? look->show.row_first + p->rows - 1
                                           : look->show.col_first + p->cols - 1);
+    label += lab_stepper_gutter(p, c);
     int64_t wide = (r.w - label) / NUMBER_W;
     wide = wide < 1 ? 1 : wide;
     struct lab_heat_grid g =
@@ -254,16 +275,19 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     into_sight(row, r.h, &v->num_top);
     into_sight(col, wide, &v->num_left);
     for (int64_t j = 0; j < wide && v->num_left + j < g.cols; j++)
-        lab_canvas_textf(c, head.y, head.x + label + (int)j * NUMBER_W,
-                         NUMBER_W, LAB_ROLE_DIM, "%*lld", NUMBER_W - 1,
-                         (long long)(look->show.col_first + v->num_left + j));
+        draw_place(c,
+                   (struct lab_rect){head.y, head.x + label + (int)j * NUMBER_W,
+                                     1, NUMBER_W - 1},
+                   look->show.col_first + v->num_left + j,
+                   p->col_label && !g.folded ? &p->col_label[v->num_left + j]
+                                             : NULL);
     for (int64_t i = 0; i < r.h && v->num_top + i < g.rows; i++) {
         int y = r.y + (int)i;
         int64_t first = v->num_top + i;
-        lab_canvas_textf(c, y, r.x, label, LAB_ROLE_DIM, "%*lld", label - 1,
-                         (long long)(g.folded
-                                         ? look->show.col_first + first * g.cols
-                                         : look->show.row_first + first));
+        draw_place(c, (struct lab_rect){y, r.x, 1, label - 1},
+                   g.folded ? look->show.col_first + first * g.cols
+                            : look->show.row_first + first,
+                   p->row_label && !g.folded ? &p->row_label[first] : NULL);
         for (int64_t j = 0; j < wide; j++) {
             int64_t index = lab_heat_index(&g, v->num_top + i, v->num_left + j);
             if (index >= 0)
@@ -309,6 +333,7 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     }
     struct lab_heat_grid g = lab_heat_fit(p->rows, p->cols, lab_stepper_fold(v),
                                           (int)v->page_rows, (int)v->page_cols);
+    x += lab_stepper_draw_cursor_labels(v, c, row, x);
     if (v->numbers)
         return;
     lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 6, text,

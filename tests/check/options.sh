@@ -35,7 +35,7 @@ for place in man bash zsh; do
     fi
 done
 # What bash takes a value for is what zsh takes a value for.
-sed -n "s/^ *'\*\{0,1\}\(--[a-z]*\)=.*/\1/p" completions/_lapenna-lab | sort \
+sed -n "s/^ *'\*\{0,1\}\(--[a-z-]*\)=.*/\1/p" completions/_lapenna-lab | sort \
     >"$work/zsh-takes"
 sed -n '/local takes=/,/)/p' completions/lapenna-lab.bash | words \
     >"$work/bash-takes"

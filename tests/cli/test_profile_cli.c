@@ -13,12 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profile_program.h"
 #include "store_samples.h"
-#include "timeline_samples.h"
 #include "trace/intern.h"
-
-static char output[1 << 20];
-static char errors[1 << 16];
 
 static int cleanup(void **state)
 {
@@ -26,64 +23,6 @@ static int cleanup(void **state)
     sample_dir_remove();
     lab_intern_release();
     return 0;
-}
-
-/* Runs `lapenna-lab profile ARGS`; @ in ARGS is the database. */
-static int profile(const char *db, const char *args)
-{
-    char command[4096];
-    size_t n = (size_t)snprintf(command, sizeof(command), "'%s' profile ",
-                                getenv("LAB_EXE"));
-    for (; *args && n < sizeof(command) - 600; args++) {
-        if (*args == '@')
-            n += (size_t)snprintf(command + n, 512, "--db '%s'", db);
-        else
-            command[n++] = *args;
-    }
-    snprintf(command + n, sizeof(command) - n, " </dev/null 2>'%s'",
-             sample_path("stderr"));
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    output[fread(output, 1, sizeof(output) - 1, pipe)] = '\0';
-    int status = pclose(pipe);
-    FILE *f = fopen(sample_path("stderr"), "r");
-    assert_non_null(f);
-    errors[fread(errors, 1, sizeof(errors) - 1, f)] = '\0';
-    fclose(f);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-/* The nth line of the output as an object; NULL after the last. */
-static json_t *line_object(int nth)
-{
-    const char *line = output;
-    json_error_t error;
-    for (; nth > 0 && line; nth--) {
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-    if (!line || !*line)
-        return NULL;
-    size_t length = strcspn(line, "\n");
-    json_t *object = json_loadb(line, length, 0, &error);
-    if (!json_is_object(object))
-        fail_msg("not an object: %.*s", (int)length, line);
-    return object;
-}
-
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-    return text ? text : "(none)";
-}
-
-static int64_t int_of(const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-    if (!json_is_integer(v))
-        fail_msg("%s is not an integer", key);
-    return json_integer_value(v);
 }
 
 static void lists_runs(void **state)
@@ -157,88 +96,155 @@ static void shows_steps_and_kernels(void **state)
     assert_non_null(strstr(output, "3x2"));
 }
 
-/* The nth span of a name among the lines; NULL: there is none. */
-static json_t *span_object(const char *name, int nth)
+/* Makes run 2 a third slower in one step, and adds it up anew. */
+static void make_slower(const char *db)
 {
-    json_t *o;
-    for (int i = 1; (o = line_object(i)); i++) {
-        assert_string_equal(text_of(o, "type"), "span");
-        if (strcmp(text_of(o, "name"), name) == 0 && nth-- == 0)
-            return o;
-        json_decref(o);
-    }
-    return NULL;
+    sample_sql(db, "UPDATE step SET time_ns = time_ns * 4 / 3 WHERE runId = 2 "
+                   "AND stepIndex = 1;"
+                   "DELETE FROM time_sum WHERE runId = 2;"
+                   "UPDATE run SET summed = NULL, variants = 'fc=other' WHERE "
+                   "id = 2");
 }
 
-static void a_timeline_as_lines(void **state)
+static void lines_fit_80_columns(void)
+{
+    for (const char *p = output; *p;) {
+        size_t n = strcspn(p, "\n");
+        if (n > 80)
+            fail_msg("%zu columns: %.*s", n, (int)n, p);
+        p += n + (p[n] == '\n');
+    }
+}
+
+static void compares_runs(void **state)
 {
     const char *db = sample_path("runs.db");
     (void)state;
-    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
-    assert_int_equal(profile(db, "timeline 1 --iteration 1 --json @"), 0);
-    json_t *o = line_object(0);
-    assert_string_equal(text_of(o, "type"), "timeline");
-    assert_int_equal(int_of(o, "iteration"), 1);
-    assert_int_equal(int_of(o, "busy_ns"), 127000);
-    assert_int_equal(int_of(o, "gap_longest_ns"), 151000);
-    assert_string_equal(text_of(o, "gap_longest_after"), "relu");
-    assert_int_equal(int_of(o, "launches"), 5);
-    assert_int_equal(int_of(o, "left_out"), 0);
-    json_decref(o);
-    o = span_object("gemm_tiled", 1);
-    assert_string_equal(text_of(o, "lane"), "kernels, stream 7");
-    assert_int_equal(int_of(o, "start_ns"), SAMPLE_TIMELINE_START + 1030000);
-    assert_int_equal(int_of(o, "latency_ns"), 8000);
-    assert_int_equal(int_of(o, "gap_ns"), 16000);
-    assert_string_equal(text_of(o, "call"), "cudaLaunchKernel");
-    assert_string_equal(text_of(o, "step"), "fc1.matmul");
-    assert_string_equal(text_of(o, "phase"), "forward");
-    assert_true(json_is_null(json_object_get(o, "graph_node")));
-    json_decref(o);
-    o = span_object("lost", 0);
-    assert_true(json_is_null(json_object_get(o, "start_ns")));
-    assert_true(json_is_null(json_object_get(o, "latency_ns")));
-    json_decref(o);
-    o = span_object("cudaStreamSynchronize", 0);
-    assert_int_equal(int_of(o, "thread"), 77);
+    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 0);
+    assert_null(strstr(output, "slower"));
+    make_slower(db);
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    /* what had to be added up is kept for the next time */
+    assert_int_equal(sample_int(db, "SELECT summed FROM run WHERE id = 2"), 1);
+    assert_non_null(strstr(output, "slower"));
+    assert_non_null(strstr(output, "fc=other"));
+    assert_non_null(strstr(output, "0.75x"));
+    lines_fit_80_columns();
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 1);
+    assert_non_null(strstr(errors, "slower by more than 5 %"));
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 0.4 @"), 0);
+    /* the second is faster: nothing to fail for */
+    assert_int_equal(profile(db, "compare 2 1 --fail-above 5% @"), 0);
+    /* a long name is cut in its middle */
+    sample_sql(db, "UPDATE StringIds SET value = 'encoder.layer17.attention."
+                   "self.query_key_value.matmul' WHERE value = 'fc1.matmul'");
+    assert_int_equal(profile(db, "compare 1 2 1 @"), 0);
+    lines_fit_80_columns();
+}
+
+static void compare_lines_are_json(void **state)
+{
+    const char *db = sample_path("runs.db");
+    json_t *o;
+    bool step_seen = false;
+    (void)state;
+    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
+    make_slower(db);
+    assert_int_equal(profile(db, "baseline first 1 @"), 0);
+    assert_int_equal(profile(db, "baseline --json @"), 0);
+    o = line_object(0);
+    assert_string_equal(text_of(o, "name"), "first");
+    assert_int_equal(int_of(o, "run"), 1);
     json_decref(o);
     assert_int_equal(
-        profile(db, "timeline last --iteration 1 --limit 2 --json @"), 0);
+        profile(db, "compare baseline:first last --fail-above 5% --json @"), 1);
     o = line_object(0);
-    assert_int_equal(int_of(o, "left_out"), 6 + 5 + 1 + 4);
+    assert_string_equal(text_of(o, "type"), "compare");
+    assert_string_equal(text_of(o, "test"), "mann-whitney-u");
+    assert_int_equal(int_of(o, "least_count"), 4);
     json_decref(o);
-    assert_null(span_object("relu", 0));
+    o = line_object(1);
+    assert_string_equal(text_of(o, "type"), "difference");
+    assert_string_equal(text_of(o, "what"), "variants");
+    json_decref(o);
+    int n = 2;
+    for (; (o = line_object(n)) && !strcmp(text_of(o, "type"), "comparison");
+         n++) {
+        if (!strcmp(text_of(o, "name"), "fc1.matmul") &&
+            !strcmp(text_of(o, "level"), "step")) {
+            step_seen = true;
+            assert_string_equal(text_of(o, "verdict"), "slower");
+            assert_true(json_real_value(json_object_get(o, "p")) < 0.001);
+            assert_int_equal(int_of(json_object_get(o, "run_b"), "timed"), 20);
+        }
+        json_decref(o);
+    }
+    assert_true(step_seen);
+    assert_string_equal(text_of(o, "type"), "verdict");
+    assert_true(json_is_true(json_object_get(o, "failed")));
+    json_decref(o);
+    assert_null(line_object(n + 1));
+    sample_sql(db, "UPDATE run SET lesson = 'cnn-digits' WHERE id = 2");
+    assert_int_equal(profile(db, "compare 1 2 --json @"), 3);
+    assert_string_equal(output, "");
+    assert_non_null(strstr(errors, "cnn-digits"));
 }
 
-static void a_timeline_as_text(void **state)
+static void imports_and_merges(void **state)
 {
-    static const char *const says[] = {
-        "run 1, iteration 1\n400 us, GPU busy 31.8 %, 7 kernels",
-        "\n6 gaps on the GPU, 173 us; longest 151 us: relu to memset\n",
-        "\nkernels, stream 7: 7, busy 125 us\n",
-        "\n+70.0 us  5.00 us  12.0 us  18.0 us  relu         relu ",
-        " sgd_weights  sgd                103\n",
-        "    n/a      n/a      n/a      n/a  lost  ",
-        "Host-to-Device  -      4096\n"};
     const char *db = sample_path("runs.db");
+    char args[1600];
+    json_t *o;
     (void)state;
-    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
-    /* The last iteration with kernels, when none is named. */
-    assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
-    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
-        if (!strstr(output, says[i]))
-            fail_msg("no \"%s\" in\n%s", says[i], output);
-    assert_int_equal(profile(db, "timeline 1 --iteration 2 @"), 0);
-    assert_non_null(strstr(output, "n/a, 1 step, no kernels recorded\n"));
-    assert_int_equal(profile(db, "timeline 1 --iteration 7 @"), 3);
-    assert_non_null(strstr(errors, "iteration 7 of run 1 was not recorded"));
-    assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
-    assert_int_equal(profile(db, "timeline 2 @"), 0);
-    assert_non_null(strstr(output, "\nsteps: 3, busy 33.0 us\n"));
-    assert_null(strstr(output, "kernels, "));
-    assert_int_equal(sample_timeline_empty(db, NULL), LAB_OK);
-    assert_int_equal(profile(db, "timeline 3 @"), 3);
-    assert_non_null(strstr(errors, "no recorded steps"));
+    assert_int_equal(sample_run(sample_path("anna.db"), 1, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(sample_path("ben.db"), 2, 2, NULL), LAB_OK);
+    FILE *f = fopen(sample_path("bad.db"), "w");
+    assert_non_null(f);
+    fputs("\033[2Jnot a database, whatever its name says", f);
+    fclose(f);
+    /* the database is made */
+    snprintf(args, sizeof(args), "import '%s' --label anna --dry-run @",
+             sample_path("anna.db"));
+    assert_int_equal(profile(db, args), 0);
+    assert_non_null(strstr(output, "would be copied, 2 steps, 4 kernels"));
+    assert_non_null(strstr(output, "would copy 1 runs, skipped 0"));
+    snprintf(args, sizeof(args), "import '%s' --label anna --json @",
+             sample_path("anna.db"));
+    assert_int_equal(profile(db, args), 0);
+    o = line_object(0);
+    assert_string_equal(text_of(o, "type"), "imported");
+    assert_string_equal(text_of(o, "user"), "anna");
+    assert_int_equal(int_of(o, "as"), 1);
+    json_decref(o);
+    /* a bad file in the middle keeps nobody out */
+    snprintf(args, sizeof(args), "merge '%s' '%s' '%s' --json @",
+             sample_path("anna.db"), sample_path("bad.db"),
+             sample_path("ben.db"));
+    assert_int_equal(profile(db, args), 3);
+    assert_non_null(strstr(errors, "bad.db"));
+    o = line_object(0);
+    assert_true(json_is_true(json_object_get(o, "skipped")));
+    json_decref(o);
+    o = line_object(1);
+    assert_int_equal(int_of(o, "as"), 2);
+    json_decref(o);
+    o = line_object(2);
+    assert_string_equal(text_of(o, "type"), "summary");
+    assert_int_equal(int_of(o, "imported"), 1);
+    assert_int_equal(int_of(o, "skipped"), 1);
+    assert_int_equal(int_of(o, "refused"), 1);
+    json_decref(o);
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "anna.db"));
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_int_equal(profile(db, "import /nowhere/x.db @"), 3);
+    assert_int_equal(profile(db, "import @"), 2);
+    snprintf(args, sizeof(args), "import '%s' '%s' @", sample_path("anna.db"),
+             sample_path("ben.db"));
+    assert_int_equal(profile(db, args), 2);
 }
 
 static void deletes_runs(void **state)
@@ -268,14 +274,17 @@ static void wrong_usage_is_two_bad_input_three(void **state)
         const char *word;
     } cases[] = {
         {"@", 2, "list, show"},
+        {"compare 1 @", 2, "takes two runs"},
+        {"compare 1 2 --sort time @", 2, "difference, share"},
+        {"compare 1 1 --fail-above x @", 2, "--fail-above"},
+        {"compare 1 7 @", 3, "there is no run 7"},
+        {"compare 1 baseline:none @", 3, "there is no baseline 'none'"},
+        {"compare 1 baseline:../x @", 2, "no name for a baseline"},
+        {"baseline best 7 @", 3, "there is no run 7"},
+        {"baseline a/b 1 @", 2, "no name for a baseline"},
+        {"baseline best --remove @", 3, "there is no baseline 'best'"},
         {"shwo 1 @", 2, "did you mean 'show'"},
-        {"compare 1 2 @", 2, "not built yet"},
-        {"export 1 @", 2, "not built yet"},
         {"list 1 @", 2, "takes no run"},
-        {"timeline @", 2, "needs a run"},
-        {"timeline 1 2 @", 2, "takes one run"},
-        {"timeline 1 --iteration x @", 2, "--iteration"},
-        {"timeline 7 @", 3, "there is no run 7"},
         {"show @", 2, "needs a run"},
         {"show 1 1 @", 2, "takes one run"},
         {"show one @", 2, "'one' is not a run"},
@@ -297,7 +306,7 @@ static void wrong_usage_is_two_bad_input_three(void **state)
         assert_string_equal(output, "");
     }
     assert_int_equal(profile(db, "--help"), 0);
-    assert_null(strstr(output, "compare"));
+    assert_non_null(strstr(output, "compare"));
 }
 
 static void nothing_recorded_is_no_error(void **state)
@@ -340,7 +349,9 @@ static void hostile_names_are_only_shown(void **state)
                                        "show 1 --ascii @",
                                        "list @ --json",
                                        "show 1 @ --json",
-                                       "kernels 1 @ --json"};
+                                       "kernels 1 @ --json",
+                                       "compare 1 1 @",
+                                       "compare 1 1 @ --json"};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
         assert_int_equal(profile(db, args[i]), 0);
         assert_true(strlen(output) > 0);
@@ -363,8 +374,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(lists_runs, cleanup),
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
-        cmocka_unit_test_teardown(a_timeline_as_lines, cleanup),
-        cmocka_unit_test_teardown(a_timeline_as_text, cleanup),
+        cmocka_unit_test_teardown(compares_runs, cleanup),
+        cmocka_unit_test_teardown(compare_lines_are_json, cleanup),
+        cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(deletes_runs, cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
         cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/query.h"
+#include "store/time_sum.h"
 #include "store_priv.h"
 #include "store_samples.h"
 #include "trace/intern.h"
@@ -78,19 +80,22 @@ static void failed_step_changes_nothing(void **state)
 static void later_step_keeps_the_runs(void **state)
 {
     const char *path = sample_path("runs.db");
-    const struct lab_migration steps[] = {
+    enum { NOW = 2, NEXT };
+    const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
+        {"CREATE TABLE nor_this (x)"},
         {"ALTER TABLE run ADD COLUMN mood TEXT;"
          "UPDATE run SET mood = 'good'"},
     };
     struct lab_database *db;
     (void)state;
+    assert_int_equal(lab_database_schema_version(), NOW);
     assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
-    assert_int_equal(lab_database_migrate(db, steps, 2), LAB_OK);
-    assert_int_equal(lab_database_migrate(db, steps, 2), LAB_OK);
+    assert_int_equal(lab_database_migrate(db, steps, NEXT), LAB_OK);
+    assert_int_equal(lab_database_migrate(db, steps, NEXT), LAB_OK);
     lab_database_close(db);
-    assert_int_equal(sample_int(path, "PRAGMA user_version"), 2);
+    assert_int_equal(sample_int(path, "PRAGMA user_version"), NEXT);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE mood = "
                                       "'good'"),
                      1);
@@ -147,6 +152,78 @@ static void new_and_migrated_are_the_same(void **state)
     assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
 }
 
+/* A run as version 1 had it: two iterations of two steps, a kernel each. */
+static const char version_one_run[] =
+    "INSERT INTO run (lesson, backend, status, hostname, pid, processStart, "
+    "started_ns, kernelRowFirst, kernelRowLast) VALUES ('mlp-digits', 'cuda', "
+    "'done', 'box', 77, 1234, 1700000000000000000, 1, 4);"
+    "INSERT INTO StringIds VALUES (1, 'fc1.matmul'), (2, 'fc1'), (3, 'dense'), "
+    "(4, 'tiled'), (5, 'cuda'), (6, 'void gemm<float>()'), (7, 'gemm');"
+    "INSERT INTO step SELECT 1, 2 * i + s + 1, i, s, s * 3, 1, 2, 3, 4, 5, "
+    "1000, 2000, 100 + 10 * i + s, 2, 4e3, 5e2, 1, 2 * i + s + 1, "
+    "2 * i + s + 1 FROM (SELECT 0 AS i UNION SELECT 1), "
+    "(SELECT 0 AS s UNION SELECT 1);"
+    "INSERT INTO op_kernel SELECT exec, 1, exec, 50, 4, 8 FROM step;"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, demangledName, "
+    "shortName, gridX, gridY, gridZ, runId, kernelRow) SELECT 5000, "
+    "5000 + time_ns, 6, 7, 2, 1, 1, 1, exec FROM step;"
+    "INSERT INTO loss VALUES (1, 0, 2.5, NULL, 1), (1, 1, 1.5, NULL, 2)";
+
+static bool see_uuid(void *user, const struct lab_run_row *row)
+{
+    snprintf(user, 64, "%s", row->uuid ? row->uuid : "(none)");
+    return true;
+}
+
+static bool see_median(void *user, const struct lab_step_row *row)
+{
+    int64_t *medians = user;
+    medians[row->index] = row->median_ns;
+    return true;
+}
+
+static void version_one_gets_names_and_sums(void **state)
+{
+    const char *path = sample_path("one.db");
+    const char *copy = sample_path("copy.db");
+    const char *both[] = {path, copy};
+    char uuid[2][64];
+    int64_t medians[2] = {0, 0};
+    struct lab_database *db;
+    int count;
+    (void)state;
+    const struct lab_migration *steps = lab_database_migrations(&count);
+    for (int i = 0; i < 2; i++) { /* the same run in two files */
+        db = open_raw(both[i]);
+        assert_int_equal(lab_database_migrate(db, steps, 1), LAB_OK);
+        lab_database_close(db);
+        sample_sql(both[i], version_one_run);
+        assert_int_equal(lab_database_open(&db, both[i], &reader), LAB_E_STATE);
+        assert_int_equal(lab_database_open(&db, both[i], NULL), LAB_OK);
+        assert_int_equal(lab_query_run(db, 1, see_uuid, uuid[i]), LAB_OK);
+        lab_database_close(db);
+    }
+    assert_string_equal(uuid[0], "v1-17979cfe362a0000-4d-4d2-1");
+    assert_string_equal(uuid[0], uuid[1]);
+    /* it is added up when asked for, and can be kept */
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum"), 0);
+    for (int kept = 0; kept < 2; kept++) {
+        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+        assert_int_equal(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false,
+                                         see_median, medians),
+                         LAB_OK);
+        assert_int_equal(medians[0], 105);
+        assert_int_equal(medians[1], 106);
+        assert_int_equal(lab_time_sums_keep(db, 1), LAB_OK);
+        lab_database_close(db);
+        /* 2 kernels, 2 steps, 2 nodes, 2 phases, 1 iteration */
+        assert_int_equal(sample_int(path, "SELECT count(*) FROM time_sum"), 9);
+    }
+    assert_int_equal(sample_int(path, "SELECT total_ns FROM time_sum WHERE "
+                                      "level = 0"),
+                     100 + 101 + 110 + 111);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +232,7 @@ int main(void)
         cmocka_unit_test_teardown(later_step_keeps_the_runs, cleanup),
         cmocka_unit_test_teardown(kill_in_a_migration_changes_nothing, cleanup),
         cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
+        cmocka_unit_test_teardown(version_one_gets_names_and_sums, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -542,19 +542,25 @@ def attention_rows(lesson, ident):
     lesson.expect("Y", f"{ident}.out")
 
 
-def sdpa(name, causal):
+def sdpa(name, causal, padding=False):
     lesson = weigh(Case(name))
     case = lesson.case
     for golden in "QKV":
         lesson.input(golden.lower(), case[golden])
         lesson.expect(golden, golden.lower())
         lesson.expect("d" + golden, golden.lower() + ".grad")
+    if padding:  # the same for every query
+        (tq, tk), mask = case["mask"]
+        assert mask == mask[:tk] * tq
+        lesson.input("mask", ([tk], mask[:tk]))
     lesson.input("y", case["G"])
     lesson.node("sdpa1", "scaled_dot_attention",
-                f", from: [q, k, v], causal: {causal}")
+                f", from: [q, k, v{', mask' if padding else ''}], "
+                f"causal: {causal}")
     attention_rows(lesson, "sdpa1")
     if "mask" in case.tensors:
-        lesson.skip("mask", "the key causal: true")
+        lesson.skip("mask", "the input mask, the same for every query"
+                    if padding else "the key causal: true")
     return lesson
 
 
@@ -637,6 +643,7 @@ def all_lessons():
         transformer("iv_transformer_full", "false"),
         sdpa("vi_sdpa_nomask", "false"),
         sdpa("vi_sdpa_causal", "true"),
+        sdpa("vi_sdpa_padding", "false", padding=True),
         self_attention("vi_self_attention"),
         bahdanau("vi_bahdanau_slide"),
         bahdanau("vi_bahdanau_v"),

@@ -138,6 +138,8 @@ const struct step_case step_cases[] = {
      "out:NKM x:NKM W:KM", NULL},
     {"positional_embedding", "add", LAB_BACKWARD, "dW", "dout",
      "dW:KM dout:NKM", NULL},
+    {"sequence_mean", "mean", LAB_FORWARD, "y", "x", "y:NM x:NKM", NULL},
+    {"sequence_mean", "mean", LAB_BACKWARD, "dx", "dy", "dx:NKM dy:NM", NULL},
     ATTEND(SDPA, &one_head, "2NK", "M"),
     ATTEND(SDPA, &causal, "2NK", "M"),
     ATTEND("attention", &two_heads, "22NK", "D"),

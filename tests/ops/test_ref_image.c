@@ -247,6 +247,12 @@ static void the_winner_of_a_window(void **state)
         assert_true(rig_get(r, "argmax", 0) == 0);
         assert_true(isnan(rig_get(r, "y", 1)));
         assert_true(rig_get(r, "argmax", 1) == 7);
+        for (int i = 0; i < 9; i++) /* less than any other number, but one */
+            rig_put(r, "x", i, -INFINITY);
+        rig_run(r, "max_pool2d", "pool", LAB_FORWARD, "y argmax", "x", &p);
+        assert_true(rig_get(r, "y", 0) == -INFINITY);
+        assert_true(rig_get(r, "argmax", 0) == 0);
+        assert_true(rig_get(r, "argmax", 1) == 3);
         rig_free(r);
     }
 }

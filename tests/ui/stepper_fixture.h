@@ -32,8 +32,12 @@ struct stepper_fixture {
     char error[128];
     bool fused; /* fc1 forward is one step */
     bool cuda;
-    int curve;         /* points of the curves */
-    bool curve_breaks; /* NaN and Inf in them */
+    bool labels;         /* rows and columns of planes have symbols */
+    bool decodes;        /* evaluation gave strings */
+    int curve;           /* points of the curves */
+    bool curve_breaks;   /* NaN and Inf in them */
+    bool text;           /* a lesson that learns from text ... */
+    const char *written; /* ... and what it wrote, NULL: nothing yet */
     int64_t target;
     bool checked;
     int64_t check_done;

@@ -144,6 +144,9 @@ enum lab_status fixture_post(void *user, const struct lab_command *c)
     case LAB_DO_CHECK:
         f->checked = true;
         break;
+    case LAB_DO_SAMPLE:
+        f->written = "The gradient of";
+        break;
     case LAB_DO_BREAK:
     case LAB_DO_DELETE:
     case LAB_DO_WATCH:

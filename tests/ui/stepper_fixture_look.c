@@ -115,6 +115,15 @@ static int64_t cut(const struct lab_shape *s, int axis, int64_t first,
     return n < most ? n : most;
 }
 
+static void name_place(struct lab_label *label, int64_t i)
+{
+    static const char *const word[] = {"^", "the", "cat", "7", "beyond"};
+    label->symbol = i % 6 != 5; /* one is known by its number alone */
+    snprintf(label->text, sizeof(label->text), "%s", word[i % 5]);
+    if (!label->symbol)
+        snprintf(label->text, sizeof(label->text), "%lld", (long long)i);
+}
+
 static void fill_plane(const struct stepper_fixture *f, struct lab_plane *p)
 {
     p->tensor = f->show.tensor;
@@ -138,6 +147,14 @@ static void fill_plane(const struct stepper_fixture *f, struct lab_plane *p)
         p->value[i] = v[lab_shape_ravel(s, at, s->rank)];
     }
     fill_stats(&p->stats, v, f->plan->tensors[p->tensor].count);
+    if (!f->labels)
+        return;
+    p->row_label = calloc((size_t)p->rows, sizeof(*p->row_label));
+    p->col_label = calloc((size_t)p->cols, sizeof(*p->col_label));
+    for (int64_t i = 0; i < p->rows; i++)
+        name_place(&p->row_label[i], i);
+    for (int64_t i = 0; i < p->cols; i++)
+        name_place(&p->col_label[i], i + 2);
 }
 
 static void fill_curve(struct lab_curve *c, int n, bool breaks, double from,
@@ -199,6 +216,25 @@ static void show_training(const struct stepper_fixture *f,
     out->epoch = 4;
     out->iterations_per_epoch = 144;
     out->accuracy = 0.9472;
+    out->exact = f->decodes ? 0.9125 : NAN;
+    if (f->decodes)
+        snprintf(out->decoded, sizeof(out->decoded),
+                 "40713 -> 31704\n22940 -> 04292, not 04922\n1 -> 1\n");
+}
+
+static void fill_text(const struct stepper_fixture *f, struct lab_snapshot *out)
+{
+    out->text = f->text;
+    out->bits_per_char = out->bits_order3 = NAN;
+    if (f->text && f->curve) {
+        fill_curve(&out->bits, f->curve / 5, false, 4.5, 2);
+        out->bits_per_char = 2.0417;
+        out->bits_order3 = 2.1798;
+    }
+    if (f->text && f->written) {
+        out->sample = strdup(f->written);
+        out->sample_iteration = 590;
+    }
 }
 
 static void show_check(const struct stepper_fixture *f,
@@ -227,6 +263,7 @@ enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
                                  .position = f->position,
                                  .loss = NAN,
                                  .accuracy = NAN,
+                                 .exact = NAN,
                                  .seconds_left = NAN};
     out->plane.tensor = -1;
     out->explanation.tensor = -1;
@@ -248,6 +285,7 @@ enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
     explain(f, &out->explanation);
     show_training(f, out);
     show_check(f, out);
+    fill_text(f, out);
     return LAB_OK;
 }
 
@@ -257,6 +295,8 @@ void fixture_snapshot_release(void *user, struct lab_snapshot *s)
     f->live_snapshots--;
     free(s->steps);
     free(s->plane.value);
+    free(s->plane.row_label);
+    free(s->plane.col_label);
     free(s->explanation.name);
     free(s->explanation.symbolic);
     free(s->explanation.terms);
@@ -264,6 +304,9 @@ void fixture_snapshot_release(void *user, struct lab_snapshot *s)
     free(s->losses.value);
     free(s->accuracies.iteration);
     free(s->accuracies.value);
+    free(s->bits.iteration);
+    free(s->bits.value);
+    free(s->sample);
     free(s->checks);
     memset(s, 0, sizeof(*s));
 }

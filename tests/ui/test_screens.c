@@ -112,6 +112,12 @@ static void runs_screens(void **state)
     check_script("runs.keys", false);
 }
 
+static void compare_screens(void **state)
+{
+    (void)state;
+    check_script("compare.keys", false);
+}
+
 static void busy_screens(void **state)
 {
     (void)state;
@@ -128,6 +134,7 @@ static const char *const OPENERS[] = {"",
                                       "key Tab\nkey End\n",
                                       "key r\n",
                                       "key r\nkey Enter\n",
+                                      "key r\nkey m\nkey Down\nkey c\n",
                                       "key ?\n",
                                       "key d\n",
                                       "key Enter\n",
@@ -167,7 +174,9 @@ static void survives_any_allocation_failing(void **state)
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f, "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
-               "key Enter\nkey Down\nkey s\nkey q\nkey q\nkey Enter\nkey o\n"
+               "key Enter\nkey Down\nkey s\nkey q\nkey m\nkey Down\nkey c\n"
+               "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
+               "key o\n"
                "key w\nresize 90 30\nkey q\n");
     fclose(f);
     lab_mem_fail_from(0);
@@ -222,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(home_screens),
         cmocka_unit_test(runs_screens),
+        cmocka_unit_test(compare_screens),
         cmocka_unit_test(busy_screens),
         cmocka_unit_test(ascii_screens),
         cmocka_unit_test(every_screen_survives_every_size),

@@ -175,6 +175,44 @@ static void a_tree_of_phases_nodes_and_steps(void **state)
     unmake(&w);
 }
 
+/* The last of a block's inner nodes has the block's own id. */
+static void a_block_holds_its_last_step(void **state)
+{
+    static struct lab_node nodes[] = {{.id = (char *)"fc1"},
+                                      {.id = (char *)"block1.ff1"},
+                                      {.id = (char *)"block1"}};
+    static struct lab_step steps[] = {
+        {.name = (char *)"fc1.matmul", .node = 0},
+        {.name = (char *)"block1.ff1.matmul", .node = 1},
+        {.name = (char *)"block1.ff1.bias", .node = 1},
+        {.name = (char *)"block1.add", .node = 2},
+        {.name = (char *)"block1.add", .node = 2, .phase = LAB_BACKWARD},
+        {.name = (char *)"block1.ff1.bias", .node = 1, .phase = LAB_BACKWARD},
+        {.name = (char *)"fc1.matmul", .node = 0, .phase = LAB_BACKWARD}};
+    static const char *const names[] = {
+        "forward",  "fc1.matmul", "block1", "ff1", "matmul", "bias",      "add",
+        "backward", "block1",     "add",    "ff1", "bias",   "fc1.matmul"};
+    enum { STEPS = 7, ITEMS = 13 };
+    struct lab_plan plan = {.nodes = nodes, .n_nodes = 3};
+    struct lab_schedule_step list[STEPS];
+    struct lab_schedule schedule = {.steps = list, .n_steps = STEPS};
+    struct world w = {.plan = &plan, .schedule = &schedule};
+    (void)state;
+    for (int i = 0; i < STEPS; i++)
+        list[i] = (struct lab_schedule_step){.step = &steps[i],
+                                             .depth_node = steps[i].node};
+    lab_step_tree_init(&w.tree);
+    assert_int_equal(lab_step_tree_build(&w.tree, &plan, &schedule), LAB_OK);
+    check_tree(&w);
+    assert_int_equal(w.tree.count, ITEMS);
+    for (int i = 0; i < ITEMS; i++)
+        assert_string_equal(w.tree.items[i].name, names[i]);
+    assert_int_equal(w.tree.items[6].parent, 2);
+    lab_step_tree_fold(&w.tree, 2, true);
+    assert_int_equal(w.tree.n_rows, ITEMS - 4);
+    lab_step_tree_release(&w.tree);
+}
+
 static void folding_hides_and_revealing_shows(void **state)
 {
     struct world w;
@@ -281,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_block_shows_its_worst),
         cmocka_unit_test(signs_and_marks_need_no_colour),
         cmocka_unit_test(a_tree_of_phases_nodes_and_steps),
+        cmocka_unit_test(a_block_holds_its_last_step),
         cmocka_unit_test(folding_hides_and_revealing_shows),
         cmocka_unit_test(a_large_tree_is_whole),
         cmocka_unit_test(a_tree_that_cannot_grow_stays),

@@ -11,6 +11,8 @@
 #include "ui/stepper.h"
 #include "ui/ui.h"
 
+static const struct lab_network_spec *printed; /* whose values stand beside */
+
 static enum lab_status play(const char *lesson, const char *keys)
 {
     const char *path = "stepper-live.keys";
@@ -32,6 +34,8 @@ static enum lab_status play(const char *lesson, const char *keys)
                                         .wake_user = ui};
     assert_int_equal(lab_session_new(&session, &config), LAB_OK);
     lab_stepper_model_session(&model, session);
+    model.printed = printed ? printed->printed : NULL;
+    model.n_printed = printed ? printed->n_printed : 0;
     assert_int_equal(lab_ui_push(ui, &lab_view_stepper, &model), LAB_OK);
     enum lab_status st = lab_ui_run(ui);
     /* The session wakes the screen: it goes first. */
@@ -91,6 +95,63 @@ static void errors_of_the_session_are_told(void **state)
         fail_msg("%s", lab_error());
 }
 
+#define CBOW LAB_SOURCE_DIR "/lessons/124-word2vec-cbow.md"
+
+/* On both screens; the message line ends where the terminal does. */
+static void the_neighbours_of_a_word_are_told(void **state)
+{
+    (void)state;
+    if (play(CBOW, "resize 80 24\nawait 9000 step 0 of\n"
+                   "text :near king - man\nkey Enter\n"
+                   "await 9000 near king - man: \n"
+                   "text :near kingg\nkey Enter\n"
+                   "await 9000 did you mean 'king'\n"
+                   "text :train 300\nkey Enter\nawait 9000 done\n"
+                   "text :near bread\nkey Enter\nawait 9000 near bread: \n"
+                   "key q\nawait 9000 s goes on\n"
+                   "text :list words\nkey Enter\nawait 9000 2  the\n"
+                   "await 9000 <OOV>\n"))
+        fail_msg("%s", lab_error());
+}
+
+static void a_lesson_without_words_says_so(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :near king\nkey Enter\n"
+                  "await 9000 data has no words\n"
+                  "text :list words\nkey Enter\n"
+                  "await 9000 data has no words\n"))
+        fail_msg("%s", lab_error());
+}
+
+static void play_printed(const char *keys)
+{
+    struct lab_lesson *l;
+    const char *path = LAB_SOURCE_DIR "/lessons/120-one-hot.md";
+    if (lab_lesson_load(&l, path))
+        fail_msg("%s", lab_error());
+    printed = &l->spec;
+    enum lab_status st = play(path, keys);
+    printed = NULL;
+    lab_lesson_free(l);
+    if (st)
+        fail_msg("%s", lab_error());
+}
+
+/* A printed value that claims nothing is no failure. */
+static void a_slip_of_the_slide_stands_beside_the_number(void **state)
+{
+    (void)state;
+    play_printed("resize 100 40\nawait 9000 step 0 of\n"
+                 "text :explain x[2,3]\nkey Enter\n"
+                 "await 9000 the word service\n"
+                 "await 9000 printed 0, difference +1\n"
+                 "absent OUTSIDE\n"
+                 "text :explain x[0,3]\nkey Enter\n"
+                 "await 9000 printed 1, difference +0, within\n");
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
@@ -100,6 +161,9 @@ int main(void)
         cmocka_unit_test(training_is_seen_and_stopped),
         cmocka_unit_test(a_gradient_is_checked),
         cmocka_unit_test(errors_of_the_session_are_told),
+        cmocka_unit_test(the_neighbours_of_a_word_are_told),
+        cmocka_unit_test(a_lesson_without_words_says_so),
+        cmocka_unit_test(a_slip_of_the_slide_stands_beside_the_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

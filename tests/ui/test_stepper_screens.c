@@ -161,6 +161,49 @@ static void train_curves_ascii(void **state)
     check_screen(f, 80, 24, "key t", "ascii_train_80x24.txt", true);
 }
 
+static const char map[] =
+    "key f\ntext :print block1.attn.probs[1,2,3,0]\nkey Enter";
+
+static void a_map_has_its_symbols(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->labels = true;
+    check_screen(f, 80, 24, map, "stepper_map_80x24.txt", false);
+}
+
+static void a_map_in_ascii(void **state)
+{
+    struct stepper_fixture *f = *state;
+    char keys[256];
+    f->labels = true;
+    snprintf(keys, sizeof(keys), "%s\nkey z", map);
+    check_screen(f, 80, 24, keys, "ascii_map_80x24.txt", true);
+}
+
+static void a_map_as_numbers(void **state)
+{
+    struct stepper_fixture *f = *state;
+    char keys[256];
+    f->labels = true;
+    snprintf(keys, sizeof(keys), "%s\nkey d", map);
+    check_screen(f, 80, 24, keys, "stepper_map_numbers_80x24.txt", false);
+}
+
+static void a_large_map_has_labels_for_its_cells(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->labels = true;
+    check_screen(f, 80, 24, "key s", "stepper_map_cells_80x24.txt", false);
+}
+
+static void train_decodes(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->curve = 60;
+    f->decodes = true;
+    check_screen(f, 80, 24, "key t", "train_decodes_80x24.txt", false);
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
@@ -193,6 +236,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(train_curves_wide_with_nan, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(train_curves_ascii, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_map_has_its_symbols, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_map_in_ascii, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_map_as_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_large_map_has_labels_for_its_cells,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(train_decodes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,8 @@ static void words_and_abbreviations(void **state)
         {"v fc1 blas", LAB_COMMAND_VARIANT},
         {"ch fc1.W", LAB_COMMAND_CHECK},
         {"t", LAB_COMMAND_TRAIN},
+        {"nex", LAB_COMMAND_NEXT},
+        {"nea king", LAB_COMMAND_NEAR},
         {"sto", LAB_COMMAND_STOP},
         {"l", LAB_COMMAND_LIST},
         {"h", LAB_COMMAND_HELP},
@@ -68,6 +70,7 @@ static void words_and_abbreviations(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_int_equal(parse(cases[i].line).kind, cases[i].kind);
     refuse("r", "\"r\" may be");
+    refuse("ne", "\"ne\" may be");
     refuse("se ", "seed: it takes one number");
     refuse("stpe", "did you mean \"step\"?");
     refuse("explian x", "did you mean \"explain\"?");
@@ -90,6 +93,28 @@ static void numbers(void **state)
     refuse("back 99999999999999999999", "out of range");
     refuse("seed", "it takes one number");
     refuse("finish now", "too many words; usage: finish");
+}
+
+static void samples(void **state)
+{
+    (void)state;
+    struct lab_ui_command c = parse("sample");
+    assert_true(c.kind == LAB_COMMAND_SAMPLE && c.n == LAB_COMMAND_ALL);
+    assert_true(isnan(c.value) && c.top_k == 0);
+    assert_string_equal(c.arg, "");
+    c = parse("sa 40 t=0.5 k=3 The  loss is 3");
+    assert_true(c.n == 40 && c.value == 0.5 && c.top_k == 3);
+    assert_string_equal(c.arg, "The  loss is 3");
+    assert_string_equal(parse("sample a b c d e f g h i j k l m n o p q r").arg,
+                        "a b c d e f g h i j k l m n o p q r");
+    assert_string_equal(parse("sample 7 8 nine\n").arg, "8 nine");
+    refuse("sample 0", "out of range");
+    refuse("sample t=hot", "the temperature \"hot\"");
+    refuse("sample t=-1", "the temperature \"-1\"");
+    refuse("sample k=0", "out of range");
+    char longest[200] = "sample ";
+    memset(longest + 7, 'x', 150);
+    refuse(longest, "the text is too long");
 }
 
 static void breakpoints(void **state)
@@ -151,6 +176,15 @@ static void elements(void **state)
     refuse("watch", "a name is missing");
 }
 
+static void questions(void **state)
+{
+    (void)state;
+    assert_string_equal(parse("near king").arg, "king");
+    assert_string_equal(parse("near  king -  man+woman ").arg,
+                        "king - man+woman");
+    refuse("near", "near which word?; usage: near WORDS");
+}
+
 static void the_longest_and_the_worst(void **state)
 {
     (void)state;
@@ -195,8 +229,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_abbreviations),
         cmocka_unit_test(numbers),
+        cmocka_unit_test(samples),
         cmocka_unit_test(breakpoints),
         cmocka_unit_test(elements),
+        cmocka_unit_test(questions),
         cmocka_unit_test(the_longest_and_the_worst),
         cmocka_unit_test(every_word_has_its_row),
     };

@@ -242,6 +242,35 @@ static void a_check_can_be_cancelled(void **state)
     net_free(&n);
 }
 
+/* Inputs of 0 and biases of 0: every relu stands at its corner, where the
+ * central difference is half of the slope to the right. */
+static void a_corner_is_no_error(void **state)
+{
+    static const double zeros[20];
+    struct net n;
+    int count;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 4,5", zeros);
+    net_tensor(&n, "y 4,3", NULL);
+    net_node(&n, "fc1 dense units=7");
+    net_node(&n, "relu1 relu");
+    net_node(&n, "fc2 dense units=3");
+    net_loss(&n, "mse");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    struct lab_check_result *r = check(&n, "fc1.b", &count);
+    assert_true(r[0].passed && r[0].corners == 7 && r[0].elements == 7);
+    lab_free(r);
+    /* What lies outside of the two slopes is wrong all the same. */
+    net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+    net_put(&n, "fc1.b.grad", 2, 50);
+    r = check(&n, "fc1.b", &count);
+    assert_true(!r[0].passed && r[0].worst == 2 && r[0].corners == 6);
+    lab_free(r);
+    net_free(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_large_parameter_is_sampled),
         cmocka_unit_test(unknown_parameters_are_refused),
         cmocka_unit_test(a_check_can_be_cancelled),
+        cmocka_unit_test(a_corner_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,39 @@ static void runs(struct net *n, const char *step, enum lab_phase phase,
     assert_string_equal(find(n, step, phase)->variant->name, variant);
 }
 
+/* 500,000 operations in one step of the node: 2 * 10 * 250 * 100. */
+static void a_large_node_runs_what_is_preferred(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 10,250", NULL);
+    net_labels(&n, "y 10", 3);
+    net_node(&n, "fc1 dense units=100");
+    net_node(&n, "fc2 dense units=3");
+    net_loss(&n, "softmax_cross_entropy");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    assert_true(find(&n, "fc1.matmul", LAB_FORWARD)->step->flop >=
+                LAB_PREFERRED_FLOP);
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc1.matmul", LAB_BACKWARD, "blas");
+    runs(&n, "fc1.bias", LAB_FORWARD, "naive"); /* nothing is preferred */
+    runs(&n, "fc1.W", LAB_UPDATE, "naive");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "naive"); /* small */
+    choose(&n, CHOICES({"fc1", "naive"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    choose(&n, CHOICES({"fc2", "blas"}));
+    runs(&n, "fc1.matmul", LAB_FORWARD, "blas");
+    runs(&n, "fc2.matmul", LAB_FORWARD, "blas");
+    /* Withdrawn: the reference again. */
+    lab_variant_withdraw(find(&n, "fc1.matmul", LAB_FORWARD)->variant);
+    choose(&n, NULL, 0);
+    runs(&n, "fc1.matmul", LAB_FORWARD, "naive");
+    lab_variant_withdraw(NULL);
+    net_free(&n);
+}
+
 static void the_reference_is_the_default(void **state)
 {
     struct net n;
@@ -402,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_is_the_default),
+        cmocka_unit_test(a_large_node_runs_what_is_preferred),
         cmocka_unit_test(an_op_chooses_where_it_can),
         cmocka_unit_test(the_closest_choice_wins_in_any_order),
         cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),

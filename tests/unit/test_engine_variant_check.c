@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "attention.h"
 #include "base/mem.h"
 #include "dense.h"
 #include "unit/join_op.h"
@@ -107,6 +108,124 @@ static const struct lab_variant relu_rows[] = {
      .run = relu_slope_is_half},
 };
 static const struct lab_kernel_set relu_set = {"relu", relu_rows, 5};
+
+/* ---- sizes that a variant may refuse ---- */
+
+static int prepared;
+
+static enum lab_status prepare_every_second(const struct lab_call *call)
+{
+    (void)call;
+    if (++prepared % 2 == 0)
+        return lab_fail(LAB_E_UNSUPPORTED, "not the even ones");
+    return LAB_OK;
+}
+
+static enum lab_status prepare_nothing(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_UNSUPPORTED, "not on this device");
+}
+
+static enum lab_status prepare_breaks(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_NOMEM, "no room");
+}
+
+static enum lab_status relu_when_prepared(const struct lab_call *call)
+{
+    if (prepared % 2 == 0)
+        return lab_fail(LAB_E_INTERNAL, "runs what it has refused");
+    return relu_is_right(call);
+}
+
+static const struct lab_variant choosy_rows[] = {
+    {.name = "choosy",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_when_prepared,
+     .prepare = prepare_every_second},
+    {.name = "never",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_is_right,
+     .prepare = prepare_nothing},
+    {.name = "breaks",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_is_right,
+     .prepare = prepare_breaks},
+};
+static const struct lab_kernel_set choosy_set = {"relu", choosy_rows, 3};
+
+/* Some sizes refused: still offered. All of them: not, and nothing is said. Any
+ * other failure is one. */
+static void a_variant_may_refuse_sizes(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    prepared = 0;
+    join_backend_add(&choosy_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    assert_true(prepared > 1);
+    assert_false(lab_variant_withdrawn(&choosy_rows[0]));
+    assert_true(lab_variant_withdrawn(&choosy_rows[1]));
+    assert_true(lab_variant_withdrawn(&choosy_rows[2]));
+    assert_null(strstr(lab_str_text(&said), "choosy"));
+    assert_null(strstr(lab_str_text(&said), "never"));
+    assert_non_null(
+        strstr(lab_str_text(&said), "variant breaks: failed (no room)"));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+static const char *variant_of(struct net *n, const char *step)
+{
+    struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int i = lab_schedule_find(s, n->plan, step, LAB_FORWARD, 0);
+    assert_true(i >= 0);
+    return s->steps[i].variant->name;
+}
+
+/* A schedule prepares its steps; what is refused leaves the old one in place. */
+static void a_schedule_is_refused_with_the_step(void **state)
+{
+    struct net n;
+    const struct lab_variant_choice choice[] = {{"relu1", "never"},
+                                                {"relu1", "choosy"}};
+    (void)state;
+    join_backend_add(&choosy_set);
+    net_init(&n);
+    net_tensor(&n, "x 2,3", NULL);
+    net_tensor(&n, "y 2,3", NULL);
+    net_node(&n, "relu1 relu");
+    net_node(&n, "relu2 relu");
+    net_loss(&n, "mse");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk_on(&n, join_backend());
+    assert_int_equal(lab_walk_choose(n.walk, choice, 1), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "step relu1"));
+    assert_non_null(strstr(lab_error(), "not on this device"));
+    assert_string_equal(variant_of(&n, "relu1"), "naive");
+    prepared = 0;
+    assert_int_equal(lab_walk_choose(n.walk, choice + 1, 1), LAB_OK);
+    assert_int_equal(prepared, 1);
+    /* Named by its op, a step that is not served runs as it did; a choice that
+     * serves nothing at all is still an error. */
+    const struct lab_variant_choice by_op[] = {{"*", "choosy"},
+                                               {"relu", "never"}};
+    assert_int_equal(lab_walk_choose(n.walk, by_op + 1, 1), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "not on this device"));
+    prepared = 0;
+    assert_int_equal(lab_walk_choose(n.walk, by_op, 1), LAB_OK);
+    assert_string_equal(variant_of(&n, "relu1"), "choosy");
+    assert_string_equal(variant_of(&n, "relu2"), "naive");
+    net_free(&n);
+}
 
 static void wrong_steps_are_withdrawn(void **state)
 {
@@ -256,6 +375,57 @@ static void a_group_without_activations_stays(void **state)
     lab_backend_close(be);
 }
 
+/* Attention in one, and right, but it knows of no mask. */
+static enum lab_status attend_at_once(const struct lab_call *call)
+{
+    const struct lab_attention_params *p = call->params;
+    const struct lab_view *in = call->in;
+    struct lab_attention_dims d =
+        lab_attention_sizes(&in[0], &in[1], &in[2], p->heads);
+    for (int64_t row = 0; row < d.N * d.Tq; row++) {
+        const float *q = (const float *)in[0].data + row * d.E;
+        float *out = (float *)call->out[0].data + row * d.F;
+        double total = 0;
+        double mix[17] = {0};
+        for (int64_t j = 0; j < d.Tk; j++) {
+            int64_t at = row / d.Tq * d.Tk + j;
+            double score = 0;
+            if (p->causal && j > row % d.Tq)
+                break;
+            for (int64_t e = 0; e < d.E; e++)
+                score +=
+                    (double)q[e] * ((const float *)in[1].data)[at * d.E + e];
+            score = exp(score / sqrt((double)d.E));
+            total += score;
+            for (int64_t f = 0; f < d.F; f++)
+                mix[f] += score * ((const float *)in[2].data)[at * d.F + f];
+        }
+        for (int64_t f = 0; f < d.F; f++)
+            out[f] = (float)(mix[f] / total);
+    }
+    return LAB_OK;
+}
+
+static const struct lab_variant attend_rows[] = {
+    {.name = "whole", .phase = LAB_FORWARD, .run = attend_at_once}};
+static const struct lab_kernel_set attend_set = {"scaled_dot_attention",
+                                                 attend_rows, 1};
+
+static void a_group_is_not_judged_where_it_does_not_serve(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    join_backend_add(&attend_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    if (lab_variant_withdrawn(&attend_rows[0]))
+        fail_msg("%s", lab_str_text(&said));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
 static void the_null_backend_is_not_judged(void **state)
 {
     struct lab_backend *be;
@@ -277,9 +447,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_ships_is_never_withdrawn),
+        TEST(a_variant_may_refuse_sizes),
+        TEST(a_schedule_is_refused_with_the_step),
         TEST(wrong_steps_are_withdrawn),
         TEST(wrong_groups_are_withdrawn),
         TEST(a_group_without_activations_stays),
+        TEST(a_group_is_not_judged_where_it_does_not_serve),
         TEST(the_null_backend_is_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

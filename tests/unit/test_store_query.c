@@ -239,6 +239,57 @@ static void every_sort_works(void **state)
     lab_database_close(db);
 }
 
+struct listed {
+    int n;
+    int64_t row[256];
+};
+
+static bool list_kernel(void *user, const struct lab_kernel_row *r)
+{
+    struct listed *l = user;
+    l->row[l->n++] = r->row;
+    return l->n < 256;
+}
+
+/* A page of a sort is the beginning of the whole sort, by whatever way it was
+ * found: of a run that ended or not, alone in its rows or not. */
+static void pages_are_parts_of_the_whole(void **state)
+{
+    const char *path = sample_path("runs.db");
+    static const char *const changes[] = {
+        "SELECT 1",
+        "UPDATE op_kernel SET stepExec = NULL WHERE kernelRow % 7 = 0",
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = NULL, gridX = kernelRow "
+        "% 5, registersPerThread = NULL WHERE kernelRow % 3 = 0",
+        "UPDATE run SET kernelRowFirst = NULL WHERE id = 2",
+        "UPDATE run SET status = 'interrupted'"};
+    (void)state;
+    assert_int_equal(sample_run(path, 4, 5, NULL), LAB_OK);
+    assert_int_equal(sample_run(path, 2, 5, NULL), LAB_OK);
+    for (size_t change = 0; change < 5; change++) {
+        sample_sql(path, changes[change]);
+        struct lab_database *db = open_reader(path);
+        for (int i = 0; i < LAB_KERNEL_SORT_COUNT * 2 * 3; i++) {
+            struct listed whole = {0};
+            struct listed page = {0};
+            struct lab_kernel_filter f = {
+                .step_index = i % 3 == 1 ? 2 : LAB_UNKNOWN,
+                .iteration = i % 3 == 2 ? 1 : LAB_UNKNOWN,
+                .sort = (enum lab_kernel_sort)(i / 6),
+                .descending = i / 3 % 2};
+            assert_int_equal(lab_query_kernels(db, 1, &f, list_kernel, &whole),
+                             LAB_OK);
+            f.limit = 6;
+            f.offset = 1;
+            assert_int_equal(lab_query_kernels(db, 1, &f, list_kernel, &page),
+                             LAB_OK);
+            assert_int_equal(page.n, 6);
+            assert_memory_equal(page.row, whole.row + 1, sizeof(int64_t[6]));
+        }
+        lab_database_close(db);
+    }
+}
+
 static void kernels_are_filtered_and_sorted(void **state)
 {
     const char *path = sample_path("runs.db");
@@ -329,7 +380,7 @@ static void deleting_leaves_no_trace(void **state)
         "+ (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL) + (SELECT "
         "count(*) FROM loss) + (SELECT count(*) FROM run) + (SELECT count(*) "
         "FROM TARGET_INFO_SESSION_START_TIME) + (SELECT count(*) FROM "
-        "META_DATA_CAPTURE)";
+        "META_DATA_CAPTURE) + (SELECT count(*) FROM time_sum)";
     const char *path = sample_path("runs.db");
     struct lab_database *db;
     struct lab_deleted d;
@@ -343,7 +394,8 @@ static void deleting_leaves_no_trace(void **state)
     assert_int_equal(lab_run_delete(db, 2, &d), LAB_OK);
     assert_int_equal(d.steps, 24);
     assert_int_equal(d.kernels, 48);
-    assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1);
+    /* the sums: 6 kernels, 6 steps, 4 nodes, 4 phases and the iteration */
+    assert_int_equal(d.rows, 24 + 48 + 48 + 4 + 1 + 1 + 1 + 21);
     assert_int_equal(sample_int(path, count_rows), before);
     assert_int_equal(sample_int(path, "SELECT count(*) FROM StringIds"), names);
     assert_int_equal(sample_int(path, "SELECT sum(time_ns) FROM step"),
@@ -378,6 +430,7 @@ int main(void)
         cmocka_unit_test_teardown(missing_runs_are_not_found, cleanup),
         cmocka_unit_test_teardown(steps_are_added_up, cleanup),
         cmocka_unit_test_teardown(every_sort_works, cleanup),
+        cmocka_unit_test_teardown(pages_are_parts_of_the_whole, cleanup),
         cmocka_unit_test_teardown(kernels_are_filtered_and_sorted, cleanup),
         cmocka_unit_test_teardown(running_run_can_be_read, cleanup),
         cmocka_unit_test_teardown(losses_come_in_order, cleanup),

@@ -79,7 +79,7 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
 #define BLAS_ROW(step_name, phase_id, fn)                                      \
     {                                                                          \
         .name = "blas", .step = step_name, .phase = phase_id, .run = fn,       \
-        .source = "src/engine/cpu/blas.c", .symbol = #fn                       \
+        .source = "src/engine/cpu/blas.c", .symbol = #fn, .preferred = true    \
     }
 
 static const struct lab_variant dense_variants[] = {

@@ -177,7 +177,8 @@ static enum lab_status project_backward(const struct lab_call *call)
 #define ROW(step_name, phase_id, fn)                                           \
     {                                                                          \
         .name = "blas", .step = step_name, .phase = phase_id, .run = fn,       \
-        .source = "src/engine/cpu/blas_attention.c", .symbol = #fn             \
+        .source = "src/engine/cpu/blas_attention.c", .symbol = #fn,            \
+        .preferred = true                                                      \
     }
 
 /* The first four are those of scaled_dot_attention too. */

@@ -212,7 +212,8 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
 #define ROW(phase_id, fn)                                                      \
     {                                                                          \
         .name = "blas", .step = "conv", .phase = phase_id, .run = fn,          \
-        .source = "src/engine/cpu/blas_conv2d.c", .symbol = #fn                \
+        .source = "src/engine/cpu/blas_conv2d.c", .symbol = #fn,               \
+        .preferred = true                                                      \
     }
 
 const struct lab_variant lab_blas_conv2d[LAB_BLAS_CONV2D] = {

@@ -193,7 +193,8 @@ static enum lab_status rnn_input_backward(const struct lab_call *call)
 #define BLAS_ROW(step_name, phase_id, fn, first)                               \
     {                                                                          \
         .name = "blas", .step = step_name, .phase = phase_id, .run = fn,       \
-        .source = "src/engine/cpu/blas_recurrent.c", .symbol = first           \
+        .source = "src/engine/cpu/blas_recurrent.c", .symbol = first,          \
+        .preferred = true                                                      \
     }
 
 const struct lab_variant lab_blas_lstm[LAB_BLAS_RECURRENT] = {

@@ -7,7 +7,7 @@
 #include "kernel.h"
 
 #define LAB_ONEDNN_MODULE "lapenna-lab-onednn.so"
-enum { LAB_ONEDNN_ABI = 1 };
+enum { LAB_ONEDNN_ABI = 2 };
 
 /* Called on the thread of the failing call, before it returns `st`. */
 typedef void lab_onednn_report_fn(enum lab_status st, const char *text);

@@ -43,6 +43,7 @@ static struct lab_attention_params params_of(const struct lab_attend *t)
     memset(&p, 0, sizeof(p));
     p.heads = t->heads;
     p.causal = t->causal;
+    p.masked = t->mask >= 0;
     return p;
 }
 
@@ -70,7 +71,8 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     lab_build_step(b, &def);
     def.name = "softmax";
     def.in[0] = scores;
-    def.n_in = 1;
+    def.in[1] = t->mask;
+    def.n_in = t->mask >= 0 ? 2 : 1;
     def.out[0] = probs;
     def.flop = 5 * n;
     def.formula = t->causal
@@ -78,6 +80,12 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
                         "max), k <= i; 0 for j > i"
                       : "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
                         "max)";
+    if (t->mask >= 0)
+        def.formula =
+            t->causal ? "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
+                        "max), k <= i where $i1[k] > 0; 0 for the others"
+                      : "$o0[i,j] = exp($i0[i,j] - max) / sum_k exp($i0[i,k] - "
+                        "max), k where $i1[k] > 0; 0 for the others";
     def.explain = lab_attend_explain_softmax;
     lab_build_step(b, &def);
     def.name = "context";

@@ -10,6 +10,7 @@ struct lab_attend {
     int v; /* [.., Tk, heads*F] */
     int64_t heads;
     bool causal;
+    int mask; /* [.., Tk], or LAB_NO_TENSOR */
 };
 
 LAB_C_BEGIN

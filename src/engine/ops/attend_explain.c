@@ -97,6 +97,32 @@ void lab_attend_explain_scores(struct lab_explainer *ex, int out_slot,
     }
 }
 
+/* What the mask says of key j for the row that holds `index`. */
+static bool masked(struct lab_explainer *ex, int64_t index, int64_t j)
+{
+    if (!lab_explain_has_in(ex, 1))
+        return false;
+    const struct lab_shape *s = lab_explain_in_shape(ex, 0);
+    const struct lab_shape *mask = lab_explain_in_shape(ex, 1);
+    int64_t Tk = s->dim[s->rank - 1];
+    int64_t each = 1;
+    for (int a = mask->rank - 1; a < s->rank; a++)
+        each *= s->dim[a];
+    return !(lab_explain_in(ex, 1, index / each * Tk + j) > 0);
+}
+
+static void explain_hidden(struct lab_explainer *ex, int64_t i, int64_t j,
+                           bool later)
+{
+    lab_explain_symbolic(ex,
+                         later ? "0: query %lld does not see the later key "
+                                 "%lld"
+                               : "0: the mask hides, from query %lld and all "
+                                 "others, key %lld",
+                         (long long)i, (long long)j);
+    lab_explain_value(ex, 0);
+}
+
 void lab_attend_explain_softmax(struct lab_explainer *ex, int out_slot,
                                 int64_t index)
 {
@@ -108,18 +134,18 @@ void lab_attend_explain_softmax(struct lab_explainer *ex, int out_slot,
     double sum = 0;
     (void)out_slot;
     lab_explain_source(ex, 0, index);
-    if (hidden(ex, i, index % Tk)) {
-        lab_explain_symbolic(ex,
-                             "0: query %lld does not see the later key "
-                             "%lld",
-                             (long long)i, (long long)(index % Tk));
-        lab_explain_value(ex, 0);
+    if (hidden(ex, i, index % Tk) || masked(ex, index, index % Tk)) {
+        explain_hidden(ex, i, index % Tk, hidden(ex, i, index % Tk));
         return;
     }
-    for (int64_t j = 0; j < Tk && !hidden(ex, i, j); j++)
-        max = fmax(max, lab_explain_in(ex, 0, row + j));
-    for (int64_t j = 0; j < Tk && !hidden(ex, i, j); j++)
-        sum += exp(lab_explain_in(ex, 0, row + j) - max);
+    for (int64_t j = 0; j < Tk && !hidden(ex, i, j); j++) {
+        if (!masked(ex, index, j))
+            max = fmax(max, lab_explain_in(ex, 0, row + j));
+    }
+    for (int64_t j = 0; j < Tk && !hidden(ex, i, j); j++) {
+        if (!masked(ex, index, j))
+            sum += exp(lab_explain_in(ex, 0, row + j) - max);
+    }
     double x = lab_explain_in(ex, 0, index);
     lab_explain_symbolic(ex,
                          "exp(score - max) / sum of exp(score - max) over the "

@@ -192,6 +192,7 @@ static struct lab_attend attend_of(const struct lab_builder *b)
                            .k = lab_build_find(b, "k"),
                            .v = lab_build_find(b, "v"),
                            .heads = lab_build_attr(b, "heads")->i,
+                           .mask = LAB_NO_TENSOR,
                            .causal = lab_build_attr(b, "causal")->b};
     return t;
 }
@@ -238,6 +239,9 @@ static const struct lab_op_trial trials[] = {
      .keys = {{"heads", 2}, {"causal", 1}, {"bias", 0}}},
 };
 
+static const struct lab_part_axis axes[] = {
+    {"scores", 2, 0}, {"scores", 1, 0}, {"probs", 2, 0}, {"probs", 1, 0}};
+
 const struct lab_op_def lab_op_attention = {
     .name = "attention",
     .kind = LAB_KIND_LAYER,
@@ -252,4 +256,6 @@ const struct lab_op_def lab_op_attention = {
     .group_steps = 3,
     .group_both = true,
     .trials = trials,
-    .n_trials = 2};
+    .n_trials = 2,
+    .axes = axes,
+    .n_axes = 4};

@@ -169,6 +169,9 @@ static const struct lab_op_trial trials[] = {
     {.in = {{1, {3}}, {2, {4, 2}}}, .out = {1, {2}}, .keys = {{"align", 1}}},
 };
 
+static const struct lab_part_axis axes[] = {
+    {"e", 1, 1}, {"a", 1, 1}, {"u", 2, 1}, {"t", 2, 1}};
+
 const struct lab_op_def lab_op_bahdanau_attention = {.name =
                                                          "bahdanau_attention",
                                                      .kind = LAB_KIND_LAYER,
@@ -179,4 +182,6 @@ const struct lab_op_def lab_op_bahdanau_attention = {.name =
                                                      .forward = forward,
                                                      .backward = backward,
                                                      .trials = trials,
-                                                     .n_trials = 2};
+                                                     .n_trials = 2,
+                                                     .axes = axes,
+                                                     .n_axes = 4};

@@ -4,9 +4,11 @@
 #include "lstm.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "engine/explain.h"
 #include "recurrent.h"
+#include "recurrent_group.h"
 #include "unary.h"
 
 static const struct lab_key_def keys[] = {
@@ -119,7 +121,8 @@ static struct cell read_cell(struct lab_explainer *ex, int64_t e)
     }
     s.dc = s.dh * s.o * (1 - tanh(s.c) * tanh(s.c));
     if (lab_explain_has_in(ex, 2))
-        s.dc += lab_explain_in(ex, 2, e) * lab_explain_in(ex, 3, e);
+        s.dc += lab_explain_in(ex, 2, e) *
+                (lab_explain_has_in(ex, 3) ? lab_explain_in(ex, 3, e) : 1);
     return s;
 }
 
@@ -167,17 +170,20 @@ static void explain_dc(struct lab_explainer *ex, int64_t e)
     struct cell s = read_cell(ex, e);
     double t = tanh(s.c);
     bool next = lab_explain_has_in(ex, 2);
+    bool scaled = lab_explain_has_in(ex, 3);
     lab_explain_symbolic(
         ex, "dh * %s * (1 - tanh(%s)^2)%s%s%s%s", lab_explain_in_name(ex, 7),
         lab_explain_in_name(ex, 8), next ? " + " : "",
-        next ? lab_explain_in_name(ex, 2) : "", next ? " * " : "",
-        next ? lab_explain_in_name(ex, 3) : "");
+        next ? lab_explain_in_name(ex, 2) : "", scaled ? " * " : "",
+        scaled ? lab_explain_in_name(ex, 3) : "");
     lab_explain_term(ex, s.dh * s.o * (1 - t * t), "%.4g*%.4g*(1 - %.4g^2)",
                      s.dh, s.o, t);
     lab_explain_source(ex, 7, e);
     lab_explain_source(ex, 8, e);
-    if (next)
+    if (scaled)
         lab_recurrent_products(ex, 2, e, 1, 3, e, 1, 1);
+    else if (next)
+        lab_recurrent_number(ex, 2, e);
 }
 
 static void explain_cell_back(struct lab_explainer *ex, int out_slot,
@@ -270,8 +276,7 @@ static void forward_gates(struct lab_builder *b, const struct lab_recurrent *r,
                           int64_t t, int z)
 {
     double n4h = 4 * (double)r->n * (double)r->h;
-    int before =
-        t > 0 ? lab_recurrent_find(b, "h", t - 1) : lab_build_find(b, "h0");
+    int before = lab_recurrent_before(b, r, "h", 0, t);
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "gates",
@@ -294,8 +299,7 @@ static void forward_cell(struct lab_builder *b, const struct lab_recurrent *r,
                          int64_t t, int z, int h)
 {
     static const char *const part[] = {"a", "i", "f", "o", "c"};
-    int before =
-        t > 0 ? lab_recurrent_find(b, "c", t - 1) : lab_build_find(b, "c0");
+    int before = lab_recurrent_before(b, r, "c", 1, t);
     struct lab_step_def def = {
         .name = "cell",
         .numbered = true,
@@ -319,14 +323,13 @@ static void forward(struct lab_builder *b)
     struct lab_recurrent r;
     if (!lab_recurrent_dims(b, &r))
         return;
-    struct lab_shape step = lab_recurrent_step_shape(&r);
     lab_build_param(b, "W", &(struct lab_shape){2, {4 * r.h, r.d}},
                     LAB_INIT_FAN_IN_FIRST);
     lab_build_param(b, "U", &(struct lab_shape){2, {4 * r.h, r.h}},
                     LAB_INIT_FAN_IN_FIRST);
     lab_build_param(b, "b", &(struct lab_shape){1, {4 * r.h}}, LAB_INIT_ZERO);
-    lab_build_node_state(b, "h0", &step, LAB_INIT_ZERO);
-    lab_build_node_state(b, "c0", &step, LAB_INIT_ZERO);
+    lab_recurrent_start(b, &r, "h", 0);
+    lab_recurrent_start(b, &r, "c", 1);
     lab_recurrent_input(b, &r);
     int z = lab_build_part(b, "z", &(struct lab_shape){3, {r.t, r.n, 4 * r.h}},
                            lab_build_real(b));
@@ -340,50 +343,55 @@ static void forward(struct lab_builder *b)
     lab_recurrent_return(b, &r);
 }
 
-/* The grads of step t that later steps left: of h along the gates, and of c. */
+/* The grads of step t that later steps left: of h along the gates, and of c,
+ * which the later step's f scales. At the last step they are what a layer left
+ * that starts there, and nothing scales them. */
 struct later {
     int dh;
     int dc;
     int f;
 };
 
+/* dh has one or two parts, and dc's second part a factor, or not. */
+static void cell_back_formula(char *out, size_t cap, int returned,
+                              const struct later *later)
+{
+    const char *dh = returned < 0 ? "$i1" : later->dh < 0 ? "$i0" : "$i0 + $i1";
+    const char *dc = later->dc < 0  ? ""
+                     : later->f < 0 ? " + $i2"
+                                    : " + $i2 * $i3";
+    snprintf(out, cap,
+             "$o1 = %s; $o2 = $o1 * $i7 * (1 - tanh($i8)^2)%s; $o0 = [$o2 $i5 "
+             "(1-$i4^2), $o2 $i4 $i5 (1-$i5), $o2 $i9 $i6 (1-$i6), $o1 "
+             "tanh($i8) $i7 (1-$i7)]",
+             dh, dc);
+}
+
 static int backward_cell(struct lab_builder *b, const struct lab_recurrent *r,
                          int64_t t, int dz, int returned, struct later *later)
 {
-    int before =
-        t > 0 ? lab_recurrent_find(b, "c", t - 1) : lab_build_find(b, "c0");
+    int before = lab_recurrent_before(b, r, "c", 1, t);
     int f = lab_recurrent_find(b, "f", t);
-    struct lab_step_def def = {
-        .name = "cell",
-        .numbered = true,
-        .number = (int)t,
-        .phase = LAB_BACKWARD,
-        .in = {returned, later->dh, later->dc, later->f,
-               lab_recurrent_find(b, "a", t), lab_recurrent_find(b, "i", t), f,
-               lab_recurrent_find(b, "o", t), lab_recurrent_find(b, "c", t),
-               before},
-        .n_in = 10,
-        .n_out = 4,
-        .flop = 25 * (double)r->n * (double)r->h,
-        .formula = later->dc < 0
-                       ? "$o1 = $i0; $o2 = $o1 * $i7 * (1 - tanh($i8)^2); "
-                         "$o0 = [$o2 $i5 (1-$i4^2), $o2 $i4 $i5 (1-$i5), $o2 "
-                         "$i9 $i6 (1-$i6), $o1 tanh($i8) $i7 (1-$i7)]"
-                   : returned < 0
-                       ? "$o1 = $i1; $o2 = $o1 * $i7 * (1 - tanh($i8)^2) + "
-                         "$i2 * $i3; $o0 = [$o2 $i5 (1-$i4^2), $o2 $i4 $i5 "
-                         "(1-$i5), $o2 $i9 $i6 (1-$i6), $o1 tanh($i8) $i7 "
-                         "(1-$i7)]"
-                       : "$o1 = $i0 + $i1; $o2 = $o1 * $i7 * (1 - "
-                         "tanh($i8)^2) + $i2 * $i3; $o0 = [$o2 $i5 (1-$i4^2), "
-                         "$o2 $i4 $i5 (1-$i5), $o2 $i9 $i6 (1-$i6), $o1 "
-                         "tanh($i8) $i7 (1-$i7)]",
-        .explain = explain_cell_back};
+    char formula[256];
+    cell_back_formula(formula, sizeof(formula), returned, later);
+    struct lab_step_def def = {.name = "cell",
+                               .numbered = true,
+                               .number = (int)t,
+                               .phase = LAB_BACKWARD,
+                               .in = {returned, later->dh, later->dc, later->f,
+                                      lab_recurrent_find(b, "a", t),
+                                      lab_recurrent_find(b, "i", t), f,
+                                      lab_recurrent_find(b, "o", t),
+                                      lab_recurrent_find(b, "c", t), before},
+                               .n_in = 10,
+                               .n_out = 4,
+                               .flop = 25 * (double)r->n * (double)r->h,
+                               .formula = formula,
+                               .explain = explain_cell_back};
     def.out[0] = lab_recurrent_grad(b, r, "z", t, NULL, dz);
     def.out[1] = lab_recurrent_grad(b, r, "h", t, NULL, LAB_NO_TENSOR);
     def.out[2] = lab_recurrent_grad(b, r, "c", t, NULL, LAB_NO_TENSOR);
-    def.out[3] =
-        t > 0 ? LAB_NO_TENSOR : lab_build_grad(b, lab_build_find(b, "c0"));
+    def.out[3] = t > 0 ? LAB_NO_TENSOR : lab_recurrent_start_grad(b, r, "c", 1);
     lab_build_step(b, &def);
     *later = (struct later){LAB_NO_TENSOR, def.out[2], f};
     return def.out[0];
@@ -394,7 +402,7 @@ static int backward_gates(struct lab_builder *b, const struct lab_recurrent *r,
 {
     int dh = t > 0
                  ? lab_recurrent_grad(b, r, "h", t - 1, "gates", LAB_NO_TENSOR)
-                 : lab_build_grad(b, lab_build_find(b, "h0"));
+                 : lab_recurrent_start_grad(b, r, "h", 0);
     lab_build_step(b,
                    &(struct lab_step_def){
                        .name = "gates",
@@ -424,7 +432,7 @@ static void backward_weights(struct lab_builder *b,
                .name = "weights",
                .phase = LAB_BACKWARD,
                .in = {dz, lab_build_find(b, "x"), lab_build_find(b, "h"),
-                      lab_build_find(b, "h0")},
+                      lab_recurrent_before(b, r, "h", 0, 0)},
                .n_in = 4,
                .out = {dW, dU, db},
                .n_out = 3,
@@ -452,9 +460,10 @@ static void backward_weights(struct lab_builder *b,
 static void backward(struct lab_builder *b)
 {
     struct lab_recurrent r;
-    struct later later = {LAB_NO_TENSOR, LAB_NO_TENSOR, LAB_NO_TENSOR};
     if (!lab_recurrent_dims(b, &r))
         return;
+    struct later later = {lab_recurrent_end_grad(b, &r, "h"),
+                          lab_recurrent_end_grad(b, &r, "c"), LAB_NO_TENSOR};
     int whole = lab_recurrent_return_grad(b, &r);
     int dz = lab_build_grad(b, lab_build_find(b, "z"));
     for (int64_t t = r.t - 1; t >= 0; t--) {
@@ -465,13 +474,15 @@ static void backward(struct lab_builder *b)
     backward_weights(b, &r, dz);
 }
 
-/* Four odd sizes; then two steps of which the last alone returns. */
+/* Four odd sizes; then two steps of which the last alone returns; then one
+ * layer that starts where another ends. */
 static bool check(int turn, struct lab_op_check *out)
 {
     out->x = (struct lab_shape){3, {5, turn ? 2 : 4, 7}};
     out->attr[0].i = 3;
-    out->attr[1].choice = turn;
-    return turn < 2;
+    out->attr[1].choice = turn == 1;
+    out->chained = turn == 2;
+    return turn < 3;
 }
 
 const struct lab_op_def lab_op_lstm = {.name = "lstm",
@@ -479,7 +490,9 @@ const struct lab_op_def lab_op_lstm = {.name = "lstm",
                                        .keys = keys,
                                        .n_keys = 2,
                                        .min_inputs = 1,
-                                       .max_inputs = 1,
+                                       .max_inputs = 2,
                                        .forward = forward,
                                        .backward = backward,
-                                       .check = check};
+                                       .check = check,
+                                       .group = lab_recurrent_group,
+                                       .group_both = true};

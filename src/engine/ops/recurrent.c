@@ -31,7 +31,8 @@ bool lab_recurrent_dims(struct lab_builder *b, struct lab_recurrent *r)
                                 .t = x.dim[1],
                                 .d = x.dim[2],
                                 .h = lab_build_attr(b, "hidden")->i,
-                                .last = lab_build_attr(b, "return")->choice};
+                                .last = lab_build_attr(b, "return")->choice,
+                                .chained = lab_build_n_inputs(b) > 1};
     return true;
 }
 
@@ -156,7 +157,7 @@ void lab_recurrent_return(struct lab_builder *b, const struct lab_recurrent *r)
 int lab_recurrent_return_grad(struct lab_builder *b,
                               const struct lab_recurrent *r)
 {
-    if (r->last)
+    if (r->last || lab_build_out_grad(b) < 0)
         return LAB_NO_TENSOR;
     int whole = lab_build_grad_path(b, lab_build_find(b, "h"), "return");
     lab_build_step(b,
@@ -175,6 +176,7 @@ int lab_recurrent_returned(struct lab_builder *b, const struct lab_recurrent *r,
                            int64_t t, int whole)
 {
     if (!r->last)
-        return lab_recurrent_grad(b, r, "h", t, "return", whole);
+        return whole < 0 ? LAB_NO_TENSOR
+                         : lab_recurrent_grad(b, r, "h", t, "return", whole);
     return t == r->t - 1 ? lab_build_out_grad(b) : LAB_NO_TENSOR;
 }

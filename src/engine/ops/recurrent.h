@@ -4,11 +4,12 @@
 #include "engine/op.h"
 
 struct lab_recurrent {
-    int64_t n; /* samples */
-    int64_t t; /* time steps */
-    int64_t d; /* features */
-    int64_t h; /* hidden units */
-    bool last; /* return: last */
+    int64_t n;    /* samples */
+    int64_t t;    /* time steps */
+    int64_t d;    /* features */
+    int64_t h;    /* hidden units */
+    bool last;    /* return: last */
+    bool chained; /* starts from the last state of another layer */
 };
 
 enum { LAB_RECURRENT_STEPS = 16384 }; /* the longest sequence */
@@ -29,6 +30,24 @@ int lab_recurrent_part(struct lab_builder *b, const struct lab_recurrent *r,
  * path behind it unless that is NULL. */
 int lab_recurrent_grad(struct lab_builder *b, const struct lab_recurrent *r,
                        const char *part, int64_t t, const char *path, int of);
+/* In forward(), before the steps: what the first one starts from. The state
+ * `part` ("h", "c"), whose turn is k (0, 1), is that of the layer that input 1
+ * names, after its last step; else a tensor of this node that starts at zero,
+ * "h0". A layer without that state, or of other sizes, is refused. */
+void lab_recurrent_start(struct lab_builder *b, const struct lab_recurrent *r,
+                         const char *part, int k);
+/* The state `part`, whose turn is k, that step t starts from. */
+int lab_recurrent_before(const struct lab_builder *b,
+                         const struct lab_recurrent *r, const char *part, int k,
+                         int64_t t);
+/* The gradient of the state that the first step started from. */
+int lab_recurrent_start_grad(struct lab_builder *b,
+                             const struct lab_recurrent *r, const char *part,
+                             int k);
+/* What came back to the last state `part` from a layer that starts from it, or
+ * LAB_NO_TENSOR. */
+int lab_recurrent_end_grad(const struct lab_builder *b,
+                           const struct lab_recurrent *r, const char *part);
 /* The step `input`: x [T,N,D] and x.t, from the node's input. */
 void lab_recurrent_input(struct lab_builder *b, const struct lab_recurrent *r);
 /* The step `return`: out, from h or from its last step. */

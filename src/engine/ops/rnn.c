@@ -7,6 +7,7 @@
 
 #include "engine/explain.h"
 #include "recurrent.h"
+#include "recurrent_group.h"
 
 static const struct lab_key_def keys[] = {
     {"hidden", LAB_KEY_INT, true, 0, 1, 1 << 28},
@@ -145,8 +146,7 @@ static void forward_step(struct lab_builder *b, const struct lab_recurrent *r,
     double nh = (double)r->n * (double)r->h;
     int bias = lab_build_find(b, "b");
     int zt = lab_recurrent_part(b, r, "z", t, r->h, z);
-    int before =
-        t > 0 ? lab_recurrent_find(b, "h", t - 1) : lab_build_find(b, "h0");
+    int before = lab_recurrent_before(b, r, "h", 0, t);
     lab_build_step(
         b, &(struct lab_step_def){
                .name = "sum",
@@ -183,7 +183,6 @@ static void forward(struct lab_builder *b)
     struct lab_recurrent r;
     if (!lab_recurrent_dims(b, &r))
         return;
-    struct lab_shape step = lab_recurrent_step_shape(&r);
     struct lab_shape all = {3, {r.t, r.n, r.h}};
     lab_build_param(b, "Wx", &(struct lab_shape){2, {r.d, r.h}},
                     LAB_INIT_FAN_IN);
@@ -191,7 +190,7 @@ static void forward(struct lab_builder *b)
                     LAB_INIT_FAN_IN);
     if (lab_build_attr(b, "bias")->b)
         lab_build_param(b, "b", &(struct lab_shape){1, {r.h}}, LAB_INIT_ZERO);
-    lab_build_node_state(b, "h0", &step, LAB_INIT_ZERO);
+    lab_recurrent_start(b, &r, "h", 0);
     lab_recurrent_input(b, &r);
     int z = lab_build_part(b, "z", &all, lab_build_real(b));
     int h = lab_build_part(b, "h", &all, lab_build_real(b));
@@ -230,7 +229,7 @@ static int backward_step(struct lab_builder *b, const struct lab_recurrent *r,
                        .explain = explain_tanh_back});
     int before =
         t > 0 ? lab_recurrent_grad(b, r, "h", t - 1, "sum", LAB_NO_TENSOR)
-              : lab_build_grad(b, lab_build_find(b, "h0"));
+              : lab_recurrent_start_grad(b, r, "h", 0);
     lab_build_step(b, &(struct lab_step_def){
                           .name = "sum",
                           .numbered = true,
@@ -261,7 +260,7 @@ static void backward_weights(struct lab_builder *b,
             .name = "weights",
             .phase = LAB_BACKWARD,
             .in = {dz, lab_build_find(b, "x"), lab_build_find(b, "h"),
-                   lab_build_find(b, "h0")},
+                   lab_recurrent_before(b, r, "h", 0, 0)},
             .n_in = 4,
             .out = {dWx, dWh, db},
             .n_out = 3,
@@ -296,7 +295,7 @@ static void backward(struct lab_builder *b)
         return;
     int whole = lab_recurrent_return_grad(b, &r);
     int dz = lab_build_grad(b, lab_build_find(b, "z"));
-    int later = LAB_NO_TENSOR;
+    int later = lab_recurrent_end_grad(b, &r, "h");
     for (int64_t t = r.t - 1; t >= 0; t--) {
         int returned = lab_recurrent_returned(b, &r, t, whole);
         later = backward_step(b, &r, t, dz, returned, later);
@@ -304,14 +303,16 @@ static void backward(struct lab_builder *b)
     backward_weights(b, &r, dz);
 }
 
-/* Four odd sizes; then two steps of which the last alone returns, without bias. */
+/* Four odd sizes; then two steps of which the last alone returns, without bias;
+ * then one layer that starts where another ends. */
 static bool check(int turn, struct lab_op_check *out)
 {
     out->x = (struct lab_shape){3, {5, turn ? 2 : 4, 7}};
     out->attr[0].i = 3;
     out->attr[1].b = turn == 0;
-    out->attr[2].choice = turn;
-    return turn < 2;
+    out->attr[2].choice = turn == 1;
+    out->chained = turn == 2;
+    return turn < 3;
 }
 
 const struct lab_op_def lab_op_rnn = {.name = "rnn",
@@ -319,7 +320,9 @@ const struct lab_op_def lab_op_rnn = {.name = "rnn",
                                       .keys = keys,
                                       .n_keys = 3,
                                       .min_inputs = 1,
-                                      .max_inputs = 1,
+                                      .max_inputs = 2,
                                       .forward = forward,
                                       .backward = backward,
-                                      .check = check};
+                                      .check = check,
+                                      .group = lab_recurrent_group,
+                                      .group_both = true};

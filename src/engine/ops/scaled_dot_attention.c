@@ -28,12 +28,41 @@ static bool shapes_fit(struct lab_builder *b)
     return false;
 }
 
+/* The fourth input says which keys are padding; nothing flows back to it. */
+static bool mask_fits(struct lab_builder *b)
+{
+    struct lab_shape k = lab_build_shape(b, lab_build_input(b, 1));
+    struct lab_shape mask = lab_build_shape(b, lab_build_input(b, 3));
+    char text[2][LAB_SHAPE_TEXT];
+    if (lab_build_giver_op(b, 3)) {
+        lab_build_fail(b, LAB_E_PARSE,
+                       "'%s' cannot be the mask: nothing flows back to a mask, "
+                       "so it has to be data",
+                       lab_build_giver_id(b, 3));
+        return false;
+    }
+    bool fits = mask.rank == k.rank - 1;
+    for (int i = 0; fits && i < mask.rank; i++)
+        fits = mask.dim[i] == k.dim[i];
+    if (!fits)
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "reads keys %s and the mask %s; it takes a mask of one "
+                       "number for each key, [N,Tk]",
+                       lab_shape_text(&k, text[0]),
+                       lab_shape_text(&mask, text[1]));
+    lab_build_no_group(b, "has a mask");
+    return fits;
+}
+
 static struct lab_attend attend_of(const struct lab_builder *b)
 {
     struct lab_attend t = {.q = lab_build_input(b, 0),
                            .k = lab_build_input(b, 1),
                            .v = lab_build_input(b, 2),
                            .heads = 1,
+                           .mask = lab_build_n_inputs(b) > 3
+                                       ? lab_build_input(b, 3)
+                                       : LAB_NO_TENSOR,
                            .causal = lab_build_attr(b, "causal")->b};
     return t;
 }
@@ -41,7 +70,7 @@ static struct lab_attend attend_of(const struct lab_builder *b)
 static void forward(struct lab_builder *b)
 {
     struct lab_attend t = attend_of(b);
-    if (!shapes_fit(b))
+    if (!shapes_fit(b) || (lab_build_n_inputs(b) > 3 && !mask_fits(b)))
         return;
     struct lab_shape shape = lab_build_shape(b, t.q);
     struct lab_shape v = lab_build_shape(b, t.v);
@@ -66,7 +95,15 @@ static const struct lab_op_trial trials[] = {
     {.in = {{3, {2, 37, 17}}, {3, {2, 37, 17}}, {3, {2, 37, 17}}},
      .out = {3, {2, 37, 17}},
      .keys = {{"causal", 1}}},
+    {.in = {{3, {4, 5, 7}}, {3, {4, 9, 7}}, {3, {4, 9, 4}}, {2, {4, 9}}},
+     .out = {3, {4, 5, 4}}},
+    {.in = {{2, {6, 3}}, {2, {6, 3}}, {2, {6, 2}}, {1, {6}}},
+     .out = {2, {6, 2}},
+     .keys = {{"causal", 1}}},
 };
+
+static const struct lab_part_axis axes[] = {
+    {"scores", 2, 0}, {"scores", 1, 1}, {"probs", 2, 0}, {"probs", 1, 1}};
 
 const struct lab_op_def lab_op_scaled_dot_attention = {
     .name = "scaled_dot_attention",
@@ -74,7 +111,7 @@ const struct lab_op_def lab_op_scaled_dot_attention = {
     .keys = keys,
     .n_keys = 1,
     .min_inputs = 3,
-    .max_inputs = 3,
+    .max_inputs = 4,
     .forward = forward,
     .backward = backward,
     .group = lab_attend_group,
@@ -82,4 +119,6 @@ const struct lab_op_def lab_op_scaled_dot_attention = {
     .group_steps = 3,
     .group_both = true,
     .trials = trials,
-    .n_trials = 2};
+    .n_trials = 4,
+    .axes = axes,
+    .n_axes = 4};

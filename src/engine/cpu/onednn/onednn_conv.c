@@ -12,7 +12,7 @@ static dnnl_status_t describe(dnnl_memory_desc_t *md, int64_t A, int64_t B,
     return dnnl_memory_desc_init_by_strides(md, 4, dims, dnnl_f32, step);
 }
 
-static dnnl_status_t image(dnnl_memory_desc_t *md, bool nhwc, int64_t N,
+dnnl_status_t onednn_image(dnnl_memory_desc_t *md, bool nhwc, int64_t N,
                            int64_t C, const int64_t side[2])
 {
     const int64_t hw = side[0] * side[1];
@@ -39,15 +39,19 @@ struct tensors {
     dnnl_dims_t after; /* padding below and to the right */
 };
 
+int64_t onednn_pad_after(const struct onednn_conv *c, int axis)
+{
+    int64_t after = (c->out[axis] - 1) * c->stride[axis] + c->kernel[axis] -
+                    c->in[axis] - c->pad[axis];
+    return after < 0 ? 0 : after; /* rows that no window reaches */
+}
+
 static void set_steps(struct tensors *t, const struct onednn_conv *c)
 {
     for (int i = 0; i < 2; i++) {
         t->stride[i] = c->stride[i];
         t->before[i] = c->pad[i];
-        t->after[i] = (c->out[i] - 1) * c->stride[i] + c->kernel[i] - c->in[i] -
-                      c->pad[i];
-        if (t->after[i] < 0) /* rows that no window reaches */
-            t->after[i] = 0;
+        t->after[i] = onednn_pad_after(c, i);
     }
 }
 
@@ -114,11 +118,11 @@ dnnl_status_t onednn_conv_recipe(struct onednn_recipe *r,
     const struct onednn_conv *c = &key->conv;
     struct tensors t;
     set_steps(&t, c);
-    dnnl_status_t code = image(&t.x, c->nhwc, c->N, c->C, c->in);
+    dnnl_status_t code = onednn_image(&t.x, c->nhwc, c->N, c->C, c->in);
     if (!code)
         code = weights(&t.Wt, c);
     if (!code)
-        code = image(&t.y, c->nhwc, c->N, c->M, c->out);
+        code = onednn_image(&t.y, c->nhwc, c->N, c->M, c->out);
     if (!code)
         code = forward(r, &t, engine);
     if (!code && key->kind != ONEDNN_CONV_FORWARD)

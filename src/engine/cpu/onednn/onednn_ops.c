@@ -1,14 +1,16 @@
-/* The steps that oneDNN does, as rows of kernel tables. Not here: layer_norm
- * (oneDNN gives the variance where the step's result is rstd, and does in one
- * what the lesson shows in three), the losses, and the forward steps of relu
- * and softmax: oneDNN's give 0 where the input is NaN, and a debugger must show
- * the NaN. */
+/* The steps that oneDNN does, as rows of kernel tables. Not here: what it has
+ * no primitive for (dropout, embedding, the losses), the statistics of the norms
+ * (onednn_norm.c), the backward of add, which is a copy, and the forward step of
+ * relu: oneDNN's gives 0 where the input is NaN, and a debugger must show the
+ * NaN. */
+#include <math.h>
 #include <string.h>
 
 #include "activation.h"
 #include "cpu/onednn_abi.h"
 #include "conv2d.h"
 #include "dense.h"
+#include "onednn_rows.h"
 #include "onednn_run.h"
 #include "softmax.h"
 
@@ -20,7 +22,7 @@ LAB_EXPORT lab_onednn_report_to_fn lab_onednn_report_to;
 
 static lab_onednn_report_fn *report;
 
-static enum lab_status finish(enum lab_status st)
+enum lab_status onednn_finish(enum lab_status st)
 {
     if (st && report)
         report(st, lab_error());
@@ -56,7 +58,7 @@ static enum lab_status dense_forward(const struct lab_call *call, void *bias)
 
 static enum lab_status dense_matmul_forward(const struct lab_call *call)
 {
-    return finish(dense_forward(call, NULL));
+    return onednn_finish(dense_forward(call, NULL));
 }
 
 /* dW (K, M) = x^T dxW,  dx (N, K) = dxW W^T */
@@ -73,14 +75,14 @@ static enum lab_status dense_matmul_backward(const struct lab_call *call)
     enum lab_status st = multiply(&dW, call->out[0].data, call->in[1].data,
                                   call->in[0].data, NULL);
     if (st || !call->out[1].data)
-        return finish(st);
+        return onednn_finish(st);
     struct onednn_key dx = onednn_key(ONEDNN_MATMUL);
     dx.n = N;
     dx.k = M;
     dx.m = K;
     dx.flip_b = true;
-    return finish(multiply(&dx, call->out[1].data, call->in[0].data,
-                           call->in[2].data, NULL));
+    return onednn_finish(multiply(&dx, call->out[1].data, call->in[0].data,
+                                  call->in[2].data, NULL));
 }
 
 static enum lab_status eltwise_forward(const struct lab_view *y,
@@ -106,7 +108,7 @@ static enum lab_status eltwise_backward(const struct lab_call *call,
     key.alg = alg;
     key.alpha = (float)alpha;
     key.n = call->out[0].count;
-    return finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
 }
 
 static dnnl_alg_kind_t activation_alg(enum lab_activation activation)
@@ -158,12 +160,12 @@ static enum lab_status dense_group_forward(const struct lab_call *call)
     const struct lab_dense_params *p = call->params;
     enum lab_status st = dense_forward(call, call->in[2].data);
     if (st || p->activation == LAB_ACT_NONE || !call->out[1].data)
-        return finish(st);
+        return onednn_finish(st);
     if (p->activation == LAB_ACT_RELU)
         return relu(&call->out[1], &call->out[0]);
-    return finish(eltwise_forward(&call->out[1], &call->out[0],
-                                  activation_alg(p->activation),
-                                  activation_alpha(p->activation, p->slope)));
+    return onednn_finish(eltwise_forward(
+        &call->out[1], &call->out[0], activation_alg(p->activation),
+        activation_alpha(p->activation, p->slope)));
 }
 
 static struct onednn_key conv_key(const struct lab_call *call,
@@ -195,7 +197,7 @@ static enum lab_status conv2d_conv_forward(const struct lab_call *call)
         conv_key(call, ONEDNN_CONV_FORWARD, &call->in[0], &call->out[0]);
     void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
                                    call->in[1].data};
-    return finish(onednn_run(&key, data));
+    return onednn_finish(onednn_run(&key, data));
 }
 
 static enum lab_status conv2d_conv_backward(const struct lab_call *call)
@@ -210,7 +212,37 @@ static enum lab_status conv2d_conv_backward(const struct lab_call *call)
     key.kind = ONEDNN_CONV_DATA;
     if (!st && call->out[1].data)
         st = onednn_run(&key, dx);
-    return finish(st);
+    return onednn_finish(st);
+}
+
+/* Where x holds NaN or infinity, not by oneDNN, which gives 0 for NaN. */
+static void softmax_row(float *y, const float *x, int64_t C)
+{
+    float max = x[0];
+    double sum = 0;
+    for (int64_t c = 1; c < C; c++)
+        max = x[c] > max ? x[c] : max;
+    for (int64_t c = 0; c < C; c++) {
+        y[c] = expf(x[c] - max);
+        sum += y[c];
+    }
+    for (int64_t c = 0; c < C; c++)
+        y[c] = (float)(y[c] / sum);
+}
+
+static enum lab_status softmax_forward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_SOFTMAX_FORWARD);
+    float *y = call->out[0].data;
+    const float *x = call->in[0].data;
+    void *data[ONEDNN_MAX_ARGS] = {y, call->in[0].data};
+    key.n = lab_view_rows(&call->in[0]);
+    key.m = lab_view_cols(&call->in[0]);
+    if (key.n > 0 && onednn_all_finite(&call->in[0]))
+        return onednn_finish(onednn_run(&key, data));
+    for (int64_t r = 0; r < key.n; r++)
+        softmax_row(y + r * key.m, x + r * key.m, key.m);
+    return LAB_OK;
 }
 
 static enum lab_status softmax_backward(const struct lab_call *call)
@@ -220,16 +252,25 @@ static enum lab_status softmax_backward(const struct lab_call *call)
                                    call->in[1].data};
     key.n = lab_view_rows(&call->in[0]);
     key.m = lab_view_cols(&call->in[0]);
-    return finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
+}
+
+static enum lab_status add_forward(const struct lab_call *call)
+{
+    struct onednn_key key = onednn_key(ONEDNN_ADD);
+    void *data[ONEDNN_MAX_ARGS] = {call->out[0].data, call->in[0].data,
+                                   call->in[1].data};
+    key.n = call->out[0].count;
+    return onednn_finish(key.n > 0 ? onednn_run(&key, data) : LAB_OK);
 }
 
 /* An activation's two steps. */
 static enum lab_status activate(const struct lab_call *call,
                                 enum lab_activation activation, double slope)
 {
-    return finish(eltwise_forward(&call->out[0], &call->in[0],
-                                  activation_alg(activation),
-                                  activation_alpha(activation, slope)));
+    return onednn_finish(eltwise_forward(&call->out[0], &call->in[0],
+                                         activation_alg(activation),
+                                         activation_alpha(activation, slope)));
 }
 
 static enum lab_status activate_back(const struct lab_call *call,
@@ -363,7 +404,53 @@ static const struct lab_variant swish_rows[] = {
     ONEDNN_ROW("swish", LAB_BACKWARD, swish_backward),
 };
 static const struct lab_variant softmax_rows[] = {
+    ONEDNN_ROW("softmax", LAB_FORWARD, softmax_forward),
     ONEDNN_ROW("softmax", LAB_BACKWARD, softmax_backward),
+};
+#define ONEDNN_ROW_IN(file, step_name, phase_id, fn)                           \
+    {                                                                          \
+        .name = "onednn", .step = step_name, .phase = phase_id, .run = fn,     \
+        .source = "src/engine/cpu/onednn/" file, .symbol = #fn                 \
+    }
+static const struct lab_variant max_pool_rows[] = {
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_FORWARD,
+                  onednn_max_pool_forward),
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
+                  onednn_max_pool_backward),
+};
+static const struct lab_variant avg_pool_rows[] = {
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_FORWARD,
+                  onednn_avg_pool_forward),
+    ONEDNN_ROW_IN("onednn_pool.c", "pool", LAB_BACKWARD,
+                  onednn_avg_pool_backward),
+};
+static const struct lab_variant batch_norm_rows[] = {
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_FORWARD,
+                  onednn_batch_norm_forward),
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_BACKWARD,
+                  onednn_batch_norm_backward),
+};
+static const struct lab_variant layer_norm_rows[] = {
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_FORWARD,
+                  onednn_layer_norm_forward),
+    ONEDNN_ROW_IN("onednn_norm.c", "normalize", LAB_BACKWARD,
+                  onednn_layer_norm_backward),
+};
+static const struct lab_variant add_rows[] = {
+    ONEDNN_ROW("add", LAB_FORWARD, add_forward),
+};
+/* Two tables: a row of one op may be withdrawn and the other's not. */
+static const struct lab_variant lstm_rows[] = {
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
+                  onednn_recurrent_forward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_BACKWARD,
+                  onednn_recurrent_backward),
+};
+static const struct lab_variant rnn_rows[] = {
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_FORWARD,
+                  onednn_recurrent_forward),
+    ONEDNN_ROW_IN("onednn_recurrent.c", NULL, LAB_BACKWARD,
+                  onednn_recurrent_backward),
 };
 static const struct lab_kernel_set sets[] = {
     {"dense", dense_rows, ONEDNN_COUNT(dense_rows)},
@@ -376,6 +463,13 @@ static const struct lab_kernel_set sets[] = {
     {"softplus", softplus_rows, ONEDNN_COUNT(softplus_rows)},
     {"swish", swish_rows, ONEDNN_COUNT(swish_rows)},
     {"softmax", softmax_rows, ONEDNN_COUNT(softmax_rows)},
+    {"max_pool2d", max_pool_rows, ONEDNN_COUNT(max_pool_rows)},
+    {"avg_pool2d", avg_pool_rows, ONEDNN_COUNT(avg_pool_rows)},
+    {"batch_norm", batch_norm_rows, ONEDNN_COUNT(batch_norm_rows)},
+    {"layer_norm", layer_norm_rows, ONEDNN_COUNT(layer_norm_rows)},
+    {"add", add_rows, ONEDNN_COUNT(add_rows)},
+    {"lstm", lstm_rows, ONEDNN_COUNT(lstm_rows)},
+    {"rnn", rnn_rows, ONEDNN_COUNT(rnn_rows)},
 };
 
 void lab_onednn_report_to(lab_onednn_report_fn *function)
@@ -387,7 +481,7 @@ const struct lab_kernel_set *lab_onednn_sets(int *count, int *abi)
 {
     *abi = LAB_ONEDNN_ABI;
     *count = 0;
-    if (finish(onednn_start()))
+    if (onednn_finish(onednn_start()))
         return NULL;
     *count = ONEDNN_COUNT(sets);
     return sets;

@@ -15,6 +15,20 @@ struct onednn_recipe {
 void onednn_add_arg(struct onednn_recipe *r, int id,
                     const dnnl_memory_desc_t *md);
 
+/* An image's description as it lies in memory; the padding that is left over
+ * below (axis 0) and to the right. */
+dnnl_status_t onednn_image(dnnl_memory_desc_t *md, bool nhwc, int64_t N,
+                           int64_t C, const int64_t side[2]);
+int64_t onednn_pad_after(const struct onednn_conv *c, int axis);
+
+/* Normalising by given statistics, and its gradient. */
+dnnl_status_t onednn_norm_recipe(struct onednn_recipe *r,
+                                 const struct onednn_key *key,
+                                 dnnl_engine_t engine);
+/* The poolings, forward and back. */
+dnnl_status_t onednn_pool_recipe(struct onednn_recipe *r,
+                                 const struct onednn_key *key,
+                                 dnnl_engine_t engine);
 /* The convolution, forward and its two gradients. */
 dnnl_status_t onednn_conv_recipe(struct onednn_recipe *r,
                                  const struct onednn_key *key,

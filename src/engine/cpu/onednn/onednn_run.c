@@ -147,6 +147,11 @@ static dnnl_status_t softmax_recipe(struct onednn_recipe *r,
         code = dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
     if (code)
         return code;
+    if (key->kind == ONEDNN_SOFTMAX_FORWARD) {
+        onednn_add_arg(r, DNNL_ARG_DST, &md);
+        onednn_add_arg(r, DNNL_ARG_SRC, &md);
+        return dnnl_success;
+    }
     onednn_add_arg(r, DNNL_ARG_DIFF_SRC, &md);
     onednn_add_arg(r, DNNL_ARG_DIFF_DST, &md);
     onednn_add_arg(r, DNNL_ARG_DST, &md);
@@ -160,6 +165,25 @@ static dnnl_status_t softmax_recipe(struct onednn_recipe *r,
     return code;
 }
 
+static dnnl_status_t add_recipe(struct onednn_recipe *r,
+                                const struct onednn_key *key)
+{
+    dnnl_memory_desc_t md;
+    dnnl_binary_desc_t desc;
+    dnnl_dims_t dims = {key->n};
+    dnnl_dims_t strides = {1};
+    dnnl_status_t code =
+        dnnl_memory_desc_init_by_strides(&md, 1, dims, dnnl_f32, strides);
+    if (!code)
+        code = dnnl_binary_desc_init(&desc, dnnl_binary_add, &md, &md, &md);
+    if (code)
+        return code;
+    onednn_add_arg(r, DNNL_ARG_DST, &md);
+    onednn_add_arg(r, DNNL_ARG_SRC_0, &md);
+    onednn_add_arg(r, DNNL_ARG_SRC_1, &md);
+    return dnnl_primitive_desc_create(&r->desc, &desc, NULL, engine, NULL);
+}
+
 static dnnl_status_t make_recipe(struct onednn_recipe *r,
                                  const struct onednn_key *key)
 {
@@ -170,12 +194,21 @@ static dnnl_status_t make_recipe(struct onednn_recipe *r,
     case ONEDNN_ELTWISE_FORWARD:
     case ONEDNN_ELTWISE_BACKWARD:
         return eltwise_recipe(r, key);
+    case ONEDNN_SOFTMAX_FORWARD:
     case ONEDNN_SOFTMAX_BACKWARD:
         return softmax_recipe(r, key);
     case ONEDNN_CONV_FORWARD:
     case ONEDNN_CONV_WEIGHTS:
     case ONEDNN_CONV_DATA:
         return onednn_conv_recipe(r, key, engine);
+    case ONEDNN_POOL_FORWARD:
+    case ONEDNN_POOL_BACKWARD:
+        return onednn_pool_recipe(r, key, engine);
+    case ONEDNN_NORM_FORWARD:
+    case ONEDNN_NORM_BACKWARD:
+        return onednn_norm_recipe(r, key, engine);
+    case ONEDNN_ADD:
+        return add_recipe(r, key);
     }
     return dnnl_invalid_arguments;
 }
@@ -227,21 +260,34 @@ static dnnl_status_t find_or_make(struct entry **out,
     return entry_make(e, key);
 }
 
-enum lab_status onednn_run(const struct onednn_key *key, void *const *data)
+void onednn_enter(struct onednn_place *out)
 {
-    struct entry *e = NULL;
     pthread_mutex_lock(&lock);
 #ifdef _OPENMP
     omp_set_num_threads(1); /* this thread's setting: the same bits always */
 #endif
+    *out = (struct onednn_place){engine, stream};
+}
+
+enum lab_status onednn_leave(dnnl_status_t code, const char *what)
+{
+    enum lab_status st = check(code, what);
+    pthread_mutex_unlock(&lock);
+    return st;
+}
+
+enum lab_status onednn_run(const struct onednn_key *key, void *const *data)
+{
+    struct entry *e = NULL;
+    struct onednn_place at;
+    onednn_enter(&at);
     dnnl_status_t code = find_or_make(&e, key);
     for (int i = 0; !code && i < e->n_args; i++)
         code = dnnl_memory_set_data_handle(e->args[i].memory, data[i]);
     if (!code)
-        code = dnnl_primitive_execute(e->primitive, stream, e->n_args, e->args);
+        code =
+            dnnl_primitive_execute(e->primitive, at.stream, e->n_args, e->args);
     if (!code)
-        code = dnnl_stream_wait(stream);
-    enum lab_status st = check(code, "a primitive");
-    pthread_mutex_unlock(&lock);
-    return st;
+        code = dnnl_stream_wait(at.stream);
+    return onednn_leave(code, "a primitive");
 }

@@ -102,4 +102,7 @@ void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
 void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index);
 /* The value in double; without it the sum of the terms. */
 void lab_explain_value(struct lab_explainer *ex, double value);
+/* Nothing is computed; the text says why, and the value is the tensor's. */
+void lab_explain_as_shown(struct lab_explainer *ex, const char *fmt, ...)
+    LAB_PRINTF(2, 3);
 LAB_C_END

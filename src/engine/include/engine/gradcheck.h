@@ -6,6 +6,10 @@
  * gradient. h = 1e-6 * (1 + |p|): the truncation error is of order h^2, the
  * rounding error 1e-16/h. Dropout masks are those of the iteration.
  *
+ * Where the loss has a corner (a relu whose input is exactly 0, a tie in a max
+ * pool) it has a slope to the left and one to the right: a gradient between the
+ * two is right, and is counted as a corner, with error 0.
+ *
  * The gradient compared is the tensor that the walk holds, when this iteration
  * has written it (tolerance 1e-5 * (1 + max|numeric|), as for variants in
  * fp32), or else the backward pass in double (1e-7). Parameters are taken as
@@ -19,6 +23,7 @@ struct lab_check_result {
     char parameter[LAB_CHECK_NAME];
     int64_t elements; /* compared */
     int64_t of;       /* elements that the parameter has */
+    int64_t corners;  /* of the compared: the loss has a corner there */
     double max_error; /* largest |analytic - numeric| */
     double tolerance;
     int64_t worst;   /* flat index of the largest */
@@ -41,4 +46,12 @@ enum lab_status lab_gradcheck(struct lab_walk *w,
                               const char *parameter,
                               lab_check_cancelled_fn *cancelled, void *user,
                               struct lab_check_result **out, int *n);
+/* The same of at most `most` elements of a parameter, >= 1; lab_gradcheck()
+ * takes LAB_CHECK_ELEMENTS. */
+enum lab_status lab_gradcheck_sample(struct lab_walk *w,
+                                     const struct lab_network_spec *spec,
+                                     const char *parameter, int64_t most,
+                                     lab_check_cancelled_fn *cancelled,
+                                     void *user, struct lab_check_result **out,
+                                     int *n);
 LAB_C_END

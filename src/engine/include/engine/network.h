@@ -9,9 +9,18 @@
 #include "engine/op.h"
 #include "engine/tensor.h"
 
+struct lab_vocabulary;
+
 struct lab_place {
     int line;   /* from 1; 0: not from a file */
     int column; /* from 1 */
+};
+
+/* What the numbers of a tensor say of words. */
+enum lab_tensor_words {
+    LAB_NO_WORDS,
+    LAB_WORD_IDS,    /* every element is a word's number */
+    LAB_WORD_COLUMNS /* column c is about the word number c + 1 */
 };
 
 /* A tensor written in the lesson: all values, or one value everywhere. */
@@ -22,6 +31,7 @@ struct lab_tensor_spec {
     double *values; /* count of them; NULL: every element is `fill` */
     double fill;
     bool integers; /* every value was written without a fraction */
+    enum lab_tensor_words words;
     struct lab_place place;
 };
 
@@ -57,6 +67,8 @@ enum lab_data_source {
     LAB_DATA_FIBONACCI,
     LAB_DATA_TEXT,
     LAB_DATA_CSV,
+    LAB_DATA_WORDS,
+    LAB_DATA_REVERSE,
     LAB_DATA_SOURCE_COUNT
 };
 
@@ -67,12 +79,18 @@ struct lab_data_spec {
     double split;  /* share that trains; 0: the source's default */
     bool shuffle;  /* a new order every epoch, and a seeded split */
     int64_t context;
+    int64_t length;       /* reverse: symbols of a string; 0: the default */
+    int64_t alphabet;     /* reverse: different symbols; 0: the default */
+    int64_t rows;         /* reverse: strings; 0: the default */
     int64_t label_column; /* csv: the class; -1 = the last (default) */
     bool header;          /* csv: skip the first line */
     double scale;         /* csv: features are multiplied by it (1) */
     bool gradient;        /* inline: also the gradient of every input */
     struct lab_tensor_spec *tensors; /* inline: x, y, q ... */
     int n_tensors;
+    struct lab_vocabulary *words; /* of tensors made from texts, or NULL */
+    bool skip_gram;               /* words: else a bag of words */
+    int64_t most_words;           /* words: with a number; 0: all */
     struct lab_place place;
 };
 
@@ -103,7 +121,7 @@ struct lab_printed_spec { /* a value that course material prints */
     struct lab_shape at; /* rank 0: from the first element */
     double *values;
     int n_values;
-    double tolerance;
+    double tolerance; /* NaN: none is claimed */
     char *where;
     char *note;
     struct lab_place place;
@@ -147,4 +165,6 @@ const char *lab_precision_name(enum lab_precision p); /* "fp32" */
 /* LAB_PRECISION_COUNT when unknown; fp64 is not accepted. */
 enum lab_precision lab_precision_find(const char *name);
 const char *lab_data_source_name(enum lab_data_source s); /* "inline" */
+/* A tensor that the source brings besides x and y, or NULL. */
+const char *lab_data_source_more(enum lab_data_source s);
 LAB_C_END

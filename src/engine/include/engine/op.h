@@ -27,7 +27,17 @@ struct lab_unary;
 struct lab_op_check {
     struct lab_shape x;
     bool nhwc;
+    /* Two of the op, the second with from: [x, the first]. */
+    bool chained;
     struct lab_attr *attr; /* LAB_MAX_KEYS of them, set to the fallbacks */
+};
+
+/* An axis of a part that counts the places of an input: the rows and columns of
+ * an attention map are queries and keys. */
+struct lab_part_axis {
+    const char *part;
+    int from_last; /* 1: the last axis */
+    int input;     /* sequences [..,T,D] */
 };
 
 enum lab_op_kind { LAB_KIND_LAYER, LAB_KIND_LOSS, LAB_KIND_OPTIMIZER };
@@ -75,6 +85,9 @@ struct lab_op_def {
      * is the op, with x as every input, a flatten and a dense layer. false:
      * there are no more turns. NULL: it fits. */
     bool (*check)(int turn, struct lab_op_check *out);
+    /* Which axes views may label with what stands at the places. */
+    const struct lab_part_axis *axes;
+    int n_axes;
 };
 
 enum lab_init {
@@ -150,6 +163,20 @@ int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
 /* In forward(): the node reads input k once more, and its gradient comes back
  * once more: lab_build_input_grad() of the new input, which this returns. */
 int lab_build_read_again(struct lab_builder *b, int k);
+/* In forward(): input k, or one more when k is how many there are, is the part
+ * `part` of an earlier node, whose gradient this node gives back. */
+void lab_build_read_part(struct lab_builder *b, int k, int part);
+/* In backward(): what came back to a part from the node that reads it, or
+ * LAB_NO_TENSOR. */
+int lab_build_part_returned(const struct lab_builder *b, int part);
+/* The node that gives input k: its id (of data, the name), its op (of data,
+ * NULL) and its parts by name. */
+const char *lab_build_giver_id(const struct lab_builder *b, int k);
+const struct lab_op_def *lab_build_giver_op(const struct lab_builder *b, int k);
+int lab_build_giver_find(const struct lab_builder *b, int k, const char *name);
+/* In forward(): no group variant serves this node, because it ... ("has a
+ * mask"); the text is static. */
+void lab_build_no_group(struct lab_builder *b, const char *why);
 /* In forward(): input k holds ids in 0 .. limit-1. */
 void lab_build_id_limit(struct lab_builder *b, int k, int64_t limit);
 

@@ -8,7 +8,7 @@
 #include "engine/tensor.h"
 
 struct lab_op_trial {
-    struct lab_shape in[3]; /* rank 0: no further input */
+    struct lab_shape in[4]; /* rank 0: no further input */
     struct lab_shape out;
     struct {
         const char *key;

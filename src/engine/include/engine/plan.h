@@ -38,6 +38,10 @@ struct lab_node {
     int in[LAB_STEP_IN]; /* tensor ids */
     int n_in;
     int out; /* tensor id */
+    /* Another node reads parts of it: a group that hides them serves it only
+     * where its variant says so (keeps_parts). */
+    bool parts_read;
+    const char *no_group; /* why no group serves it, or NULL */
     struct lab_place place;
     /* The op's own steps, into plan->steps; a sum of gradients from several
      * readers comes before them and is not counted. */
@@ -75,12 +79,19 @@ struct lab_plan {
 
 /* The shapes that data brings: [batch, ...]. Inline data take theirs from the
  * spec and pass NULL. */
+enum { LAB_DATA_MORE = 2 };
 struct lab_data_shapes {
     int64_t batch;
     struct lab_shape x_image; /* rank 0: not an image */
     struct lab_shape x;       /* flat: [batch, features] */
     struct lab_shape y;
     bool y_integers;
+    /* Tensors of ids besides x and y, by name. */
+    struct {
+        const char *name;
+        struct lab_shape shape;
+    } more[LAB_DATA_MORE];
+    int n_more;
 };
 
 struct lab_schedule_step {
@@ -99,6 +110,12 @@ struct lab_schedule {
     int n_groups;
     int phase_first[LAB_PHASE_COUNT + 1]; /* index of a phase's first step */
 };
+
+/* A node one of whose steps does this many operations runs what its backend's
+ * tables call preferred; a smaller one takes less than half a millisecond a
+ * step in the readable reference, and there the kernel to read is the one that
+ * ran. What the lesson or the learner chooses wins over both. */
+enum { LAB_PREFERRED_FLOP = 500000 };
 
 /* A learner's choice for a node or for an op. */
 struct lab_variant_choice {

@@ -65,7 +65,11 @@ enum lab_command_kind {
     LAB_DO_VARIANT,  /* text: node or op, text2: variant */
     LAB_DO_SHOW,     /* look at a tensor: show */
     LAB_DO_EXPLAIN,  /* element: tensor and index */
+    LAB_DO_NEAR,     /* text: the neighbours of a word, or of a sum of words */
     LAB_DO_CHECK,    /* gradient check of the parameter text, "" = all */
+    LAB_DO_SAMPLE,   /* n characters (0: 200) from the network as it is: text
+                        to begin with, value the temperature, top_k; while
+                        training too */
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
@@ -82,6 +86,7 @@ struct lab_command {
     enum lab_break_kind break_kind;
     int phase; /* enum lab_phase or -1 */
     double value;
+    int64_t top_k; /* 0: all */
     struct lab_show show;
     struct lab_element element;
 };

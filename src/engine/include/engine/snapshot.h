@@ -4,6 +4,7 @@
 #pragma once
 #include "engine/explain.h"
 #include "engine/gradcheck.h"
+#include "engine/neighbours.h"
 #include "engine/stats.h"
 
 enum { LAB_COMMAND_TEXT = 128 };
@@ -42,6 +43,13 @@ struct lab_break_info {
     int64_t hits;
 };
 
+/* What stands at a row or column: "7", "the"; cut where it is longer. */
+enum { LAB_LABEL_BYTES = 24 };
+struct lab_label {
+    bool symbol; /* false: it is the number of the place */
+    char text[LAB_LABEL_BYTES];
+};
+
 /* A plane of a tensor, copied. Values are doubles; exact for f32 and i32. */
 struct lab_plane {
     int tensor; /* -1: nothing was asked for */
@@ -52,6 +60,11 @@ struct lab_plane {
     bool written;  /* false: no step has written it, and the values are NaN */
     int64_t generation;     /* changes when the tensor changes */
     struct lab_stats stats; /* of the whole tensor */
+    /* For each row and each column, where the axis counts the places of a
+     * sequence: the symbol or id that the data has there, or the place itself
+     * when the data has none. NULL: no labels. */
+    struct lab_label *row_label;
+    struct lab_label *col_label;
 };
 
 /* The last execution of a step of the schedule. */
@@ -91,8 +104,11 @@ struct lab_snapshot {
     struct lab_check_result *checks;    /* of a LAB_DO_CHECK just now; gone
                                            when the walk moves on */
     int n_checks;
-    int64_t check_done; /* elements compared, while CHECKING */
-    int64_t check_of;   /* 0: not known yet */
+    /* The words that ids stand for, as long as the session lives; or NULL. */
+    const struct lab_vocabulary *words;
+    struct lab_neighbours near; /* of the last LAB_DO_NEAR; asked 0: none */
+    int64_t check_done;         /* elements compared, while CHECKING */
+    int64_t check_of;           /* 0: not known yet */
     /* training */
     int64_t train_target; /* iterations asked for */
     int64_t train_done;
@@ -103,6 +119,19 @@ struct lab_snapshot {
     struct lab_curve losses;
     struct lab_curve accuracies; /* held-back share right, 0..1 */
     double accuracy;             /* the last one, NaN none */
+    bool text; /* the data are text: the network can write some */
+    /* Text: the held-back loss in bits per character, NaN none, and that of a
+     * model that counts (engine/text.h), known with the first of them. */
+    struct lab_curve bits;
+    double bits_per_char;
+    double bits_order3;
+    /* What the network wrote last, after the text to begin with: UTF-8 as it
+     * is, controls too; NULL: nothing. */
+    char *sample;
+    int64_t sample_iteration; /* it was written after so many iterations */
+    bool sampling;            /* more is coming */
+    double exact; /* the last share of sequences decoded exactly, NaN none */
+    char decoded[LAB_SESSION_TEXT]; /* some of them, a line each; "" none */
     double step_ms_median;
     /* What the learner should know: variants that were withdrawn or are not
      * to be had on this backend, one a line; "" = nothing. */

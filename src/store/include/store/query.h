@@ -6,9 +6,11 @@
  * before a terminal sees them. Unknown texts are NULL, unknown integers
  * LAB_UNKNOWN, unknown reals NaN.
  *
- * Cost: steps, kernels and losses of a run read that run's rows only, in the
+ * Cost: steps of a run that has ended read what was added up then
+ * (store/time_sum.h); kernels and losses read that run's rows only, in the
  * order they lie in the file, whatever else the database holds; a sort other
- * than LAB_KERNEL_BY_ROW sorts them. Deleting reads every table once.
+ * than LAB_KERNEL_BY_ROW sorts them, and with a limit reads all of one narrow
+ * table and of the others that page's rows. Deleting reads every table once.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
@@ -58,6 +60,10 @@ struct lab_run_row {
     double loss_last;
     double accuracy;
     int64_t rank;
+    const char *uuid;          /* the same wherever the run is copied to */
+    const char *label;         /* whose it is, said at an import */
+    const char *imported_from; /* a file's name; NULL: recorded here */
+    const char *imported;      /* UTC */
 };
 
 /* One step of the schedule, over all its executions with one variant. */
@@ -76,6 +82,9 @@ struct lab_step_row {
     int64_t min_ns;
     int64_t max_ns;
     int64_t total_ns;
+    int64_t quarter_ns; /* a quarter of the times is below */
+    int64_t three_quarters_ns;
+    int64_t mad_ns;     /* median distance from the median */
     double flop;        /* of one execution, analytic */
     double bytes;       /* of one execution, analytic */
     double gflop_per_s; /* at the median time */

@@ -27,10 +27,13 @@ enum lab_ui_command_kind {
     LAB_COMMAND_RESTART, /* from the same seed */
     LAB_COMMAND_SEED,    /* restart with seed n */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */
+    LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */
     LAB_COMMAND_COUNT,   /* counters of "step" (""), "node" or "iteration" */
     LAB_COMMAND_TRAIN,   /* n iterations, or the lesson's (ALL) */
     LAB_COMMAND_STOP,    /* the training */
+    LAB_COMMAND_SAMPLE,  /* n characters (ALL), temperature `value` (NaN: not
+                            given), `top_k` (0), going on from `arg` */
     LAB_COMMAND_LIST,    /* "", or what: steps, breaks, tensors ... */
     LAB_COMMAND_HELP,    /* "", or a word */
     LAB_COMMAND_QUIT,
@@ -56,6 +59,7 @@ struct lab_ui_command {
     char arg2[LAB_COMMAND_ARG_BYTES];
     int64_t n;
     double value;
+    int64_t top_k;
     int phase; /* enum lab_phase, or -1 */
     enum lab_ui_break_when when;
     int64_t index[LAB_COMMAND_INDICES]; /* negative ones count from the end */

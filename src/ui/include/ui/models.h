@@ -79,6 +79,23 @@ struct lab_ui_kernel_row {
     const char *limit;    /* "registers, blocks" */
 };
 
+/* One row of two runs side by side: 0 is the reference, 1 the other one. */
+struct lab_ui_compare_row {
+    const char *level; /* "iteration", "phase", "node", "step", "kernel" */
+    const char *phase;
+    const char *name; /* of the node or step; the phase itself */
+    const char *kernel;
+    const char *verdict; /* "faster", "slower", "same", "too few" ... */
+    bool there[2];       /* whether that run has it */
+    int64_t count[2];    /* times */
+    double median_ns[2];
+    double mad_ns[2]; /* median distance from the median */
+    double flop[2];
+    double difference_ns;
+    double speed_up;
+    double p;
+};
+
 struct lab_runs_model {
     void *user;
     enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
@@ -96,6 +113,10 @@ struct lab_runs_model {
     enum lab_status (*write_facts)(void *user, int64_t run,
                                    struct lab_doc *out);
     enum lab_status (*delete_run)(void *user, int64_t run); /* may be NULL */
+    /* Both, and in a few lines what else differs. May be NULL. */
+    enum lab_status (*load_compare)(void *user, const int64_t run[2],
+                                    const struct lab_ui_compare_row **rows,
+                                    int64_t *count, struct lab_doc *facts);
     /* Both may be NULL: no timeline. The passes through the iterations; and
      * one of them, or a part of it. When loading fails, what was handed out
      * before stays. */
@@ -129,6 +150,13 @@ struct lab_home_model {
 struct lab_run_args {
     const struct lab_runs_model *model;
     struct lab_ui_run_row run; /* its strings must outlive the screen */
+    const char *step;          /* where the cursor shall be, or NULL */
+    const char *phase;
+};
+
+struct lab_compare_args {
+    const struct lab_runs_model *model;
+    struct lab_ui_run_row run[2]; /* their strings must outlive the screen */
 };
 
 struct lab_source_args {

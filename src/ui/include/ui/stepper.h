@@ -51,6 +51,14 @@ struct lab_stepper_text {
     bool failed; /* memory was short */
 };
 
+/* How a network that was trained on text writes some. */
+struct lab_stepper_sampling {
+    int64_t n;                     /* characters; 0: the session's own number */
+    double temperature;            /* 0: always the likeliest */
+    int64_t top_k;                 /* 0: all */
+    char prompt[LAB_COMMAND_TEXT]; /* what it goes on from */
+};
+
 struct lab_stepper_model {
     void *user;
     const char *title;     /* the lesson's; "" for none. Outlives the screen */
@@ -96,6 +104,8 @@ struct lab_stepper_model {
     const struct lab_printed_spec *printed;
     int n_printed;
     int64_t train_iterations; /* what training asks for; 0: the lesson's */
+    bool train_waits; /* the training screen opens and does not start one */
+    struct lab_stepper_sampling sampling;
 };
 
 /* Both take a `const struct lab_stepper_model *` as args, and copy it. */

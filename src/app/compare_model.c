@@ -1,0 +1,108 @@
+#include "compare_model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "ui/format.h"
+
+void lab_compare_model_release(struct lab_compare_model *m)
+{
+    lab_free(m->rows);
+    lab_comparison_release(&m->comparison);
+    *m = (struct lab_compare_model){0};
+}
+
+static const char *text(const char *s)
+{
+    return s ? s : "";
+}
+
+static void fill(struct lab_ui_compare_row *out,
+                 const struct lab_compare_row *row)
+{
+    const struct lab_time_sum *any =
+        row->side[LAB_SIDE_A] ? row->side[LAB_SIDE_A] : row->side[LAB_SIDE_B];
+    const char *name = row->level == LAB_SUM_NODE ? any->node : any->name;
+    const char *shown = any->kernel_short ? any->kernel_short : any->kernel;
+    if (row->level == LAB_SUM_PHASE)
+        name = any->phase;
+    if (row->level == LAB_SUM_ITERATION)
+        name = "iteration";
+    *out = (struct lab_ui_compare_row){
+        .level = lab_sum_level_name(row->level),
+        .phase = text(any->phase),
+        .name = text(name),
+        .kernel = text(shown),
+        .verdict = lab_verdict_name(row->verdict),
+        .difference_ns = row->difference_ns,
+        .speed_up = row->speed_up,
+        .p = row->p,
+    };
+    for (int i = 0; i < LAB_SIDES; i++) {
+        const struct lab_time_sum *s = row->side[i];
+        out->there[i] = s != NULL;
+        out->count[i] = s ? s->timed : 0;
+        out->median_ns[i] = s ? s->median_ns : (double)NAN;
+        out->mad_ns[i] = s ? s->mad_ns : (double)NAN;
+        out->flop[i] = s ? s->flop : (double)NAN;
+    }
+}
+
+static void write_fact(struct lab_doc *doc, const char *name, const char *a,
+                       const char *b)
+{
+    lab_doc_para(doc, 0, 14, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+    lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : "n/a");
+    lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
+    lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : "n/a");
+}
+
+static void write_facts(struct lab_doc *doc, const struct lab_comparison *c)
+{
+    const struct lab_compared_run *run = c->run;
+    char wall[2][LAB_FORMAT_BYTES];
+    for (int i = 0; i < LAB_SIDES; i++)
+        lab_format_ns(run[i].iteration_median_ns == LAB_UNKNOWN
+                          ? (double)NAN
+                          : (double)run[i].iteration_median_ns,
+                      wall[i], sizeof(wall[i]));
+    write_fact(doc, "wall time", wall[0], wall[1]);
+    for (int i = 0; i < LAB_FACT_COUNT; i++)
+        if (lab_comparison_differs(c, (enum lab_run_fact)i))
+            write_fact(doc, lab_run_fact_name((enum lab_run_fact)i),
+                       run[0].fact[i], run[1].fact[i]);
+    lab_doc_para(doc, 0, 14, true);
+    lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", "verdict");
+    lab_doc_addf(doc, LAB_ROLE_NORMAL,
+                 "Mann-Whitney U, two-sided, adjusted after Holm: p below "
+                 "%.2f, and medians %.0f %% and %d ns apart",
+                 LAB_RANK_ALPHA, 100 * LAB_COMPARE_LEAST_SHARE,
+                 LAB_COMPARE_LEAST_NS);
+}
+
+enum lab_status lab_compare_model_load(struct lab_compare_model *m,
+                                       struct lab_database *db,
+                                       const int64_t run[2],
+                                       struct lab_doc *facts)
+{
+    struct lab_compare_model fresh = {0};
+    enum lab_status st =
+        lab_comparison_load(&fresh.comparison, db, run[0], run[1]);
+    if (st)
+        return st;
+    const struct lab_comparison *c = &fresh.comparison;
+    fresh.rows = lab_alloc_array(c->count + 1, sizeof(*fresh.rows));
+    if (!fresh.rows) {
+        lab_compare_model_release(&fresh);
+        return lab_fail(LAB_E_NOMEM, "no memory for a comparison");
+    }
+    for (size_t i = 0; i < c->count; i++)
+        fill(&fresh.rows[i], &c->rows[i]);
+    fresh.count = (int64_t)c->count;
+    write_facts(facts, c);
+    lab_compare_model_release(m);
+    *m = fresh;
+    return LAB_OK;
+}

@@ -1,0 +1,52 @@
+/* profile_cmd.h -- the commands of `profile`, one function each. What they are
+ * given has been checked: as many words as they take. */
+#pragma once
+#include <math.h>
+#include <stdbool.h>
+#include "store/query.h"
+
+enum { LAB_PROFILE_WORDS = 256 };
+
+struct lab_profile_options {
+    const char *db; /* NULL: the usual place */
+    bool json;
+    bool ascii;
+    const char *sort;
+    bool reverse;
+    int64_t limit;      /* 0: all */
+    double fail_above;  /* a share; NaN: not given */
+    const char *format; /* export */
+    const char *output; /* export; "-": stdout */
+    const char *table;  /* export as CSV */
+    bool force;         /* export: overwrite */
+    bool remove;        /* baseline */
+    bool dry_run;       /* import, merge */
+    const char *label;  /* import, merge: whose runs they are */
+    int64_t iteration;  /* timeline; LAB_UNKNOWN: not said */
+    const char *command;
+    const char *words[LAB_PROFILE_WORDS];
+    int n_words;
+};
+
+/* A number of `list`, last, or baseline:NAME. Errors: LAB_E_USAGE,
+ * LAB_E_NOTFOUND. */
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run);
+/* Text on stdout, without a byte above 0x7F when `ascii`; releases it. */
+enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
+
+/* lab_error() on stderr, made safe for a terminal. */
+void lab_profile_complain(bool ascii);
+
+enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
+                                     struct lab_database *db);
+/* LAB_E_CHECK: something is slower than --fail-above allows. */
+enum lab_status lab_profile_compare(const struct lab_profile_options *o,
+                                    struct lab_database *db);
+enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
+                                     struct lab_database *db);
+enum lab_status lab_profile_export(const struct lab_profile_options *o,
+                                   struct lab_database *db);
+/* `import` and `merge`: the runs of files. */
+enum lab_status lab_profile_import(const struct lab_profile_options *o,
+                                   struct lab_database *db);

@@ -1,0 +1,130 @@
+#include "profile_compare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "json_line.h"
+
+/* ---- --fail-above ---- */
+
+struct failures {
+    double limit; /* NaN: none */
+    int64_t slower;
+    int64_t few;
+    double worst;
+    char worst_name[96];
+};
+
+static void count_failures(struct failures *f, const struct lab_comparison *c)
+{
+    for (size_t i = 0; !isnan(f->limit) && i < c->count; i++) {
+        const struct lab_compare_row *r = &c->rows[i];
+        f->few += r->verdict == LAB_VERDICT_FEW;
+        if (r->verdict != LAB_VERDICT_SLOWER || !(r->share > f->limit))
+            continue;
+        f->slower++;
+        if (r->share <= f->worst)
+            continue;
+        const struct lab_time_sum *s = lab_compare_either(r);
+        f->worst = r->share;
+        snprintf(f->worst_name, sizeof(f->worst_name), "%s%s%.60s",
+                 lab_sum_level_name(r->level), *lab_compare_name(s) ? " " : "",
+                 lab_compare_name(s));
+    }
+}
+
+static enum lab_status verdict(const struct lab_profile_options *o,
+                               const struct failures *f)
+{
+    enum lab_status st = LAB_OK;
+    if (isnan(f->limit))
+        return LAB_OK;
+    if (o->json) {
+        json_t *line = lab_json_new("verdict");
+        json_object_set_new(line, "failed", json_boolean(f->slower > 0));
+        lab_json_real(line, "fail_above", f->limit);
+        lab_json_int(line, "slower", f->slower);
+        lab_json_int(line, "too_few", f->few);
+        st = lab_json_print(line);
+    }
+    if (st == LAB_OK && f->slower)
+        st = lab_fail(LAB_E_CHECK,
+                      "slower by more than %g %%, beyond the noise: %lld rows, "
+                      "the worst is %s with %+.1f %%",
+                      100 * f->limit, (long long)f->slower, f->worst_name,
+                      100 * f->worst);
+    else if (st == LAB_OK && f->few)
+        fprintf(stderr,
+                "lapenna-lab: profile: %lld rows have too few times for a "
+                "verdict; record more iterations\n",
+                (long long)f->few);
+    return st;
+}
+
+enum lab_status lab_profile_compare(const struct lab_profile_options *o,
+                                    struct lab_database *db)
+{
+    struct failures f = {.limit = o->fail_above};
+    int64_t a = 0;
+    int64_t b;
+    enum lab_status st = lab_profile_compare_check(o);
+    if (st == LAB_OK)
+        st = lab_profile_find_run(db, o->words[0], &a);
+    for (int i = 1; i < o->n_words && st == LAB_OK; i++) {
+        struct lab_comparison c;
+        st = lab_profile_find_run(db, o->words[i], &b);
+        if (st == LAB_OK)
+            st = lab_comparison_load(&c, db, a, b);
+        if (st)
+            break;
+        if (i > 1 && !o->json && putchar('\n') == EOF)
+            st = lab_fail(LAB_E_IO, "cannot write the output");
+        if (st == LAB_OK)
+            st = o->json ? lab_profile_compare_lines(&c)
+                         : lab_profile_compare_text(o, &c);
+        count_failures(&f, &c);
+        for (int side = 0; side < LAB_SIDES && st == LAB_OK; side++)
+            if (!c.sums[side].stored)
+                lab_time_sums_keep_later(lab_database_path(db),
+                                         c.run[side].run);
+        lab_comparison_release(&c);
+    }
+    return st ? st : verdict(o, &f);
+}
+
+/* ---- baselines ---- */
+
+static bool print_baseline(void *user, const char *name, int64_t run)
+{
+    const struct lab_profile_options *o = user;
+    if (o->json) {
+        json_t *line = lab_json_new("baseline");
+        lab_json_text(line, "name", name);
+        lab_json_int(line, "run", run);
+        return lab_json_print(line) == LAB_OK;
+    }
+    return printf("%-20s run %lld\n", name, (long long)run) > 0;
+}
+
+enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
+                                     struct lab_database *db)
+{
+    struct lab_profile_options copy = *o;
+    int64_t run;
+    enum lab_status st;
+    if (o->n_words == 0)
+        return lab_baseline_list(db, print_baseline, &copy);
+    const char *name = o->words[0];
+    if (strncmp(name, "baseline:", 9) == 0)
+        name += 9;
+    if (o->remove)
+        return lab_baseline_remove(db, name);
+    if (o->n_words == 1) {
+        st = lab_baseline_find(db, name, &run);
+        if (st == LAB_OK)
+            print_baseline(&copy, name, run);
+        return st;
+    }
+    st = lab_profile_find_run(db, o->words[1], &run);
+    return st ? st : lab_baseline_set(db, name, run);
+}

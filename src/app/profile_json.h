@@ -1,0 +1,12 @@
+/* profile_json.h -- rows of the database as the objects of --json; NULL when
+ * memory is short, which lab_json_print() and _write() take. */
+#pragma once
+#include <jansson.h>
+#include "store/query.h"
+
+json_t *lab_profile_run_object(const struct lab_run_row *r);
+json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r);
+json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r);
+json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r);
+/* "registers+shared"; NULL: unknown. */
+const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes);

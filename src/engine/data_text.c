@@ -1,0 +1,240 @@
+/* Text: a UTF-8 file, read whole and dealt out in windows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/datadir.h"
+#include "base/mem.h"
+#include "data_priv.h"
+
+enum { MOST_BYTES = 256 << 20, CHUNK = 1 << 16, DEFAULT_CONTEXT = 64 };
+#define DEFAULT_SPLIT 0.9
+
+void lab_text_free(struct lab_text *t)
+{
+    if (!t)
+        return;
+    lab_free(t->id);
+    lab_free(t->code);
+    lab_free(t);
+}
+
+/* ---- the file ---- */
+
+static enum lab_status read_all(gzFile file, const char *path,
+                                struct lab_str *out)
+{
+    char *chunk = lab_alloc(CHUNK);
+    enum lab_status st = LAB_OK;
+    int got = chunk ? 1 : 0;
+    while (got > 0 && !st) {
+        got = gzread(file, chunk, CHUNK);
+        if (got > 0)
+            lab_str_add_bytes(out, chunk, (size_t)got);
+        if (out->len > MOST_BYTES)
+            st = lab_fail(LAB_E_RANGE, "%s: is longer than %d MiB", path,
+                          MOST_BYTES >> 20);
+    }
+    if (got < 0) {
+        int code = Z_OK;
+        const char *why = gzerror(file, &code);
+        st = lab_fail(LAB_E_IO, "%s: cannot be read: %s", path,
+                      code == Z_ERRNO ? strerror(errno) : why);
+    }
+    if (!st && (!chunk || out->failed))
+        st = lab_fail(LAB_E_NOMEM, "%s: no memory for the text", path);
+    lab_free(chunk);
+    return st;
+}
+
+static enum lab_status read_text(const char *path, struct lab_str *out)
+{
+    errno = 0;
+    gzFile file = gzopen(path, "rb");
+    if (!file)
+        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path,
+                        errno ? strerror(errno) : "no memory");
+    enum lab_status st = read_all(file, path, out);
+    int closed = gzclose(file);
+    if (!st && closed == Z_BUF_ERROR)
+        st = lab_fail(LAB_E_IO, "%s: is cut short", path);
+    return st;
+}
+
+/* ---- characters ---- */
+
+static enum lab_status bad_byte(const char *path, const char *text, size_t at,
+                                const char *what)
+{
+    long long line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += text[i] == '\n';
+    return lab_fail(LAB_E_PARSE, "%s:%lld: the byte at offset %zu (0x%02X) %s",
+                    path, line, at, (unsigned)(unsigned char)text[at], what);
+}
+
+/* Code points into t->id; a mark of the byte order is left out, and the line
+ * ends of Windows are one character. */
+static enum lab_status decode(struct lab_text *t, const char *path,
+                              const struct lab_str *s)
+{
+    const char *text = lab_str_text(s);
+    for (size_t i = 0; i < s->len;) {
+        unsigned code = 0;
+        size_t n = lab_utf8_next(text + i, s->len - i, &code);
+        if (n == 0)
+            return bad_byte(path, text, i,
+                            "is not UTF-8: save the text as "
+                            "UTF-8");
+        if (code == 0)
+            return bad_byte(path, text, i, "is a NUL: this is not a text file");
+        bool mark = i == 0 && code == 0xFEFF;
+        bool line_end = code == '\r' && i + 1 < s->len && text[i + 1] == '\n';
+        if (!mark && !line_end)
+            t->id[t->count++] = (int32_t)code;
+        i += n;
+    }
+    if (t->count == 0)
+        return lab_fail(LAB_E_PARSE, "%s: the text is empty", path);
+    return LAB_OK;
+}
+
+enum { CODE_POINTS = 0x110000 };
+
+/* Turns code points into ids. */
+static enum lab_status number(struct lab_text *t, const char *path)
+{
+    int32_t *id_of = lab_alloc_array(CODE_POINTS, sizeof(*id_of));
+    if (id_of) {
+        for (int64_t i = 0; i < t->count; i++)
+            id_of[t->id[i]] = 1;
+        for (int c = 0; c < CODE_POINTS; c++)
+            t->vocab += id_of[c];
+        t->code = lab_alloc_array((size_t)t->vocab, sizeof(*t->code));
+    }
+    if (!t->code) {
+        lab_free(id_of);
+        return lab_fail(LAB_E_NOMEM, "%s: no memory for its characters", path);
+    }
+    int32_t next = 0;
+    for (int c = 0; c < CODE_POINTS; c++) {
+        if (!id_of[c])
+            continue;
+        t->code[next] = (uint32_t)c;
+        id_of[c] = next++;
+    }
+    for (int64_t i = 0; i < t->count; i++)
+        t->id[i] = id_of[t->id[i]];
+    lab_free(id_of);
+    return LAB_OK;
+}
+
+static int compare_code(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int32_t lab_text_find(const struct lab_text *t, uint32_t code)
+{
+    const uint32_t *at = bsearch(&code, t->code, (size_t)t->vocab,
+                                 sizeof(*t->code), compare_code);
+    return at ? (int32_t)(at - t->code) : -1;
+}
+
+void lab_text_add(const struct lab_text *t, int32_t id, struct lab_str *out)
+{
+    uint32_t c = t->code[id];
+    char bytes[4];
+    size_t n = 0;
+    if (c < 0x80) {
+        bytes[n++] = (char)c;
+    } else {
+        int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        unsigned lead = 0xFF00u >> (more + 1); /* 110, 1110, 11110 */
+        bytes[n++] = (char)((lead & 0xFF) | (c >> (6 * more)));
+        while (more-- > 0)
+            bytes[n++] = (char)(0x80 | ((c >> (6 * more)) & 0x3F));
+    }
+    lab_str_add_bytes(out, bytes, n);
+}
+
+/* ---- windows ---- */
+
+static enum lab_status
+cut(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
+{
+    const struct lab_data_spec *d = &spec->data;
+    double share = d->split > 0 ? d->split : DEFAULT_SPLIT;
+    long long need = (long long)t->context + 1;
+    if (share > 1)
+        return lab_network_fail(spec, d->place, LAB_E_RANGE,
+                                "split %g: the share that trains is more than "
+                                "0 and at most 1",
+                                share);
+    t->train_count = (int64_t)((double)t->count * share);
+    if (t->count < need)
+        return lab_network_fail(
+            spec, d->place, LAB_E_RANGE,
+            "%s: has %lld characters; with context %lld a sample takes %lld",
+            path, (long long)t->count, (long long)t->context, need);
+    if (t->train_count < need)
+        return lab_network_fail(
+            spec, d->place, LAB_E_RANGE,
+            "%s: of its %lld characters %lld train (split %g); with context "
+            "%lld a sample takes %lld",
+            path, (long long)t->count, (long long)t->train_count, share,
+            (long long)t->context, need);
+    return LAB_OK;
+}
+
+static enum lab_status
+make(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
+{
+    struct lab_str bytes;
+    lab_str_init(&bytes);
+    enum lab_status st = read_text(path, &bytes);
+    t->context = spec->data.context ? spec->data.context : DEFAULT_CONTEXT;
+    if (!st) {
+        t->id = lab_alloc_array(bytes.len + 1, sizeof(*t->id));
+        st = t->id ? decode(t, path, &bytes)
+                   : lab_fail(LAB_E_NOMEM, "%s: no memory for its characters",
+                              path);
+    }
+    lab_str_release(&bytes);
+    if (!st)
+        st = number(t, path);
+    return st ? st : cut(t, spec, path);
+}
+
+enum lab_status lab_text_read(struct lab_text **out,
+                              const struct lab_network_spec *spec,
+                              const char *path)
+{
+    struct lab_str found;
+    enum lab_status st = LAB_OK;
+    if (!spec->loss.op || !spec->loss.op->labels)
+        return lab_network_fail(spec, spec->data.place, LAB_E_PARSE,
+                                "source text asks which character comes next: "
+                                "its loss is softmax_cross_entropy");
+    struct lab_text *t = lab_alloc(sizeof(*t));
+    lab_str_init(&found);
+    if (!t)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the text");
+    else if (path)
+        lab_str_add(&found, path);
+    else
+        st = lab_data_path("lessons/data/course.txt", &found);
+    if (!st && found.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the text's path");
+    if (!st)
+        st = make(t, spec, lab_str_text(&found));
+    lab_str_release(&found);
+    if (st)
+        lab_text_free(t);
+    else
+        *out = t;
+    return st;
+}

@@ -1,0 +1,209 @@
+#include "engine/neighbours.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+double lab_cosine(const double *a, const double *b, int64_t n)
+{
+    double ab = 0;
+    double aa = 0;
+    double bb = 0;
+    for (int64_t i = 0; i < n; i++) {
+        ab += a[i] * b[i];
+        aa += a[i] * a[i];
+        bb += b[i] * b[i];
+    }
+    double length = sqrt(aa) * sqrt(bb);
+    return length > 0 && isfinite(length) ? ab / length : NAN;
+}
+
+/* ---- the question ---- */
+
+struct question {
+    const struct lab_vocabulary *v;
+    struct lab_near_term *terms;
+    int n;
+    double sign;
+};
+
+static enum lab_status take_word(void *user, const char *word, size_t len)
+{
+    struct question *q = user;
+    int64_t id = lab_vocabulary_find(q->v, word);
+    (void)len;
+    if (id < 0) {
+        const char *near =
+            lab_nearest(word, (const char *const *)q->v->word, (size_t)q->v->n);
+        return near ? lab_fail(LAB_E_NOTFOUND,
+                               "the text has no word '%s'; did you mean '%s'?",
+                               word, near)
+                    : lab_fail(LAB_E_NOTFOUND,
+                               "the text has no word '%s': the network has "
+                               "never seen it",
+                               word);
+    }
+    if (q->n == LAB_NEAR_WORDS)
+        return lab_fail(LAB_E_PARSE, "at most %d words in one question",
+                        LAB_NEAR_WORDS);
+    q->terms[q->n++] = (struct lab_near_term){id, q->sign};
+    return LAB_OK;
+}
+
+enum lab_status lab_near_parse(const struct lab_vocabulary *v,
+                               const char *question,
+                               struct lab_near_term terms[LAB_NEAR_WORDS],
+                               int *n)
+{
+    struct question q = {.v = v, .terms = terms, .sign = 1};
+    enum lab_status st = LAB_OK;
+    for (const char *p = question; *p && !st;) {
+        size_t len = strcspn(p, "+-");
+        st = lab_words_each(p, len, take_word, &q);
+        p += len;
+        if (*p)
+            q.sign = *p++ == '-' ? -1 : 1;
+    }
+    if (!st && q.n == 0)
+        st = lab_fail(LAB_E_PARSE, "near which word? `near king`, or a sum: "
+                                   "`near king - man + woman`");
+    if (!st)
+        *n = q.n;
+    return st;
+}
+
+/* ---- the answer ---- */
+
+/* Adds the row to `sum`, as a vector of length 1. */
+static void add_unit(double *sum, const float *row, int64_t dim, double sign)
+{
+    double length = 0;
+    for (int64_t i = 0; i < dim; i++)
+        length += (double)row[i] * row[i];
+    length = sqrt(length);
+    for (int64_t i = 0; i < dim && length > 0; i++)
+        sum[i] += sign * row[i] / length;
+}
+
+static void keep(struct lab_neighbours *out, int64_t id, double similarity)
+{
+    int at = out->n;
+    while (at > 0 && out->near[at - 1].similarity < similarity)
+        at--;
+    if (at == LAB_NEAR_MOST)
+        return;
+    out->n += out->n < LAB_NEAR_MOST;
+    for (int i = out->n - 1; i > at; i--)
+        out->near[i] = out->near[i - 1];
+    out->near[at] = (struct lab_neighbour){id, similarity};
+}
+
+static bool is_term(int64_t id, const struct lab_near_term *terms, int n)
+{
+    bool found = false;
+    for (int i = 0; i < n; i++)
+        found = found || terms[i].id == id;
+    return found;
+}
+
+enum lab_status lab_near_find(const float *table, int64_t rows, int64_t dim,
+                              int64_t first, const struct lab_near_term *terms,
+                              int n_terms, struct lab_neighbours *out)
+{
+    double *sum = lab_alloc_array((size_t)dim, sizeof(*sum));
+    double *row = lab_alloc_array((size_t)dim, sizeof(*row));
+    out->n = 0;
+    for (int i = 0; sum && i < n_terms; i++)
+        add_unit(sum, table + terms[i].id * dim, dim, terms[i].sign);
+    for (int64_t id = first; sum && row && id < rows; id++) {
+        for (int64_t i = 0; i < dim; i++)
+            row[i] = table[id * dim + i];
+        double similarity = lab_cosine(sum, row, dim);
+        if (!isnan(similarity) && !is_term(id, terms, n_terms))
+            keep(out, id, similarity);
+    }
+    bool done = sum && row;
+    lab_free(sum);
+    lab_free(row);
+    return done ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory to compare words");
+}
+
+enum { LAB_NEAR_NAME_BYTES = 256 };
+
+/* The table of the first node that looks ids up; -1: none. */
+static int find_table(const struct lab_plan *plan)
+{
+    for (int i = 0; i < plan->n_nodes; i++) {
+        char name[LAB_NEAR_NAME_BYTES];
+        const struct lab_node *node = &plan->nodes[i];
+        if (!node->op->takes_ids)
+            continue;
+        snprintf(name, sizeof(name), "%s.W", node->id);
+        int table = lab_plan_tensor(plan, name);
+        if (table >= 0 && plan->tensors[table].shape.rank == 2)
+            return table;
+    }
+    return -1;
+}
+
+static enum lab_status ask_table(struct lab_walk *w, int table,
+                                 const struct lab_vocabulary *v,
+                                 const struct lab_near_term *terms, int n_terms,
+                                 struct lab_neighbours *out)
+{
+    const struct lab_tensor *t = &lab_walk_plan(w)->tensors[table];
+    int64_t rows = t->shape.dim[0] < v->n ? t->shape.dim[0] : v->n;
+    for (int i = 0; i < n_terms; i++) {
+        if (terms[i].id >= rows)
+            return lab_fail(
+                LAB_E_RANGE, "%s has %lld rows: none for the word number %lld",
+                t->name, (long long)t->shape.dim[0], (long long)terms[i].id);
+    }
+    float *values = lab_alloc_array((size_t)t->count, sizeof(*values));
+    if (!values)
+        return lab_fail(LAB_E_NOMEM, "no memory for %s", t->name);
+    enum lab_status st = lab_walk_read(w, table, false, values);
+    if (!st)
+        st = lab_near_find(values, rows, t->shape.dim[1],
+                           v->unknown > 0 ? 2 : 1, terms, n_terms, out);
+    lab_free(values);
+    return st;
+}
+
+enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
+                             struct lab_neighbours *out)
+{
+    struct lab_near_term terms[LAB_NEAR_WORDS];
+    struct lab_neighbours answer = {.n = 0};
+    int n = 0;
+    const struct lab_vocabulary *v = lab_data_words(lab_walk_data(w));
+    int table = find_table(lab_walk_plan(w));
+    if (!v)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "near: this lesson's data has no words");
+    if (table < 0)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "near: this network has no embedding of words");
+    enum lab_status st = lab_near_parse(v, question, terms, &n);
+    if (!st)
+        st = ask_table(w, table, v, terms, n, &answer);
+    if (st)
+        return st;
+    snprintf(answer.question, sizeof(answer.question), "%s", question);
+    *out = answer;
+    return LAB_OK;
+}
+
+void lab_near_text(const struct lab_vocabulary *v,
+                   const struct lab_neighbours *n, struct lab_str *out)
+{
+    lab_str_addf(out, "near %s:", n->question);
+    for (int i = 0; i < n->n; i++)
+        lab_str_addf(out, "%s %s %.3f", i ? "," : "",
+                     lab_vocabulary_word(v, n->near[i].id),
+                     n->near[i].similarity);
+    if (n->n == 0)
+        lab_str_add(out, " no other word");
+}

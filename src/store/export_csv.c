@@ -1,0 +1,191 @@
+#include <math.h>
+
+#include "export_priv.h"
+
+/* The columns of every kind of row, in one table: a kind leaves those empty
+ * that it has not. */
+struct csv {
+    FILE *to;
+    struct lab_str line;
+    enum lab_export_table table;
+    int64_t run;
+    bool first; /* on this line */
+    enum lab_status st;
+};
+
+static void separate(struct csv *c)
+{
+    if (!c->first)
+        lab_str_add_char(&c->line, ',');
+    c->first = false;
+}
+
+static void text(struct csv *c, const char *value)
+{
+    separate(c);
+    lab_export_text(&c->line, value, LAB_ESCAPE_CSV);
+}
+
+static void integer(struct csv *c, int64_t v)
+{
+    separate(c);
+    if (v != LAB_UNKNOWN)
+        lab_str_addf(&c->line, "%lld", (long long)v);
+}
+
+static void real(struct csv *c, double v)
+{
+    separate(c);
+    if (!isnan(v))
+        lab_str_addf(&c->line, "%.17g", v);
+}
+
+static void nothing(struct csv *c, int columns)
+{
+    for (int i = 0; i < columns; i++)
+        separate(c);
+}
+
+static void begin(struct csv *c, const char *type)
+{
+    c->first = true;
+    if (c->table == LAB_EXPORT_ALL)
+        text(c, type);
+    integer(c, c->run);
+}
+
+static bool end(struct csv *c)
+{
+    lab_str_add(&c->line, "\r\n");
+    c->st = lab_export_put(c->to, &c->line);
+    return c->st == LAB_OK;
+}
+
+static const char step_head[] =
+    "index,phase,step,node,op,variant,backend,count,timed,median_ns,min_ns,"
+    "max_ns,total_ns,quarter_ns,three_quarters_ns,mad_ns,flop,bytes,"
+    "gflop_per_s,gbyte_per_s,kernels,time_source";
+enum { STEP_COLUMNS = 22 };
+static const char kernel_head[] =
+    "exec,iteration,step_index,step_of,phase_of,kernel,kernel_short,start_ns,"
+    "end_ns,time_ns,device,context,stream,correlation,grid_x,grid_y,grid_z,"
+    "block_x,block_y,block_z,cluster_x,cluster_y,cluster_z,"
+    "registers_per_thread,static_shared_bytes,dynamic_shared_bytes,"
+    "shared_executed_bytes,local_per_thread_bytes,graph_node,occupancy_pct,"
+    "occupancy_limit,active_blocks_per_sm";
+enum { KERNEL_COLUMNS = 32 };
+static const char loss_head[] = "loss_iteration,loss,accuracy,moment_ns";
+enum { LOSS_COLUMNS = 4 };
+
+static bool put_step(void *user, const struct lab_step_row *r)
+{
+    struct csv *c = user;
+    begin(c, "step");
+    integer(c, r->index);
+    text(c, r->phase);
+    text(c, r->name);
+    text(c, r->node);
+    text(c, r->op);
+    text(c, r->variant);
+    text(c, r->backend);
+    const int64_t times[] = {
+        r->count,    r->timed,      r->median_ns,         r->min_ns, r->max_ns,
+        r->total_ns, r->quarter_ns, r->three_quarters_ns, r->mad_ns};
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        integer(c, times[i]);
+    real(c, r->flop);
+    real(c, r->bytes);
+    real(c, r->gflop_per_s);
+    real(c, r->gbyte_per_s);
+    integer(c, r->kernels);
+    text(c, r->time_source);
+    if (c->table == LAB_EXPORT_ALL)
+        nothing(c, KERNEL_COLUMNS + LOSS_COLUMNS);
+    return end(c);
+}
+
+static bool put_kernel(void *user, const struct lab_kernel_row *r)
+{
+    struct csv *c = user;
+    begin(c, "kernel");
+    if (c->table == LAB_EXPORT_ALL)
+        nothing(c, STEP_COLUMNS);
+    integer(c, r->exec);
+    integer(c, r->iteration);
+    integer(c, r->step_index);
+    text(c, r->step);
+    text(c, r->phase);
+    text(c, r->name);
+    text(c, r->short_name);
+    const int64_t facts[] = {r->start_ns, r->end_ns, r->time_ns,    r->device,
+                             r->context,  r->stream, r->correlation};
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+        integer(c, facts[i]);
+    for (int i = 0; i < 3; i++)
+        integer(c, r->grid[i]);
+    for (int i = 0; i < 3; i++)
+        integer(c, r->block[i]);
+    for (int i = 0; i < 3; i++)
+        integer(c, r->cluster[i]);
+    const int64_t launch[] = {
+        r->registers_per_thread,   r->static_shared_bytes,
+        r->dynamic_shared_bytes,   r->shared_executed_bytes,
+        r->local_per_thread_bytes, r->graph_node};
+    for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
+        integer(c, launch[i]);
+    real(c, r->occupancy_pct);
+    integer(c, r->occupancy_limit);
+    integer(c, r->active_blocks_per_sm);
+    if (c->table == LAB_EXPORT_ALL)
+        nothing(c, LOSS_COLUMNS);
+    return end(c);
+}
+
+static bool put_loss(void *user, const struct lab_loss_row *r)
+{
+    struct csv *c = user;
+    begin(c, "loss");
+    if (c->table == LAB_EXPORT_ALL)
+        nothing(c, STEP_COLUMNS + KERNEL_COLUMNS);
+    integer(c, r->iteration);
+    real(c, r->loss);
+    real(c, r->accuracy);
+    integer(c, r->moment_ns);
+    return end(c);
+}
+
+static enum lab_status put_head(struct csv *c)
+{
+    enum lab_export_table t = c->table;
+    bool all = t == LAB_EXPORT_ALL;
+    lab_str_add(&c->line, all ? "type,run" : "run");
+    if (all || t == LAB_EXPORT_STEPS)
+        lab_str_addf(&c->line, ",%s", step_head);
+    if (all || t == LAB_EXPORT_KERNELS)
+        lab_str_addf(&c->line, ",%s", kernel_head);
+    if (all || t == LAB_EXPORT_LOSSES)
+        lab_str_addf(&c->line, ",%s", loss_head);
+    end(c);
+    return c->st;
+}
+
+enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
+                               enum lab_export_table table)
+{
+    struct csv c = {.to = to, .table = table, .run = run};
+    const struct lab_kernel_filter every = {.step_index = LAB_UNKNOWN,
+                                            .iteration = LAB_UNKNOWN};
+    bool all = table == LAB_EXPORT_ALL;
+    lab_str_init(&c.line);
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st == LAB_OK)
+        st = put_head(&c);
+    if (st == LAB_OK && (all || table == LAB_EXPORT_STEPS))
+        st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, put_step, &c);
+    if (st == LAB_OK && c.st == LAB_OK && (all || table == LAB_EXPORT_KERNELS))
+        st = lab_query_kernels(db, run, &every, put_kernel, &c);
+    if (st == LAB_OK && c.st == LAB_OK && (all || table == LAB_EXPORT_LOSSES))
+        st = lab_query_losses(db, run, put_loss, &c);
+    lab_str_release(&c.line);
+    return st ? st : c.st;
+}

@@ -1,0 +1,265 @@
+#include <math.h>
+#include <string.h>
+
+#include "export_html_priv.h"
+
+static const char style[] =
+    "<style>\n"
+    ":root{color-scheme:light dark;--fg:#1a1a1a;--bg:#fff;--dim:#666;"
+    "--line:#ddd;--p0:#2b6cb0;--p1:#b7791f;--p2:#9b2c2c;--p3:#2f855a}\n"
+    "@media(prefers-color-scheme:dark){:root{--fg:#e6e6e6;--bg:#151515;"
+    "--dim:#999;--line:#333;--p0:#63b3ed;--p1:#ecc94b;--p2:#fc8181;"
+    "--p3:#68d391}}\n"
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:900px;margin:2em auto;"
+    "padding:0 1em;color:var(--fg);background:var(--bg)}\n"
+    "table{border-collapse:collapse;width:100%;margin:1em 0;font-size:13px}\n"
+    "th,td{padding:3px 8px;border-bottom:1px solid var(--line);"
+    "text-align:left;overflow-wrap:anywhere}\n"
+    "td.n,th.n{text-align:right;white-space:nowrap}\n"
+    "svg{width:100%;height:auto;margin:.5em 0}\n"
+    "svg text{font:11px system-ui,sans-serif;fill:var(--fg)}\n"
+    ".grid{stroke:var(--line)}.box{stroke:var(--fg);stroke-width:2}\n"
+    ".curve,.roof{fill:none;stroke:var(--p0);stroke-width:1.5}\n"
+    ".roof{stroke:var(--fg)}\n"
+    ".p0{fill:var(--p0)}.p1{fill:var(--p1)}.p2{fill:var(--p2)}"
+    ".p3{fill:var(--p3)}\n"
+    ".key span{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em}"
+    "\n.dim{color:var(--dim)}\n"
+    "</style>\n";
+
+static const char key[] =
+    "<p class=\"key\"><span style=\"background:var(--p0)\"></span>forward"
+    "<span style=\"background:var(--p1)\"></span>loss"
+    "<span style=\"background:var(--p2)\"></span>backward"
+    "<span style=\"background:var(--p3)\"></span>update; a bar is the median, "
+    "the stroke on it holds half of the times.</p>\n";
+
+static void fact(struct lab_str *s, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    lab_str_addf(s, "<tr><th>%s</th><td>", name);
+    lab_export_text(s, value, LAB_ESCAPE_HTML);
+    lab_str_add(s, "</td></tr>\n");
+}
+
+static void number_fact(struct lab_str *s, const char *name, double v,
+                        const char *unit)
+{
+    if (!isnan(v))
+        lab_str_addf(s, "<tr><th>%s</th><td>%.6g%s</td></tr>\n", name, v, unit);
+}
+
+static double known(int64_t v)
+{
+    return v == LAB_UNKNOWN ? (double)NAN : (double)v;
+}
+
+static bool put_run(void *user, const struct lab_run_row *run)
+{
+    struct lab_report *r = user;
+    struct lab_str *s = &r->text;
+    lab_str_add(s, "<title>");
+    lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
+    lab_str_addf(s, " (run %lld)</title>\n", (long long)run->id);
+    lab_str_add(s, style);
+    lab_str_add(s, "</head>\n<body>\n<h1>");
+    lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
+    lab_str_addf(s,
+                 "</h1>\n<p class=\"dim\">Run %lld, recorded by "
+                 "lapenna-lab.</p>\n<table>\n",
+                 (long long)run->id);
+    fact(s, "lesson", run->lesson);
+    fact(s, "backend", run->backend);
+    fact(s, "device", run->device);
+    fact(s, "driver", run->driver);
+    fact(s, "precision", run->precision);
+    fact(s, "variants", run->variants);
+    number_fact(s, "batch", known(run->batch), "");
+    number_fact(s, "iterations", known(run->iterations), "");
+    if (run->iteration_median_ns != LAB_UNKNOWN) {
+        lab_str_add(s, "<tr><th>iteration (median wall time)</th><td>");
+        lab_report_ns(s, (double)run->iteration_median_ns);
+        lab_str_add(s, "</td></tr>\n");
+    }
+    number_fact(s, "samples a second", run->samples_per_s, "");
+    number_fact(s, "first loss", run->loss_first, "");
+    number_fact(s, "last loss", run->loss_last, "");
+    number_fact(s, "accuracy, held back", 100 * run->accuracy, " %");
+    fact(s, "status", run->status);
+    fact(s, "started", run->started);
+    fact(s, "times from", run->time_source);
+    fact(s, "machine", run->hostname);
+    fact(s, "user", run->label ? run->label : run->user);
+    fact(s, "version", run->version);
+    fact(s, "commit", run->commit);
+    fact(s, "uuid", run->uuid);
+    lab_str_add(s, "</table>\n");
+    lab_device_peaks_find(run->device, &r->peaks);
+    return true;
+}
+
+static bool take_loss(void *user, const struct lab_loss_row *row)
+{
+    struct lab_report *r = user;
+    if (r->losses == r->room) {
+        size_t room = r->room ? r->room * 2 : 1024;
+        double *loss = lab_realloc_array(r->loss, room, sizeof(*loss));
+        r->loss = loss ? loss : r->loss;
+        int64_t *iteration =
+            loss ? lab_realloc_array(r->iteration, room, sizeof(*iteration))
+                 : NULL;
+        if (!iteration) {
+            r->st = lab_fail(LAB_E_NOMEM, "no memory for a loss curve");
+            return false;
+        }
+        r->iteration = iteration;
+        r->room = room;
+    }
+    r->loss[r->losses] = row->loss;
+    r->iteration[r->losses++] = row->iteration;
+    return true;
+}
+
+/* ---- tables ---- */
+
+static void cell(struct lab_str *s, const char *text)
+{
+    lab_str_add(s, "<td>");
+    lab_export_text(s, text ? text : "n/a", LAB_ESCAPE_HTML);
+    lab_str_add(s, "</td>");
+}
+
+static void ns_cell(struct lab_str *s, double ns)
+{
+    lab_str_add(s, "<td class=\"n\">");
+    lab_report_ns(s, ns);
+    lab_str_add(s, "</td>");
+}
+
+static void number_cell(struct lab_str *s, double v)
+{
+    if (isnan(v))
+        lab_str_add(s, "<td class=\"n\">n/a</td>");
+    else
+        lab_str_addf(s, "<td class=\"n\">%.4g</td>", v);
+}
+
+static void put_step_row(struct lab_str *s, const struct lab_time_sum *t)
+{
+    lab_str_add(s, "<tr>");
+    number_cell(s, known(t->step_index));
+    cell(s, t->phase);
+    cell(s, t->name);
+    cell(s, t->variant);
+    number_cell(s, (double)t->timed);
+    ns_cell(s, t->median_ns);
+    ns_cell(s, t->mad_ns);
+    number_cell(s, t->flop);
+    number_cell(s, t->flop / t->median_ns);
+    number_cell(s, t->bytes / t->median_ns);
+    lab_str_add(s, "</tr>\n");
+}
+
+static void dim_cell(struct lab_str *s, const int64_t d[3])
+{
+    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
+        lab_str_add(s, "<td class=\"n\">varies</td>");
+    else
+        lab_str_addf(s, "<td class=\"n\">%lld&#215;%lld&#215;%lld</td>",
+                     (long long)d[0], (long long)d[1], (long long)d[2]);
+}
+
+static void put_kernel_row(struct lab_str *s, const struct lab_time_sum *t)
+{
+    lab_str_add(s, "<tr>");
+    cell(s, t->kernel ? t->kernel : t->kernel_short);
+    cell(s, t->name);
+    cell(s, t->phase);
+    number_cell(s, (double)t->count);
+    ns_cell(s, t->median_ns);
+    ns_cell(s, t->mad_ns);
+    dim_cell(s, t->grid);
+    dim_cell(s, t->block);
+    number_cell(s, known(t->registers_per_thread));
+    number_cell(s, t->occupancy_pct);
+    lab_str_add(s, "</tr>\n");
+}
+
+static void put_table(struct lab_report *r, enum lab_sum_level level,
+                      const char *head, const char *none)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < r->sums.count; i++)
+        rows += r->sums.items[i].level == level;
+    if (rows == 0) {
+        lab_str_addf(&r->text, "<p>%s</p>\n", none);
+        return;
+    }
+    lab_str_addf(&r->text, "<table>\n%s\n", head);
+    for (size_t i = 0; i < r->sums.count; i++) {
+        if (r->sums.items[i].level != level)
+            continue;
+        if (level == LAB_SUM_STEP)
+            put_step_row(&r->text, &r->sums.items[i]);
+        else
+            put_kernel_row(&r->text, &r->sums.items[i]);
+    }
+    lab_str_add(&r->text, "</table>\n");
+}
+
+static void put_body(struct lab_report *r)
+{
+    struct lab_str *s = &r->text;
+    lab_str_add(s, "<h2>Loss</h2>\n");
+    lab_report_loss(r);
+    lab_str_add(s, "<h2>Phases of an iteration</h2>\n");
+    lab_report_phases(r);
+    lab_str_add(s, "<h2>Steps</h2>\n");
+    lab_str_add(s, key);
+    lab_report_step_bars(r);
+    put_table(r, LAB_SUM_STEP,
+              "<tr><th class=\"n\">#</th><th>phase</th><th>step</th>"
+              "<th>variant</th><th class=\"n\">times</th>"
+              "<th class=\"n\">median</th><th class=\"n\">MAD</th>"
+              "<th class=\"n\">FLOP</th><th class=\"n\">GFLOP/s</th>"
+              "<th class=\"n\">GB/s</th></tr>",
+              "No step was recorded.");
+    lab_str_add(s, "<h2>Kernels</h2>\n");
+    put_table(r, LAB_SUM_KERNEL,
+              "<tr><th>kernel</th><th>step</th><th>phase</th>"
+              "<th class=\"n\">launches</th><th class=\"n\">median</th>"
+              "<th class=\"n\">MAD</th><th class=\"n\">grid</th>"
+              "<th class=\"n\">block</th><th class=\"n\">registers</th>"
+              "<th class=\"n\">occupancy %</th></tr>",
+              "No kernel was recorded: the run was on the CPU, or without a "
+              "kernel trace.");
+    lab_str_add(s, "<h2>Roofline</h2>\n");
+    lab_report_roofline(r);
+    lab_str_add(s, "</body>\n</html>\n");
+}
+
+enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
+{
+    struct lab_report r = {.to = to, .db = db, .run = run};
+    lab_str_init(&r.text);
+    lab_str_add(&r.text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+                         "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                         "content=\"width=device-width\">\n");
+    enum lab_status st = lab_query_run(db, run, put_run, &r);
+    if (st == LAB_OK)
+        st = lab_query_losses(db, run, take_loss, &r);
+    if (st == LAB_OK)
+        st = r.st;
+    if (st == LAB_OK)
+        st = lab_time_sums_load(&r.sums, db, run, ~0u);
+    if (st == LAB_OK) {
+        put_body(&r);
+        st = lab_export_put(to, &r.text);
+    }
+    lab_time_sums_release(&r.sums);
+    lab_free(r.loss);
+    lab_free(r.iteration);
+    lab_str_release(&r.text);
+    return st;
+}

@@ -1,0 +1,223 @@
+#include <string.h>
+
+#include "export_priv.h"
+
+/* The tables that hold a run's rows; `range` where the run says between which
+ * rows they lie. */
+static const struct table {
+    const char *name;
+    bool kernels; /* between run.kernelRowFirst and kernelRowLast */
+    bool all;     /* of every run: constants */
+} tables[] = {
+    {"CUPTI_ACTIVITY_KIND_KERNEL", true, false},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", false, false},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", false, false},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", false, false},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", false, false},
+    {"NVTX_EVENTS", false, false},
+    {"PROFILER_OVERHEAD", false, false},
+    {"TARGET_INFO_GPU", false, false},
+    {"TARGET_INFO_SESSION_START_TIME", false, false},
+    {"META_DATA_CAPTURE", false, false},
+    {"ENUM_CUDA_MEMCPY_OPER", false, true},
+    {"ENUM_CUDA_MEM_KIND", false, true},
+    {"ENUM_CUDA_KERNEL_LAUNCH_TYPE", false, true},
+    {"ENUM_CUDA_FUNC_CACHE_CONFIG", false, true},
+    {"ENUM_CUDA_SHARED_MEM_LIMIT_CONFIG", false, true},
+    {"ENUM_CUPTI_SYNC_TYPE", false, true},
+    {"ENUM_NSYS_EVENT_TYPE", false, true},
+    {"ENUM_NSYS_EVENT_CLASS", false, true},
+};
+
+static const char kernel_range[] =
+    " AND kernelRow >= ifnull((SELECT kernelRowFirst FROM src.run WHERE id = "
+    "?1), 0) AND kernelRow <= ifnull((SELECT kernelRowLast FROM src.run WHERE "
+    "id = ?1), 0x7FFFFFFFFFFFFFFF)";
+
+/* Rows that describe the database, and the names that are in use. */
+static const char rest_sql[] =
+    "INSERT INTO main.META_DATA_EXPORT (name, value) SELECT name, value FROM "
+    "src.META_DATA_EXPORT WHERE runId IS NULL OR runId = ?1;"
+    "INSERT INTO main.TARGET_INFO_CUDA_DEVICE SELECT g.id, ifnull(g.cuDevice, "
+    "g.id), r.pid, g.uuid, g.smCount FROM src.TARGET_INFO_GPU AS g JOIN "
+    "src.run AS r ON r.id = g.runId WHERE g.runId = ?1;"
+    "UPDATE main.TARGET_INFO_SESSION_START_TIME SET utcEpochNs = ?2;"
+    "INSERT INTO main.StringIds (id, value) SELECT id, value FROM "
+    "src.StringIds WHERE id IN ("
+    " SELECT demangledName FROM main.CUPTI_ACTIVITY_KIND_KERNEL"
+    " UNION SELECT shortName FROM main.CUPTI_ACTIVITY_KIND_KERNEL"
+    " UNION SELECT mangledName FROM main.CUPTI_ACTIVITY_KIND_KERNEL"
+    " UNION SELECT nameId FROM main.CUPTI_ACTIVITY_KIND_RUNTIME"
+    " UNION SELECT textId FROM main.NVTX_EVENTS"
+    " UNION SELECT nameId FROM main.PROFILER_OVERHEAD)";
+
+struct nsys {
+    struct lab_database out;
+    int64_t run;
+    int64_t base;
+};
+
+static enum lab_status step_all(struct nsys *n, sqlite3_stmt *stmt)
+{
+    enum lab_status st = LAB_OK;
+    if (sqlite3_bind_parameter_count(stmt) >= 1)
+        sqlite3_bind_int64(stmt, 1, n->run);
+    if (sqlite3_bind_parameter_count(stmt) >= 2)
+        sqlite3_bind_int64(stmt, 2, n->base);
+    int rc;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        ;
+    if (rc != SQLITE_DONE)
+        st = lab_database_error(&n->out, "exporting a run");
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+/* Its own columns, as text to select and to insert. */
+static enum lab_status list_columns(struct nsys *n, const struct table *table,
+                                    struct lab_str *to, struct lab_str *from)
+{
+    char sql[128];
+    sqlite3_stmt *stmt;
+    int rc;
+    sqlite3_snprintf(sizeof(sql), sql, "PRAGMA main.table_info(%s)",
+                     table->name);
+    enum lab_status st = lab_database_prepare(&n->out, sql, &stmt);
+    if (st)
+        return st;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 1);
+        bool moment =
+            name && (strcmp(name, "start") == 0 || strcmp(name, "end") == 0);
+        const char *comma = to->len ? ", " : "";
+        lab_str_addf(to, "%s\"%s\"", comma, name ? name : "");
+        lab_str_addf(from, "%s\"%s\"%s", comma, name ? name : "",
+                     moment ? " - ?2" : "");
+    }
+    return lab_query_end(&n->out, stmt, rc);
+}
+
+static enum lab_status copy_table(struct nsys *n, const struct table *table)
+{
+    struct lab_str to;
+    struct lab_str from;
+    struct lab_str sql;
+    sqlite3_stmt *stmt;
+    lab_str_init(&to);
+    lab_str_init(&from);
+    lab_str_init(&sql);
+    enum lab_status st = list_columns(n, table, &to, &from);
+    lab_str_addf(&sql, "INSERT INTO main.%s (%s) SELECT %s FROM src.%s",
+                 table->name, lab_str_text(&to), lab_str_text(&from),
+                 table->name);
+    if (!table->all)
+        lab_str_addf(&sql, " WHERE runId = ?1%s",
+                     table->kernels ? kernel_range : "");
+    if (st == LAB_OK && (sql.failed || to.failed || from.failed))
+        st = lab_fail(LAB_E_NOMEM, "no memory for an export");
+    if (st == LAB_OK)
+        st = lab_database_prepare(&n->out, lab_str_text(&sql), &stmt);
+    if (st == LAB_OK)
+        st = step_all(n, stmt);
+    lab_str_release(&to);
+    lab_str_release(&from);
+    lab_str_release(&sql);
+    return st;
+}
+
+static enum lab_status run_all(struct nsys *n, const char *sql)
+{
+    enum lab_status st = LAB_OK;
+    while (st == LAB_OK) {
+        sqlite3_stmt *stmt = NULL;
+        if (sqlite3_prepare_v2(n->out.sql, sql, -1, &stmt, &sql) != SQLITE_OK)
+            return lab_database_error(&n->out, "exporting a run");
+        if (!stmt)
+            break;
+        st = step_all(n, stmt);
+    }
+    return st;
+}
+
+/* nsys makes a table when its first row comes. */
+static enum lab_status drop_empty(struct nsys *n)
+{
+    enum lab_status st = LAB_OK;
+    size_t count = sizeof(tables) / sizeof(tables[0]);
+    for (size_t i = 0; i <= count && st == LAB_OK; i++) {
+        char sql[128];
+        int64_t rows;
+        const char *name =
+            i < count ? tables[i].name : "TARGET_INFO_CUDA_DEVICE";
+        sqlite3_snprintf(sizeof(sql), sql, "SELECT 1 FROM main.%s LIMIT 1",
+                         name);
+        st = lab_database_int(&n->out, sql, 0, &rows);
+        sqlite3_snprintf(sizeof(sql), sql, "DROP TABLE main.%s", name);
+        if (st == LAB_OK && rows == 0)
+            st = lab_database_exec(&n->out, sql, "exporting a run");
+    }
+    return st;
+}
+
+static enum lab_status attach(struct nsys *n, const struct lab_database *db)
+{
+    struct lab_str uri;
+    sqlite3_stmt *stmt;
+    lab_str_init(&uri);
+    bool writing = !db->query || !db->query[0];
+    lab_database_uri(&uri, db->path, writing ? "?mode=ro" : db->query);
+    enum lab_status st = LAB_OK;
+    if (uri.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
+    if (st == LAB_OK)
+        st = lab_database_prepare(&n->out, "ATTACH ?1 AS src", &stmt);
+    if (st == LAB_OK) {
+        lab_bind_text(stmt, 1, lab_str_text(&uri));
+        st = lab_query_end(&n->out, stmt, sqlite3_step(stmt));
+    }
+    lab_str_release(&uri);
+    return st;
+}
+
+static enum lab_status fill(struct nsys *n)
+{
+    enum lab_status st = lab_database_exec(&n->out, "BEGIN", "exporting a run");
+    if (st == LAB_OK)
+        st = run_all(n, lab_sql_nsys_schema);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
+        st = copy_table(n, &tables[i]);
+    if (st == LAB_OK)
+        st = run_all(n, rest_sql);
+    if (st == LAB_OK)
+        st = drop_empty(n);
+    return st ? st : lab_database_exec(&n->out, "COMMIT", "exporting a run");
+}
+
+enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
+                                int64_t run)
+{
+    struct nsys n = {.run = run};
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st == LAB_OK)
+        st = lab_export_base(db, run, &n.base);
+    if (st)
+        return st;
+    n.out.path = lab_strdup(path);
+    if (!n.out.path)
+        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    if (sqlite3_open_v2(path, &n.out.sql,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                            SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        st = lab_database_error(&n.out, "exporting a run");
+    if (st == LAB_OK)
+        st = lab_database_exec(&n.out, "PRAGMA journal_mode = MEMORY",
+                               "exporting a run");
+    if (st == LAB_OK)
+        st = attach(&n, db);
+    if (st == LAB_OK)
+        st = fill(&n);
+    sqlite3_close(n.out.sql);
+    lab_free(n.out.path);
+    return st;
+}

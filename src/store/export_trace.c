@@ -1,0 +1,380 @@
+#include <math.h>
+
+#include "export_priv.h"
+
+/* Processes and lanes of the trace. Streams and threads follow their base. */
+enum {
+    PID_RUN = 1,
+    PID_GPU = 1000, /* and the device's number */
+    LANE_ITERATION = 1,
+    LANE_PHASE,
+    LANE_NODE,
+    LANE_STEP,
+    LANE_CALLS = 100,
+    LANE_COPIES = 1 << 25
+};
+
+/* A stretch of steps that share what a lane shows. */
+struct stretch {
+    bool open;
+    int lane;
+    char name[128];
+    int64_t key[3];
+    int64_t start;
+    int64_t end;
+};
+
+struct trace {
+    FILE *to;
+    struct lab_database *db;
+    int64_t run;
+    int64_t base; /* the moment that is 0 */
+    struct lab_str text;
+    bool comma;
+    struct stretch stretch[3];
+};
+
+static void begin_event(struct trace *t)
+{
+    lab_str_add(&t->text, t->comma ? ",\n" : "\n");
+    t->comma = true;
+}
+
+/* Microseconds, with the nanoseconds behind the point. */
+static void add_us(struct lab_str *s, const char *key, int64_t ns)
+{
+    uint64_t v = ns < 0 ? (uint64_t)0 - (uint64_t)ns : (uint64_t)ns;
+    lab_str_addf(s, ",\"%s\":%s%llu.%03llu", key, ns < 0 ? "-" : "",
+                 (unsigned long long)(v / 1000),
+                 (unsigned long long)(v % 1000));
+}
+
+/* Numbers of devices, streams and threads may be anything in a file. */
+static int64_t pid_of(int64_t device)
+{
+    return PID_GPU + (device < 0 || device > 9999 ? 0 : device);
+}
+
+static int64_t lane_of(int64_t base, int64_t number)
+{
+    return base + (number < 0 ? 0 : number & 0xFFFFFF);
+}
+
+/* The start of a complete event; its args and its end are the caller's. */
+static bool add_complete(struct trace *t, const char *name,
+                         const char *category, int64_t pid, int64_t tid,
+                         int64_t start, int64_t end)
+{
+    int64_t ts = lab_span_ns(t->base, start);
+    int64_t dur = lab_span_ns(start, end);
+    if (ts == LAB_UNKNOWN || dur == LAB_UNKNOWN || dur < 0)
+        return false; /* without a time there is no place for it */
+    begin_event(t);
+    lab_str_add(&t->text, "{\"ph\":\"X\",\"name\":");
+    lab_export_text(&t->text, name ? name : "(no name)", LAB_ESCAPE_JSON);
+    lab_str_addf(&t->text, ",\"cat\":\"%s\",\"pid\":%lld,\"tid\":%lld",
+                 category, (long long)pid, (long long)tid);
+    add_us(&t->text, "ts", ts);
+    add_us(&t->text, "dur", dur);
+    return true;
+}
+
+static void add_flow(struct trace *t, bool start, int64_t id, int64_t pid,
+                     int64_t tid, int64_t moment)
+{
+    begin_event(t);
+    lab_str_addf(&t->text,
+                 "{\"ph\":\"%s\",\"name\":\"launch\",\"cat\":\"launch\","
+                 "\"id\":%lld,\"pid\":%lld,\"tid\":%lld%s",
+                 start ? "s" : "f", (long long)id, (long long)pid,
+                 (long long)tid, start ? "" : ",\"bp\":\"e\"");
+    add_us(&t->text, "ts", lab_span_ns(t->base, moment));
+    lab_str_add_char(&t->text, '}');
+}
+
+static void add_name(struct trace *t, const char *what, int64_t pid,
+                     int64_t tid, const char *name)
+{
+    begin_event(t);
+    lab_str_addf(&t->text, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%lld", what,
+                 (long long)pid);
+    if (tid >= 0)
+        lab_str_addf(&t->text, ",\"tid\":%lld", (long long)tid);
+    lab_str_add(&t->text, ",\"args\":{\"name\":");
+    lab_export_text(&t->text, name, LAB_ESCAPE_JSON);
+    lab_str_add(&t->text, "}}");
+}
+
+/* ---- lanes of the run ---- */
+
+static void close_stretch(struct trace *t, struct stretch *s)
+{
+    if (s->open &&
+        add_complete(t, s->name, "run", PID_RUN, s->lane, s->start, s->end))
+        lab_str_add_char(&t->text, '}');
+    s->open = false;
+}
+
+static void extend(struct trace *t, struct stretch *s, const char *name,
+                   const int64_t key[3], int64_t start, int64_t end)
+{
+    bool same = s->open && s->key[0] == key[0] && s->key[1] == key[1] &&
+                s->key[2] == key[2];
+    if (!same) {
+        close_stretch(t, s);
+        s->open = true;
+        s->start = start;
+        for (int i = 0; i < 3; i++)
+            s->key[i] = key[i];
+        snprintf(s->name, sizeof(s->name), "%s", name ? name : "(no name)");
+    }
+    s->end = end;
+}
+
+static void put_stretches(struct trace *t, const char *phase, const char *node,
+                          const int64_t key[3], int64_t start, int64_t end)
+{
+    const int64_t by_iteration[3] = {key[0], 0, 0};
+    const int64_t by_phase[3] = {key[0], key[1], 0};
+    char iteration[48];
+    snprintf(iteration, sizeof(iteration), "iteration %lld", (long long)key[0]);
+    extend(t, &t->stretch[0], iteration, by_iteration, start, end);
+    extend(t, &t->stretch[1], phase, by_phase, start, end);
+    extend(t, &t->stretch[2], node, key, start, end);
+}
+
+static void add_real(struct lab_str *s, const char *key, double v)
+{
+    if (isfinite(v))
+        lab_str_addf(s, ",\"%s\":%.17g", key, v);
+}
+
+static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    int64_t exec = lab_column_int(&c);
+    int64_t key[3];
+    key[0] = lab_column_int(&c);
+    key[1] = lab_column_int(&c);
+    key[2] = lab_column_int(&c);
+    int64_t start = lab_column_int(&c);
+    int64_t end = lab_column_int(&c);
+    int64_t time_ns = lab_column_int(&c);
+    double flop = lab_column_real(&c);
+    double bytes = lab_column_real(&c);
+    const char *name = lab_column_text(&c);
+    const char *phase = lab_column_text(&c);
+    const char *node = lab_column_text(&c);
+    const char *variant = lab_column_text(&c);
+    if (start == LAB_UNKNOWN || end == LAB_UNKNOWN)
+        return LAB_OK;
+    put_stretches(t, phase, node, key, start, end);
+    if (!add_complete(t, name, "step", PID_RUN, LANE_STEP, start, end))
+        return LAB_OK;
+    lab_str_addf(&t->text,
+                 ",\"args\":{\"exec\":%lld,\"phase\":", (long long)exec);
+    lab_export_text(&t->text, phase, LAB_ESCAPE_JSON);
+    lab_str_add(&t->text, ",\"variant\":");
+    lab_export_text(&t->text, variant, LAB_ESCAPE_JSON);
+    if (time_ns != LAB_UNKNOWN)
+        lab_str_addf(&t->text, ",\"time_ns\":%lld", (long long)time_ns);
+    add_real(&t->text, "flop", flop);
+    add_real(&t->text, "bytes", bytes);
+    lab_str_add(&t->text, "}}");
+    return lab_export_put(t->to, &t->text);
+}
+
+/* ---- what ran on a device, and calls ---- */
+
+static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    int64_t row = lab_column_int(&c);
+    int64_t step_start = lab_column_int(&c);
+    int64_t start = lab_column_int(&c);
+    int64_t end = lab_column_int(&c);
+    int64_t device = lab_column_int(&c);
+    int64_t stream = lab_column_int(&c);
+    int64_t facts[9];
+    const char *name = lab_column_text(&c);
+    int64_t pid = pid_of(device);
+    int64_t tid = lane_of(0, stream);
+    static const char *const names[9] = {"grid_x",
+                                         "grid_y",
+                                         "grid_z",
+                                         "block_x",
+                                         "block_y",
+                                         "block_z",
+                                         "registers_per_thread",
+                                         "correlation",
+                                         "graph_node"};
+    for (int i = 0; i < 9; i++)
+        facts[i] = lab_column_int(&c);
+    if (!add_complete(t, name, "kernel", pid, tid, start, end))
+        return LAB_OK;
+    lab_str_add(&t->text, ",\"args\":{\"row\":");
+    lab_str_addf(&t->text, "%lld", (long long)row);
+    for (int i = 0; i < 9; i++)
+        if (facts[i] != LAB_UNKNOWN)
+            lab_str_addf(&t->text, ",\"%s\":%lld", names[i],
+                         (long long)facts[i]);
+    lab_str_add(&t->text, "}}");
+    if (lab_span_ns(t->base, step_start) != LAB_UNKNOWN) {
+        add_flow(t, true, row, PID_RUN, LANE_STEP, step_start);
+        add_flow(t, false, row, pid, tid, start);
+    }
+    return lab_export_put(t->to, &t->text);
+}
+
+static enum lab_status put_copy(struct trace *t, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    const char *name = lab_column_text(&c);
+    int64_t start = lab_column_int(&c);
+    int64_t end = lab_column_int(&c);
+    int64_t device = lab_column_int(&c);
+    int64_t stream = lab_column_int(&c);
+    int64_t bytes = lab_column_int(&c);
+    if (!add_complete(t, name, "copy", pid_of(device),
+                      lane_of(LANE_COPIES, stream), start, end))
+        return LAB_OK;
+    if (bytes != LAB_UNKNOWN)
+        lab_str_addf(&t->text, ",\"args\":{\"bytes\":%lld}", (long long)bytes);
+    lab_str_add_char(&t->text, '}');
+    return lab_export_put(t->to, &t->text);
+}
+
+static enum lab_status put_call(struct trace *t, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    const char *name = lab_column_text(&c);
+    int64_t start = lab_column_int(&c);
+    int64_t end = lab_column_int(&c);
+    int64_t thread = lab_column_int(&c);
+    int64_t correlation = lab_column_int(&c);
+    if (!add_complete(t, name, "call", PID_RUN, lane_of(LANE_CALLS, thread),
+                      start, end))
+        return LAB_OK;
+    if (correlation != LAB_UNKNOWN)
+        lab_str_addf(&t->text, ",\"args\":{\"correlation\":%lld}",
+                     (long long)correlation);
+    lab_str_add_char(&t->text, '}');
+    return lab_export_put(t->to, &t->text);
+}
+
+static enum lab_status put_lane(struct trace *t, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    char name[64];
+    int64_t kind = lab_column_int(&c); /* 0 kernels, 1 copies, 2 calls */
+    int64_t device = lab_column_int(&c);
+    int64_t lane = lab_column_int(&c);
+    int64_t pid = pid_of(device);
+    lane = lane_of(0, lane);
+    if (kind == 2) {
+        snprintf(name, sizeof(name), "CUDA calls of thread %lld",
+                 (long long)lane);
+        add_name(t, "thread_name", PID_RUN, LANE_CALLS + lane, name);
+        return lab_export_put(t->to, &t->text);
+    }
+    snprintf(name, sizeof(name), "GPU %lld", (long long)(pid - PID_GPU));
+    add_name(t, "process_name", pid, -1, name);
+    snprintf(name, sizeof(name), "stream %lld%s", (long long)lane,
+             kind ? ", copies" : "");
+    add_name(t, "thread_name", pid, kind ? LANE_COPIES + lane : lane, name);
+    return lab_export_put(t->to, &t->text);
+}
+
+/* ---- all ---- */
+
+/* The statements of trace.sql, one for each kind of row. */
+static enum lab_status put_rows(struct trace *t)
+{
+    static enum lab_status (*const put[])(struct trace *, sqlite3_stmt *) = {
+        put_step, put_kernel, put_copy, put_call, put_lane};
+    const char *sql = lab_sql_trace;
+    enum lab_status st = LAB_OK;
+    for (size_t i = 0; i < sizeof(put) / sizeof(put[0]) && st == LAB_OK; i++) {
+        sqlite3_stmt *stmt = NULL;
+        int rc = SQLITE_DONE;
+        if (sqlite3_prepare_v2(t->db->sql, sql, -1, &stmt, &sql) != SQLITE_OK)
+            return lab_database_error(t->db, "exporting a run");
+        sqlite3_bind_int64(stmt, 1, t->run);
+        while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+            st = put[i](t, stmt);
+        enum lab_status end = lab_query_end(t->db, stmt, rc);
+        st = st ? st : end;
+        for (int k = 0; i == 0 && k < 3; k++)
+            close_stretch(t, &t->stretch[k]);
+    }
+    return st;
+}
+
+static bool put_head(void *user, const struct lab_run_row *r)
+{
+    struct trace *t = user;
+    struct lab_str *s = &t->text;
+    const struct {
+        const char *key;
+        const char *value;
+    } facts[] = {{"lesson", r->lesson},       {"title", r->title},
+                 {"backend", r->backend},     {"device", r->device},
+                 {"precision", r->precision}, {"variants", r->variants},
+                 {"started", r->started},     {"machine", r->hostname},
+                 {"user", r->user},           {"version", r->version},
+                 {"commit", r->commit},       {"uuid", r->uuid}};
+    lab_str_add(s, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    lab_str_addf(s, "\"run\":%lld", (long long)r->id);
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        if (!facts[i].value)
+            continue;
+        lab_str_addf(s, ",\"%s\":", facts[i].key);
+        lab_export_text(s, facts[i].value, LAB_ESCAPE_JSON);
+    }
+    lab_str_add(s, "},\"traceEvents\":[");
+    return true;
+}
+
+static void put_names(struct trace *t)
+{
+    static const char *const lanes[] = {"iterations", "phases", "nodes",
+                                        "steps"};
+    add_name(t, "process_name", PID_RUN, -1, "lapenna-lab");
+    for (int i = 0; i < 4; i++)
+        add_name(t, "thread_name", PID_RUN, LANE_ITERATION + i, lanes[i]);
+}
+
+enum lab_status lab_export_base(struct lab_database *db, int64_t run,
+                                int64_t *out)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(db, lab_sql_run_base, &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    struct lab_columns c = {stmt, 0};
+    int64_t base = rc == SQLITE_ROW ? lab_column_int(&c) : LAB_UNKNOWN;
+    *out = base == LAB_UNKNOWN ? 0 : base;
+    return lab_query_end(db, stmt, rc);
+}
+
+enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run)
+{
+    struct trace t = {.to = to, .db = db, .run = run};
+    for (int i = 0; i < 3; i++)
+        t.stretch[i].lane = LANE_ITERATION + i;
+    lab_str_init(&t.text);
+    enum lab_status st = lab_export_base(db, run, &t.base);
+    if (st == LAB_OK)
+        st = lab_query_run(db, run, put_head, &t);
+    if (st == LAB_OK) {
+        put_names(&t);
+        st = put_rows(&t);
+    }
+    lab_str_add(&t.text, "\n]}\n");
+    if (st == LAB_OK)
+        st = lab_export_put(to, &t.text);
+    lab_str_release(&t.text);
+    return st;
+}

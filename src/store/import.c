@@ -1,0 +1,289 @@
+#include "store/import.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "import_priv.h"
+#include "store/time_sum.h"
+
+/* No text or blob of a file may be longer. */
+enum { MOST_BYTES = 16 << 20 };
+
+/* ---- the file ---- */
+
+static enum lab_status attach_as(struct lab_import *in, const char *query)
+{
+    struct lab_str uri;
+    sqlite3_stmt *stmt;
+    int64_t ignored;
+    lab_str_init(&uri);
+    lab_database_uri(&uri, in->path, query);
+    enum lab_status st = LAB_OK;
+    if (uri.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
+    if (st == LAB_OK)
+        st = lab_database_prepare(in->db, "ATTACH ?1 AS src", &stmt);
+    if (st == LAB_OK) {
+        lab_bind_text(stmt, 1, lab_str_text(&uri));
+        st = lab_query_end(in->db, stmt, sqlite3_step(stmt));
+    }
+    lab_str_release(&uri);
+    if (st)
+        return st;
+    st = lab_database_int(in->db, "SELECT count(*) FROM src.sqlite_master", 0,
+                          &ignored);
+    if (st)
+        sqlite3_exec(in->db->sql, "DETACH src", NULL, NULL, NULL);
+    return st;
+}
+
+/* A database in WAL mode in a place that is only for reading: see
+ * connect_for_reading(). */
+static enum lab_status attach(struct lab_import *in)
+{
+    enum lab_status st = attach_as(in, "?mode=ro");
+    int rc = sqlite3_errcode(in->db->sql) & 0xFF;
+    if (st && (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) &&
+        !lab_database_has_log(in->path))
+        st = attach_as(in, "?mode=ro&immutable=1");
+    return st;
+}
+
+static enum lab_status check_file(const struct lab_import *in)
+{
+    struct stat info;
+    if (stat(in->path, &info))
+        return lab_fail(errno == ENOENT ? LAB_E_NOTFOUND : LAB_E_DB, "%s: %s",
+                        in->path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return lab_fail(LAB_E_DB, "%s: not a file", in->path);
+    if (info.st_size == 0)
+        return lab_fail(LAB_E_DB, "%s: the file is empty", in->path);
+    return lab_database_check_length(in->path);
+}
+
+static enum lab_status check_structure(struct lab_import *in)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st =
+        lab_database_prepare(in->db, "PRAGMA src.integrity_check(1)", &stmt);
+    if (st)
+        return st;
+    int rc = sqlite3_step(stmt);
+    const char *text =
+        rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+    if (text && strcmp(text, "ok") != 0)
+        st = lab_fail(LAB_E_DB, "%s: damaged: %.200s", in->path, text);
+    enum lab_status end = lab_query_end(in->db, stmt, rc);
+    return st ? st : end;
+}
+
+/* Ours, or an export of nsys; else the file is refused. */
+static enum lab_status find_kind(struct lab_import *in)
+{
+    static const char *const nsys[] = {"StringIds", "META_DATA_EXPORT",
+                                       "CUPTI_ACTIVITY_KIND_KERNEL",
+                                       "CUPTI_ACTIVITY_KIND_RUNTIME"};
+    int64_t id;
+    int64_t version;
+    bool there = false;
+    enum lab_status st =
+        lab_database_int(in->db, "PRAGMA src.application_id", 0, &id);
+    if (st == LAB_OK)
+        st = lab_database_int(in->db, "PRAGMA src.user_version", 0, &version);
+    if (st)
+        return st;
+    if (id == LAB_APPLICATION_ID) {
+        if (version < 1 || version > lab_database_schema_version())
+            return lab_fail(LAB_E_DB,
+                            "%s: written by a newer program (schema %lld, this "
+                            "one knows up to %d); update lapenna-lab",
+                            in->path, (long long)version,
+                            lab_database_schema_version());
+        return LAB_OK;
+    }
+    in->nsys = true;
+    int found = 0;
+    for (size_t i = 0; i < 4 && st == LAB_OK; i++) {
+        st = lab_import_has_table(in, nsys[i], &there);
+        found += there;
+    }
+    if (st == LAB_OK && (found < 2 || id != 0))
+        st = lab_fail(LAB_E_DB,
+                      "%s: neither a database of lapenna-lab nor an SQLite "
+                      "export of Nsight Systems (nsys export --type sqlite)",
+                      in->path);
+    return st;
+}
+
+/* ---- afterwards ---- */
+
+static enum lab_status each_new_run(struct lab_import *in,
+                                    enum lab_status (*does)(struct lab_import *,
+                                                            int64_t run))
+{
+    enum lab_status st = LAB_OK;
+    int64_t run = 0;
+    while (st == LAB_OK && run != LAB_UNKNOWN) {
+        char sql[96];
+        sqlite3_snprintf(sizeof(sql), sql,
+                         "SELECT min(new) FROM temp.run_map WHERE new > %lld",
+                         run);
+        st = lab_database_int(in->db, sql, LAB_UNKNOWN, &run);
+        if (st == LAB_OK && run != LAB_UNKNOWN)
+            st = does(in, run);
+    }
+    return st;
+}
+
+static enum lab_status sum_up(struct lab_import *in, int64_t run)
+{
+    return lab_time_sums_keep(in->db, run);
+}
+
+/* Between which rows a run's kernels lie; none: between 1 and 0. */
+static enum lab_status find_ranges(struct lab_import *in)
+{
+    char sql[700];
+    sqlite3_snprintf(
+        sizeof(sql), sql,
+        "CREATE TEMP TABLE kernel_range AS SELECT runId AS run, min(kernelRow) "
+        "AS low, max(kernelRow) AS high FROM main.op_kernel WHERE kernelRow > "
+        "%lld GROUP BY runId;"
+        "UPDATE main.run SET kernelRowFirst = ifnull((SELECT low FROM "
+        "temp.kernel_range WHERE run = id), 1), kernelRowLast = ifnull((SELECT "
+        "high FROM temp.kernel_range WHERE run = id), 0) WHERE id IN (SELECT "
+        "new FROM temp.run_map)",
+        in->rows_before[0]);
+    return lab_import_exec(in, sql);
+}
+
+static enum lab_status copy_rows(struct lab_import *in)
+{
+    static const char *const last[3] = {
+        "SELECT max(kernelRow) FROM main.CUPTI_ACTIVITY_KIND_KERNEL",
+        "SELECT max(memcpyRow) FROM main.CUPTI_ACTIVITY_KIND_MEMCPY",
+        "SELECT max(memsetRow) FROM main.CUPTI_ACTIVITY_KIND_MEMSET"};
+    enum lab_status st = LAB_OK;
+    char sql[200];
+    for (int i = 0; i < 3 && st == LAB_OK; i++)
+        st = lab_database_int(in->db, last[i], 0, &in->rows_before[i]);
+    if (st == LAB_OK)
+        st = lab_import_copy_tables(in);
+    sqlite3_snprintf(sizeof(sql), sql,
+                     "INSERT INTO main.op_kernel (kernelRow, runId) SELECT "
+                     "kernelRow, runId FROM main.CUPTI_ACTIVITY_KIND_KERNEL "
+                     "WHERE kernelRow > %lld",
+                     in->rows_before[0]);
+    if (st == LAB_OK && in->nsys)
+        st = lab_import_exec(in, sql);
+    if (st == LAB_OK)
+        st = find_ranges(in);
+    return st ? st : each_new_run(in, sum_up);
+}
+
+/* ---- what became of it ---- */
+
+struct report {
+    lab_imported_fn *each;
+    void *user;
+};
+
+static enum lab_status tell(struct lab_import *in, const struct report *r)
+{
+    sqlite3_stmt *stmt;
+    int rc;
+    enum lab_status st = lab_database_prepare(
+        in->db,
+        "SELECT c.old, ifnull(m.new, c.here), m.new IS NULL, c.alive, c.uuid, "
+        "r.lesson, r.hostname, ifnull(r.label, r.user), "
+        "(SELECT count(*) FROM main.step AS s WHERE s.runId = m.new), "
+        "(SELECT ifnull(sum(t.count), 0) FROM main.time_sum AS t WHERE t.runId "
+        "= m.new AND t.level = 4) FROM temp.candidate AS c LEFT JOIN "
+        "temp.run_map AS m ON m.old = c.old LEFT JOIN main.run AS r ON r.id = "
+        "ifnull(m.new, c.here) ORDER BY c.old",
+        &stmt);
+    if (st)
+        return st;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        struct lab_imported run = {.run = lab_column_int(&c)};
+        run.as = lab_column_int(&c);
+        run.skipped = lab_column_int(&c) != 0;
+        bool alive = lab_column_int(&c) != 0;
+        run.reason = !run.skipped ? NULL
+                     : alive      ? "it is still being recorded"
+                                  : "it is here already";
+        run.uuid = lab_column_text(&c);
+        run.lesson = lab_column_text(&c);
+        run.hostname = lab_column_text(&c);
+        run.user = lab_column_text(&c);
+        run.steps = lab_column_int(&c);
+        run.kernels = lab_column_int(&c);
+        if (in->nsys)
+            run.run = LAB_UNKNOWN;
+        r->each(r->user, &run);
+    }
+    return lab_query_end(in->db, stmt, rc);
+}
+
+static enum lab_status import_all(struct lab_import *in,
+                                  const struct report *report)
+{
+    enum lab_status st = check_structure(in);
+    if (st == LAB_OK)
+        st = find_kind(in);
+    if (st == LAB_OK)
+        st = lab_import_check_tables(in);
+    if (st == LAB_OK)
+        st = lab_import_exec(
+            in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new "
+                "INTEGER NOT NULL);"
+                "CREATE TEMP TABLE string_map (id INTEGER PRIMARY KEY, new "
+                "INTEGER)");
+    if (st == LAB_OK)
+        st = in->nsys ? lab_import_nsys_run(in) : lab_import_own_runs(in);
+    if (st == LAB_OK)
+        st = copy_rows(in);
+    return st ? st : tell(in, report);
+}
+
+/* The error's text names the database that is written; the file comes first. */
+static enum lab_status name_file(const struct lab_import *in,
+                                 enum lab_status st)
+{
+    if (strncmp(lab_error(), in->path, strlen(in->path)) == 0)
+        return st;
+    return lab_fail_context(st, "%s", in->path);
+}
+
+enum lab_status lab_import_file(struct lab_database *db, const char *path,
+                                const struct lab_import_options *options,
+                                lab_imported_fn *each, void *user)
+{
+    struct lab_import in = {.db = db, .path = path, .options = options};
+    const struct report report = {each, user};
+    enum lab_status st = check_file(&in);
+    if (st == LAB_OK)
+        st = attach(&in);
+    if (st)
+        return name_file(&in, st);
+    int length = sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, MOST_BYTES);
+    st = lab_import_exec(&in, "BEGIN");
+    if (st == LAB_OK)
+        st = import_all(&in, &report);
+    bool keep = st == LAB_OK && !options->dry_run;
+    if (keep)
+        st = lab_import_exec(&in, "COMMIT");
+    if (st)
+        st = name_file(&in, st); /* the text, before anything else runs */
+    lab_database_rollback(db);
+    sqlite3_exec(db->sql,
+                 "DROP TABLE IF EXISTS temp.run_map; DROP TABLE IF EXISTS "
+                 "temp.string_map; DROP TABLE IF EXISTS temp.candidate; DROP "
+                 "TABLE IF EXISTS temp.kernel_range; DETACH src",
+                 NULL, NULL, NULL);
+    sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, length);
+    return st;
+}

@@ -1,0 +1,33 @@
+/* import_priv.h -- what the parts of an import share. */
+#pragma once
+#include "row.h"
+#include "store/import.h"
+
+/* The file is attached to the database's connection as `src`. */
+struct lab_import {
+    struct lab_database *db;
+    const char *path;
+    const struct lab_import_options *options;
+    bool nsys;              /* else one of our own */
+    int64_t rows_before[3]; /* kernel, memcpy, memset: added to theirs */
+    int64_t epoch_ns;       /* nsys: added to its moments */
+};
+
+/* Every table that is copied: are its columns what they should be? */
+enum lab_status lab_import_check_tables(struct lab_import *in);
+/* Copies all rows of the runs in temp.run_map (old, new). */
+enum lab_status lab_import_copy_tables(struct lab_import *in);
+/* Whether there is a table `name`. LAB_E_DB: it is a view, or virtual. */
+enum lab_status lab_import_has_table(struct lab_import *in, const char *name,
+                                     bool *out);
+/* Whether `table` has such a column. LAB_E_DB: a computed one. */
+enum lab_status lab_import_column(struct lab_import *in, const char *table,
+                                  const char *name, bool *out);
+enum lab_status lab_import_exec(struct lab_import *in, const char *sql);
+
+/* The run of an nsys export: into temp.candidate and, unless it is here, into
+ * main.run and temp.run_map. */
+enum lab_status lab_import_nsys_run(struct lab_import *in);
+/* The runs of one of our files: into temp.candidate, and those that are new
+ * into main.run and temp.run_map. */
+enum lab_status lab_import_own_runs(struct lab_import *in);

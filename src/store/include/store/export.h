@@ -1,0 +1,53 @@
+/* store/export.h -- a run as a file for other programs.
+ *
+ * A file is written beside its place and renamed when it is whole: whatever
+ * happens, there is the old file, or none, or the new one. Text from a
+ * database is made visible (base/str.h) and escaped as the format has it.
+ *
+ * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run; LAB_E_IO,
+ * with the place and the reason. Threads: that of the connection. */
+#pragma once
+#include <stdio.h>
+#include "store/query.h"
+
+enum lab_export_table {
+    LAB_EXPORT_ALL, /* the first column says which */
+    LAB_EXPORT_STEPS,
+    LAB_EXPORT_KERNELS,
+    LAB_EXPORT_LOSSES
+};
+
+/* A file that is being written. */
+struct lab_export_file {
+    FILE *stream; /* NULL for a database */
+    char *path;
+    char *temporary;
+    bool force;
+};
+
+LAB_C_BEGIN
+/* Comma-separated values (RFC 4180), one row a line, with a head. */
+enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
+                               enum lab_export_table table);
+/* The JSON that Perfetto and chrome://tracing read: lanes for iterations,
+ * phases, nodes and steps, for the calls of each thread, and for the kernels
+ * and copies of each stream; an arrow from a step to each of its kernels. */
+enum lab_status lab_export_trace(FILE *to, struct lab_database *db,
+                                 int64_t run);
+/* A page that needs nothing else: no script, no network, pictures as SVG. */
+enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run);
+/* A new SQLite file at `path`, which must be empty or not there, with the
+ * tables and columns of an Nsight Systems export (schema 3.24.14), as far as
+ * the run has rows for them. Moments count from the start of the run. */
+enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
+                                int64_t run);
+
+/* `stream` false: only a name is made, for a database. Without `force` a file
+ * that is there is an error, now and at the end. */
+enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
+                                bool stream, bool force);
+/* With `st` LAB_OK the file gets its place; else it is removed. Frees; returns
+ * `st` or what went wrong. */
+enum lab_status lab_export_close(struct lab_export_file *file,
+                                 enum lab_status st);
+LAB_C_END

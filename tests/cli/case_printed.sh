@@ -1,0 +1,32 @@
+# shellcheck shell=sh
+# What the course prints, beside what the walk has computed.
+row() {
+    grep -E "^$1 " "$out" | tr -s ' ' >row
+    [ -s row ] || complain "no row of $1"
+    grep -qF -e "$2" row || complain "$1: $(cat row), not $2"
+}
+run step one-hot --backend cpu
+expect_exit 0
+expect_stdout 'printed beside computed'
+row 'x\[2,3\]' '1 1 0 +1 table of 16 words, column R3: the line of service'
+row 'x\[0,0\]' '16 1 1 +0 ok table of 16 words, column R1'
+run step model-sizes --backend cpu
+row 'loss.sample\[6\]' '1 1.47456e+09 1.5e+09 -2.5e+07 ok GPT-2'
+row 'loss.sample\[2\]' '1 84934656 110000000 -2.5e+07 BERT-Base'
+run step lstm-example --backend cpu
+row 'lstm1.W\[1,1\]' '8 0.800663888 0.80067 -6.1e-06 ok after the update'
+
+inline_lesson small
+sed 's/^loss:/printed: [{tensor: fc1.b, values: [0, 9], tolerance: 1},\
+  {tensor: fc1.b, values: [9], note: none}]\
+&/' small.md >printed.md
+run step printed.md --backend cpu
+expect_exit 0
+row 'fc1.b\[1\]' '9 -9 OUTSIDE'
+row 'fc1.b\[0\]' '9 -9 none'
+run step printed.md --backend cpu --iterations 2
+[ "$(grep -c 'printed beside' "$out")" -eq 0 ] ||
+    complain 'the slide is compared with another iteration'
+run step small.md --backend cpu
+[ "$(grep -c 'printed beside' "$out")" -eq 0 ] ||
+    complain 'a table of nothing'

@@ -1,0 +1,100 @@
+/* The training screen of a lesson that learns from text. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "stepper_play.h"
+
+static int setup(void **state)
+{
+    struct stepper_fixture *f = stepper_fixture_new(0);
+    f->text = true;
+    f->curve = 60;
+    f->model.sampling.temperature = 0.8;
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stepper_fixture_free(*state);
+    return 0;
+}
+
+static void bits_and_the_line_to_beat(void **state)
+{
+    check_screen(*state, 80, 24, "key t", "train_text_80x24.txt", false);
+}
+
+/* Its end is in sight; what would move the cursor is shown and not sent. */
+static void a_text_that_is_longer_than_its_pane(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->model.sampling.top_k = 10;
+    f->written =
+        "First of all.\n\n"
+        "The loss is what remains when everything that could be known "
+        "has been said, and not one bit less than that.\n\033[2JRed\r\n"
+        "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e "
+        "f g h i j k l m n o p q r s t u v w x y z\n"
+        "the end";
+    check_screen(f, 80, 24, "key t", "train_written_80x24.txt", true);
+    check_screen(f, 200, 60, "key t", "train_written_200x60.txt", false);
+}
+
+static void keys_make_it_write(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key t\nexpect w lets the network write\nkey w\n"
+            "expect The gradient of\n");
+    const struct lab_command *c = fixture_last(f, LAB_DO_SAMPLE);
+    assert_non_null(c);
+    assert_string_equal(c->text, "");
+    assert_true(c->value == 0.8 && c->top_k == 0 && c->n == 0);
+    play(f, "key t\nkey d\ntext hot\nkey Enter\nexpect \"hot\" is no\n"
+            "key d\ntext 0.25\nkey Enter\nkey p\ntext The loss\nkey Enter\n");
+    c = fixture_last(f, LAB_DO_SAMPLE);
+    assert_string_equal(c->text, "The loss");
+    assert_true(c->value == 0.25);
+    play(f, "key t\ntext :sample 33 t=1.5 k=4 One step\nkey Enter\n");
+    c = fixture_last(f, LAB_DO_SAMPLE);
+    assert_string_equal(c->text, "One step");
+    assert_true(c->value == 1.5 && c->top_k == 4 && c->n == 33);
+}
+
+/* From the stepper the screen opens, and no training starts. */
+static void the_word_in_the_stepper(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "key s\ntext :sample 12\nkey Enter\nexpect The gradient of\n");
+    assert_int_equal(fixture_last(f, LAB_DO_SAMPLE)->n, 12);
+    assert_int_equal(fixture_count(f, LAB_DO_TRAIN), 0);
+}
+
+static void other_lessons_say_so(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->text = false;
+    play(f, "text :sample\nkey Enter\nexpect only a network that learns from\n"
+            "key t\nkey w\nexpect only a network that learns from\n");
+    assert_int_equal(fixture_count(f, LAB_DO_SAMPLE), 0);
+}
+
+int main(void)
+{
+    if (chdir(LAB_BINARY_DIR) != 0)
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(bits_and_the_line_to_beat, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_text_that_is_longer_than_its_pane,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(keys_make_it_write, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_word_in_the_stepper, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(other_lessons_say_so, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* Recurrent layers that start from the last state of another: encoder and
+ * decoder. Gradients against differences, every number explained, every
+ * variant, attention between them, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/net.h"
+
+/* Encoder, decoder, and what comes after: the encoder's result is read too, or
+ * its state alone. */
+struct pair {
+    const char *nodes[6];
+    const char *y;
+};
+
+static const struct pair pairs[] = {
+    {{"enc lstm hidden=3 from=x", "dec lstm hidden=3 from=d,enc",
+      "fc dense units=2 from=dec"},
+     "y 2,3,2"},
+    {{"enc rnn hidden=3 from=x", "dec rnn hidden=3 bias=false from=d,enc",
+      "fc dense units=2 from=dec"},
+     "y 2,3,2"},
+    /* rnn takes the h of an lstm; the last step alone returns. */
+    {{"enc lstm hidden=3 return=last from=x",
+      "dec rnn hidden=3 return=last from=d,enc", "fc dense units=2 from=dec"},
+     "y 2,2"},
+    {{"enc lstm hidden=3 from=x", "dec lstm hidden=3 from=d,enc",
+      "att scaled_dot_attention from=dec,enc,enc", "sum add from=dec,att",
+      "fc dense units=2 from=sum"},
+     "y 2,3,2"},
+    {{"enc lstm hidden=4 from=x", "mid lstm hidden=4 from=d,enc",
+      "dec lstm hidden=4 from=d,mid", "sum add from=mid,dec",
+      "fc dense units=2 from=sum"},
+     "y 2,3,2"},
+};
+enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
+
+static void begin(struct net *n, int which)
+{
+    net_init(n);
+    n->spec.data.gradient = true;
+    net_tensor(n, "x 2,4,5", NULL);
+    net_tensor(n, "d 2,3,2", NULL);
+    for (int i = 0; i < 6 && pairs[which].nodes[i]; i++)
+        net_node(n, pairs[which].nodes[i]);
+    net_loss(n, "mse reduction=half_sum");
+    net_tensor(n, pairs[which].y, NULL);
+    net_optimizer(n, "sgd lr=0.1");
+}
+
+static void gradients_flow_into_the_encoder(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PAIRS; i++) {
+        struct net n;
+        struct lab_check_result *result = NULL;
+        int count = 0;
+        bool encoder = false;
+        begin(&n, i);
+        net_walk(&n, "cpu");
+        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &result, &count))
+            fail_msg("%s", lab_error());
+        for (int k = 0; k < count; k++) {
+            if (!result[k].passed || result[k].elements == 0)
+                fail_msg("pair %d, %s: %g instead of %g", i,
+                         result[k].parameter, result[k].analytic,
+                         result[k].numeric);
+            encoder =
+                encoder || (strncmp(result[k].parameter, "enc.", 4) == 0 &&
+                            result[k].analytic != 0);
+        }
+        assert_true(encoder);
+        lab_free(result);
+        net_free(&n);
+    }
+}
+
+static void explain_one(struct net *n, int t, int64_t i)
+{
+    struct lab_explanation e;
+    if (lab_walk_explain(n->walk, t, i, &e))
+        fail_msg("%s", lab_error());
+    if (!e.agrees)
+        fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name, e.symbolic,
+                 e.value, e.shown);
+    assert_null(strchr(e.symbolic, '$'));
+    lab_explanation_release(&e);
+}
+
+static void every_number_is_explained(void **state)
+{
+    (void)state;
+    for (int s = 0; s < PAIRS; s++) {
+        struct net n;
+        begin(&n, s);
+        net_walk(&n, "cpu");
+        net_steps(&n, lab_walk_schedule(n.walk)->n_steps);
+        for (int i = 0; i < n.plan->n_steps; i++) {
+            const char *p = n.plan->steps[i].formula;
+            if (strchr(p, '$') || strchr(p, '?'))
+                fail_msg("%s: %s", n.plan->steps[i].name, p);
+        }
+        for (int t = 0; t < n.plan->n_tensors; t++) {
+            assert_true(lab_walk_written(n.walk, t));
+            for (int64_t i = 0; i < n.plan->tensors[t].count; i++)
+                explain_one(&n, t, i);
+        }
+        net_free(&n);
+    }
+}
+
+static void the_state_is_the_encoders_last(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n, 0);
+    net_walk(&n, "cpu");
+    assert_true(lab_plan_tensor(n.plan, "enc.h0") >= 0);
+    assert_int_equal(lab_plan_tensor(n.plan, "dec.h0"), -1);
+    assert_int_equal(lab_plan_tensor(n.plan, "dec.c0"), -1);
+    const struct lab_step *gates = net_step(&n, "dec.gates.0", LAB_FORWARD);
+    assert_int_equal(gates->in[1], net_id(&n, "enc.h.3"));
+    const struct lab_step *cell = net_step(&n, "dec.cell.0", LAB_FORWARD);
+    assert_int_equal(cell->in[1], net_id(&n, "enc.c.3"));
+    /* The encoder's last step, back: from the decoder alone, and unscaled. */
+    const struct lab_step *last = net_step(&n, "enc.cell.3", LAB_BACKWARD);
+    assert_int_equal(last->in[0], -1);
+    assert_int_equal(last->in[1], net_id(&n, "enc.h.3.grad.dec"));
+    assert_int_equal(last->in[2], net_id(&n, "enc.c.3.grad.dec"));
+    assert_int_equal(last->in[3], -1);
+    net_free(&n);
+}
+
+/* A number put into the encoder's last input comes out of the decoder. */
+static void what_is_encoded_arrives(void **state)
+{
+    (void)state;
+    for (int s = 0; s < PAIRS; s++) {
+        struct net a;
+        struct net b;
+        begin(&a, s);
+        begin(&b, s);
+        net_walk(&a, "cpu");
+        net_walk(&b, "cpu");
+        net_steps(&a, 1);
+        net_steps(&b, 1);
+        assert_int_equal(lab_walk_back(b.walk, 1), LAB_OK);
+        net_put(&b, "x", 0, net_get(&b, "x", 0) + 1);
+        net_steps(&a, a.plan->n_steps - 1);
+        net_steps(&b, b.plan->n_steps);
+        assert_true(net_get(&a, "dec.h.0", 0) != net_get(&b, "dec.h.0", 0));
+        net_free(&a);
+        net_free(&b);
+    }
+}
+
+static void variants_give_the_same_numbers(void **state)
+{
+    (void)state;
+    for (int s = 0; s < PAIRS; s++) {
+        struct net naive;
+        struct net blas;
+        begin(&naive, s);
+        begin(&blas, s);
+        net_walk(&naive, "cpu");
+        net_walk(&blas, "cpu");
+        net_choose(&naive, "*", "naive");
+        net_choose(&blas, "*", "blas");
+        net_steps(&naive, lab_walk_schedule(naive.walk)->n_steps);
+        net_steps(&blas, lab_walk_schedule(blas.walk)->n_steps);
+        for (int t = 0; t < naive.plan->n_tensors; t++) {
+            const char *name = naive.plan->tensors[t].name;
+            for (int64_t i = 0; i < naive.plan->tensors[t].count; i++)
+                assert_float_equal(net_get(&naive, name, i),
+                                   net_get(&blas, name, i), 2e-5);
+        }
+        net_free(&naive);
+        net_free(&blas);
+    }
+}
+
+static void back_and_forward_give_the_same_bits(void **state)
+{
+    struct net n;
+    (void)state;
+    begin(&n, 3);
+    net_walk(&n, "cpu");
+    int steps = lab_walk_schedule(n.walk)->n_steps;
+    net_steps(&n, steps + steps / 2);
+    struct net_moment *want = net_keep(&n);
+    assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
+    net_steps(&n, steps);
+    struct net_moment *got = net_keep(&n);
+    net_same(&n, "after going back", want, got);
+    net_moment_free(want);
+    net_moment_free(got);
+    net_free(&n);
+}
+
+static void refused(const char *encoder, const char *decoder, const char *third,
+                    enum lab_status want, const char *said)
+{
+    struct net n;
+    net_init(&n);
+    net_tensor(&n, "x 2,4,5", NULL);
+    net_tensor(&n, "d 2,3,2", NULL);
+    net_tensor(&n, "other 3,3,2", NULL);
+    net_node(&n, encoder);
+    net_node(&n, decoder);
+    if (third)
+        net_node(&n, third);
+    net_loss(&n, "mse");
+    net_tensor(&n, "y 2,3,3", NULL);
+    assert_int_equal(net_build(&n), want);
+    net_said("net.md:10");
+    net_said(said);
+    net_free(&n);
+}
+
+static void what_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    refused("enc lstm hidden=4 from=x", "dec lstm hidden=3 from=d,enc", NULL,
+            LAB_E_SHAPE,
+            "dec (lstm): starts from 'enc', whose last state is [2,4]; this "
+            "layer's is [2,3]");
+    refused("enc lstm hidden=3 from=x", "dec lstm hidden=3 from=other,enc",
+            NULL, LAB_E_SHAPE,
+            "whose last state is [2,3]; this layer's is [3,3]");
+    refused("enc rnn hidden=3 from=x", "dec lstm hidden=3 from=d,enc", NULL,
+            LAB_E_PARSE, "starts from 'enc', an rnn without a state c");
+    refused("enc dense units=3 from=x", "dec lstm hidden=3 from=d,enc", NULL,
+            LAB_E_PARSE, "starts from 'enc', which has no state");
+    refused("enc lstm hidden=3 from=x", "dec rnn hidden=3 from=d,x", NULL,
+            LAB_E_PARSE, "starts from 'x', which has no state");
+    refused("enc lstm hidden=3 from=x", "dec lstm hidden=3 from=d,enc",
+            "more lstm hidden=3 from=d,enc", LAB_E_UNSUPPORTED,
+            "more (lstm): starts from enc, and so does a node before it");
+}
+
+static void no_memory_is_said_and_nothing_is_lost(void **state)
+{
+    enum lab_status st = LAB_E_NOMEM;
+    int64_t fails = 1;
+    (void)state;
+    for (; st == LAB_E_NOMEM; fails++) {
+        struct net n;
+        struct lab_plan *plan = NULL;
+        begin(&n, 3);
+        lab_mem_fail_from(fails);
+        st = lab_plan_build(&plan, &n.spec, NULL, LAB_F32);
+        lab_mem_fail_from(0);
+        assert_true((st == LAB_OK) == (plan != NULL));
+        lab_plan_free(plan);
+        net_free(&n);
+    }
+    assert_int_equal(st, LAB_OK);
+    assert_true(fails > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients_flow_into_the_encoder),
+        cmocka_unit_test(every_number_is_explained),
+        cmocka_unit_test(the_state_is_the_encoders_last),
+        cmocka_unit_test(what_is_encoded_arrives),
+        cmocka_unit_test(variants_give_the_same_numbers),
+        cmocka_unit_test(back_and_forward_give_the_same_bits),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(no_memory_is_said_and_nothing_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

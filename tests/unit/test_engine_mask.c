@@ -1,0 +1,184 @@
+/* Attention with a mask for padding: shares, gradients, explanations, groups,
+ * and what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "unit/join_op.h"
+#include "unit/net.h"
+
+/* Padding: a sample of two keys, one where the first of all is hidden, and one
+ * that is hidden whole. */
+static void masked_net(struct net *n, bool causal)
+{
+    const double mask[] = {1, 1, 0, 0, 0, 0, 0.5, 1, -2, 1, 0, 0, 0, 0, 0};
+    net_init(n);
+    n->spec.data.gradient = true;
+    net_tensor(n, "x 3,3,4", NULL);
+    net_tensor(n, "k 3,5,4", NULL);
+    net_tensor(n, "mask 3,5", mask);
+    net_node(n, "fc dense units=4 from=x");
+    net_node(n, "key dense units=4 from=k");
+    net_node(n, causal ? "dot scaled_dot_attention from=fc,key,key,mask "
+                         "causal=true"
+                       : "dot scaled_dot_attention from=fc,key,key,mask");
+    net_loss(n, "weighted_sum");
+    net_tensor(n, "y 3,3,4", NULL);
+}
+
+static void to_update(struct net *n)
+{
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    net_steps(n, s->phase_first[LAB_UPDATE] - lab_walk_position(n->walk));
+}
+
+static void numbers_and_gradients_agree(void **state)
+{
+    (void)state;
+    for (int causal = 0; causal < 2; causal++) {
+        struct net n;
+        struct lab_check_result *r = NULL;
+        int count = 0;
+        masked_net(&n, causal == 1);
+        net_walk(&n, "cpu");
+        to_update(&n);
+        for (int t = 0; t < n.plan->n_tensors; t++) {
+            for (int64_t i = 0; i < n.plan->tensors[t].count; i++) {
+                struct lab_explanation e;
+                if (lab_walk_explain(n.walk, t, i, &e))
+                    fail_msg("%s", lab_error());
+                if (!e.agrees)
+                    fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name,
+                             e.symbolic, e.value, e.shown);
+                lab_explanation_release(&e);
+            }
+        }
+        if (lab_gradcheck(n.walk, &n.spec, NULL, NULL, NULL, &r, &count))
+            fail_msg("%s", lab_error());
+        assert_int_equal(count, 4);
+        for (int i = 0; i < count; i++)
+            assert_true(r[i].passed && r[i].elements > 0);
+        lab_free(r);
+        net_free(&n);
+    }
+}
+
+static void padding_gets_no_share(void **state)
+{
+    struct net n;
+    (void)state;
+    masked_net(&n, false);
+    net_walk(&n, "cpu");
+    to_update(&n);
+    for (int i = 0; i < 3; i++) {
+        double sum[3] = {0};
+        for (int j = 0; j < 5; j++) {
+            for (int s = 0; s < 3; s++) {
+                double share = net_get(&n, "dot.probs", (s * 3 + i) * 5 + j);
+                bool seen = net_get(&n, "mask", s * 5 + j) > 0;
+                assert_true(seen ? share > 0 : share == 0);
+                sum[s] += share;
+                assert_true(net_get(&n, "dot.scores", (s * 3 + i) * 5 + j) !=
+                            0);
+            }
+        }
+        assert_float_equal(sum[0], 1, 1e-6);
+        assert_float_equal(sum[1], 1, 1e-6);
+        assert_true(sum[2] == 0);
+    }
+    /* What is hidden has no way back either. */
+    for (int e = 0; e < 4; e++)
+        assert_true(net_get(&n, "key.out.grad", 3 * 4 + e) == 0);
+    assert_int_equal(lab_plan_tensor(n.plan, "mask.grad"), -1);
+    net_free(&n);
+}
+
+/* It is scheduled here and never run. */
+static enum lab_status run_at_once(const struct lab_call *call)
+{
+    (void)call;
+    return LAB_OK;
+}
+
+static const struct lab_variant at_once[] = {
+    {.name = "whole", .phase = LAB_FORWARD, .run = run_at_once},
+    {.name = "whole", .phase = LAB_BACKWARD, .run = run_at_once},
+};
+
+static int hidden_at(const struct net *n, const char *name,
+                     enum lab_phase phase)
+{
+    const struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int at = lab_schedule_find(s, n->plan, name, (int)phase, 0);
+    assert_true(at >= 0);
+    return s->steps[at].hides_count;
+}
+
+static void no_group_serves_a_mask(void **state)
+{
+    static const struct lab_kernel_set whole = {"scaled_dot_attention", at_once,
+                                                2};
+    const struct lab_variant_choice here = {"dot", "whole"};
+    const struct lab_variant_choice all = {"*", "whole"};
+    struct net n;
+    (void)state;
+    join_backend_add(&whole);
+    net_init(&n);
+    net_tensor(&n, "x 3,3,4", NULL);
+    net_node(&n, "dot scaled_dot_attention from=x,x,x");
+    net_node(&n, "fc dense units=4");
+    net_loss(&n, "weighted_sum");
+    net_tensor(&n, "y 3,3,4", NULL);
+    net_walk_on(&n, join_backend());
+    net_choose(&n, "dot", "whole");
+    assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 3);
+    net_free(&n);
+    masked_net(&n, false);
+    net_walk_on(&n, join_backend());
+    assert_int_equal(lab_walk_choose(n.walk, &here, 1), LAB_E_NOTFOUND);
+    net_said("dot: variant 'whole' does several steps in one, and not for a "
+             "node that has a mask");
+    assert_int_equal(lab_walk_choose(n.walk, &all, 1), LAB_E_NOTFOUND);
+    assert_int_equal(hidden_at(&n, "dot.softmax", LAB_FORWARD), 1);
+    net_free(&n);
+    join_backend_add(NULL);
+}
+
+static void a_mask_that_does_not_fit(void **state)
+{
+    struct net n;
+    (void)state;
+    masked_net(&n, false);
+    n.spec.data.tensors[2].shape.dim[1] = 3;
+    n.spec.data.tensors[2].count = 9;
+    assert_int_equal(net_build(&n), LAB_E_SHAPE);
+    net_said("dot (scaled_dot_attention): reads keys [3,5,4] and the mask "
+             "[3,3]");
+    net_free(&n);
+    net_init(&n);
+    net_tensor(&n, "x 3,3,4", NULL);
+    net_node(&n, "fc dense units=4 from=x");
+    net_node(&n, "dot scaled_dot_attention from=x,x,x,fc");
+    net_loss(&n, "weighted_sum");
+    net_tensor(&n, "y 3,3,4", NULL);
+    assert_int_equal(net_build(&n), LAB_E_PARSE);
+    net_said("'fc' cannot be the mask");
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_and_gradients_agree),
+        cmocka_unit_test(padding_gets_no_share),
+        cmocka_unit_test(no_group_serves_a_mask),
+        cmocka_unit_test(a_mask_that_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* Words out of text, their numbers, rows of one length, and the samples of
+ * word2vec. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "data_priv.h"
+#include "engine/words.h"
+
+static enum lab_status join(void *user, const char *word, size_t len)
+{
+    assert_int_equal(strlen(word), len);
+    lab_str_addf(user, "%s|", word);
+    return LAB_OK;
+}
+
+static void expect_words(const char *text, size_t len, const char *want)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    assert_int_equal(lab_words_each(text, len, join, &s), LAB_OK);
+    assert_string_equal(lab_str_text(&s), want);
+    lab_str_release(&s);
+}
+
+static void words_are_runs_of_letters(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", ""},
+        {" ,.!? \t\r\n", ""},
+        {"Great restaurant and great service !",
+         "great|restaurant|and|great|service|"},
+        {"don't 'quote' '' it's'", "don't|quote|it's|"},
+        {"don\xE2\x80\x99t \xE2\x80\x9Cquote\xE2\x80\x9D\xE2\x80\x94yes",
+         "don't|quote|yes|"},
+        {"\xC3\x84pfel \xC3\xBC"
+         "ber \xC2\xABz\xC2\xBB 3\xC3\x97"
+         "4",
+         "\xC3\xA4pfel|\xC3\xBC"
+         "ber|z|3|4|"},
+        {"a\xFF"
+         "b\xC3",
+         "a|b|"},
+        {"\xE4\xBD\xA0\xE5\xA5\xBD\xE3\x80\x82", "\xE4\xBD\xA0\xE5\xA5\xBD|"},
+        {"1984 r2d2", "1984|r2d2|"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        expect_words(cases[i][0], strlen(cases[i][0]), cases[i][1]);
+    expect_words("two words", 5, "two|w|");
+}
+
+/* A word without end is cut, between two letters and never within one. */
+static void long_words_are_cut(void **state)
+{
+    char text[401];
+    char want[LAB_WORD_BYTES + 2];
+    (void)state;
+    for (int i = 0; i < 400; i += 2)
+        memcpy(text + i, "\xC3\xA4", 2);
+    text[400] = '\0';
+    memcpy(want, text, LAB_WORD_BYTES - 1);
+    strcpy(want + LAB_WORD_BYTES - 1, "|");
+    expect_words(text, 400, want);
+}
+
+static struct lab_vocabulary *make(const char *text,
+                                   const struct lab_vocabulary_rule *rule)
+{
+    struct lab_vocabulary *v = NULL;
+    if (lab_vocabulary_make(&v, &text, 1, rule))
+        fail_msg("%s", lab_error());
+    return v;
+}
+
+static void expect_list(const char *text,
+                        const struct lab_vocabulary_rule *rule,
+                        const char *want)
+{
+    struct lab_vocabulary *v = make(text, rule);
+    struct lab_str s;
+    lab_str_init(&s);
+    for (int64_t i = 0; i < v->n; i++) {
+        lab_str_addf(&s, "%s%s:%lld", i ? " " : "", v->word[i],
+                     (long long)v->times[i]);
+        if (i > (v->unknown > 0))
+            assert_int_equal(lab_vocabulary_find(v, v->word[i]), i);
+    }
+    assert_string_equal(lab_str_text(&s), want);
+    lab_str_release(&s);
+    lab_vocabulary_free(v);
+}
+
+static void the_order_of_the_numbers(void **state)
+{
+    static const char text[] = "b a c a c d c";
+    struct lab_vocabulary_rule rule = {0};
+    (void)state;
+    expect_list(text, &rule, "<pad>:0 c:3 a:2 b:1 d:1");
+    rule.order = LAB_WORDS_AS_THEY_COME;
+    expect_list(text, &rule, "<pad>:0 b:1 a:2 c:3 d:1");
+    rule.most = 2;
+    expect_list(text, &rule, "<pad>:0 a:2 c:3");
+    rule.unknown = true;
+    expect_list(text, &rule, "<pad>:0 <OOV>:2 a:2 c:3");
+    rule.order = LAB_WORDS_FREQUENT_FIRST;
+    rule.most = 99;
+    expect_list(text, &rule, "<pad>:0 <OOV>:0 c:3 a:2 b:1 d:1");
+}
+
+static void what_it_does_not_have(void **state)
+{
+    const struct lab_vocabulary_rule rule = {.unknown = true};
+    struct lab_vocabulary *v = make("one two", &rule);
+    (void)state;
+    assert_int_equal(lab_vocabulary_find(v, "three"), -1);
+    assert_int_equal(lab_vocabulary_find(v, "<pad>"), -1);
+    assert_string_equal(lab_vocabulary_word(v, -1), "?");
+    assert_string_equal(lab_vocabulary_word(v, 4), "?");
+    lab_vocabulary_free(v);
+    const char *nothing = " .. ";
+    assert_int_equal(lab_vocabulary_make(&v, &nothing, 1, &rule), LAB_E_PARSE);
+}
+
+/* More words than the table starts with. */
+static void many_words_are_found(void **state)
+{
+    const struct lab_vocabulary_rule rule = {.order = LAB_WORDS_AS_THEY_COME};
+    struct lab_str s;
+    (void)state;
+    lab_str_init(&s);
+    for (int i = 0; i < 5000; i++)
+        lab_str_addf(&s, "w%d ", i * 7919 % 5003);
+    struct lab_vocabulary *v = make(lab_str_text(&s), &rule);
+    assert_int_equal(v->n, 5001);
+    for (int i = 0; i < 5000; i++) {
+        char word[16];
+        snprintf(word, sizeof(word), "w%d", i * 7919 % 5003);
+        assert_int_equal(lab_vocabulary_find(v, word), i + 1);
+    }
+    lab_vocabulary_free(v);
+    lab_str_release(&s);
+}
+
+static void rows_of_one_length(void **state)
+{
+    static const int32_t ids[] = {7, 8, 9};
+    static const struct {
+        struct lab_padding pad;
+        double want[5];
+    } cases[] = {
+        {{5, false, false}, {0, 0, 7, 8, 9}}, {{5, true, false}, {7, 8, 9}},
+        {{3, true, true}, {7, 8, 9}},         {{2, false, false}, {8, 9}},
+        {{2, false, true}, {7, 8}},           {{2, true, true}, {7, 8}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double row[5] = {-1, -1, -1, -1, -1};
+        lab_words_pad(ids, 3, &cases[i].pad, row);
+        for (int64_t k = 0; k < 5; k++)
+            assert_true(row[k] ==
+                        (k < cases[i].pad.length ? cases[i].want[k] : -1));
+    }
+}
+
+/* ---- samples ---- */
+
+static char path[] = "/tmp/lab-words-XXXXXX";
+
+static void write_text(const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static enum lab_status read_words(struct lab_samples *t,
+                                  struct lab_vocabulary **v, bool skip_gram,
+                                  int64_t context)
+{
+    struct lab_network_spec spec;
+    lab_network_spec_init(&spec);
+    spec.data.source = LAB_DATA_WORDS;
+    spec.data.skip_gram = skip_gram;
+    spec.data.context = context;
+    *t = (struct lab_samples){0};
+    *v = NULL;
+    return lab_words_read(t, v, &spec, path);
+}
+
+/* a is 2, b 3, c 4, d 5, e 6; the lines do not see each other. */
+static const char text[] = "a b c\n\nalone?\r\nd E\n";
+
+static void bags_of_words(void **state)
+{
+    static const float x[5][4] = {
+        {0, 0, 3, 4}, {0, 2, 4, 0}, {2, 3, 0, 0}, {0, 0, 7, 0}, {0, 6, 0, 0}};
+    static const int32_t y[] = {2, 3, 4, 6, 7};
+    struct lab_samples t;
+    struct lab_vocabulary *v;
+    (void)state;
+    write_text(text, sizeof(text) - 1);
+    assert_int_equal(read_words(&t, &v, false, 0), LAB_OK);
+    assert_int_equal(t.rows, 5);
+    assert_int_equal(t.features, 4);
+    assert_int_equal(t.classes, v->n);
+    assert_memory_equal(t.x, x, sizeof(x));
+    assert_memory_equal(t.label, y, sizeof(y));
+    lab_samples_release(&t);
+    lab_vocabulary_free(v);
+}
+
+static void pairs_of_words(void **state)
+{
+    static const float x[] = {2, 2, 3, 3, 4, 4, 6, 7};
+    static const int32_t y[] = {3, 4, 2, 4, 2, 3, 7, 6};
+    struct lab_samples t;
+    struct lab_vocabulary *v;
+    (void)state;
+    write_text(text, sizeof(text) - 1);
+    assert_int_equal(read_words(&t, &v, true, 64), LAB_OK);
+    assert_int_equal(t.rows, 8);
+    assert_true(t.single);
+    assert_memory_equal(t.x, x, sizeof(x));
+    assert_memory_equal(t.label, y, sizeof(y));
+    lab_samples_release(&t);
+    lab_vocabulary_free(v);
+    assert_int_equal(read_words(&t, &v, true, 1), LAB_OK);
+    assert_int_equal(t.rows, 6);
+    lab_samples_release(&t);
+    lab_vocabulary_free(v);
+}
+
+static void expect_refused(const char *bytes, size_t n, enum lab_status st,
+                           const char *part)
+{
+    struct lab_samples t;
+    struct lab_vocabulary *v;
+    write_text(bytes, n);
+    assert_int_equal(read_words(&t, &v, false, 0), st);
+    assert_non_null(strstr(lab_error(), part));
+    assert_null(v);
+    assert_null(t.x);
+}
+
+static void bad_texts_are_refused(void **state)
+{
+    struct lab_samples t;
+    struct lab_vocabulary *v;
+    (void)state;
+    expect_refused("", 0, LAB_E_PARSE, "not one word");
+    expect_refused("?!\n...\n", 7, LAB_E_PARSE, "not one word");
+    expect_refused("one\ntwo\n", 8, LAB_E_PARSE, "no line has two words");
+    expect_refused("a b\nc \xFF\n", 8, LAB_E_PARSE, ":2: is not UTF-8");
+    expect_refused("a b\n\0c\n", 7, LAB_E_PARSE, ":2: is not UTF-8");
+    write_text(text, sizeof(text) - 1);
+    assert_int_equal(read_words(&t, &v, false, 65), LAB_E_RANGE);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(read_words(&t, &v, false, 0), LAB_E_IO);
+}
+
+static void no_memory_anywhere(void **state)
+{
+    struct lab_samples t;
+    struct lab_vocabulary *v;
+    (void)state;
+    write_text(text, sizeof(text) - 1);
+    enum lab_status st = LAB_E_NOMEM;
+    for (int64_t nth = 1; st == LAB_E_NOMEM; nth++) {
+        assert_true(nth < 200);
+        lab_mem_fail_from(nth);
+        st = read_words(&t, &v, true, 0);
+        lab_mem_fail_from(0);
+    }
+    assert_int_equal(st, LAB_OK);
+    lab_samples_release(&t);
+    lab_vocabulary_free(v);
+}
+
+static int make_path(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int drop_path(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_runs_of_letters),
+        cmocka_unit_test(long_words_are_cut),
+        cmocka_unit_test(the_order_of_the_numbers),
+        cmocka_unit_test(what_it_does_not_have),
+        cmocka_unit_test(many_words_are_found),
+        cmocka_unit_test(rows_of_one_length),
+        cmocka_unit_test(bags_of_words),
+        cmocka_unit_test(pairs_of_words),
+        cmocka_unit_test(bad_texts_are_refused),
+        cmocka_unit_test(no_memory_anywhere),
+    };
+    return cmocka_run_group_tests_name("words", tests, make_path, drop_path);
+}

@@ -181,8 +181,10 @@ static enum lab_status print_text(const struct lab_timeline *t, bool ascii)
     struct lab_str out;
     enum lab_status st = LAB_OK;
     lab_str_init(&out);
-    lab_str_addf(&out, "run %lld, iteration %lld\n", (long long)t->run,
-                 (long long)t->of.iteration);
+    lab_str_addf(&out, "run %lld", (long long)t->run);
+    if (t->of.iteration != LAB_UNKNOWN)
+        lab_str_addf(&out, ", iteration %lld", (long long)t->of.iteration);
+    lab_str_add(&out, "\n");
     lab_timeline_summary(t, &t->sums, add_line, &out);
     for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
         st = add_lane(&out, t, i);

@@ -53,6 +53,36 @@ static bool add_step(struct lab_iteration_row *p, sqlite3_stmt *stmt,
     return go_on;
 }
 
+/* A run of another tool has no steps: all of it is one pass. */
+static enum lab_status whole_run(struct lab_database *db, int64_t run,
+                                 lab_iteration_row_fn *each, void *user)
+{
+    struct lab_iteration_row pass;
+    sqlite3_stmt *stmt;
+    enum lab_status st =
+        lab_database_prepare(db, lab_sql_timeline_whole, &stmt);
+    if (st)
+        return st;
+    begin_pass(&pass, LAB_UNKNOWN, 1);
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        int64_t start = lab_column_int(&c);
+        int64_t end = lab_column_int(&c);
+        pass.kernels = lab_column_int(&c);
+        int64_t first = lab_column_int(&c);
+        int64_t last = lab_column_int(&c);
+        lab_moments_widen(&pass.start_ns, &pass.end_ns, start, end);
+        lab_moments_widen(&pass.kernel_row_first, &pass.kernel_row_last, first,
+                          last);
+    }
+    st = lab_query_end(db, stmt, rc);
+    if (st == LAB_OK && pass.kernels > 0)
+        each(user, &pass);
+    return st;
+}
+
 enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
                                      lab_iteration_row_fn *each, void *user)
 {
@@ -69,9 +99,12 @@ enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
         if (!add_step(&pass, stmt, each, user))
             break;
     st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK && rc == SQLITE_DONE && pass.steps > 0)
-        each(user, &pass);
-    return st;
+    if (st || rc != SQLITE_DONE)
+        return st;
+    if (pass.steps == 0)
+        return whole_run(db, run, each, user);
+    each(user, &pass);
+    return LAB_OK;
 }
 
 static int worth(const struct lab_iteration_row *row)
@@ -90,18 +123,23 @@ struct wanted {
     struct lab_iteration_row found;
     struct lab_iteration_row last;
     int64_t first;
+    bool any; /* one was found; some are there */
+    bool some;
 };
 
 static bool look_at(void *user, const struct lab_iteration_row *row)
 {
     struct wanted *w = user;
-    if (w->last.steps == 0)
+    if (!w->some)
         w->first = row->iteration;
     w->last = *row;
-    bool any = w->iteration == LAB_UNKNOWN;
-    if (any ? w->found.steps == 0 || lab_iteration_prefer(&w->found, row)
-            : row->iteration == w->iteration)
+    w->some = true;
+    if (w->iteration != LAB_UNKNOWN
+            ? row->iteration == w->iteration
+            : !w->any || lab_iteration_prefer(&w->found, row)) {
         w->found = *row;
+        w->any = true;
+    }
     return true;
 }
 
@@ -113,10 +151,16 @@ enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
     enum lab_status st = lab_query_iterations(db, run, look_at, &w);
     if (st)
         return st;
-    if (w.last.steps == 0)
-        return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no recorded steps",
+    if (!w.some)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "%s: run %lld has no recorded steps or kernels",
                         db->path, (long long)run);
-    if (w.found.steps == 0)
+    if (!w.any && w.last.steps == 0)
+        return lab_fail(LAB_E_NOTFOUND,
+                        "%s: run %lld has no iterations: all "
+                        "of it is one timeline",
+                        db->path, (long long)run);
+    if (!w.any)
         return lab_fail(LAB_E_NOTFOUND,
                         "%s: iteration %lld of run %lld was not recorded; the "
                         "first is %lld, the last %lld, and of a long training "

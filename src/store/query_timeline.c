@@ -41,12 +41,6 @@ static uint32_t safe_name(const char *text)
     return id;
 }
 
-static bool is_own(const struct load *l, int64_t exec)
-{
-    return exec != LAB_UNKNOWN && exec >= l->t->of.exec_first &&
-           exec <= l->t->of.exec_last;
-}
-
 /* Times first: a span of this iteration makes the iteration longer, unless a
  * window was asked for. One without times stays when it is the iteration's. */
 static enum lab_status take(struct load *l, struct lab_span *s, bool own)
@@ -108,15 +102,18 @@ static enum lab_status read_step(struct load *l, struct lab_columns *c)
 /* The range of the iteration itself begins before its first step. */
 static enum lab_status read_range(struct load *l, struct lab_columns *c)
 {
-    enum { LEVEL_ITERATION = 1 };
+    enum { LEVEL_RUN, LEVEL_ITERATION };
     struct lab_span s = blank(LAB_SPAN_RANGE);
     const struct lab_timeline *t = l->t;
     read_place(&s, c);
     s.where = lab_column_int(c);
     s.name = safe_name(lab_column_text(c));
-    bool own = s.where == LEVEL_ITERATION && s.start_ns != LAB_UNKNOWN &&
-               s.end_ns != LAB_UNKNOWN && s.start_ns < t->of.end_ns &&
-               s.end_ns > t->of.start_ns;
+    if (s.where == LEVEL_RUN && t->of.steps > 0)
+        return LAB_OK;
+    bool own = t->of.steps == 0;
+    own |= s.where == LEVEL_ITERATION && s.start_ns != LAB_UNKNOWN &&
+           s.end_ns != LAB_UNKNOWN && s.start_ns < t->of.end_ns &&
+           s.end_ns > t->of.start_ns;
     return take(l, &s, own);
 }
 
@@ -127,7 +124,7 @@ static enum lab_status read_call(struct load *l, struct lab_columns *c)
     s.where = lab_column_int(c);
     s.correlation = lab_column_int(c);
     s.name = safe_name(lab_column_text(c));
-    return take(l, &s, false);
+    return take(l, &s, l->t->of.steps == 0);
 }
 
 /* Of a call that lies outside of the window: its moment alone. */
@@ -156,7 +153,7 @@ static enum lab_status read_kernel(struct load *l, struct lab_columns *c)
     read_device(&s, c);
     s.exec = lab_column_int(c);
     s.name = safe_name(lab_column_text(c));
-    return take(l, &s, is_own(l, s.exec));
+    return take(l, &s, lab_pass_owns(&l->t->of, s.exec));
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -180,7 +177,7 @@ static enum lab_status read_memory(struct load *l, struct lab_span *s,
                     compare_owners);
     if (o)
         s->exec = o->exec;
-    return take(l, s, o != NULL);
+    return take(l, s, o != NULL || l->t->of.steps == 0);
 }
 
 static enum lab_status read_copy(struct load *l, struct lab_columns *c)
@@ -248,13 +245,27 @@ static enum lab_status read_rows(struct load *l, const char *sql,
     return st ? st : end;
 }
 
+/* Another tool's tables need not lie in the order of time. */
+static enum lab_status find_rows(struct load *l, const char *table,
+                                 const char *column, int64_t from, int64_t to,
+                                 struct lab_stretch *rows)
+{
+    bool sorted = l->t->of.steps > 0;
+    return lab_stretch_find(l->db, l->t->run, table, column, sorted ? from : 0,
+                            sorted ? to : INT64_MAX / 2, rows);
+}
+
 static enum lab_status read_table(struct load *l, const char *table,
                                   const char *sql, read_fn *read)
 {
     const struct lab_timeline *t = l->t;
     struct asked asked = {.from = t->from_ns, .to = t->to_ns};
-    enum lab_status st = lab_stretch_find(l->db, t->run, table, "\"end\"",
-                                          asked.from, asked.to, &asked.rows);
+    if (t->of.steps == 0 && !l->part) {
+        asked.from = 0;
+        asked.to = INT64_MAX / 2;
+    }
+    enum lab_status st =
+        find_rows(l, table, "\"end\"", asked.from, asked.to, &asked.rows);
     return st ? st : read_rows(l, sql, &asked, read);
 }
 
@@ -269,9 +280,8 @@ static enum lab_status read_owners(struct load *l)
 {
     const struct lab_iteration_row *of = &l->t->of;
     struct asked asked = {.first = of->exec_first, .last = of->exec_last};
-    enum lab_status st =
-        lab_stretch_find(l->db, l->t->run, "op_memory", "stepExec", asked.first,
-                         asked.last, &asked.rows);
+    enum lab_status st = find_rows(l, "op_memory", "stepExec", asked.first,
+                                   asked.last, &asked.rows);
     if (st == LAB_OK)
         st = read_rows(l, lab_sql_timeline_memory, &asked, read_owner);
     sort_owners(&l->copies);
@@ -295,9 +305,8 @@ static enum lab_status read_kernels(struct load *l)
                           .last = t->of.kernel_row_last,
                           .from = t->from_ns,
                           .to = t->to_ns};
-    enum lab_status st =
-        lab_stretch_find(l->db, t->run, "CUPTI_ACTIVITY_KIND_KERNEL", "\"end\"",
-                         asked.from, asked.to, &asked.rows);
+    enum lab_status st = find_rows(l, "CUPTI_ACTIVITY_KIND_KERNEL", "\"end\"",
+                                   asked.from, asked.to, &asked.rows);
     if (st)
         return st;
     if (l->part)
@@ -325,8 +334,8 @@ static enum lab_status read_launches(struct load *l)
     if (asked.first == LAB_UNKNOWN)
         return LAB_OK;
     enum lab_status st =
-        lab_stretch_find(l->db, l->t->run, "CUPTI_ACTIVITY_KIND_RUNTIME",
-                         "correlationId", asked.first, asked.last, &asked.rows);
+        find_rows(l, "CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId",
+                  asked.first, asked.last, &asked.rows);
     return st ? st
               : read_rows(l, lab_sql_timeline_launches, &asked, read_launch);
 }

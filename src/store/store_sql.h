@@ -12,6 +12,7 @@ extern const char lab_sql_kernel_times[];
 extern const char lab_sql_losses[];
 extern const char lab_sql_delete_run[];
 extern const char lab_sql_timeline_passes[];
+extern const char lab_sql_timeline_whole[];
 extern const char lab_sql_timeline_steps[];
 extern const char lab_sql_timeline_ranges[];
 extern const char lab_sql_timeline_calls[];

@@ -75,10 +75,10 @@ enum lab_status lab_timeline_add_call(struct lab_timeline_build *b,
     return LAB_OK;
 }
 
-static bool is_own(const struct lab_timeline *t, const struct lab_span *s)
+bool lab_pass_owns(const struct lab_iteration_row *of, int64_t exec)
 {
-    return s->exec != LAB_UNKNOWN && s->exec >= t->of.exec_first &&
-           s->exec <= t->of.exec_last;
+    return of->steps == 0 || (exec != LAB_UNKNOWN && exec >= of->exec_first &&
+                              exec <= of->exec_last);
 }
 
 static enum lab_status count_device(struct lab_timeline_build *b,
@@ -86,7 +86,8 @@ static enum lab_status count_device(struct lab_timeline_build *b,
 {
     struct lab_timeline_sums *sums = &b->t->sums;
     bool kernel = s->kind == LAB_SPAN_KERNEL;
-    if (is_own(b->t, s)) {
+    bool own = lab_pass_owns(&b->t->of, s->exec);
+    if (own) {
         sums->kernels += kernel;
         sums->kernels_untimed += kernel && !timed(s);
         sums->graph_kernels += kernel && s->graph_node != LAB_UNKNOWN;
@@ -96,7 +97,7 @@ static enum lab_status count_device(struct lab_timeline_build *b,
         sums->copied_bytes +=
             s->bytes > 0 && s->bytes >> 44 == 0 ? s->bytes : 0;
     }
-    if (kernel && is_own(b->t, s) && s->correlation != LAB_UNKNOWN) {
+    if (kernel && own && s->correlation != LAB_UNKNOWN) {
         int64_t *c = lab_timeline_grow(&b->launched, sizeof(*c));
         if (!c)
             return no_memory();

@@ -55,6 +55,10 @@ bool lab_moment_known(int64_t v);
 /* Widens [from, to], which may be unknown, by what is known of the others. */
 void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
 
+/* Whether what belongs to step `exec` is the pass's: all is, where the run has
+ * no steps. */
+bool lab_pass_owns(const struct lab_iteration_row *of, int64_t exec);
+
 /* A stretch of rowids that holds every row of `run` that may matter. */
 struct lab_stretch {
     int64_t first;

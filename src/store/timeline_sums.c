@@ -198,8 +198,8 @@ static enum lab_status sum_latencies(struct lab_timeline *t)
     struct lab_growing list = {0};
     for (int32_t i = 0; i < t->count; i++) {
         const struct lab_span *s = &t->spans[i];
-        if (s->kind != LAB_SPAN_KERNEL || s->step < 0 ||
-            s->latency_ns == LAB_UNKNOWN)
+        if (s->kind != LAB_SPAN_KERNEL || s->latency_ns == LAB_UNKNOWN ||
+            !lab_pass_owns(&t->of, s->exec))
             continue;
         int64_t *v = lab_timeline_grow(&list, sizeof(*v));
         if (!v) {

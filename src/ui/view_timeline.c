@@ -143,7 +143,8 @@ static enum lab_status init(struct lab_screen *s, const void *given)
     if (status)
         return status;
     if (st->pass_count == 0)
-        return lab_fail(LAB_E_STATE, "this run has no recorded steps");
+        return lab_fail(LAB_E_STATE,
+                        "this run has no recorded steps or kernels");
     status = load_pass(st, best_pass(st));
     if (!status)
         choose_step(st, args);
@@ -328,9 +329,13 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 static void title(struct lab_screen *s, char *out, size_t cap)
 {
     const struct lab_timeline_state *st = s->state;
-    snprintf(out, cap, "Timeline of run %lld, iteration %lld (%lld of %lld)",
-             (long long)st->run, (long long)st->t->of.iteration,
-             (long long)st->pass + 1, (long long)st->pass_count);
+    if (st->t->of.iteration == LAB_UNKNOWN)
+        snprintf(out, cap, "Timeline of run %lld", (long long)st->run);
+    else
+        snprintf(out, cap,
+                 "Timeline of run %lld, iteration %lld (%lld of %lld)",
+                 (long long)st->run, (long long)st->t->of.iteration,
+                 (long long)st->pass + 1, (long long)st->pass_count);
 }
 
 static const struct lab_binding BINDINGS[] = {

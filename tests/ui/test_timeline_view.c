@@ -366,6 +366,11 @@ static void cpu_and_empty_runs(void **state)
           "expect no kernel or copy of this step was recorded\n");
     same_as_golden("timeline_cpu_80x24.txt");
     sample_dir_remove();
+    make(sample_timeline_foreign);
+    plays("resize 80 24\nexpect Timeline of run 1\nabsent iteration 1 (\n"
+          "text /relu\nkey Enter\nkey Z\nexpect relu\nkey Enter\n"
+          "expect it belongs to no step\n");
+    sample_dir_remove();
     make(sample_timeline_empty);
     assert_int_equal(play("resize 80 24\n", false), LAB_E_STATE);
     assert_non_null(strstr(lab_error(), "no recorded steps"));

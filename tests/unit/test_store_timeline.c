@@ -289,6 +289,40 @@ static void a_cpu_run_has_steps_alone(void **state)
     lab_timeline_free(t);
 }
 
+/* As an import of another tool's file makes it. */
+static void a_run_without_steps_is_one_pass(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_iteration_row of;
+    int64_t run;
+    (void)state;
+    assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
+    struct lab_database *db = open_db(path);
+    assert_int_equal(lab_query_iteration(db, run, 0, &of), LAB_E_NOTFOUND);
+    assert_non_null(strstr(lab_error(), "has no iterations"));
+    lab_database_close(db);
+    struct lab_timeline *t = load(path, run, LAB_UNKNOWN, NULL);
+    assert_int_equal(t->of.iteration, LAB_UNKNOWN);
+    assert_int_equal(t->sums.kernels, 8);
+    assert_int_equal(t->sums.kernels_untimed, 1);
+    assert_int_equal(t->sums.launches, 6);
+    assert_int_equal(t->start_ns, AT(-5)); /* the range of the run */
+    assert_int_equal(t->end_ns, AT(2100));
+    assert_int_equal(t->lanes[0].kind, LAB_SPAN_RANGE);
+    assert_int_equal(t->lanes[0].count, 9);
+    assert_int_equal(span(t, LAB_SPAN_CALL, "cudaLaunchKernel", 3)->step, -1);
+    assert_int_equal(span(t, LAB_SPAN_KERNEL, "gemm_tiled", 0)->latency_ns,
+                     10 * US);
+    assert_int_equal(t->sums.latency_max_ns, 50 * US);
+    lab_timeline_free(t);
+    const struct lab_timeline_filter part = {.from_ns = AT(1055),
+                                             .to_ns = AT(1072)};
+    t = load(path, run, LAB_UNKNOWN, &part);
+    assert_int_equal(t->sums.busy_ns, (3 + 2) * US);
+    assert_int_equal(span(t, LAB_SPAN_KERNEL, "relu", 0)->latency_ns, 18 * US);
+    lab_timeline_free(t);
+}
+
 static void what_has_no_moments_stays_unknown(void **state)
 {
     const char *path = sample_path("runs.db");
@@ -448,6 +482,7 @@ int main(void)
         TEST(sums_are_cut_at_the_window),
         TEST(a_part_shows_what_touches_it),
         TEST(a_cpu_run_has_steps_alone),
+        TEST(a_run_without_steps_is_one_pass),
         TEST(what_has_no_moments_stays_unknown),
         TEST(too_many_leave_the_longest),
         TEST(rows_are_found_among_many),

@@ -171,6 +171,20 @@ enum lab_status sample_timeline_cpu(const char *path, int64_t *run)
     return end(writer);
 }
 
+enum lab_status sample_timeline_foreign(const char *path, int64_t *run)
+{
+    int64_t id;
+    enum lab_status st = sample_timeline_run(path, &id);
+    if (st)
+        return st;
+    sample_sql(path, "DELETE FROM step; DELETE FROM op_memory;"
+                     "DELETE FROM loss; UPDATE op_kernel SET stepExec = NULL;"
+                     "UPDATE NVTX_EVENTS SET category = NULL");
+    if (run)
+        *run = id;
+    return LAB_OK;
+}
+
 enum lab_status sample_timeline_empty(const char *path, int64_t *run)
 {
     struct lab_writer *writer;

@@ -12,6 +12,8 @@
 enum lab_status sample_timeline_run(const char *path, int64_t *run);
 /* Three steps on the CPU and nothing else. */
 enum lab_status sample_timeline_cpu(const char *path, int64_t *run);
+/* The kernels, calls and ranges of the first, in a run without steps. */
+enum lab_status sample_timeline_foreign(const char *path, int64_t *run);
 /* A run without a record. */
 enum lab_status sample_timeline_empty(const char *path, int64_t *run);
 /* `iterations` of a step with `kernels` kernels of 2 us each, 1 us apart, and

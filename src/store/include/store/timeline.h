@@ -77,10 +77,11 @@ struct lab_timeline_sums {
     int64_t latency_max_ns;
 };
 
-/* A pass through an iteration: going back makes another one. */
+/* A pass through an iteration: going back makes another one. A run that another
+ * tool recorded has no steps: it is one pass, with all kernels. */
 struct lab_iteration_row {
-    int64_t iteration;
-    int64_t start_ns; /* of its first step, as the host saw it */
+    int64_t iteration; /* LAB_UNKNOWN: the whole run */
+    int64_t start_ns;  /* of its first step, as the host saw it */
     int64_t end_ns;
     int64_t steps;
     int64_t kernels; /* LAB_UNKNOWN: none recorded */

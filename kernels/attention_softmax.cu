@@ -1,9 +1,9 @@
 /* kernels/attention_softmax.cu -- the softmax of attention, a row in registers.
  *
- * For rows of up to 1,024 keys, a multiple of four: a warp keeps its row, QUADS
- * times four numbers a lane, so that memory is read once and exp is taken once.
- * Forward, a quad that no element of the row sees is not read. Other rows go the
- * way of scaled_dot_attention.cu.
+ * For rows of up to 1,024 keys, a multiple of four, that data do not mask: a
+ * warp keeps its row, QUADS times four numbers a lane, so that memory is read
+ * once and exp is taken once. Forward, a quad that no element of the row sees is
+ * not read. Other rows go the way of scaled_dot_attention.cu.
  *
  * Thread -> element: lane l of a row's warp has the elements 4l .. 4l+3, then
  * those 128 further on.
@@ -112,8 +112,9 @@ enum lab_status attend_softmax_forward_vector(const struct lab_call *call)
 {
     int64_t Tk = lab_view_cols(&call->in[0]);
     int64_t R = lab_view_rows(&call->in[0]);
+    bool masked = lab_params<lab_attention_params>(call)->masked;
     auto kernel = attend_softmax_fwd_vector<1>;
-    switch (softmax_quads(call, Tk)) {
+    switch (masked ? 0 : softmax_quads(call, Tk)) {
     case 0:
         return attend_softmax_forward_warp(call);
     case 2:

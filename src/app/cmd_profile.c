@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "store/delete.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_print.h"

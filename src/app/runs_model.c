@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "compare_model.h"
+#include "store/delete.h"
 #include "store/query.h"
 #include "timeline_model.h"
 #include "ui/format.h"

@@ -1,3 +1,4 @@
+#include "store/delete.h"
 #include "store/query.h"
 
 #include <math.h>

@@ -146,10 +146,7 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f,
     const char *key = sorts[f->sort].expression;
     const char *turn = f->descending ? "DESC" : "ASC";
     const char *mine = at->alone ? "" : " AND k.runId = ?1";
-    enum pick pick = sorts[f->sort].pick;
-    if (is_filtered(f))
-        pick = PICK_NOT;
-    switch (pick) {
+    switch (is_filtered(f) ? PICK_NOT : sorts[f->sort].pick) {
     case PICK_NOT:
         add_step_pick(f, sql);
         break;

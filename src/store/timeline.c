@@ -242,8 +242,19 @@ static enum lab_status make_lanes(struct lab_timeline *t)
         s->lane = t->lane_count - 1;
         t->lanes[s->lane].count++;
     }
-    for (int32_t i = 0; i < t->lane_count; i++)
-        measure_lane(t, &t->lanes[i]);
+    const struct lab_lane *first = NULL; /* of a device, of calls */
+    const struct lab_lane *call = NULL;
+    for (int32_t i = 0; i < t->lane_count; i++) {
+        struct lab_lane *l = &t->lanes[i];
+        measure_lane(t, l);
+        if (l->kind == LAB_SPAN_CALL) {
+            t->many_threads |= call != NULL;
+            call = l;
+        } else if (l->kind >= LAB_SPAN_KERNEL) {
+            t->many_devices |= first && first->device != l->device;
+            first = first ? first : l;
+        }
+    }
     return LAB_OK;
 }
 
@@ -280,24 +291,18 @@ const char *lab_lane_name(const struct lab_timeline *t, int32_t lane, char *out,
         "steps", "NVTX", "CUDA calls", "kernels", "copies", "memsets"};
     const struct lab_lane *l = &t->lanes[lane];
     bool device = l->kind >= LAB_SPAN_KERNEL;
-    bool devices = false;
-    bool others = false;
-    for (int32_t i = 0; i < t->lane_count; i++) {
-        const struct lab_lane *o = &t->lanes[i];
-        devices |=
-            device && o->kind >= LAB_SPAN_KERNEL && o->device != l->device;
-        others |= i != lane && o->kind == l->kind;
-    }
     int n = snprintf(out, cap, "%s", heads[l->kind]);
     if (l->kind == LAB_SPAN_RANGE)
         n += snprintf(out + n, cap - (size_t)n, " %s", range_level(l->where));
-    else if (l->kind == LAB_SPAN_CALL && others && l->where != LAB_UNKNOWN)
+    else if (l->kind == LAB_SPAN_CALL && t->many_threads &&
+             l->where != LAB_UNKNOWN)
         n += snprintf(out + n, cap - (size_t)n, ", thread %lld",
                       (long long)(l->where & 0xFFFFFF));
     else if (device && l->where != LAB_UNKNOWN)
         n += snprintf(out + n, cap - (size_t)n, ", stream %lld",
                       (long long)l->where);
-    if (devices && n > 0 && (size_t)n < cap && l->device != LAB_UNKNOWN)
+    if (device && t->many_devices && n > 0 && (size_t)n < cap &&
+        l->device != LAB_UNKNOWN)
         snprintf(out + n, cap - (size_t)n, ", GPU %lld", (long long)l->device);
     return out;
 }

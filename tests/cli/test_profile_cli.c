@@ -193,32 +193,10 @@ static void compare_lines_are_json(void **state)
     assert_non_null(strstr(errors, "cnn-digits"));
 }
 
-static void imports_and_merges(void **state)
+static void merges(const char *db)
 {
-    const char *db = sample_path("runs.db");
     char args[1600];
     json_t *o;
-    (void)state;
-    assert_int_equal(sample_run(sample_path("anna.db"), 1, 2, NULL), LAB_OK);
-    assert_int_equal(sample_run(sample_path("ben.db"), 2, 2, NULL), LAB_OK);
-    FILE *f = fopen(sample_path("bad.db"), "w");
-    assert_non_null(f);
-    fputs("\033[2Jnot a database, whatever its name says", f);
-    fclose(f);
-    /* the database is made */
-    snprintf(args, sizeof(args), "import '%s' --label anna --dry-run @",
-             sample_path("anna.db"));
-    assert_int_equal(profile(db, args), 0);
-    assert_non_null(strstr(output, "would be copied, 2 steps, 4 kernels"));
-    assert_non_null(strstr(output, "would copy 1 runs, skipped 0"));
-    snprintf(args, sizeof(args), "import '%s' --label anna --json @",
-             sample_path("anna.db"));
-    assert_int_equal(profile(db, args), 0);
-    o = line_object(0);
-    assert_string_equal(text_of(o, "type"), "imported");
-    assert_string_equal(text_of(o, "user"), "anna");
-    assert_int_equal(int_of(o, "as"), 1);
-    json_decref(o);
     /* a bad file in the middle keeps nobody out */
     snprintf(args, sizeof(args), "merge '%s' '%s' '%s' --json @",
              sample_path("anna.db"), sample_path("bad.db"),
@@ -245,6 +223,35 @@ static void imports_and_merges(void **state)
     snprintf(args, sizeof(args), "import '%s' '%s' @", sample_path("anna.db"),
              sample_path("ben.db"));
     assert_int_equal(profile(db, args), 2);
+}
+
+static void imports_and_merges(void **state)
+{
+    const char *db = sample_path("runs.db");
+    char args[1600];
+    json_t *o;
+    (void)state;
+    assert_int_equal(sample_run(sample_path("anna.db"), 1, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(sample_path("ben.db"), 2, 2, NULL), LAB_OK);
+    FILE *f = fopen(sample_path("bad.db"), "w");
+    assert_non_null(f);
+    fputs("\033[2Jnot a database, whatever its name says", f);
+    fclose(f);
+    /* the database is made */
+    snprintf(args, sizeof(args), "import '%s' --label anna --dry-run @",
+             sample_path("anna.db"));
+    assert_int_equal(profile(db, args), 0);
+    assert_non_null(strstr(output, "would be copied, 2 steps, 4 kernels"));
+    assert_non_null(strstr(output, "would copy 1 runs, skipped 0"));
+    snprintf(args, sizeof(args), "import '%s' --label anna --json @",
+             sample_path("anna.db"));
+    assert_int_equal(profile(db, args), 0);
+    o = line_object(0);
+    assert_string_equal(text_of(o, "type"), "imported");
+    assert_string_equal(text_of(o, "user"), "anna");
+    assert_int_equal(int_of(o, "as"), 1);
+    json_decref(o);
+    merges(db);
 }
 
 static void deletes_runs(void **state)

@@ -1,4 +1,5 @@
 #include "ui_fixture.h"
+#include "ui_fixture_compare.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -220,137 +221,13 @@ static enum lab_status write_doctor(void *user, struct lab_doc *out)
     return LAB_OK;
 }
 
-/* As the store would have them: by level, then as they run. */
-static const struct lab_ui_compare_row COMPARED[] = {
-    {"iteration",
-     "",
-     "iteration",
-     "",
-     "faster",
-     {true, true},
-     {145, 145},
-     {412000, 218000},
-     {3100, 2200},
-     {2.4e7, 2.4e7},
-     -194000,
-     1.8899,
-     1e-40},
-    {"node",
-     "forward",
-     "fc1",
-     "",
-     "faster",
-     {true, true},
-     {145, 145},
-     {120500, 31200},
-     {800, 310},
-     {8.1e6, 8.1e6},
-     -89300,
-     3.862,
-     1e-44},
-    {"step",
-     "forward",
-     "fc1.matmul",
-     "",
-     "faster",
-     {true, true},
-     {145, 145},
-     {118200, 29100},
-     {700, 290},
-     {8e6, 8e6},
-     -89100,
-     4.0619,
-     1e-44},
-    {"step",
-     "forward",
-     "fc1.bias",
-     "",
-     "same",
-     {true, true},
-     {145, 145},
-     {2310, 2290},
-     {30, 28},
-     {1e5, 1e5},
-     -20,
-     1.0087,
-     0.31},
-    {"step",
-     "backward",
-     "fc2.matmul",
-     "",
-     "slower",
-     {true, true},
-     {145, 145},
-     {4310, 5020},
-     {50, 61},
-     {4e5, 4e5},
-     710,
-     0.8586,
-     0.0004},
-    {"step",
-     "update",
-     "fc1.W",
-     "",
-     "too few",
-     {true, true},
-     {2, 3},
-     {900, 1200},
-     {10, 12},
-     {5e4, 5e4},
-     300,
-     0.75,
-     0.4},
-    {"step",
-     "forward",
-     "relu1.relu",
-     "",
-     "only a",
-     {true, false},
-     {145, 0},
-     {1900, NAN},
-     {21, NAN},
-     {3e4, NAN},
-     NAN,
-     NAN,
-     NAN},
-    {"kernel",
-     "forward",
-     "fc1.matmul",
-     "dense_tiled\033[31m",
-     "only b",
-     {false, true},
-     {0, 145},
-     {NAN, 28000},
-     {NAN, 200},
-     {NAN, NAN},
-     NAN,
-     NAN,
-     NAN},
-};
-enum { COMPARED_COUNT = sizeof(COMPARED) / sizeof(COMPARED[0]) };
-
-static enum lab_status load_compare(void *user, const int64_t run[2],
-                                    const struct lab_ui_compare_row **rows,
-                                    int64_t *count, struct lab_doc *facts)
-{
-    (void)user;
-    if (run[0] == 9 || run[1] == 9)
-        return lab_fail(LAB_E_RANGE, "run %d is of the lesson softmax-digits",
-                        9);
-    lab_doc_add(facts, LAB_ROLE_NORMAL, "variants  fc1=naive -> fc1=tiled\n");
-    lab_doc_add(facts, LAB_ROLE_NORMAL, "machine   lab-3 -> lab-7");
-    *rows = COMPARED;
-    *count = COMPARED_COUNT;
-    return LAB_OK;
-}
-
 static const struct lab_runs_model RUNS_MODEL = {
     .load_runs = load_runs,
     .load_steps = load_steps,
     .load_kernels = load_kernels,
     .write_facts = write_facts,
     .delete_run = delete_run,
-    .load_compare = load_compare,
+    .load_compare = fixture_load_compare,
 };
 
 static enum lab_status refresh(void *user, struct lab_home_model *model)

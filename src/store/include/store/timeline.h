@@ -102,6 +102,8 @@ struct lab_timeline {
     int32_t count;
     struct lab_lane *lanes;
     int32_t lane_count;
+    bool many_devices; /* lanes of several: their names say which */
+    bool many_threads;
     struct lab_timeline_sums sums;
     int64_t left_out[LAB_SPAN_KIND_COUNT];
 };

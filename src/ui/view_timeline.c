@@ -72,7 +72,10 @@ static enum lab_status read_part(struct lab_timeline_state *st,
         st->model->user, st->run, &st->passes[st->pass], filter, &t);
     if (status)
         return status;
+    int64_t focus = st->focus < 0 ? -1 : st->t->spans[st->focus].row;
     lab_timeline_unlist(st);
+    if (focus >= 0)
+        st->focus = find_again(t, LAB_SPAN_STEP, focus);
     st->t = t;
     st->part = filter != NULL;
     st->chosen = find_again(t, was.kind, was.row);
@@ -176,6 +179,24 @@ static enum lab_status turn_to(struct lab_screen *s, int64_t pass)
     return load_pass(st, pass);
 }
 
+/* Where kernels are left out, those of the step are read first. */
+static enum lab_status open_chosen(struct lab_screen *s)
+{
+    struct lab_timeline_state *st = s->state;
+    const struct lab_span *step = lab_timeline_chosen(st);
+    struct lab_time_window before = st->window;
+    if (!st->crowded || st->focus >= 0 || !step ||
+        step->kind != LAB_SPAN_STEP || step->start_ns == LAB_UNKNOWN)
+        return lab_timeline_open(st);
+    lab_window_set(&st->window, step->start_ns, step->end_ns);
+    settle(s);
+    enum lab_status status = lab_timeline_open(st);
+    st->before = before;
+    if (status)
+        st->window = before;
+    return status;
+}
+
 static bool look(struct lab_timeline_state *st, int action)
 {
     const struct lab_span *s = lab_timeline_chosen(st);
@@ -246,7 +267,7 @@ static bool turn(struct lab_screen *s, int action)
     enum lab_status status = LAB_OK;
     switch (action) {
     case LAB_ACT_OPEN:
-        status = lab_timeline_open(st);
+        status = open_chosen(s);
         break;
     case ACT_CALL:
         status = lab_timeline_follow(st);

@@ -387,7 +387,9 @@ static void what_is_left_out_comes_when_it_is_looked_at(void **state)
     assert_int_equal(source.loads, 1);
     plays("resize 80 24\nabsent add_bias\n"
           "key Z\nexpect GPU busy 31.8 %\nexpect [add_bias\n"
-          "key z\nabsent add_bias\nexpect short spans are left out\n");
+          "key z\nabsent add_bias\nexpect short spans are left out\n"
+          "key Enter\nexpect What relu launched (1)\n"
+          "expect kernel relu\nkey Esc\nexpect step relu\n");
     assert_true(source.loads >= 3);
 }
 

@@ -1,5 +1,6 @@
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ enum {
     KEY_TABLE,
     KEY_LABEL,
     KEY_DRY_RUN,
+    KEY_BACKEND,
+    KEY_DEVICE,
     KEY_ITERATION
 };
 
@@ -42,6 +45,11 @@ static const char help[] =
     "  timeline RUN       what happened when, in one iteration\n"
     "  compare RUN RUN... every run against the first: steps and kernels, and\n"
     "                     which differences are more than noise\n"
+    "  ceilings           measures what this device can do at best, and keeps "
+    "it\n"
+    "  roofline RUN       steps and kernels under the roofs of their device: "
+    "what\n"
+    "                     bounds them\n"
     "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
     "  export RUN         the run as a file: --format and --output\n"
     "  import FILE        the runs of another database, or of an SQLite "
@@ -87,6 +95,8 @@ static const struct argp_option argp_options[] = {
     {"label", KEY_LABEL, "NAME", 0, "import, merge: whose runs they are", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "import, merge: only say what would be copied", 0},
+    {"backend", KEY_BACKEND, "BACKEND", 0, "ceilings: auto, cpu or cuda", 0},
+    {"device", KEY_DEVICE, "N", 0, "ceilings: which GPU, from 0", 0},
     {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -125,6 +135,25 @@ static error_t parse_argument(struct lab_profile_options *o, char *arg,
         o->words[o->n_words++] = arg;
     else
         argp_error(state, "too many words at once");
+    return 0;
+}
+
+static error_t parse_place(int key, char *arg, struct argp_state *state)
+{
+    struct lab_profile_options *o = state->input;
+    int64_t device = 0;
+    if (key == KEY_DEVICE) {
+        if (!parse_number(arg, &device) || device > INT_MAX)
+            argp_error(state, "--device takes a number, not '%s'", arg);
+        o->device = (int)device;
+        return 0;
+    }
+    if (key != KEY_BACKEND)
+        return ARGP_ERR_UNKNOWN;
+    o->backend = arg;
+    if (strcmp(arg, "auto") != 0 && strcmp(arg, "cpu") != 0 &&
+        strcmp(arg, "cuda") != 0)
+        argp_error(state, "--backend takes auto, cpu or cuda, not '%s'", arg);
     return 0;
 }
 
@@ -170,7 +199,7 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         o->table = arg;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_place(key, arg, state);
     }
 }
 
@@ -353,6 +382,8 @@ static const struct command {
     {"timeline", lab_profile_timeline, 1, 1, false, "takes one run"},
     {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
      "takes two runs or more"},
+    {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run"},
+    {"roofline", lab_profile_roofline, 1, 1, false, "takes one run"},
     {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
     {"export", lab_profile_export, 1, 1, false, "takes one run"},
     {"import", lab_profile_import, 1, 1, true, "takes one file"},
@@ -407,7 +438,8 @@ static enum lab_status run_command(const struct lab_profile_options *o,
                                    const char *path)
 {
     struct lab_database *db = NULL;
-    bool makes = command->run == lab_profile_import;
+    bool makes = command->run == lab_profile_import ||
+                 command->run == lab_profile_ceilings;
     if (!makes && access(path, F_OK)) {
         if (command->run == list_runs && !o->db) {
             /* nothing recorded yet is no error */

@@ -13,13 +13,14 @@ struct lab_timeline_model {
     struct lab_timeline *part;
 };
 
-/* Replaces the passes and forgets the whole: the run may have grown. */
-enum lab_status lab_timeline_model_passes(struct lab_timeline_model *m,
-                                          struct lab_database *db, int64_t run);
-/* On failure what was handed out before stays. */
-enum lab_status
-lab_timeline_model_load(struct lab_timeline_model *m, struct lab_database *db,
-                        int64_t run, const struct lab_iteration_row *of,
-                        const struct lab_timeline_filter *filter,
-                        const struct lab_timeline **out);
 void lab_timeline_model_release(struct lab_timeline_model *m);
+
+/* For struct lab_runs_model; `user` is a struct lab_runs_source. The first
+ * forgets the timelines too: the run may have grown. */
+enum lab_status lab_timeline_load_passes(void *user, int64_t run,
+                                         const struct lab_iteration_row **rows,
+                                         int64_t *count);
+enum lab_status lab_timeline_load_pass(void *user, int64_t run,
+                                       const struct lab_iteration_row *of,
+                                       const struct lab_timeline_filter *filter,
+                                       const struct lab_timeline **out);

@@ -268,7 +268,8 @@ static bool runs_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 static void runs_title(struct lab_screen *s, char *out, size_t cap)
 {
     struct runs_state *st = s->state;
-    snprintf(out, cap, "Runs (%" PRId64 ")", st->table.count);
+    snprintf(out, cap, "%s (%" PRId64 ")",
+             st->model->title ? st->model->title : "Runs", st->table.count);
 }
 
 static const struct lab_binding BINDINGS[] = {

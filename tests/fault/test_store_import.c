@@ -113,6 +113,33 @@ static void nothing_is_doubled(void **state)
     assert_int_equal(s.skipped, 2);
 }
 
+static void ceilings_come_once(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    static const char all[] = "SELECT count(*) FROM ceiling";
+    struct seen s;
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    sample_sql(theirs,
+               "INSERT INTO ceiling (backend, device, uuid, hostname, name, "
+               "best_per_s, measured_ns) VALUES ('cuda', 'NVIDIA H200', "
+               "'GPU-1', 'a', 'copy', 4e12, 77), ('cpu', 'EPYC', NULL, 'a', "
+               "'copy', 2e10, 77)");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+        assert_int_equal(sample_int(here, all), 2);
+    }
+    sample_sql(theirs, "UPDATE ceiling SET measured_ns = 78 WHERE backend = "
+                       "'cpu'");
+    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_int_equal(sample_int(here, all), 3);
+    assert_int_equal(sample_int(here, "SELECT best_per_s FROM ceiling WHERE "
+                                      "uuid = 'GPU-1'"),
+                     4000000000000);
+}
+
 static void dry_run_changes_nothing(void **state)
 {
     const char *here = sample_path("here.db");
@@ -298,6 +325,7 @@ int main(void)
         cmocka_unit_test_teardown(rows_names_and_identity_come_along,
                                   import_cleanup),
         cmocka_unit_test_teardown(nothing_is_doubled, import_cleanup),
+        cmocka_unit_test_teardown(ceilings_come_once, import_cleanup),
         cmocka_unit_test_teardown(dry_run_changes_nothing, import_cleanup),
         cmocka_unit_test_teardown(version_one_comes_in_once, import_cleanup),
         cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,

@@ -40,6 +40,11 @@ static const struct {
      "StringIds.value"},
     {"UPDATE step SET stepIndex = 'zero' WHERE exec = 2", "step.stepIndex"},
     {"UPDATE step SET phase = 4 WHERE exec = 1", "step.phase"},
+    {"INSERT INTO ceiling (backend, device, name, best_per_s) VALUES ('cuda', "
+     "'x', 'copy', 'fast')",
+     "ceiling.best_per_s"},
+    {"DROP TABLE ceiling; CREATE VIEW ceiling AS SELECT 1 AS backend",
+     "a view"},
     {"UPDATE step SET start_ns = -9223372036854775807 WHERE exec = 1",
      "step.start_ns"},
     {"UPDATE step SET kernelRowFirst = 0 WHERE exec = 1",

@@ -12,8 +12,8 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --sample --prompt --temperature
-        --top-k --near --counters --db --sort --limit
+        --iterations --iteration --epochs --seed --data --sample --prompt
+        --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run
         --json --plain --ascii --color --no-mouse --no-graph
@@ -21,6 +21,7 @@ _lapenna_lab() {
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
+    takes+='|--iteration'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
     takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors)'
 
@@ -50,7 +51,7 @@ _lapenna_lab() {
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
-        --limit | --near | --fail-above | --label | \
+        --limit | --iteration | --near | --fail-above | --label | \
         --tensors)
         return
         ;;
@@ -83,13 +84,13 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels ceilings roofline compare baseline
-        export import merge delete' files='' ;;
+    profile:) words='list show kernels timeline ceilings roofline compare
+        baseline export import merge delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
     lesson:lint | profile:import | profile:merge) ;;
-    profile:show | profile:kernels | profile:roofline | \
+    profile:show | profile:kernels | profile:timeline | profile:roofline | \
         profile:compare | profile:export | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;

@@ -35,7 +35,8 @@ enum {
     KEY_LABEL,
     KEY_DRY_RUN,
     KEY_BACKEND,
-    KEY_DEVICE
+    KEY_DEVICE,
+    KEY_ITERATION
 };
 
 static const char help[] =
@@ -44,6 +45,7 @@ static const char help[] =
     "  list               the runs, newest first\n"
     "  show RUN           one run: its facts, and its steps with their times\n"
     "  kernels RUN        the kernels of a run\n"
+    "  timeline RUN       what happened when, in one iteration\n"
     "  compare RUN RUN... every run against the first: steps and kernels, and\n"
     "                     which differences are more than noise\n"
     "  ceilings           measures what this device can do at best, and keeps "
@@ -73,7 +75,11 @@ static const struct argp_option argp_options[] = {
      "difference, share, index, name, p",
      0},
     {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
-    {"limit", KEY_LIMIT, "N", 0, "kernels, compare: at most N of each", 0},
+    {"limit", KEY_LIMIT, "N", 0,
+     "kernels, compare: at most N of each. timeline: the N longest of a kind",
+     0},
+    {"iteration", KEY_ITERATION, "N", 0,
+     "timeline: which one; else the last that has kernels", 0},
     {"fail-above", KEY_FAIL_ABOVE, "SHARE", 0,
      "compare: exit 1 when something is slower by more than SHARE (5% or "
      "0.05) and that is more than noise",
@@ -164,6 +170,10 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
     case KEY_LIMIT:
         if (!parse_number(arg, &o->limit))
             argp_error(state, "--limit takes a number, not '%s'", arg);
+        return 0;
+    case KEY_ITERATION:
+        if (!parse_number(arg, &o->iteration))
+            argp_error(state, "--iteration takes a number, not '%s'", arg);
         return 0;
     case KEY_FAIL_ABOVE:
         if (!parse_share(arg, &o->fail_above))
@@ -377,6 +387,7 @@ static const struct command {
     {"list", list_runs, 0, 0, false, "takes no run"},
     {"show", show_runs, 1, 1, false, "takes one run"},
     {"kernels", show_runs, 1, 1, false, "takes one run"},
+    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run"},
     {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
      "takes two runs or more"},
     {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run"},
@@ -463,7 +474,8 @@ int lab_cmd_profile(int argc, char **argv)
     const struct argp argp = {
         argp_options, parse_option, "COMMAND [RUN...|FILE...]", help, NULL,
         NULL,         NULL};
-    struct lab_profile_options o = {.fail_above = NAN};
+    struct lab_profile_options o = {.fail_above = NAN,
+                                    .iteration = LAB_UNKNOWN};
     const struct command *command = NULL;
     struct lab_str path;
     enum lab_status st;

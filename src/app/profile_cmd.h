@@ -23,6 +23,7 @@ struct lab_profile_options {
     bool recorded;       /* the runs that ship with the program */
     bool dry_run;        /* import, merge */
     const char *label;   /* import, merge: whose runs they are */
+    int64_t iteration;   /* timeline; LAB_UNKNOWN: not said */
     const char *backend; /* ceilings: auto (NULL), cpu, cuda */
     int device;          /* ceilings */
     const char *command;
@@ -40,6 +41,8 @@ enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
 /* lab_error() on stderr, made safe for a terminal. */
 void lab_profile_complain(bool ascii);
 
+enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
+                                     struct lab_database *db);
 /* LAB_E_CHECK: something is slower than --fail-above allows. */
 enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db);

@@ -7,36 +7,10 @@
 
 #include "base/datadir.h"
 #include "base/mem.h"
-#include "compare_model.h"
-#include "roofline_model.h"
-#include "store/counted.h"
 #include "store/delete.h"
 #include "store/query.h"
+#include "runs_model_priv.h"
 #include "ui/format.h"
-
-/* Rows of one kind, with the texts that they point to. */
-struct rows {
-    void *items;
-    int64_t n;
-    int64_t room;
-    char **texts;
-    int64_t n_texts;
-    int64_t text_room;
-    bool failed;
-};
-
-struct lab_runs_source {
-    struct lab_runs_model model;
-    char *path;
-    struct rows runs;
-    struct rows last;
-    struct rows steps;
-    struct rows kernels;
-    struct lab_counted_run counted; /* while rows are read */
-    struct lab_compare_model compared;
-    struct lab_roofline_model roofline;
-    int most; /* for the query that runs now */
-};
 
 static void rows_clear(struct rows *r)
 {
@@ -97,7 +71,7 @@ static enum lab_status check(const struct rows *r)
     return r->failed ? lab_fail(LAB_E_NOMEM, "no memory for the list") : LAB_OK;
 }
 
-static enum lab_status open_database(struct lab_runs_source *s, bool write,
+enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
                                      struct lab_database **db)
 {
     struct lab_database_options options = {.read_only = !write,
@@ -162,7 +136,7 @@ static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->runs);
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_runs(db, each_run, s);
     lab_database_close(db);
@@ -178,7 +152,7 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
     struct lab_database *db;
     rows_clear(&s->last);
     s->most = most;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_runs(db, each_last, s);
     lab_database_close(db);
@@ -233,7 +207,7 @@ static enum lab_status load_steps(void *user, int64_t run,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->steps);
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_counted_load(&s->counted, db, run);
     if (!st && db)
@@ -309,7 +283,7 @@ static enum lab_status load_kernels(void *user, int64_t run,
     struct lab_database *db;
     struct lab_time_sums sums = {0};
     rows_clear(&s->kernels);
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
     if (!st && db)
@@ -374,7 +348,7 @@ static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_run(db, run, each_fact, out);
     lab_database_close(db);
@@ -386,7 +360,7 @@ static enum lab_status delete_run(void *user, int64_t run)
     struct lab_runs_source *s = user;
     struct lab_database *db;
     struct lab_deleted deleted;
-    enum lab_status st = open_database(s, true, &db);
+    enum lab_status st = lab_runs_source_open(s, true, &db);
     if (!st && db)
         st = lab_run_delete(db, run, &deleted);
     lab_database_close(db);
@@ -399,7 +373,7 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_compare_model_load(&s->compared, db, run, facts);
     lab_database_close(db);
@@ -413,7 +387,7 @@ static enum lab_status load_roofline(void *user, int64_t run,
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_roofline_model_load(&s->roofline, db, run, out);
     else if (!st)
@@ -451,7 +425,9 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .write_facts = write_facts,
                                        .delete_run = delete_run,
                                        .load_compare = load_compare,
-                                       .load_roofline = load_roofline};
+                                       .load_roofline = load_roofline,
+                                       .load_passes = lab_timeline_load_passes,
+                                       .load_timeline = lab_timeline_load_pass};
     *out = s;
     return LAB_OK;
 }
@@ -482,6 +458,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->kernels);
     lab_compare_model_release(&s->compared);
     lab_roofline_model_release(&s->roofline);
+    lab_timeline_model_release(&s->timeline);
     lab_free(s->path);
     lab_free(s);
 }

@@ -7,9 +7,10 @@
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
+#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE };
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE, ACT_TIMELINE };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -148,6 +149,21 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
+/* At the chosen step, in the last iteration with kernels. */
+static void open_timeline(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    int64_t row = lab_table_row(&st->steps);
+    struct lab_timeline_args args = {.model = st->args.model,
+                                     .run = st->args.run.run};
+    if (row >= 0) {
+        args.step = st->step_rows[row].name;
+        args.phase = st->step_rows[row].phase;
+    }
+    if (lab_ui_push(s->ui, &lab_view_timeline, &args))
+        lab_ui_error(s->ui);
+}
+
 /* At the chosen step. */
 static void open_roofline(struct lab_screen *s)
 {
@@ -179,6 +195,9 @@ static bool run_action(struct lab_screen *s, int action)
         break;
     case ACT_ALL_KERNELS:
         st->all_kernels = !st->all_kernels;
+        break;
+    case ACT_TIMELINE:
+        open_timeline(s);
         break;
     case ACT_ROOFLINE:
         open_roofline(s);
@@ -249,6 +268,7 @@ static const struct lab_binding BINDINGS[] = {
      "the kernels of all steps, or of the chosen one",
      true},
     {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
+    {{'T'}, ACT_TIMELINE, "timeline", "what happened when", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},

@@ -1,6 +1,6 @@
 /* ui/models.h -- what the screens show, as plain data that the program fills.
  *
- * The screens know no store and no lesson reader. Strings and rows belong to
+ * The screens open no database and know no lesson reader. Strings and rows belong to
  * the model's owner. Rows that a `load_` function hands out stay valid until
  * the same function is called again or the screen closes. Unknown: LAB_UNKNOWN,
  * NaN, NULL or "". All functions are called on the UI's thread and must return
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
+#include "store/timeline.h"
 #include "ui/doc.h"
 #include "ui/roof_model.h"
 
@@ -131,6 +132,16 @@ struct lab_runs_model {
     /* May be NULL. */
     enum lab_status (*load_roofline)(void *user, int64_t run,
                                      struct lab_ui_roofline *out);
+    /* Both may be NULL: no timeline. The passes through the iterations; and
+     * one of them, or a part of it. When loading fails, what was handed out
+     * before stays. */
+    enum lab_status (*load_passes)(void *user, int64_t run,
+                                   const struct lab_iteration_row **rows,
+                                   int64_t *count);
+    enum lab_status (*load_timeline)(void *user, int64_t run,
+                                     const struct lab_iteration_row *of,
+                                     const struct lab_timeline_filter *filter,
+                                     const struct lab_timeline **out);
 };
 
 struct lab_home_model {

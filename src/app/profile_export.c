@@ -132,8 +132,8 @@ static enum lab_status export_file(const struct lab_profile_options *o,
                                    enum format format)
 {
     struct lab_export_file file;
-    enum lab_status st =
-        lab_export_open(&file, o->output, format != NSYS, o->force);
+    enum lab_status st = lab_export_open(
+        &file, o->output, lab_database_path(db), format != NSYS, o->force);
     if (st)
         return st;
     if (format == NSYS)

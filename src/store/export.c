@@ -129,17 +129,106 @@ static enum lab_status taken(const char *path)
                     path);
 }
 
-enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
-                                bool stream, bool force)
+/* Only a file is ever replaced: a rename would put one in the place of a
+ * device or a pipe as well. */
+static enum lab_status check_kind(const char *path, const struct stat *info)
 {
-    struct lab_export_file f = {.force = force};
+    if (S_ISREG(info->st_mode))
+        return LAB_OK;
+    if (S_ISDIR(info->st_mode))
+        return lab_fail(LAB_E_IO, "%s: a directory; name a file", path);
+    return lab_fail(LAB_E_IO,
+                    "%s: %s, not a file, and not overwritten; name a file, or "
+                    "write to the standard output with --output -",
+                    path,
+                    S_ISFIFO(info->st_mode)   ? "a pipe"
+                    : S_ISSOCK(info->st_mode) ? "a socket"
+                                              : "a device");
+}
+
+/* Where a file would be, without links: its directory must be there. NULL: no
+ * memory, or no such directory. To be freed with free(). */
+static char *real_place(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real || errno != ENOENT)
+        return real;
+    const char *slash = strrchr(path, '/');
+    struct lab_str s;
+    lab_str_init(&s);
+    if (slash)
+        lab_str_add_bytes(&s, path, (size_t)(slash - path) + 1);
+    else
+        lab_str_add(&s, "./");
+    char *directory = s.failed ? NULL : realpath(lab_str_text(&s), NULL);
+    lab_str_clear(&s);
+    if (directory)
+        lab_str_addf(&s, "%s/%s", directory, slash ? slash + 1 : path);
+    real = directory && !s.failed ? strdup(lab_str_text(&s)) : NULL;
+    free(directory);
+    lab_str_release(&s);
+    return real;
+}
+
+/* Not the database that is read, by whatever name, nor what SQLite keeps beside
+ * it, even where that is not there yet. */
+static enum lab_status check_source(const char *path, const char *db)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    char *to = real_place(path);
+    char *from = real_place(db);
+    struct stat a;
+    struct stat b;
+    bool there = stat(path, &a) == 0;
+    bool same = false;
+    struct lab_str name;
+    lab_str_init(&name);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]) && from; i++) {
+        lab_str_clear(&name);
+        lab_str_addf(&name, "%s%s", from, ends[i]);
+        same |= to && strcmp(lab_str_text(&name), to) == 0;
+        same |= there && stat(lab_str_text(&name), &b) == 0 &&
+                a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    }
+    bool failed = name.failed;
+    lab_str_release(&name);
+    free(to);
+    free(from);
+    if (failed)
+        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    if (same)
+        return lab_fail(LAB_E_IO,
+                        "%s: the database that is read, or a part of it: never "
+                        "overwritten; choose another name",
+                        path);
+    return LAB_OK;
+}
+
+static enum lab_status check_place(const char *path, const char *db, bool force,
+                                   mode_t *mode)
+{
     struct stat info;
     bool there = stat(path, &info) == 0;
-    if (there && S_ISDIR(info.st_mode))
-        return lab_fail(LAB_E_IO, "%s: a directory; name a file", path);
-    if (there && !force)
-        return taken(path);
-    enum lab_status st = name_temporary(&f, path);
+    enum lab_status st = there ? check_kind(path, &info) : LAB_OK;
+    if (st == LAB_OK && db)
+        st = check_source(path, db);
+    if (st == LAB_OK && there && !force)
+        st = taken(path);
+    mode_t mask = umask(0); /* mkstemp's files are for their owner alone */
+    umask(mask);
+    *mode = there ? info.st_mode & 0777 : 0666 & ~mask;
+    return st;
+}
+
+enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
+                                const char *db, bool stream, bool force)
+{
+    struct lab_export_file f = {.force = force};
+    mode_t mode;
+    enum lab_status st = check_place(path, db, force, &mode);
+    if (st)
+        return st;
+    st = name_temporary(&f, path);
     if (st) {
         forget(&f);
         return st;
@@ -151,9 +240,7 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
         forget(&f);
         return st;
     }
-    mode_t mask = umask(0); /* mkstemp's files are for their owner alone */
-    umask(mask);
-    fchmod(fd, there ? info.st_mode & 0777 : 0666 & ~mask);
+    fchmod(fd, mode);
     if (stream) {
         f.stream = fdopen(fd, "w");
         if (!f.stream) {
@@ -173,7 +260,12 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
 static enum lab_status give_place(const struct lab_export_file *f)
 {
     int rc = 0;
+    struct stat info;
     if (f->force) {
+        enum lab_status st =
+            stat(f->path, &info) == 0 ? check_kind(f->path, &info) : LAB_OK;
+        if (st)
+            return st;
         rc = rename(f->temporary, f->path);
     } else {
         rc = renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path,

@@ -205,12 +205,80 @@ static void nothing_is_overwritten(void **state)
         profile(db, "export 1 --format csv --output - @ >/dev/full"), 3);
 }
 
+/* Exports to `name` with --force: refused with `word`, and as it was. */
+static void is_refused(const char *db, const char *name, const char *word)
+{
+    static const char *const formats[] = {"csv", "nsys"};
+    struct stat before;
+    struct stat after;
+    char args[1024];
+    const char *path = sample_path(name);
+    bool there = lstat(path, &before) == 0;
+    for (int i = 0; i < 2; i++) {
+        snprintf(args, sizeof(args),
+                 "export 1 --format %s --output '%s' --force @", formats[i],
+                 path);
+        if (profile(db, args) != 3 || !strstr(errors, word))
+            fail_msg("%s: %s", name, errors);
+        assert_int_equal(lstat(path, &after) == 0, there);
+        if (!there)
+            continue;
+        assert_int_equal(after.st_ino, before.st_ino);
+        assert_int_equal(after.st_mode, before.st_mode);
+    }
+}
+
+static void force_is_for_files_only(void **state)
+{
+    const char *db = sample_path("runs.db");
+    struct lab_export_file file;
+    struct stat info;
+    (void)state;
+    record_gpu_run(db);
+    const char *pipe = sample_path("pipe.db"); /* .db: see files_there() */
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    is_refused(db, "pipe.db", "a pipe");
+    assert_int_equal(symlink("pipe.db", sample_path("link.db")), 0);
+    is_refused(db, "link.db", "a pipe");
+    assert_int_equal(mkdir(sample_path("dir.db"), 0700), 0);
+    is_refused(db, "dir.db", "a directory");
+    assert_int_equal(files_there(), 0);
+    /* a pipe that comes while the file is written */
+    const char *late = sample_path("late.db");
+    assert_int_equal(lab_export_open(&file, late, NULL, true, true), LAB_OK);
+    assert_int_equal(mkfifo(late, 0600), 0);
+    assert_int_equal(lab_export_close(&file, LAB_OK), LAB_E_IO);
+    assert_int_equal(lstat(late, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+}
+
+static void the_database_is_not_overwritten(void **state)
+{
+    static const char *const parts[] = {"runs.db", "runs.db-wal", "runs.db-shm",
+                                        "runs.db-journal"};
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        is_refused(db, parts[i], "database that is read");
+    /* by other names: of the file, and of the way to it */
+    assert_int_equal(link(db, sample_path("hard.db")), 0);
+    is_refused(db, "hard.db", "database that is read");
+    assert_int_equal(symlink("runs.db", sample_path("soft.db")), 0);
+    is_refused(db, "soft.db", "database that is read");
+    is_refused(sample_path("soft.db"), "runs.db-wal", "database that is read");
+    assert_int_equal(symlink(".", sample_path("way.db")), 0);
+    is_refused(db, "way.db/runs.db-wal", "database that is read");
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 1);
+    assert_int_equal(files_there(), 0);
+}
+
 static void half_a_file_never_shows(void **state)
 {
     struct lab_export_file file;
     const char *path = sample_path("half");
     (void)state;
-    assert_int_equal(lab_export_open(&file, path, true, false), LAB_OK);
+    assert_int_equal(lab_export_open(&file, path, NULL, true, false), LAB_OK);
     fputs("half", file.stream);
     fflush(file.stream);
     assert_int_equal(access(path, F_OK), -1);
@@ -218,7 +286,7 @@ static void half_a_file_never_shows(void **state)
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(files_there(), 0);
     /* somebody else makes the file in the meantime */
-    assert_int_equal(lab_export_open(&file, path, true, false), LAB_OK);
+    assert_int_equal(lab_export_open(&file, path, NULL, true, false), LAB_OK);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fclose(f);
@@ -264,6 +332,9 @@ int main(void)
         cmocka_unit_test_teardown(csv_holds_no_formula, export_cleanup),
         cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
         cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),
+        cmocka_unit_test_teardown(force_is_for_files_only, export_cleanup),
+        cmocka_unit_test_teardown(the_database_is_not_overwritten,
+                                  export_cleanup),
         cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two, export_cleanup),
     };

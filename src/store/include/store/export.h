@@ -44,9 +44,12 @@ enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
                                 int64_t run);
 
 /* `stream` false: only a name is made, for a database. Without `force` a file
- * that is there is an error, now and at the end. */
+ * that is there is an error, now and at the end. With it only a file is
+ * overwritten: a directory, a device, a pipe and a socket are refused, and so
+ * is the database `db` that is read (NULL: none), under any name, with what
+ * lies beside it (-wal, -shm, -journal). */
 enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
-                                bool stream, bool force);
+                                const char *db, bool stream, bool force);
 /* With `st` LAB_OK the file gets its place; else it is removed. Frees; returns
  * `st` or what went wrong. */
 enum lab_status lab_export_close(struct lab_export_file *file,

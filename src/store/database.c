@@ -82,7 +82,7 @@ bool lab_database_has_log(const char *path)
 /* The file's own header says how long the file must be. SQLite would find out
  * only when it needs a page that is not there, in the middle of a run. With a
  * write-ahead log beside it the newest pages may still be in the log. */
-enum lab_status lab_database_check_length(const char *path)
+enum lab_status lab_database_check_length(const char *path, const char *other)
 {
     unsigned char h[HEADER_BYTES];
     struct stat info;
@@ -96,9 +96,11 @@ enum lab_status lab_database_check_length(const char *path)
     if (n > 0 && (n < sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)) {
         st = lab_fail(LAB_E_DB,
                       "%s: this is not a database of recorded runs (or its "
-                      "beginning is damaged); move it away, or name another "
-                      "file with --db FILE",
-                      path);
+                      "beginning is damaged); %s",
+                      path,
+                      other ? other
+                            : "move it away, or name another file with --db "
+                              "FILE");
         goto out;
     }
     if (n == 0 || lab_database_has_log(path))
@@ -110,13 +112,13 @@ enum lab_status lab_database_check_length(const char *path)
     bool valid = memcmp(h + 24, h + 92, 4) == 0; /* the count is up to date */
     if (valid &&
         (unsigned long long)page * pages > (unsigned long long)info.st_size)
-        st = lab_fail(LAB_E_DB,
-                      "%s: the file is cut short (%lld of %llu bytes): take a "
-                      "copy from elsewhere, save what is left with "
-                      "`sqlite3 FILE .recover`, or name another file with "
-                      "--db FILE",
-                      path, (long long)info.st_size,
-                      (unsigned long long)page * pages);
+        st = lab_fail(
+            LAB_E_DB, "%s: the file is cut short (%lld of %llu bytes): %s",
+            path, (long long)info.st_size, (unsigned long long)page * pages,
+            other ? other
+                  : "take a copy from elsewhere, save what is left "
+                    "with `sqlite3 FILE .recover`, or name another "
+                    "file with --db FILE");
 out:
     fclose(f);
     return st;
@@ -310,7 +312,7 @@ enum lab_status lab_database_open(struct lab_database **out, const char *path,
     if (options && options->busy_timeout_ms > 0)
         db->busy_timeout_ms = options->busy_timeout_ms;
     db->read_only = options && options->read_only;
-    st = lab_database_check_length(path);
+    st = lab_database_check_length(path, NULL);
     if (st == LAB_OK)
         st = db->read_only ? open_for_reading(db) : open_for_writing(db);
     if (st) {

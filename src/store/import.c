@@ -10,9 +10,70 @@
 /* No text or blob of a file may be longer. */
 enum { MOST_BYTES = 16 << 20 };
 
+/* ---- errors ---- */
+
+/* Whether the error's text begins with the file's name. */
+static bool names_file(const struct lab_import *in)
+{
+    size_t n = strlen(in->path);
+    return strncmp(lab_error(), in->path, n) == 0 && lab_error()[n] == ':';
+}
+
+/* What SQLite's error means where the file is read that is imported: here no
+ * other database helps, another file does. */
+static const char *remedy(int rc)
+{
+    switch (rc) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "another program holds it locked; wait for that program or end "
+               "it";
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return "it or its directory cannot be opened; check the rights";
+    case SQLITE_IOERR:
+        return "the disk refused; check it";
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+        return "its rows are not what a recording writes: refused";
+    default:
+        return "the file is damaged; take another copy of it";
+    }
+}
+
+/* The connection's last error, as one of the file: lab_database_error() speaks
+ * of the database that is written. */
+static enum lab_status blame_file(const struct lab_import *in,
+                                  enum lab_status st)
+{
+    if (st != LAB_E_DB || names_file(in))
+        return st;
+    sqlite3 *sql = in->db->sql;
+    int rc = sqlite3_extended_errcode(sql) & 0xFF;
+    int sys = sqlite3_system_errno(sql);
+    bool by_system = sys && (rc == SQLITE_CANTOPEN || rc == SQLITE_IOERR);
+    return lab_fail(st, "%s: %.300s: %s", in->path,
+                    by_system ? strerror(sys) : sqlite3_errmsg(sql),
+                    remedy(rc));
+}
+
+/* While rows are written only their own faults are the file's. */
+static enum lab_status blame_rows(const struct lab_import *in,
+                                  enum lab_status st)
+{
+    int rc = sqlite3_extended_errcode(in->db->sql) & 0xFF;
+    bool rows =
+        rc == SQLITE_CONSTRAINT || rc == SQLITE_MISMATCH || rc == SQLITE_TOOBIG;
+    return rows ? blame_file(in, st) : st;
+}
+
 /* ---- the file ---- */
 
-static enum lab_status attach_as(struct lab_import *in, const char *query)
+static enum lab_status attach_as(struct lab_import *in, const char *query,
+                                 int *rc)
 {
     struct lab_str uri;
     sqlite3_stmt *stmt;
@@ -20,6 +81,7 @@ static enum lab_status attach_as(struct lab_import *in, const char *query)
     lab_str_init(&uri);
     lab_database_uri(&uri, in->path, query);
     enum lab_status st = LAB_OK;
+    *rc = SQLITE_OK;
     if (uri.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for a path");
     if (st == LAB_OK)
@@ -29,12 +91,14 @@ static enum lab_status attach_as(struct lab_import *in, const char *query)
         st = lab_query_end(in->db, stmt, sqlite3_step(stmt));
     }
     lab_str_release(&uri);
-    if (st)
+    if (st == LAB_OK)
+        st = lab_database_int(in->db, "SELECT count(*) FROM src.sqlite_master",
+                              0, &ignored);
+    if (st == LAB_OK)
         return st;
-    st = lab_database_int(in->db, "SELECT count(*) FROM src.sqlite_master", 0,
-                          &ignored);
-    if (st)
-        sqlite3_exec(in->db->sql, "DETACH src", NULL, NULL, NULL);
+    *rc = sqlite3_extended_errcode(in->db->sql) & 0xFF;
+    st = blame_file(in, st); /* before anything else runs */
+    sqlite3_exec(in->db->sql, "DETACH src", NULL, NULL, NULL);
     return st;
 }
 
@@ -42,11 +106,11 @@ static enum lab_status attach_as(struct lab_import *in, const char *query)
  * connect_for_reading(). */
 static enum lab_status attach(struct lab_import *in)
 {
-    enum lab_status st = attach_as(in, "?mode=ro");
-    int rc = sqlite3_errcode(in->db->sql) & 0xFF;
+    int rc;
+    enum lab_status st = attach_as(in, "?mode=ro", &rc);
     if (st && (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) &&
         !lab_database_has_log(in->path))
-        st = attach_as(in, "?mode=ro&immutable=1");
+        st = attach_as(in, "?mode=ro&immutable=1", &rc);
     return st;
 }
 
@@ -60,7 +124,7 @@ static enum lab_status check_file(const struct lab_import *in)
         return lab_fail(LAB_E_DB, "%s: not a file", in->path);
     if (info.st_size == 0)
         return lab_fail(LAB_E_DB, "%s: the file is empty", in->path);
-    return lab_database_check_length(in->path);
+    return lab_database_check_length(in->path, "take another copy of it");
 }
 
 static enum lab_status check_structure(struct lab_import *in)
@@ -192,24 +256,27 @@ static enum lab_status import_all(struct lab_import *in,
         st = find_kind(in);
     if (st == LAB_OK)
         st = lab_import_check_tables(in);
-    if (st == LAB_OK)
-        st = lab_import_exec(
-            in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new "
-                "INTEGER NOT NULL);"
-                "CREATE TEMP TABLE string_map (id INTEGER PRIMARY KEY, new "
-                "INTEGER)");
+    if (st)
+        return blame_file(in, st); /* until here it is only read */
+    st = lab_import_exec(
+        in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL);"
+            "CREATE TEMP TABLE string_map (id INTEGER PRIMARY KEY, new "
+            "INTEGER)");
     if (st == LAB_OK)
         st = in->nsys ? lab_import_nsys_run(in) : lab_import_own_runs(in);
     if (st == LAB_OK)
         st = copy_rows(in);
-    return st ? st : lab_import_report_load(report, in);
+    if (st)
+        return blame_rows(in, st);
+    return lab_import_report_load(report, in);
 }
 
 /* The error's text names the database that is written; the file comes first. */
 static enum lab_status name_file(const struct lab_import *in,
                                  enum lab_status st)
 {
-    if (strncmp(lab_error(), in->path, strlen(in->path)) == 0)
+    if (names_file(in))
         return st;
     return lab_fail_context(st, "%s", in->path);
 }

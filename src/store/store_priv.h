@@ -42,8 +42,9 @@ enum lab_status lab_database_int(struct lab_database *db, const char *sql,
 void lab_database_uri(struct lab_str *uri, const char *path, const char *query);
 /* Whether a write-ahead log with something in it lies beside the file. */
 bool lab_database_has_log(const char *path);
-/* Whether the file begins like a database and is as long as it says. */
-enum lab_status lab_database_check_length(const char *path);
+/* Whether the file begins like a database and is as long as it says. `other`
+ * is what can be done else; NULL: what can be done about a --db. */
+enum lab_status lab_database_check_length(const char *path, const char *other);
 /* Undoes an open transaction; keeps this thread's error text. */
 void lab_database_rollback(struct lab_database *db);
 

@@ -78,10 +78,63 @@ static void nothing_is_told_before_it_is_certain(void **state)
     lab_database_close(db);
 }
 
+/* ---- whose fault it is ---- */
+
+static void check_blame(const char *here, const char *theirs, const char *word)
+{
+    enum lab_status st = import(here, theirs, NULL, NULL);
+    if (st != LAB_E_DB || strncmp(lab_error(), theirs, strlen(theirs)) != 0 ||
+        !strstr(lab_error(), word) || strstr(lab_error(), here) ||
+        strstr(lab_error(), "--db"))
+        fail_msg("%d, %s", (int)st, lab_error());
+}
+
+/* The database that is written is whole: nobody is to save it. */
+static void faults_of_the_file_are_told_as_its_own(void **state)
+{
+    static const struct {
+        const char *change;
+        const char *word;
+    } bad[] = {
+        {"UPDATE sqlite_master SET sql = 'CREATE TABLE loss (' WHERE name = "
+         "'loss'",
+         "malformed database schema"},
+        {"UPDATE sqlite_master SET rootpage = 99999 WHERE name = 'loss'",
+         "damaged"},
+        {"UPDATE sqlite_master SET sql = 'CREATE INDEX nothing ON nowhere (x)' "
+         "WHERE type = 'index' AND sql IS NOT NULL",
+         "malformed database schema"},
+        {"ALTER TABLE step RENAME TO s; CREATE TABLE step AS SELECT * FROM s; "
+         "INSERT INTO step SELECT * FROM s; DROP TABLE s",
+         "UNIQUE"},
+    };
+    const char *here = sample_path("here.db");
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char name[32];
+        char sql[600];
+        snprintf(name, sizeof(name), "bad%d.db", (int)i);
+        const char *theirs = sample_path(name);
+        assert_int_equal(sample_run(theirs, 1, 2, NULL), LAB_OK);
+        snprintf(sql, sizeof(sql), "PRAGMA writable_schema = 1; %s",
+                 bad[i].change);
+        sample_sql(theirs, sql);
+        check_blame(here, theirs, bad[i].word);
+    }
+    const char *cut = sample_path("cut.db");
+    assert_int_equal(sample_run(cut, 1, 2, NULL), LAB_OK);
+    assert_int_equal(truncate(cut, 20000), 0);
+    check_blame(here, cut, "cut short");
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(far_places_cost_no_more_than_near_ones,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(faults_of_the_file_are_told_as_its_own,
                                   import_cleanup),
         cmocka_unit_test_teardown(nothing_is_told_before_it_is_certain,
                                   import_cleanup),

@@ -305,7 +305,9 @@ enum lab_status lab_import_file(struct lab_database *db, const char *path,
     sqlite3_exec(db->sql,
                  "DROP TABLE IF EXISTS temp.run_map; DROP TABLE IF EXISTS "
                  "temp.string_map; DROP TABLE IF EXISTS temp.candidate; DROP "
-                 "TABLE IF EXISTS temp.kernel_range; DETACH src",
+                 "TABLE IF EXISTS temp.kernel_range; DROP TABLE IF EXISTS "
+                 "temp.row_map_0; DROP TABLE IF EXISTS temp.row_map_1; DROP "
+                 "TABLE IF EXISTS temp.row_map_2; DETACH src",
                  NULL, NULL, NULL);
     sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, length);
     for (size_t i = 0; i < report.count && st == LAB_OK; i++)

@@ -9,7 +9,7 @@ struct lab_import {
     const char *path;
     const struct lab_import_options *options;
     bool nsys;              /* else one of our own */
-    int64_t rows_before[3]; /* kernel, memcpy, memset: added to theirs */
+    int64_t rows_before[3]; /* kernel, memcpy, memset: theirs come after */
     int64_t epoch_ns;       /* nsys: added to its moments */
 };
 

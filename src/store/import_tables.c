@@ -302,9 +302,62 @@ enum lab_status lab_import_check_tables(struct lab_import *in)
 
 /* ---- copying ---- */
 
-static int64_t before(const struct lab_import *in, char kind)
+/* Which of the row maps a kind's rows are in. */
+static int map_of(char kind)
 {
-    return in->rows_before[kind == 'K' ? 0 : kind == 'C' ? 1 : 2];
+    return kind == 'K' ? 0 : kind == 'C' ? 1 : 2;
+}
+
+/* Theirs are numbered anew without gaps: added to ours a number near the last
+ * one would leave no room for what is recorded next. */
+static enum lab_status map_rows(struct lab_import *in, const struct table *t)
+{
+    int map = map_of(t->row_kind);
+    char sql[400];
+    sqlite3_snprintf(sizeof(sql), sql,
+                     "INSERT OR IGNORE INTO temp.row_map_%d (old, new) SELECT "
+                     "t.%s, %lld + row_number() OVER (ORDER BY t.%s) FROM "
+                     "src.%s AS t CROSS JOIN temp.run_map AS m%s WHERE t.%s IS "
+                     "NOT NULL",
+                     map, in->nsys ? "rowid" : t->row, in->rows_before[map],
+                     in->nsys ? "rowid" : t->row, t->name,
+                     in->nsys ? "" : " ON m.old = t.runId",
+                     in->nsys ? "rowid" : t->row);
+    return lab_import_exec(in, sql);
+}
+
+static enum lab_status map_all_rows(struct lab_import *in, const bool *there)
+{
+    enum lab_status st = lab_import_exec(
+        in, "CREATE TEMP TABLE row_map_0 (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL);"
+            "CREATE TEMP TABLE row_map_1 (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL);"
+            "CREATE TEMP TABLE row_map_2 (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL)");
+    for (int i = 0; i < TABLES && st == LAB_OK; i++)
+        if (there[i] && tables[i].row && !tables[i].own)
+            st = map_rows(in, &tables[i]);
+    return st;
+}
+
+/* A row's new number. A step's first and last kernel are the ends of a range,
+ * and need not be there themselves. */
+static void add_row(struct lab_str *from, char kind, const char *column)
+{
+    bool first = strcmp(column, "kernelRowFirst") == 0;
+    bool last = strcmp(column, "kernelRowLast") == 0;
+    lab_str_addf(from,
+                 "(SELECT x.new FROM temp.row_map_%d AS x WHERE x.old %s "
+                 "t.\"%s\"%s)",
+                 map_of(kind),
+                 first  ? ">="
+                 : last ? "<="
+                        : "=",
+                 column,
+                 first  ? " ORDER BY x.old LIMIT 1"
+                 : last ? " ORDER BY x.old DESC LIMIT 1"
+                        : "");
 }
 
 static void add_value(struct lab_str *from, const struct lab_import *in,
@@ -316,8 +369,7 @@ static void add_value(struct lab_str *from, const struct lab_import *in,
                      "t.\"%s\")",
                      column);
     else if (kind == 'K' || kind == 'C' || kind == 'S')
-        lab_str_addf(from, "t.\"%s\" + %lld", column,
-                     (long long)before(in, kind));
+        add_row(from, kind, column);
     else if (kind == 'm' && in->nsys)
         lab_str_addf(from, "t.\"%s\" + %lld", column, (long long)in->epoch_ns);
     else
@@ -336,8 +388,7 @@ static enum lab_status list_values(struct lab_import *in, const struct table *t,
     lab_str_add(from, "m.new");
     if (t->row) {
         lab_str_addf(to, ", %s", t->row);
-        lab_str_addf(from, ", t.%s + %lld", in->nsys ? "rowid" : t->row,
-                     (long long)before(in, t->row_kind));
+        lab_str_add(from, ", r.new");
     }
     while (st == LAB_OK && (columns = next_column(columns, &kind, column))) {
         st = lab_import_column(in, t->name, column, &there);
@@ -365,6 +416,10 @@ static enum lab_status copy_table(struct lab_import *in, const struct table *t)
                      "CROSS JOIN temp.run_map AS m%s",
                      t->name, lab_str_text(&to), lab_str_text(&from), t->name,
                      in->nsys ? "" : " ON m.old = t.runId");
+        if (t->row)
+            lab_str_addf(&sql,
+                         " CROSS JOIN temp.row_map_%d AS r ON r.old = t.%s",
+                         map_of(t->row_kind), in->nsys ? "rowid" : t->row);
         if (sql.failed || to.failed || from.failed)
             st = lab_fail(LAB_E_NOMEM, "no memory for a query");
         else
@@ -432,6 +487,8 @@ enum lab_status lab_import_copy_tables(struct lab_import *in)
             st = lab_import_has_table(in, tables[i].name, &there[i]);
     if (st == LAB_OK)
         st = map_names(in, there);
+    if (st == LAB_OK)
+        st = map_all_rows(in, there);
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
         if (there[i])
             st = copy_table(in, &tables[i]);

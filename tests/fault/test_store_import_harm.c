@@ -129,12 +129,64 @@ static void faults_of_the_file_are_told_as_its_own(void **state)
     assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
 }
 
+/* ---- numbers of rows ---- */
+
+/* A file whose last kernel has the highest number there is: a few of those
+ * would leave no number for a kernel here. */
+static void high_numbers_do_not_come_along(void **state)
+{
+    const char *here = sample_path("here.db");
+    struct seen s;
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "high%d.db", i);
+        const char *theirs = sample_path(name);
+        assert_int_equal(sample_run(theirs, 2, 2, NULL), LAB_OK);
+        sample_sql(theirs,
+                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET kernelRow = "
+                   "0x1FFFFFFFFFFFFF WHERE kernelRow = 8;"
+                   "UPDATE op_kernel SET kernelRow = 0x1FFFFFFFFFFFFF WHERE "
+                   "kernelRow = 8;"
+                   "UPDATE step SET kernelRowLast = 0x1FFFFFFFFFFFFF WHERE "
+                   "kernelRowLast = 8;"
+                   /* a kernel of a step that nobody recorded */
+                   "INSERT INTO op_kernel (kernelRow, runId, stepExec) VALUES "
+                   "(0x1FFFFFFFFFFFF0, 1, 1)");
+        assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+        assert_int_equal(s.kernels, 8);
+    }
+    assert_int_equal(sample_int(here, "SELECT max(kernelRow) FROM "
+                                      "CUPTI_ACTIVITY_KIND_KERNEL"),
+                     2 + 3 * 8);
+    assert_int_equal(sample_int(here, "SELECT max(kernelRow) FROM op_kernel"),
+                     2 + 3 * 8);
+    assert_int_equal(sample_int(here, "SELECT max(kernelRowLast) FROM step"),
+                     2 + 3 * 8);
+    /* each step still has its two kernels, by its range */
+    assert_int_equal(
+        sample_int(here, "SELECT count(*) FROM step AS s JOIN op_kernel AS o "
+                         "ON o.kernelRow BETWEEN s.kernelRowFirst AND "
+                         "s.kernelRowLast AND o.stepExec = s.exec AND o.runId "
+                         "= s.runId JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON "
+                         "k.kernelRow = o.kernelRow AND k.runId = s.runId"),
+        2 + 3 * 8);
+    /* and what is recorded next has room */
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_int_equal(sample_int(here, "SELECT kernelRowFirst FROM run WHERE id "
+                                      "= 5"),
+                     2 + 3 * 8 + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(far_places_cost_no_more_than_near_ones,
                                   import_cleanup),
         cmocka_unit_test_teardown(faults_of_the_file_are_told_as_its_own,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(high_numbers_do_not_come_along,
                                   import_cleanup),
         cmocka_unit_test_teardown(nothing_is_told_before_it_is_certain,
                                   import_cleanup),

@@ -24,6 +24,8 @@ record() {
 }
 
 rm -f "$file" "$file-wal" "$file-shm"
+# What the GPU can do at best: the roofs of its runs.
+"$program" profile ceilings --backend cuda --db "$file"
 "$program" lesson list --json |
     sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*/\1/p' |
     while read -r lesson; do

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "cmd.h"
 #include "store/delete.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_print.h"
+#include "runs_model.h"
 #include "store/compare.h"
 #include "text_table.h"
 
@@ -25,6 +27,7 @@ enum {
     KEY_COLOR,
     KEY_FAIL_ABOVE,
     KEY_REMOVE,
+    KEY_RECORDED,
     KEY_FORMAT,
     KEY_OUTPUT,
     KEY_FORCE,
@@ -97,6 +100,8 @@ static const struct argp_option argp_options[] = {
      "import, merge: only say what would be copied", 0},
     {"backend", KEY_BACKEND, "BACKEND", 0, "ceilings: auto, cpu or cuda", 0},
     {"device", KEY_DEVICE, "N", 0, "ceilings: which GPU, from 0", 0},
+    {"recorded", KEY_RECORDED, NULL, 0,
+     "The runs that ship with the program instead of your own: only read", 0},
     {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -179,6 +184,9 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REMOVE:
         o->remove = true;
+        return 0;
+    case KEY_RECORDED:
+        o->recorded = true;
         return 0;
     case KEY_LABEL:
         o->label = arg;
@@ -478,7 +486,15 @@ int lab_cmd_profile(int argc, char **argv)
     o.ascii |= !lab_table_locale_is_utf8();
     lab_str_init(&path);
     st = find_command(&o, &command);
-    if (st == LAB_OK && o.db)
+    if (st == LAB_OK && o.recorded && (o.db || command->writes))
+        st =
+            lab_fail(LAB_E_USAGE,
+                     "--recorded only reads the runs that ship with the "
+                     "program, and takes no --db; `profile import` brings them "
+                     "into a database of yours");
+    if (st == LAB_OK && o.recorded)
+        st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    else if (st == LAB_OK && o.db)
         lab_str_add(&path, o.db);
     else if (st == LAB_OK)
         st = lab_database_default_path(&path);

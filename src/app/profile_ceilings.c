@@ -38,8 +38,9 @@ static enum lab_status open_backend(const struct lab_profile_options *o,
     bool any = !o->backend || strcmp(o->backend, "auto") == 0;
     if (!any)
         return lab_backend_open(out, o->backend, o->device);
-    if (lab_backend_open(out, "cuda", o->device) == LAB_OK)
-        return LAB_OK;
+    enum lab_status st = lab_backend_open(out, "cuda", o->device);
+    if (st == LAB_OK || o->device > 0) /* which GPU was asked for by number */
+        return st;
     return lab_backend_open(out, "cpu", 0);
 }
 

@@ -20,6 +20,7 @@ struct lab_profile_options {
     const char *table;   /* export as CSV */
     bool force;          /* export: overwrite */
     bool remove;         /* baseline */
+    bool recorded;       /* the runs that ship with the program */
     bool dry_run;        /* import, merge */
     const char *label;   /* import, merge: whose runs they are */
     int64_t iteration;   /* timeline; LAB_UNKNOWN: not said */

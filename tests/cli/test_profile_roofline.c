@@ -263,6 +263,9 @@ static void wrong_usage_is_refused(void **state)
             fail_msg("%s: exit %d, %s", cases[i].args, status, errors);
         assert_string_equal(output, "");
     }
+    /* a GPU that is not there is not replaced by another device */
+    assert_int_not_equal(profile(db, "ceilings --device 99 @"), 0);
+    assert_string_equal(output, "");
 }
 
 static void whatever_a_file_holds_is_only_shown(void **state)

@@ -14,8 +14,7 @@ _lapenna_lab() {
     local options='--backend --device --precision --variant --batch
         --iterations --iteration --epochs --seed --data --sample --prompt
         --temperature --top-k --near --counters --db --sort --limit
-        --reverse --fail-above --remove --recorded --format --output --force
-        --table
+        --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run
         --json --plain --ascii --color --no-mouse --no-graph
         --npy --tensors --help --usage

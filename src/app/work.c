@@ -14,6 +14,11 @@ static enum lab_status open_lesson(struct lab_work *w, const char *name)
     if (!st)
         st = lab_lesson_load(&w->lesson, lab_str_text(&path));
     lab_str_release(&path);
+    if (!st && w->lesson->kind == LAB_LESSON_LAB)
+        st = lab_fail(LAB_E_USAGE,
+                      "%s is a lab and has no network to walk: `lapenna-lab "
+                      "lab %s`",
+                      name, w->lesson->id);
     if (st)
         return st;
     w->spec = w->lesson->spec; /* a view: the lesson owns what it names */

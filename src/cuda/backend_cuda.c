@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
+#include "labs/cuda_rungs.h"
 
 /* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers
  * have as much for themselves: some call cuBLAS while they use theirs. */
@@ -346,6 +347,12 @@ static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
     return st ? st : lab_cuda_ceiling(&of(be)->exec, ceiling, out);
 }
 
+static const struct lab_rung *cuda_rung(struct lab_backend *be, int i)
+{
+    (void)be;
+    return i >= 0 && i < lab_cuda_rung_count ? &lab_cuda_rungs[i] : NULL;
+}
+
 const struct lab_backend_ops lab_backend_cuda = {
     .name = "cuda",
     .open = cuda_open,
@@ -363,4 +370,5 @@ const struct lab_backend_ops lab_backend_cuda = {
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,
     .ceiling = cuda_ceiling,
+    .rung = cuda_rung,
 };

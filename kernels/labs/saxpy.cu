@@ -30,9 +30,10 @@ enum lab_status lab_saxpy_stride(const struct lab_call *call)
     int64_t n = call->out[0].count;
     unsigned most = static_cast<unsigned>(call->exec->sm_count * blocks_each);
     unsigned blocks = lab_blocks(n);
-    saxpy_stride < <<blocks && blocks<most ? blocks : most, LAB_BLOCK, 0,
-                                      lab_stream(call)>>>(
-                       lab_out(call, 0), lab_in(call, 0), LAB_SAXPY_A, n);
+    if (blocks == 0 || blocks > most)
+        blocks = most;
+    saxpy_stride<<<blocks, LAB_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), LAB_SAXPY_A, n);
     return lab_launched("saxpy_stride");
 }
 

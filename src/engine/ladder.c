@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "engine/ceiling.h"
@@ -20,7 +21,7 @@ static const struct lab_ladder ladders[LADDERS] = {
                    "1024,8192,8191x8193"},
     [REDUCTION] = {"reduction", "the sum of a vector", "N", 1, false,
                    "100000,4000000", "1000000,67108864"},
-    [GEMM] = {"gemm", "C = A B in fp32", "MxNxK", 3, true, "128,256,500",
+    [GEMM] = {"gemm", "C = A B", "MxNxK", 3, true, "128,256,500",
               "1024,2048,4096,6000"},
 };
 
@@ -259,6 +260,10 @@ void lab_ladder_measure(struct lab_backend *be, struct lab_ladder_machine *out)
         out->copy_bytes_s = r.median;
     if (!lab_backend_ceiling(be, LAB_CEILING_FP32, &r))
         out->fp32_flops = r.median;
-    out->flush_bytes = out->info.l2_bytes > 0 ? (size_t)out->info.l2_bytes
-                                              : (size_t)HOST_FLUSH * MIB;
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    out->flush_bytes = (size_t)HOST_FLUSH * MIB;
+    if (!be->host_memory && out->info.l2_bytes > 0)
+        out->flush_bytes = (size_t)out->info.l2_bytes;
+    else if (be->host_memory && cache > (long)HOST_FLUSH * MIB)
+        out->flush_bytes = (size_t)cache;
 }

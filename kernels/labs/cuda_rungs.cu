@@ -48,6 +48,9 @@ extern const struct lab_rung lab_cuda_rungs[] = {
     RUNG("transpose", "transpose", "rows", lab_transpose_rows,
          "four rows a thread: four loads on their way at once", 1, 0, 0, 0, 0,
          0, false),
+    RUNG("transpose", "transpose", "large", lab_transpose_large,
+         "tiles of 64 x 64: eight loads a thread, lines of 256 bytes", 1, 0, 0,
+         0, 0, 0, false),
 
     RUNG("reduction", "reduction", "atomic", lab_sum_atomic,
          "every thread adds to one address", 1, 0, 0, 0, 0, 0, false),
@@ -59,6 +62,9 @@ extern const struct lab_rung lab_cuda_rungs[] = {
          0, false),
     RUNG("reduction", "reduction", "fours", lab_sum_fours, "16 bytes a load", 1,
          0, 0, 0, 0, 0, false),
+    RUNG("reduction", "reduction", "several", lab_sum_several,
+         "four loads of 16 bytes on their way at once", 1, 0, 0, 0, 0, 0,
+         false),
 
     /* 32 lines of A and one of B; a step is 2 loads, the multiply-add and the
      * loop's share. */
@@ -77,7 +83,7 @@ extern const struct lab_rung lab_cuda_rungs[] = {
          8.0 / 64, 1 + 4.0 / 64, 0, false),
     GEMM(double, double, "two buffers: the next stage comes meanwhile", 0, 128,
          128, 8.0 / 64, 1 + 4.0 / 64, 0, false),
-    GEMM(wide, wide, "128 x 256 a block, 8 x 16 a thread", 0, 128, 256,
+    GEMM(wide, wide, "8 x 16 a thread: fewer reads a multiply-add", 0, 128, 128,
          12.0 / 128, 1 + 6.0 / 128, 0, false),
     {"gemm",
      "cublas",

@@ -11,8 +11,9 @@ lab_kernel_fn lab_add_plain, lab_add_fours;
 lab_kernel_fn lab_saxpy_one_block, lab_saxpy_plain, lab_saxpy_stride,
     lab_saxpy_fours;
 lab_kernel_fn lab_transpose_plain, lab_transpose_tile, lab_transpose_padded,
-    lab_transpose_rows;
-lab_kernel_fn lab_sum_atomic, lab_sum_tree, lab_sum_shuffle, lab_sum_fours;
+    lab_transpose_rows, lab_transpose_large;
+lab_kernel_fn lab_sum_atomic, lab_sum_tree, lab_sum_shuffle, lab_sum_fours,
+    lab_sum_several;
 
 extern const struct lab_rung lab_cuda_rungs[];
 extern const int lab_cuda_rung_count;

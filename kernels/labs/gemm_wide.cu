@@ -1,15 +1,16 @@
-/* kernels/labs/gemm_wide.cu -- a tile of 128 x 256, and 128 sums a thread.
+/* kernels/labs/gemm_wide.cu -- 128 sums a thread.
  *
  * The idea: the larger the tile of a thread, the fewer reads for each
  * multiply-add: 8 x 16 elements take 6 loads for 128 multiply-adds, 8 x 8 took
- * 4 for 64. The price is registers: one block a multiprocessor, 8 warps, and
- * nobody else hides the waiting. Two buffers as in gemm_double.cu. */
+ * 4 for 64. The price is registers: 128 threads make the tile of 128 x 128, two
+ * such blocks fill a multiprocessor, and 8 warps are all there are to hide the
+ * waiting. Two buffers as in gemm_double.cu. */
 #include "labs/gemm_warp.cuh"
 
-typedef gemm_shape<128, 256, 8, 64, 64> SHAPE;
+typedef gemm_shape<128, 128, 8, 64, 64> SHAPE;
 
 template <bool FOURS>
-static __global__ void __launch_bounds__(SHAPE::THREADS, 1)
+static __global__ void __launch_bounds__(SHAPE::THREADS, 2)
     gemm_wide(float *c, const float *a, const float *b, int64_t M, int64_t N,
               int64_t K)
 {

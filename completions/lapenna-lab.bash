@@ -15,13 +15,14 @@ _lapenna_lab() {
         --iterations --epochs --seed --data --sample --prompt --temperature
         --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --format --output --force --table
-        --label --dry-run
+        --label --dry-run --sizes --variants --repeat --predict
         --json --plain --ascii --color --no-mouse --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
-    takes+='|--sample|--prompt|--temperature|--top-k)'
+    takes+='|--sample|--prompt|--temperature|--top-k|--sizes|--variants'
+    takes+='|--repeat|--predict)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -49,7 +50,8 @@ _lapenna_lab() {
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
-        --limit | --near | --fail-above | --label)
+        --limit | --near | --fail-above | --label | --sizes | --variants | \
+        --repeat | --predict)
         return
         ;;
     esac
@@ -77,9 +79,10 @@ _lapenna_lab() {
     local files=yes
     case $command:$sub in
     :)
-        words="lesson step run profile doctor
+        words="lesson step run lab profile doctor
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
+    lab:) words='vector_add saxpy transpose reduction gemm' ;;
     lesson:) words='list show lint' files='' ;;
     profile:) words='list show kernels compare baseline export import
         merge delete' files='' ;;

@@ -61,7 +61,7 @@ struct lab_ceiling_times {
     int64_t size; /* bytes copied, or the side of the square matrices */
 };
 
-struct lab_rung; /* kernels/labs/rung.h */
+struct lab_rung;    /* kernels/labs/rung.h */
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
 struct lab_backend_ops {

@@ -24,22 +24,18 @@ run profile show last --json
 expect_exit 0
 expect_json 'len(of("step")) >= 8'
 
-for lab in vector_add saxpy transpose reduction; do
-    run lab "$lab" --backend cpu --sizes 1001 --repeat 20
-    expect_exit 0
-    expect_no_escape
-    expect_stdout 'of ceiling'
-done
-run lab lab-saxpy --backend cpu --sizes 500 --ascii
+run lab lab-transpose --backend cpu --sizes 33x7 --repeat 20 --ascii
 expect_exit 0
+expect_no_escape
 expect_ascii
+expect_stdout 'of ceiling'
 
 # Predictions stand beside the result.
 run lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json
 expect_exit 0
 expect_json 'of("lab_row")[0]["rate_predicted"] == 12.5e9' \
     'of("lab_row")[1]["rate_predicted"] is None'
-run lab saxpy --backend cpu --sizes 1000 --predict plain=12.5
+run lab reduction --backend cpu --sizes 1000 --repeat 20 --predict plain=12.5
 expect_stdout 'you said'
 for wrong in nobody=3 plain plain= plain=-1 plain=nan plain=1x ask; do
     run lab saxpy --backend cpu --sizes 1000 --predict "$wrong"
@@ -86,6 +82,9 @@ expect_exit 2
 expect_stderr 'lapenna-lab lab'
 run lab-gemm --plain
 expect_exit 2
+run lab-gemm
+expect_exit 2
+expect_stderr 'lapenna-lab lab'
 run lab mlp-digits
 expect_exit 2
 expect_stderr 'lapenna-lab run'

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "store/compare.h"
 #include "store/query.h"
+#include "store/timeline.h"
 #include "trace/intern.h"
 
 enum { PER_STEP = 2, STEPS = 30, NAMES = 8, REPEATS = 5 };
@@ -230,6 +231,33 @@ static enum lab_status compare(struct bench *b, struct lab_database *db)
     return st;
 }
 
+static bool count_pass(void *user, const struct lab_iteration_row *row)
+{
+    (void)row;
+    ((struct bench *)user)->rows++;
+    return true;
+}
+
+static enum lab_status iterations(struct bench *b, struct lab_database *db)
+{
+    return lab_query_iterations(db, b->run, count_pass, b);
+}
+
+/* The last one, as the screen opens. */
+static enum lab_status timeline(struct bench *b, struct lab_database *db)
+{
+    struct lab_iteration_row of;
+    struct lab_timeline *t;
+    enum lab_status st = lab_query_iteration(db, b->run, LAB_UNKNOWN, &of);
+    if (st == LAB_OK)
+        st = lab_timeline_load(&t, db, b->run, &of, NULL);
+    if (st == LAB_OK) {
+        b->rows += t->count;
+        lab_timeline_free(t);
+    }
+    return st;
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a;
@@ -298,6 +326,8 @@ static enum lab_status measure_all(struct bench *b)
         {"kernels of a step, by time", filter_step_sorted},
         {"kernels of an iteration", filter_iteration},
         {"compare two runs", compare},
+        {"iterations of a run", iterations},
+        {"timeline of an iteration", timeline},
     };
     enum lab_status st = LAB_OK;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && st == LAB_OK; i++)

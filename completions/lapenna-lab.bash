@@ -12,17 +12,19 @@ _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
     local options='--backend --device --precision --variant --batch
-        --iterations --epochs --seed --data --sample --prompt --temperature
-        --top-k --near --counters --db --sort --limit
-        --reverse --fail-above --remove --format --output --force --table
+        --iterations --iteration --epochs --seed --data --sample --prompt
+        --temperature --top-k --near --counters --db --sort --limit
+        --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run --sizes --variants --repeat --predict
-        --json --plain --ascii --color --no-mouse --help --usage
+        --json --plain --ascii --color --no-mouse --no-graph
+        --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
+    takes+='|--iteration'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
-    takes+='|--sample|--prompt|--temperature|--top-k|--sizes|--variants'
-    takes+='|--repeat|--predict)'
+    takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors'
+    takes+='|--sizes|--variants|--repeat|--predict)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -43,15 +45,15 @@ _lapenna_lab() {
         ;;
     --format) words='csv jsonl trace nsys html' ;;
     --table) words='all steps kernels losses' ;;
-    --data | --db | --output)
+    --data | --db | --output | --npy)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
         return
         ;;
     --device | --variant | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
-        --limit | --near | --fail-above | --label | --sizes | --variants | \
-        --repeat | --predict)
+        --limit | --iteration | --near | --fail-above | --label | \
+        --tensors | --sizes | --variants | --repeat | --predict)
         return
         ;;
     esac
@@ -84,14 +86,14 @@ _lapenna_lab() {
         ;;
     lab:) words='vector_add saxpy transpose reduction gemm' ;;
     lesson:) words='list show lint' files='' ;;
-    profile:) words='list show kernels compare baseline export import
-        merge delete' files='' ;;
+    profile:) words='list show kernels timeline ceilings roofline compare
+        baseline export import merge delete' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
     lesson:lint | profile:import | profile:merge) ;;
-    profile:show | profile:kernels | profile:compare | \
-        profile:export | profile:delete)
+    profile:show | profile:kernels | profile:timeline | profile:roofline | \
+        profile:compare | profile:export | profile:delete)
         words="$(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;

@@ -6,7 +6,9 @@
  * the projections: scaled_dot_attention.cu, attention_cublas.cu and
  * attention_fused.cu. */
 #include "attention_cuda.cuh"
+#include "columns.cuh"
 #include "dense_cuda.cuh"
+#include "vector.cuh"
 
 /* y[r,m] += b[m]: 8 bytes an element. */
 static __global__ void attention_add_bias(float *y, const float *b,
@@ -59,26 +61,17 @@ static __global__ void attention_project_dx(float *dx, const float *dy,
     dx[i] = sum;
 }
 
-/* db[m] = sum_r dy[r,m]: 32 columns a block, ROWS threads a column. */
-template <int ROWS>
+/* db[m] = sum_r dy[r,m], a thread a column. */
 static __global__ void attention_project_db(float *db, const float *dy,
                                             int64_t R, int64_t M)
 {
-    __shared__ double part[ROWS][32];
-    int64_t m = static_cast<int64_t>(blockIdx.x) * 32 + threadIdx.x;
+    int64_t m = lab_element();
+    if (m >= M)
+        return;
     double sum = 0.0;
-    for (int64_t r = threadIdx.y; m < M && r < R; r += ROWS)
+    for (int64_t r = 0; r < R; r++)
         sum += dy[r * M + m];
-    part[threadIdx.y][threadIdx.x] = sum;
-    for (int half = ROWS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.y < half) {
-            part[threadIdx.y][threadIdx.x] +=
-                part[threadIdx.y + half][threadIdx.x];
-        }
-    }
-    if (threadIdx.y == 0 && m < M)
-        db[m] = (float)part[0][threadIdx.x];
+    db[m] = (float)sum;
 }
 
 static enum lab_status project_forward(const struct lab_call *call)
@@ -100,9 +93,32 @@ static enum lab_status project_forward_by(const struct lab_call *call)
     int64_t count = call->out[0].count;
     if (st || !b)
         return st;
+    int64_t M = lab_view_cols(&call->out[0]);
+    if (vector_rows_fit(call, count, M)) {
+        vector_run(call, lab_out(call, 0), lab_out(call, 0), nullptr,
+                   vector_bias{b, (unsigned)M}, count);
+        return lab_launched("vector_map");
+    }
     attention_add_bias<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), b, count, lab_view_cols(&call->out[0]));
+        lab_out(call, 0), b, count, M);
     return lab_launched("attention_add_bias");
+}
+
+/* Product and bias by cuBLASLt in one kernel, where it has one: the bias is added
+ * while the result is still in registers. */
+static enum lab_status project_forward_cublas(const struct lab_call *call)
+{
+    const struct lab_cublas *cublas = call->exec->cublas;
+    struct dense_shape s = dense_shape_of(&call->in[0], &call->in[1]);
+    const float *b = lab_in(call, 2);
+    if (b && cublas && cublas->sgemm_bias && s.N <= INT32_MAX &&
+        s.K <= INT32_MAX && s.M <= INT32_MAX &&
+        cublas->sgemm_bias(call->exec, LAB_CUBLAS_N, LAB_CUBLAS_N, (int)s.M,
+                           (int)s.N, (int)s.K, lab_in(call, 1), (int)s.M,
+                           lab_in(call, 0), (int)s.K, b, lab_out(call, 0),
+                           (int)s.M) == 0)
+        return LAB_OK;
+    return project_forward_by<dense_cublas_forward>(call);
 }
 
 /* dense_fused takes the parameters of a dense layer, or none. */
@@ -113,21 +129,18 @@ static enum lab_status project_forward_fused(const struct lab_call *call)
     return dense_fused_forward(&plain);
 }
 
-static enum lab_status bias_gradient(const struct lab_call *call, int rows)
+static enum lab_status bias_gradient(const struct lab_call *call, bool naive)
 {
     float *db = lab_out(call, 1);
     int64_t M = lab_view_cols(&call->in[2]);
     int64_t R = lab_view_rows(&call->in[1]);
     if (!db)
         return LAB_OK;
-    if (rows == 1)
-        attention_project_db<1>
-            <<<lab_blocks(M, 32), dim3(32, 1), 0, lab_stream(call)>>>(
-                db, lab_in(call, 0), R, M);
+    if (naive)
+        attention_project_db<<<lab_blocks(M), LAB_BLOCK, 0, lab_stream(call)>>>(
+            db, lab_in(call, 0), R, M);
     else
-        attention_project_db<32>
-            <<<lab_blocks(M, 32), dim3(32, 32), 0, lab_stream(call)>>>(
-                db, lab_in(call, 0), R, M);
+        columns_sum(call, columns_plain{db, lab_in(call, 0)}, R, M);
     return lab_launched("attention_project_db");
 }
 
@@ -144,7 +157,7 @@ static enum lab_status project_backward(const struct lab_call *call)
             lab_out(call, 2), dy, lab_in(call, 2), s.N, s.K, s.M);
     }
     enum lab_status st = lab_launched("attention_project_bwd");
-    return st ? st : bias_gradient(call, 1);
+    return st ? st : bias_gradient(call, true);
 }
 
 /* dW and dx by a rung of the dense layer, which has them side by side. */
@@ -157,7 +170,7 @@ static enum lab_status project_backward_by(const struct lab_call *call)
     products.n_out = 2;
     products.params = nullptr;
     enum lab_status st = PRODUCTS(&products);
-    return st ? st : bias_gradient(call, 32);
+    return st ? st : bias_gradient(call, false);
 }
 
 static const char source[] = "kernels/attention.cu";
@@ -171,9 +184,9 @@ static const char source[] = "kernels/attention.cu";
         lab_row("blocked", step, LAB_FORWARD,                                  \
                 project_forward_by<dense_blocked_forward>, source,             \
                 "project_forward_by"),                                         \
-        lab_row("cublas", step, LAB_FORWARD,                                   \
-                project_forward_by<dense_cublas_forward>, source,              \
-                "project_forward_by"),                                         \
+        lab_prefer(lab_row("cublas", step, LAB_FORWARD,                        \
+                           project_forward_cublas, source,                     \
+                           "project_forward_cublas")),                         \
         lab_row("fused", step, LAB_FORWARD, project_forward_fused, source,     \
                 "project_forward_fused"),                                      \
         lab_row("naive", step, LAB_BACKWARD, project_backward, source,         \
@@ -184,9 +197,9 @@ static const char source[] = "kernels/attention.cu";
         lab_row("blocked", step, LAB_BACKWARD,                                 \
                 project_backward_by<dense_blocked_backward>, source,           \
                 "project_backward_by"),                                        \
-        lab_row("cublas", step, LAB_BACKWARD,                                  \
-                project_backward_by<dense_cublas_backward>, source,            \
-                "project_backward_by"),                                        \
+        lab_prefer(lab_row("cublas", step, LAB_BACKWARD,                       \
+                           project_backward_by<dense_cublas_backward>, source, \
+                           "project_backward_by")),                            \
         lab_row("fused", step, LAB_BACKWARD,                                   \
                 project_backward_by<dense_blocked_backward>, source,           \
                 "project_backward_by")

@@ -1,9 +1,10 @@
 /* kernels/attention_cublas.cu -- the products of attention by NVIDIA's library.
  *
  * A head is a matrix whose rows lie H*E numbers apart, which is what the
- * leading dimension is for: nothing is copied to separate the heads. One call
- * does a head of all N sequences, a fixed step apart (a strided batch); H calls
- * do all. cuBLAS counts column by column: as in dense_cublas.cu we ask for the
+ * leading dimension is for: nothing is copied to separate the heads. The N*H
+ * matrices of a batch do not lie at one fixed step, so cuBLAS is given a list of
+ * addresses, which a small kernel writes into the workspace: one call does all
+ * heads of all sequences, and fills the chip. cuBLAS counts column by column: as in dense_cublas.cu we ask for the
  * transposed products.
  *
  *   scores^T  = k q^T / sqrt(E)      ctx^T = v^T probs^T
@@ -39,6 +40,29 @@ struct product {
     float factor;
 };
 
+/* Where each of the N*H matrices of the three factors starts. */
+static __global__ void attend_addresses(const float **list, matrix a, matrix b,
+                                        matrix c, int64_t H, int64_t count)
+{
+    int64_t i = lab_element();
+    if (i >= count)
+        return;
+    int64_t n = i / H;
+    int64_t h = i % H;
+    list[i] = a.data + n * a.step + h * a.head;
+    list[count + i] = b.data + n * b.step + h * b.head;
+    list[2 * count + i] = c.data + n * c.step + h * c.head;
+}
+
+static enum lab_status judge(const struct lab_cublas *cublas, int status)
+{
+    if (status == 0)
+        return LAB_OK;
+    return lab_fail(
+        LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
+        cublas->status_text ? cublas->status_text(status) : "failed", status);
+}
+
 /* C (m, n) = factor op(A) op(B), for every head and sequence. */
 static enum lab_status multiply(const struct lab_call *call,
                                 const attend_shape &s, const product &p,
@@ -47,27 +71,31 @@ static enum lab_status multiply(const struct lab_call *call,
 {
     const struct lab_cublas *cublas = call->exec->cublas;
     const float zero = 0.0f;
-    if (!cublas || !cublas->sgemm_strided_batched)
+    int64_t count = s.N * s.H;
+    auto list = static_cast<const float **>(call->exec->workspace);
+    if (!cublas)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
     if (a.ld > INT32_MAX || b.ld > INT32_MAX || c.ld > INT32_MAX ||
         p.m > INT32_MAX || p.n > INT32_MAX || p.k > INT32_MAX ||
-        s.N > INT32_MAX)
+        count > INT32_MAX)
         return lab_fail(LAB_E_RANGE,
                         "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
-    for (int64_t h = 0; h < s.H; h++) {
-        int status = cublas->sgemm_strided_batched(
-            cublas->handle, p.op_a, p.op_b, (int)p.m, (int)p.n, (int)p.k,
-            &p.factor, a.data + h * a.head, (int)a.ld, a.step,
-            b.data + h * b.head, (int)b.ld, b.step, &zero,
-            const_cast<float *>(c.data) + h * c.head, (int)c.ld, c.step,
-            (int)s.N);
-        if (status != 0)
-            return lab_fail(LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
-                            cublas->status_text ? cublas->status_text(status)
-                                                : "failed",
-                            status);
-    }
-    return LAB_OK;
+    if ((size_t)count * 3 * sizeof(*list) > call->exec->workspace_bytes)
+        return lab_fail(LAB_E_RANGE,
+                        "attention cublas: the addresses of %lld heads are "
+                        "more than the workspace holds",
+                        (long long)count);
+    attend_addresses<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        list, a, b, c, s.H, count);
+    enum lab_status st = lab_launched("attend_addresses");
+    if (st)
+        return st;
+    return judge(
+        cublas, cublas->sgemm_batched(cublas->handle, p.op_a, p.op_b, (int)p.m,
+                                      (int)p.n, (int)p.k, &p.factor, list,
+                                      (int)a.ld, list + count, (int)b.ld, &zero,
+                                      const_cast<float **>(list + 2 * count),
+                                      (int)c.ld, (int)count));
 }
 
 enum lab_status attend_cublas_scores_forward(const struct lab_call *call)

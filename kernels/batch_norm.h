@@ -25,7 +25,14 @@
  * normalize, backward  dx = rstd[c] (dxhat - mean(dxhat)
  *                                    - xhat mean(dxhat xhat))
  *   out[0] dx        in[0] dxhat   in[1] xhat   in[2] rstd
- *   (through mean and rstd as well: the step covers `stats`) */
+ *   (through mean and rstd as well: the step covers `stats`)
+ *
+ * group: all of a phase in one, both phases or none; xhat and dxhat are left
+ * unwritten.
+ *   forward   out[0] y   out[1] mean   out[2] rstd   out[3] running_mean inout
+ *             out[4] running_var inout   in[0] x   in[1] gamma   in[2] beta
+ *   backward  out[0] dx, or NULL   out[1] dgamma   out[2] dbeta
+ *             in[0] dy   in[1] x   in[2] gamma   in[3] mean   in[4] rstd */
 #pragma once
 #include "kernel.h"
 

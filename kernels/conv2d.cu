@@ -8,8 +8,10 @@
  * Memory: every thread reads its own window from memory. Windows overlap, and
  * all filters read the same ones; the cache must catch what it can. For a
  * kernel of 3 x 3 an input is read 9 M times. */
+#include "columns.cuh"
 #include "conv2d_cuda.cuh"
 #include "image.cuh"
+#include "vector.cuh"
 
 /* conv[n,oh,ow,m] = sum_{kh,kw,c} x[n,h,w,c] Wt[kh,kw,c,m] */
 static __global__ void conv2d_fwd_naive(float *conv, const float *x,
@@ -167,6 +169,69 @@ static enum lab_status bias_backward(const struct lab_call *call)
     return lab_launched("conv2d_bias_bwd");
 }
 
+/* nhwc: the filters are columns, 16-byte loads of neighbouring ones. */
+static enum lab_status bias_forward_vector(const struct lab_call *call)
+{
+    int64_t count = call->out[0].count;
+    int64_t M = call->in[1].count;
+    if (!lab_params<lab_conv2d_params>(call)->window.nhwc ||
+        !vector_rows_fit(call, count, M))
+        return bias_forward(call);
+    vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
+               vector_bias{lab_in(call, 1), (unsigned)M}, count);
+    return lab_launched("vector_map");
+}
+
+/* nchw: block (m, s) sums filter m over the images of slice s. */
+static __global__ void conv2d_bias_slice(double *part, const float *dout,
+                                         struct lab_image y, columns_cut c)
+{
+    __shared__ double sums[LAB_BLOCK];
+    int64_t m = blockIdx.x % c.cols;
+    int64_t slice = blockIdx.x / c.cols;
+    int64_t end = (slice + 1) * c.each < y.N ? (slice + 1) * c.each : y.N;
+    double sum = 0.0;
+    for (int64_t n = slice * c.each; n < end; n++) {
+        const float *image = dout + n * y.sn + m * y.sc;
+        for (int64_t k = threadIdx.x; k < y.sc; k += LAB_BLOCK)
+            sum += image[k];
+    }
+    sums[threadIdx.x] = sum;
+    for (int half = LAB_BLOCK / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0)
+        part[slice * c.cols + m] = sums[0];
+}
+
+static enum lab_status bias_backward_split(const struct lab_call *call)
+{
+    bool nhwc = lab_params<lab_conv2d_params>(call)->window.nhwc;
+    struct lab_image y = lab_image_of(call->in[0].dim, nhwc);
+    columns_plain terms = {lab_out(call, 0), lab_in(call, 0)};
+    if (nhwc) {
+        columns_sum(call, terms, y.N * y.H * y.W, y.C);
+        return lab_launched("columns_slice");
+    }
+    int64_t slices = 8 * (int64_t)call->exec->sm_count / y.C;
+    int64_t room =
+        (int64_t)(call->exec->workspace_bytes / sizeof(double)) / y.C;
+    slices = slices > y.N ? y.N : slices;
+    slices = slices > room ? room : slices;
+    if (slices < 2)
+        return bias_backward(call);
+    double *part = static_cast<double *>(call->exec->workspace);
+    columns_cut c = {y.N, y.C, (y.N + slices - 1) / slices, slices, 1};
+    conv2d_bias_slice<<<lab_blocks(y.C * slices, 1), LAB_BLOCK, 0,
+                        lab_stream(call)>>>(part, lab_in(call, 0), y, c);
+    columns_join<<<lab_blocks(y.C, COLUMNS_WIDE),
+                   dim3(COLUMNS_WIDE, COLUMNS_DEEP), 0, lab_stream(call)>>>(
+        part, terms, c);
+    return lab_launched("conv2d_bias_slice");
+}
+
 static const char naive[] = "kernels/conv2d.cu";
 static const char tile[] = "kernels/conv2d_tile.cu";
 static const char im2col[] = "kernels/conv2d_im2col.cu";
@@ -176,18 +241,22 @@ static const struct lab_variant variants[] = {
             "conv2d_fwd_naive"),
     lab_row("tile", "conv", LAB_FORWARD, conv2d_tile_forward, tile,
             "conv2d_tile"),
-    lab_row("cublas", "conv", LAB_FORWARD, conv2d_im2col_forward, im2col,
-            "conv2d_im2col_forward"),
+    lab_prefer(lab_row("cublas", "conv", LAB_FORWARD, conv2d_im2col_forward,
+                       im2col, "conv2d_im2col_forward")),
     lab_row("naive", "bias", LAB_FORWARD, bias_forward, naive,
             "conv2d_bias_fwd"),
     lab_row("naive", "bias", LAB_BACKWARD, bias_backward, naive,
             "conv2d_bias_bwd"),
+    lab_prefer(lab_row("vector", "bias", LAB_FORWARD, bias_forward_vector,
+                       naive, "bias_forward_vector")),
+    lab_prefer(lab_row("split", "bias", LAB_BACKWARD, bias_backward_split,
+                       naive, "conv2d_bias_slice")),
     lab_row("naive", "conv", LAB_BACKWARD, naive_backward, naive,
             "conv2d_dW_naive"),
     lab_row("tile", "conv", LAB_BACKWARD, conv2d_tile_backward, tile,
             "conv2d_tile"),
-    lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward, im2col,
-            "conv2d_im2col_backward"),
+    lab_prefer(lab_row("cublas", "conv", LAB_BACKWARD, conv2d_im2col_backward,
+                       im2col, "conv2d_im2col_backward")),
 };
 
 const struct lab_kernel_set lab_cuda_conv2d = lab_set("conv2d", variants);

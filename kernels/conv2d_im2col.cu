@@ -16,8 +16,9 @@
  *
  * cuBLAS counts column by column: a row-major (P, K) is its (K, P), and the
  * products below stand transposed, as in dense_cublas.cu. */
-#include "conv2d_cuda.cuh"
+#include "conv2d_tile.cuh"
 #include "image.cuh"
+#include "vector.cuh"
 
 /* Places first .. first + count - 1, counted over the whole batch. */
 struct piece {
@@ -25,9 +26,26 @@ struct piece {
     int64_t count;
 };
 
-static __global__ void conv2d_im2col(float *windows, const float *x,
-                                     struct lab_conv2d s, struct piece p,
-                                     int64_t K)
+/* A thread a number of the matrix; window_element() finds it in the image. The
+ * divisions by K and by the sides are multiplications. In nhwc four channels
+ * lie side by side, and where their number is a multiple of four a T is a
+ * float4: a quarter of the indices, 16 bytes a request. */
+template <typename T>
+static __global__ void conv2d_im2col(T *windows, const T *x, struct geometry g,
+                                     struct divider by_K, unsigned first,
+                                     unsigned count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    unsigned row = divide(i, by_K);
+    windows[i] = window_element(g, x, first + row, i - row * by_K.d);
+}
+
+/* The same for more numbers than 32 bits count. */
+static __global__ void conv2d_im2col_large(float *windows, const float *x,
+                                           struct lab_conv2d s, struct piece p,
+                                           int64_t K)
 {
     int64_t i = lab_element();
     if (i >= p.count * K)
@@ -69,9 +87,64 @@ static __global__ void conv2d_col2im(float *dx, const float *dwindows,
     dx[first * s.x.sn + i] = sum;
 }
 
+static __device__ inline void add_to(float &sum, float v)
+{
+    sum += v;
+}
+
+static __device__ inline void add_to(float4 &sum, float4 v)
+{
+    sum = make_float4(sum.x + v.x, sum.y + v.y, sum.z + v.z, sum.w + v.w);
+}
+
+/* conv2d_col2im in 32 bits, without divisions. */
+template <typename T>
+static __global__ void conv2d_col2im_small(T *dx, const T *dwindows,
+                                           struct geometry g, unsigned count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    int n, h, w, c;
+    unsigned pixel = g.nhwc ? divide(i, g.by_C) : i;
+    split(pixel, g.by_W, g.by_H, &n, &h, &w);
+    c = (int)(g.nhwc ? i - pixel * g.C : n);
+    if (!g.nhwc) {
+        n = (int)divide(c, g.by_C);
+        c -= n * g.C;
+    }
+    int oh0 = h + g.top < g.KH ? 0 : (h + g.top - g.KH) / g.sh + 1;
+    int ow0 = w + g.left < g.KW ? 0 : (w + g.left - g.KW) / g.sw + 1;
+    T sum = {};
+    for (int oh = oh0; oh < g.OH && oh * g.sh <= h + g.top; oh++) {
+        int kh = h + g.top - oh * g.sh;
+        for (int ow = ow0; ow < g.OW && ow * g.sw <= w + g.left; ow++) {
+            int kw = w + g.left - ow * g.sw;
+            int k = g.nhwc ? (kh * g.KW + kw) * g.C + c
+                           : (c * g.KH + kh) * g.KW + kw;
+            int64_t place = (int64_t)(n * g.OH + oh) * g.OW + ow;
+            add_to(sum, dwindows[place * g.window + k]);
+        }
+    }
+    dx[i] = sum;
+}
+
+/* The same image, its channels counted in fours. */
+static struct geometry in_quads(const struct geometry &g)
+{
+    struct geometry q = g;
+    q.C = g.C / 4;
+    q.window = g.window / 4;
+    q.by_C = divider_of(q.C);
+    return q;
+}
+
 struct job {
     const struct lab_call *call;
     struct lab_conv2d s;
+    struct geometry g;
+    bool small;     /* the geometry fits 32 bits */
+    bool quads;     /* four channels at a time */
     int64_t K;      /* numbers of a window */
     int64_t places; /* of one image */
     float *windows; /* the workspace */
@@ -88,6 +161,9 @@ static enum lab_status job_of(const struct lab_call *call,
     j->places = j->s.y.H * j->s.y.W;
     j->windows = static_cast<float *>(call->exec->workspace);
     j->room = (int64_t)(call->exec->workspace_bytes / sizeof(float)) / j->K;
+    j->small = conv2d_geometry_of(call, x, conv, &j->g) == LAB_OK;
+    j->quads = j->small && j->s.win.nhwc && j->s.x.C % 4 == 0 &&
+               vector_fits(call) && vector_aligned(j->windows);
     if (!call->exec->cublas)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
     if (!j->windows || j->room < 1)
@@ -136,8 +212,20 @@ static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
 static enum lab_status lay_out(const struct job *j, const float *x,
                                struct piece p)
 {
-    conv2d_im2col<<<lab_blocks(p.count * j->K), LAB_BLOCK, 0,
-                    lab_stream(j->call)>>>(j->windows, x, j->s, p, j->K);
+    int64_t count = p.count * j->K;
+    cudaStream_t stream = lab_stream(j->call);
+    if (!j->small || count > INT32_MAX)
+        conv2d_im2col_large<<<lab_blocks(count), LAB_BLOCK, 0, stream>>>(
+            j->windows, x, j->s, p, j->K);
+    else if (j->quads)
+        conv2d_im2col<<<lab_blocks(count / 4), LAB_BLOCK, 0, stream>>>(
+            reinterpret_cast<float4 *>(j->windows),
+            reinterpret_cast<const float4 *>(x), in_quads(j->g),
+            divider_of(j->K / 4), (unsigned)p.first, (unsigned)(count / 4));
+    else
+        conv2d_im2col<<<lab_blocks(count), LAB_BLOCK, 0, stream>>>(
+            j->windows, x, j->g, divider_of(j->K), (unsigned)p.first,
+            (unsigned)count);
     return lab_launched("conv2d_im2col");
 }
 
@@ -216,8 +304,19 @@ static enum lab_status input_gradient(const struct job *j, int64_t first,
     if (st)
         return st;
     int64_t count = images * j->s.x.sn;
-    conv2d_col2im<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 1), j->windows, j->s, first, count, j->K);
+    float *dx = lab_out(call, 1) + first * j->s.x.sn;
+    cudaStream_t stream = lab_stream(call);
+    if (!j->small || count > INT32_MAX)
+        conv2d_col2im<<<lab_blocks(count), LAB_BLOCK, 0, stream>>>(
+            lab_out(call, 1), j->windows, j->s, first, count, j->K);
+    else if (j->quads)
+        conv2d_col2im_small<<<lab_blocks(count / 4), LAB_BLOCK, 0, stream>>>(
+            reinterpret_cast<float4 *>(dx),
+            reinterpret_cast<const float4 *>(j->windows), in_quads(j->g),
+            (unsigned)(count / 4));
+    else
+        conv2d_col2im_small<<<lab_blocks(count), LAB_BLOCK, 0, stream>>>(
+            dx, j->windows, j->g, (unsigned)count);
     return lab_launched("conv2d_col2im");
 }
 

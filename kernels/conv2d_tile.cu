@@ -176,7 +176,7 @@ product(const struct lab_call *call, float *c, const float *a, const float *b,
     return lab_launched("conv2d_tile");
 }
 
-static enum lab_status geometry_of(const struct lab_call *call,
+enum lab_status conv2d_geometry_of(const struct lab_call *call,
                                    const struct lab_view *x,
                                    const struct lab_view *conv,
                                    struct geometry *g)
@@ -223,7 +223,8 @@ static enum lab_status geometry_of(const struct lab_call *call,
 enum lab_status conv2d_tile_forward(const struct lab_call *call)
 {
     struct geometry g;
-    enum lab_status st = geometry_of(call, &call->in[0], &call->out[0], &g);
+    enum lab_status st =
+        conv2d_geometry_of(call, &call->in[0], &call->out[0], &g);
     if (st)
         return st;
     return product<forward_product>(call, lab_out(call, 0), lab_in(call, 0),
@@ -234,7 +235,8 @@ enum lab_status conv2d_tile_forward(const struct lab_call *call)
 enum lab_status conv2d_tile_dx(const struct lab_call *call)
 {
     struct geometry g;
-    enum lab_status st = geometry_of(call, &call->in[1], &call->in[0], &g);
+    enum lab_status st =
+        conv2d_geometry_of(call, &call->in[1], &call->in[0], &g);
     if (st)
         return st;
     return product<dx_product>(call, lab_out(call, 1), lab_in(call, 0),
@@ -245,7 +247,8 @@ enum lab_status conv2d_tile_dx(const struct lab_call *call)
 enum lab_status conv2d_tile_backward(const struct lab_call *call)
 {
     struct geometry g;
-    enum lab_status st = geometry_of(call, &call->in[1], &call->in[0], &g);
+    enum lab_status st =
+        conv2d_geometry_of(call, &call->in[1], &call->in[0], &g);
     if (st)
         return st;
     st = product<dW_product>(call, lab_out(call, 0), lab_in(call, 1),

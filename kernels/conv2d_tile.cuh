@@ -36,6 +36,12 @@ struct geometry {
     struct divider by_OW, by_OH, by_W, by_H, by_C, by_KW, by_KH, by_M;
 };
 
+/* LAB_E_RANGE: it does not fit 32 bits. conv2d_tile.cu. */
+enum lab_status conv2d_geometry_of(const struct lab_call *call,
+                                   const struct lab_view *x,
+                                   const struct lab_view *conv,
+                                   struct geometry *g);
+
 static __device__ inline int64_t x_at(const struct geometry &g, int n, int h,
                                       int w, int c)
 {
@@ -79,9 +85,10 @@ static __device__ inline void split_window(const struct geometry &g, int k,
         split(k, g.by_KW, g.by_KH, c, kh, kw);
 }
 
-/* windows(x)[place, k] */
-static __device__ inline float window_element(const struct geometry &g,
-                                              const float *x, int place, int k)
+/* windows(x)[place, k]. A T may be four channels: C and window count those. */
+template <typename T>
+static __device__ inline T window_element(const struct geometry &g, const T *x,
+                                          int place, int k)
 {
     int n, oh, ow, kh, kw, c;
     split(place, g.by_OW, g.by_OH, &n, &oh, &ow);
@@ -89,7 +96,7 @@ static __device__ inline float window_element(const struct geometry &g,
     int h = oh * g.sh - g.top + kh;
     int w = ow * g.sw - g.left + kw;
     bool inside = h >= 0 && h < g.H && w >= 0 && w < g.W;
-    return inside ? x[x_at(g, n, h, w, c)] : 0.0f;
+    return inside ? x[x_at(g, n, h, w, c)] : T{};
 }
 
 static __device__ inline float place_element(const struct geometry &g,

@@ -10,9 +10,12 @@
 #include "base/status.h"
 
 struct CUstream_st; /* cudaStream_t is a pointer to it */
+struct lab_cudnn;   /* cudnn_exec.h */
 
 /* The values of cublasOperation_t. */
 enum lab_cublas_op { LAB_CUBLAS_N = 0, LAB_CUBLAS_T = 1 };
+
+struct lab_exec;
 
 /* The part of cuBLAS that kernels call, found at run time: the module loads on
  * a machine without it. Matrices are column-major, as cuBLAS has them. */
@@ -31,6 +34,18 @@ struct lab_cublas {
                                  int ldb, long long stride_b, const float *beta,
                                  float *c, int ldc, long long stride_c,
                                  int count);
+    /* `count` products of matrices that lie anywhere: arrays of pointers, in
+     * device memory. */
+    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
+                         const float *alpha, const float *const *a, int lda,
+                         const float *const *b, int ldb, const float *beta,
+                         float *const *c, int ldc, int count);
+    /* C (m, n) = op(A) op(B) + bias[m] in every column (cuBLASLt), on the stream
+     * and with the workspace of `exec`. NULL or not 0: not here, or not with
+     * these shapes; nothing has been queued, and the caller does it in two. */
+    int (*sgemm_bias)(const struct lab_exec *exec, int op_a, int op_b, int m,
+                      int n, int k, const float *a, int lda, const float *b,
+                      int ldb, const float *bias, float *c, int ldc);
     /* The same product with types of their own (cudaDataType_t) and a type to
      * compute in (cublasComputeType_t); `algo` -1: cuBLAS chooses. */
     int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
@@ -43,8 +58,13 @@ struct lab_cublas {
 struct lab_exec {
     struct CUstream_st *stream;
     const struct lab_cublas *cublas; /* NULL: not on this machine */
+    struct lab_cudnn *cudnn;         /* NULL: not on this machine */
     void *workspace; /* device memory, scratch of one launcher; NULL if none */
     size_t workspace_bytes;
+    /* NULL: call->iteration is the iteration. Not NULL, while an iteration is
+     * captured: the graph will run for other iterations too, and a kernel reads
+     * the number here, on the device (lab_when, launch.cuh). */
+    const uint64_t *iteration;
     int device; /* ordinal of the CUDA runtime */
     int sm_count;
     int cc_major; /* compute capability */

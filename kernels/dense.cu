@@ -14,7 +14,9 @@
  *                                     apart, 32 transactions where one would do
  *
  * Memory, without caches: 8 bytes for 2 flop, a quarter of a flop a byte. */
+#include "columns.cuh"
 #include "dense_cuda.cuh"
+#include "vector.cuh"
 
 static __global__ void dense_matmul_fwd_naive(float *xW, const float *x,
                                               const float *W, int64_t N,
@@ -144,6 +146,17 @@ static enum lab_status dense_bias_forward(const struct lab_call *call)
     return lab_launched("dense_bias_fwd");
 }
 
+static enum lab_status dense_bias_forward_vector(const struct lab_call *call)
+{
+    int64_t count = call->out[0].count;
+    int64_t M = call->in[1].count;
+    if (!vector_rows_fit(call, count, M))
+        return dense_bias_forward(call);
+    vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
+               vector_bias{lab_in(call, 1), (unsigned)M}, count);
+    return lab_launched("vector_map");
+}
+
 static enum lab_status dense_bias_backward_naive(const struct lab_call *call)
 {
     int64_t M = call->out[0].count;
@@ -161,6 +174,14 @@ static enum lab_status dense_bias_backward_block(const struct lab_call *call)
     return lab_launched("dense_bias_bwd_block");
 }
 
+static enum lab_status dense_bias_backward_split(const struct lab_call *call)
+{
+    int64_t M = call->out[0].count;
+    columns_sum(call, columns_plain{lab_out(call, 0), lab_in(call, 0)},
+                call->in[0].count / M, M);
+    return lab_launched("columns_slice");
+}
+
 static const char naive[] = "kernels/dense.cu";
 static const char tiled[] = "kernels/dense_tiled.cu";
 static const char blocked[] = "kernels/dense_blocked.cu";
@@ -173,22 +194,26 @@ static const struct lab_variant variants[] = {
             "dense_tiled"),
     lab_row("blocked", "matmul", LAB_FORWARD, dense_blocked_forward, blocked,
             "dense_blocked"),
-    lab_row("cublas", "matmul", LAB_FORWARD, dense_cublas_forward, cublas,
-            "dense_cublas_forward"),
+    lab_prefer(lab_row("cublas", "matmul", LAB_FORWARD, dense_cublas_forward,
+                       cublas, "dense_cublas_forward")),
     lab_row("naive", "bias", LAB_FORWARD, dense_bias_forward, naive,
             "dense_bias_fwd"),
+    lab_prefer(lab_row("vector", "bias", LAB_FORWARD, dense_bias_forward_vector,
+                       naive, "dense_bias_forward_vector")),
     lab_row("naive", "bias", LAB_BACKWARD, dense_bias_backward_naive, naive,
             "dense_bias_bwd_naive"),
     lab_row("block", "bias", LAB_BACKWARD, dense_bias_backward_block, naive,
             "dense_bias_bwd_block"),
+    lab_prefer(lab_row("split", "bias", LAB_BACKWARD, dense_bias_backward_split,
+                       "kernels/columns.cuh", "columns_slice")),
     lab_row("naive", "matmul", LAB_BACKWARD, dense_naive_backward, naive,
             "dense_matmul_dW_naive"),
     lab_row("tiled", "matmul", LAB_BACKWARD, dense_tiled_backward, tiled,
             "dense_tiled"),
     lab_row("blocked", "matmul", LAB_BACKWARD, dense_blocked_backward, blocked,
             "dense_blocked"),
-    lab_row("cublas", "matmul", LAB_BACKWARD, dense_cublas_backward, cublas,
-            "dense_cublas_backward"),
+    lab_prefer(lab_row("cublas", "matmul", LAB_BACKWARD, dense_cublas_backward,
+                       cublas, "dense_cublas_backward")),
     lab_row("fused", nullptr, LAB_FORWARD, dense_fused_forward,
             "kernels/dense_fused.cu", "dense_fused", true),
 };

@@ -17,7 +17,7 @@
 struct dropout_draw {
     uint64_t seed;
     uint32_t node;
-    uint32_t iteration;
+    struct lab_when when;
     float p;
     float kept; /* 1/(1 - p) */
 };
@@ -29,8 +29,9 @@ static __global__ void dropout_fwd(float *y, float *mask, const float *x,
     int64_t block = lab_element();
     if (block * 4 >= count)
         return;
-    struct lab_random4 words = lab_philox(draw.seed, draw.node, draw.iteration,
-                                          static_cast<uint64_t>(block));
+    struct lab_random4 words = lab_philox(
+        draw.seed, draw.node, static_cast<uint32_t>(lab_iteration(draw.when)),
+        static_cast<uint64_t>(block));
 #pragma unroll
     for (int j = 0; j < 4; j++) {
         int64_t i = block * 4 + j;
@@ -71,9 +72,8 @@ static enum lab_status dropout_forward(const struct lab_call *call)
         return lab_launched("dropout_pass");
     }
     double p = lab_params<lab_dropout_params>(call)->p;
-    struct dropout_draw draw = {call->seed, call->node,
-                                (uint32_t)call->iteration, (float)p,
-                                (float)(1.0 / (1.0 - p))};
+    struct dropout_draw draw = {call->seed, call->node, lab_when_of(call),
+                                (float)p, (float)(1.0 / (1.0 - p))};
     dropout_fwd<<<lab_blocks(count, 4 * LAB_BLOCK), LAB_BLOCK, 0,
                   lab_stream(call)>>>(lab_out(call, 0), lab_out(call, 1),
                                       lab_in(call, 0), draw, count);

@@ -55,7 +55,8 @@ struct lab_call {
     /* Counter-based randomness: the same four numbers give the same bits on
      * every backend and at every replay (see random.h). */
     uint64_t seed;
-    uint64_t iteration; /* also Adam's time step, less one */
+    uint64_t iteration; /* also Adam's time step, less one; on the GPU through
+                           lab_when (launch.cuh): a graph runs again */
     uint32_t node;
     struct lab_exec *exec;
 };
@@ -83,6 +84,11 @@ struct lab_variant {
      * as a recurrent layer's last state: it writes these parts too. Without it
      * such a node runs by steps. */
     bool keeps_parts;
+    /* NULL: nothing to prepare. Makes what `run` needs for these shapes and may
+     * not make itself: memory, a choice of algorithm. The views have sizes, and
+     * no memory; one that is not wanted has no elements. LAB_E_UNSUPPORTED: the
+     * variant does not serve the shape, and says why. */
+    lab_kernel_fn *prepare;
 };
 
 /* The kernels that one backend has for one op. */

@@ -45,6 +45,23 @@ static inline const PARAMS *lab_params(const struct lab_call *call)
     return static_cast<const PARAMS *>(call->params);
 }
 
+/* Which iteration a kernel runs in. A captured kernel runs again in later
+ * iterations, so it asks the device; else the argument says it. */
+struct lab_when {
+    const uint64_t *device;
+    uint64_t host;
+};
+
+static inline struct lab_when lab_when_of(const struct lab_call *call)
+{
+    return {call->exec->iteration, call->iteration};
+}
+
+static __device__ inline uint64_t lab_iteration(const struct lab_when &when)
+{
+    return when.device ? *when.device : when.host;
+}
+
 /* Blocks of `per_block` items for `count` items; at least one. A count beyond
  * the largest grid gives 0, which the launch rejects and lab_launched()
  * reports. */
@@ -77,9 +94,17 @@ static __device__ inline int64_t lab_element()
 static constexpr struct lab_variant
 lab_row(const char *name, const char *step, enum lab_phase phase,
         lab_kernel_fn *run, const char *source, const char *symbol,
-        bool absorbs_activation = false)
+        bool absorbs_activation = false, lab_kernel_fn *prepare = nullptr)
 {
-    return {name, step, phase, run, source, symbol, absorbs_activation};
+    return {name,  step,  phase,  run, source, symbol, absorbs_activation,
+            false, false, prepare};
+}
+
+/* The row that large nodes run when nobody chose. */
+static constexpr struct lab_variant lab_prefer(struct lab_variant row)
+{
+    row.preferred = true;
+    return row;
 }
 
 template <int COUNT>

@@ -11,8 +11,10 @@
  * Memory, an element of x: stats 4 bytes at best, normalize 8, scale 8;
  * backward: scale 20 (dy and xhat are read for the columns, dy once more for
  * dxhat, which is written), normalize 12 at best. */
+#include "columns.cuh"
 #include "layer_norm.h"
 #include "reduce.cuh"
+#include "vector.cuh"
 
 /* mean[r] = sum_d x / D, rstd[r] = 1/sqrt(sum_d (x - mean)^2 / D + eps) */
 template <int GROUP>
@@ -175,6 +177,107 @@ static enum lab_status scale_backward(const struct lab_call *call)
     return lab_launched("layer_norm_columns");
 }
 
+/* normalize, scale and dxhat, four numbers of a row a thread (vector.cuh). */
+struct layer_norm_quad {
+    enum what { NORMALIZE, SCALE, DXHAT } what;
+    const float *p; /* mean, gamma, gamma */
+    const float *q; /* rstd, beta, - */
+    unsigned D;
+
+    __device__ float one(float a, float, int64_t at) const
+    {
+        unsigned i = static_cast<unsigned>(at);
+        if (what == NORMALIZE)
+            return (a - p[i / D]) * q[i / D];
+        return what == SCALE ? a * p[i % D] + q[i % D] : a * p[i % D];
+    }
+    __device__ float4 four(float4 a, float4, int64_t at) const
+    {
+        unsigned i = static_cast<unsigned>(at);
+        unsigned r = i / D;
+        float4 g;
+        float4 b = {};
+        if (what == NORMALIZE) {
+            float mean = p[r];
+            float rstd = q[r];
+            return make_float4((a.x - mean) * rstd, (a.y - mean) * rstd,
+                               (a.z - mean) * rstd, (a.w - mean) * rstd);
+        }
+        g = *reinterpret_cast<const float4 *>(p + (i - r * D));
+        if (what == DXHAT)
+            return make_float4(a.x * g.x, a.y * g.y, a.z * g.z, a.w * g.w);
+        b = *reinterpret_cast<const float4 *>(q + (i - r * D));
+        return make_float4(a.x * g.x + b.x, a.y * g.y + b.y, a.z * g.z + b.z,
+                           a.w * g.w + b.w);
+    }
+};
+
+static enum lab_status normalize_forward_vector(const struct lab_call *call)
+{
+    int64_t count = call->out[0].count;
+    int64_t D = lab_view_cols(&call->in[0]);
+    if (!vector_rows_fit(call, count, D))
+        return normalize_forward(call);
+    vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
+               layer_norm_quad{layer_norm_quad::NORMALIZE, lab_in(call, 1),
+                               lab_in(call, 2), (unsigned)D},
+               count);
+    return lab_launched("vector_map");
+}
+
+static enum lab_status scale_forward_vector(const struct lab_call *call)
+{
+    int64_t count = call->out[0].count;
+    int64_t D = lab_view_cols(&call->in[0]);
+    if (!vector_rows_fit(call, count, D))
+        return scale_forward(call);
+    vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
+               layer_norm_quad{layer_norm_quad::SCALE, lab_in(call, 1),
+                               lab_in(call, 2), (unsigned)D},
+               count);
+    return lab_launched("vector_map");
+}
+
+/* dgamma and dbeta in one walk over dy and xhat. */
+struct layer_norm_terms {
+    enum { SUMS = 2 };
+    float *dgamma;
+    float *dbeta;
+    const float *dy;
+    const float *xhat;
+
+    __device__ void add(double *sum, int64_t i) const
+    {
+        sum[0] += (double)dy[i] * xhat[i];
+        sum[1] += dy[i];
+    }
+    __device__ void put(int64_t d, int k, float value) const
+    {
+        (k == 0 ? dgamma : dbeta)[d] = value;
+    }
+};
+
+static enum lab_status scale_backward_split(const struct lab_call *call)
+{
+    int64_t count = call->in[0].count;
+    int64_t R = lab_view_rows(&call->in[0]);
+    int64_t D = lab_view_cols(&call->in[0]);
+    columns_sum(call,
+                layer_norm_terms{lab_out(call, 1), lab_out(call, 2),
+                                 lab_in(call, 0), lab_in(call, 1)},
+                R, D);
+    if (lab_out(call, 0) && vector_rows_fit(call, count, D)) {
+        vector_run(call, lab_out(call, 0), lab_in(call, 0), nullptr,
+                   layer_norm_quad{layer_norm_quad::DXHAT, lab_in(call, 2),
+                                   nullptr, (unsigned)D},
+                   count);
+    } else if (lab_out(call, 0)) {
+        layer_norm_dxhat<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+            lab_out(call, 0), lab_in(call, 0), lab_in(call, 2), count, D);
+    }
+    return lab_launched("columns_slice");
+}
+
 template <int GROUP>
 static enum lab_status normalize_backward(const struct lab_call *call)
 {
@@ -192,24 +295,32 @@ static const char source[] = "kernels/layer_norm.cu";
 static const struct lab_variant variants[] = {
     lab_row("naive", "stats", LAB_FORWARD, stats_forward<LAB_GROUP_NAIVE>,
             source, "layer_norm_stats"),
-    lab_row("warp", "stats", LAB_FORWARD, stats_forward<LAB_GROUP_WARP>, source,
-            "layer_norm_stats"),
+    lab_prefer(lab_row("warp", "stats", LAB_FORWARD,
+                       stats_forward<LAB_GROUP_WARP>, source,
+                       "layer_norm_stats")),
     lab_row("block", "stats", LAB_FORWARD, stats_forward<LAB_GROUP_BLOCK>,
             source, "layer_norm_stats"),
     lab_row("naive", "normalize", LAB_FORWARD, normalize_forward, source,
             "layer_norm_normalize"),
+    lab_prefer(lab_row("vector", "normalize", LAB_FORWARD,
+                       normalize_forward_vector, source,
+                       "normalize_forward_vector")),
     lab_row("naive", "scale", LAB_FORWARD, scale_forward, source,
             "layer_norm_scale"),
+    lab_prefer(lab_row("vector", "scale", LAB_FORWARD, scale_forward_vector,
+                       source, "scale_forward_vector")),
     lab_row("naive", "scale", LAB_BACKWARD, scale_backward<1>, source,
             "layer_norm_columns"),
     lab_row("block", "scale", LAB_BACKWARD, scale_backward<32>, source,
             "layer_norm_columns"),
+    lab_prefer(lab_row("split", "scale", LAB_BACKWARD, scale_backward_split,
+                       "kernels/columns.cuh", "columns_slice")),
     lab_row("naive", "normalize", LAB_BACKWARD,
             normalize_backward<LAB_GROUP_NAIVE>, source,
             "layer_norm_normalize_bwd"),
-    lab_row("warp", "normalize", LAB_BACKWARD,
-            normalize_backward<LAB_GROUP_WARP>, source,
-            "layer_norm_normalize_bwd"),
+    lab_prefer(lab_row("warp", "normalize", LAB_BACKWARD,
+                       normalize_backward<LAB_GROUP_WARP>, source,
+                       "layer_norm_normalize_bwd")),
     lab_row("block", "normalize", LAB_BACKWARD,
             normalize_backward<LAB_GROUP_BLOCK>, source,
             "layer_norm_normalize_bwd"),

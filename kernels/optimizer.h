@@ -17,8 +17,7 @@
  *   both: out[0] p inout   out[1] m inout   out[2] v inout   in[0] g
  *
  * The step of a parameter is named after it (`fc1.W`); the kernel row of all
- * of them has step "update". Bias corrections are computed in double on the
- * host. */
+ * of them has step "update". Bias corrections are computed in double. */
 #pragma once
 #include "kernel.h"
 

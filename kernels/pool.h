@@ -8,6 +8,9 @@
  *     out[0] y   out[1] argmax i32, like y   in[0] x
  *   pool, backward   dx[i] = sum of dy over the windows whose argmax is i
  *     out[0] dx  in[0] dy  in[1] argmax
+ *   (group): the same without argmax, both phases or none
+ *     forward    out[0] y    in[0] x
+ *     backward   out[0] dx   in[0] dy   in[1] x   in[2] y
  * avg_pool2d
  *   pool, forward    y = the mean of the window's elements inside the image:
  *                    padding is not counted

@@ -5,7 +5,7 @@
  * neighbours differ in the last axis, which stays the last: reads and writes
  * are both of whole lines as soon as it has 32 elements. */
 #pragma once
-#include "launch.cuh"
+#include "columns.cuh"
 #include "sequence.h"
 
 /* out[b,a,c] = in[a,b,c] */
@@ -76,29 +76,6 @@ static __global__ void sequence_dU_naive(float *dU, const float *h0,
     dU[e] = (float)sum;
 }
 
-/* db[k] = sum_r dz[r,k]: a block of 32 x 32 threads takes 32 columns, each row
- * of threads every 32nd row; then their 32 partial sums, always in one order. */
-static __global__ void sequence_db(float *db, const float *dz, int64_t rows,
-                                   int64_t K)
-{
-    __shared__ double part[32][32];
-    int64_t k = static_cast<int64_t>(blockIdx.x) * 32 + threadIdx.x;
-    double sum = 0.0;
-    if (k < K) {
-        for (int64_t r = threadIdx.y; r < rows; r += 32)
-            sum += dz[r * K + k];
-    }
-    part[threadIdx.y][threadIdx.x] = sum;
-    for (int half = 16; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.y < half)
-            part[threadIdx.y][threadIdx.x] +=
-                part[threadIdx.y + half][threadIdx.x];
-    }
-    if (threadIdx.y == 0 && k < K)
-        db[k] = (float)part[0][threadIdx.x];
-}
-
 /* Every row of z starts as b, or as zeros. */
 static __global__ void sequence_start(float *z, const float *b, int64_t count,
                                       int64_t K)
@@ -128,9 +105,8 @@ static inline void sequence_sum_rows(const struct lab_call *call,
                                      const struct sequence_shape *s)
 {
     if (lab_out(call, 2))
-        sequence_db<<<lab_blocks(s->K, 32), dim3(32, 32), 0,
-                      lab_stream(call)>>>(lab_out(call, 2), lab_in(call, 0),
-                                          s->rows, s->K);
+        columns_sum(call, columns_plain{lab_out(call, 2), lab_in(call, 0)},
+                    s->rows, s->K);
 }
 
 /* sequence_cublas.cu. `flip`: the weights stand as [out,in] (lstm). */

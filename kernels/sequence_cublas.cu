@@ -138,7 +138,7 @@ enum lab_status sequence_cublas_weights(const struct lab_call *call, bool flip)
     float *dU = lab_out(call, 1);
     enum lab_status st;
     sequence_sum_rows(call, &s);
-    st = lab_launched("sequence_db");
+    st = lab_launched("columns_slice");
     if (!st)
         st = flip ? outer(call, lab_out(call, 0), dz, s.K, xs, s.D, s.rows, 0)
                   : outer(call, lab_out(call, 0), xs, s.D, dz, s.K, s.rows, 0);

@@ -1,6 +1,7 @@
 -- profiles/nsys_schema.sql -- the tables of an Nsight Systems SQLite export
 -- (schema 3.24.14) that an export of a run fills: those of schema.sql without
--- the columns that are ours. The ENUM_ tables and StringIds are filled too.
+-- the columns that are ours, and TARGET_INFO_CUDA_DEVICE, by which tools find
+-- a GPU's name. The ENUM_ tables and StringIds are filled too.
 -- Like nsys, the export leaves out what has no rows.
 
 CREATE TABLE StringIds (
@@ -173,6 +174,13 @@ CREATE TABLE TARGET_INFO_GPU (
     computeMinor INTEGER,
     smMajor INTEGER,
     smMinor INTEGER
+);
+CREATE TABLE TARGET_INFO_CUDA_DEVICE (
+    gpuId INTEGER,
+    cudaId INTEGER,
+    pid INTEGER,
+    uuid TEXT,
+    numMultiprocessors INTEGER
 );
 CREATE TABLE TARGET_INFO_SESSION_START_TIME (
     utcEpochNs INTEGER, utcTime TEXT, localTime TEXT);

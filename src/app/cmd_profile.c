@@ -1,14 +1,18 @@
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "cmd.h"
+#include "store/delete.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_print.h"
+#include "runs_model.h"
 #include "store/compare.h"
 #include "text_table.h"
 
@@ -23,12 +27,16 @@ enum {
     KEY_COLOR,
     KEY_FAIL_ABOVE,
     KEY_REMOVE,
+    KEY_RECORDED,
     KEY_FORMAT,
     KEY_OUTPUT,
     KEY_FORCE,
     KEY_TABLE,
     KEY_LABEL,
-    KEY_DRY_RUN
+    KEY_DRY_RUN,
+    KEY_BACKEND,
+    KEY_DEVICE,
+    KEY_ITERATION
 };
 
 static const char help[] =
@@ -37,8 +45,14 @@ static const char help[] =
     "  list               the runs, newest first\n"
     "  show RUN           one run: its facts, and its steps with their times\n"
     "  kernels RUN        the kernels of a run\n"
+    "  timeline RUN       what happened when, in one iteration\n"
     "  compare RUN RUN... every run against the first: steps and kernels, and\n"
     "                     which differences are more than noise\n"
+    "  ceilings           measures what this device can do at best, and keeps "
+    "it\n"
+    "  roofline RUN       steps and kernels under the roofs of their device: "
+    "what\n"
+    "                     bounds them\n"
     "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
     "  export RUN         the run as a file: --format and --output\n"
     "  import FILE        the runs of another database, or of an SQLite "
@@ -61,7 +75,11 @@ static const struct argp_option argp_options[] = {
      "difference, share, index, name, p",
      0},
     {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
-    {"limit", KEY_LIMIT, "N", 0, "kernels, compare: at most N of each", 0},
+    {"limit", KEY_LIMIT, "N", 0,
+     "kernels, compare: at most N of each. timeline: the N longest of a kind",
+     0},
+    {"iteration", KEY_ITERATION, "N", 0,
+     "timeline: which one; else the last that has kernels", 0},
     {"fail-above", KEY_FAIL_ABOVE, "SHARE", 0,
      "compare: exit 1 when something is slower by more than SHARE (5% or "
      "0.05) and that is more than noise",
@@ -80,6 +98,10 @@ static const struct argp_option argp_options[] = {
     {"label", KEY_LABEL, "NAME", 0, "import, merge: whose runs they are", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "import, merge: only say what would be copied", 0},
+    {"backend", KEY_BACKEND, "BACKEND", 0, "ceilings: auto, cpu or cuda", 0},
+    {"device", KEY_DEVICE, "N", 0, "ceilings: which GPU, from 0", 0},
+    {"recorded", KEY_RECORDED, NULL, 0,
+     "The runs that ship with the program instead of your own: only read", 0},
     {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
@@ -121,6 +143,25 @@ static error_t parse_argument(struct lab_profile_options *o, char *arg,
     return 0;
 }
 
+static error_t parse_place(int key, char *arg, struct argp_state *state)
+{
+    struct lab_profile_options *o = state->input;
+    int64_t device = 0;
+    if (key == KEY_DEVICE) {
+        if (!parse_number(arg, &device) || device > INT_MAX)
+            argp_error(state, "--device takes a number, not '%s'", arg);
+        o->device = (int)device;
+        return 0;
+    }
+    if (key != KEY_BACKEND)
+        return ARGP_ERR_UNKNOWN;
+    o->backend = arg;
+    if (strcmp(arg, "auto") != 0 && strcmp(arg, "cpu") != 0 &&
+        strcmp(arg, "cuda") != 0)
+        argp_error(state, "--backend takes auto, cpu or cuda, not '%s'", arg);
+    return 0;
+}
+
 /* Options that are a word, a number, or there. */
 static error_t parse_more(int key, char *arg, struct argp_state *state)
 {
@@ -129,6 +170,10 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
     case KEY_LIMIT:
         if (!parse_number(arg, &o->limit))
             argp_error(state, "--limit takes a number, not '%s'", arg);
+        return 0;
+    case KEY_ITERATION:
+        if (!parse_number(arg, &o->iteration))
+            argp_error(state, "--iteration takes a number, not '%s'", arg);
         return 0;
     case KEY_FAIL_ABOVE:
         if (!parse_share(arg, &o->fail_above))
@@ -139,6 +184,9 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_REMOVE:
         o->remove = true;
+        return 0;
+    case KEY_RECORDED:
+        o->recorded = true;
         return 0;
     case KEY_LABEL:
         o->label = arg;
@@ -159,7 +207,7 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         o->table = arg;
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_place(key, arg, state);
     }
 }
 
@@ -339,8 +387,11 @@ static const struct command {
     {"list", list_runs, 0, 0, false, "takes no run"},
     {"show", show_runs, 1, 1, false, "takes one run"},
     {"kernels", show_runs, 1, 1, false, "takes one run"},
+    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run"},
     {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
      "takes two runs or more"},
+    {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run"},
+    {"roofline", lab_profile_roofline, 1, 1, false, "takes one run"},
     {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
     {"export", lab_profile_export, 1, 1, false, "takes one run"},
     {"import", lab_profile_import, 1, 1, true, "takes one file"},
@@ -395,7 +446,8 @@ static enum lab_status run_command(const struct lab_profile_options *o,
                                    const char *path)
 {
     struct lab_database *db = NULL;
-    bool makes = command->run == lab_profile_import;
+    bool makes = command->run == lab_profile_import ||
+                 command->run == lab_profile_ceilings;
     if (!makes && access(path, F_OK)) {
         if (command->run == list_runs && !o->db) {
             /* nothing recorded yet is no error */
@@ -422,7 +474,8 @@ int lab_cmd_profile(int argc, char **argv)
     const struct argp argp = {
         argp_options, parse_option, "COMMAND [RUN...|FILE...]", help, NULL,
         NULL,         NULL};
-    struct lab_profile_options o = {.fail_above = NAN};
+    struct lab_profile_options o = {.fail_above = NAN,
+                                    .iteration = LAB_UNKNOWN};
     const struct command *command = NULL;
     struct lab_str path;
     enum lab_status st;
@@ -433,7 +486,15 @@ int lab_cmd_profile(int argc, char **argv)
     o.ascii |= !lab_table_locale_is_utf8();
     lab_str_init(&path);
     st = find_command(&o, &command);
-    if (st == LAB_OK && o.db)
+    if (st == LAB_OK && o.recorded && (o.db || command->writes))
+        st =
+            lab_fail(LAB_E_USAGE,
+                     "--recorded only reads the runs that ship with the "
+                     "program, and takes no --db; `profile import` brings them "
+                     "into a database of yours");
+    if (st == LAB_OK && o.recorded)
+        st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    else if (st == LAB_OK && o.db)
         lab_str_add(&path, o.db);
     else if (st == LAB_OK)
         st = lab_database_default_path(&path);

@@ -7,18 +7,47 @@
 #include "say.h"
 #include "signals.h"
 #include "step_json.h"
+#include "step_npy.h"
 #include "step_text.h"
 
 static const char doc[] =
     "Walk one iteration of a lesson and show every step: its formula, what it "
     "cost, and every tensor that it wrote.\v"
     "LESSON is an id of `lapenna-lab lesson list` or a path. --iterations N "
-    "walks N of them.";
+    "walks N of them. --npy DIR writes NAME.npy for every tensor of the last "
+    "one, and NAME.before.npy for parameters as it found them.";
 
 static enum lab_status print_step(struct lab_work *w, int index)
 {
     return w->options->json ? lab_step_json(w, index)
                             : lab_step_text(w, index, stdout);
+}
+
+/* One iteration whose tensors become files: nothing is printed on the way. */
+static enum lab_status walk_to_files(struct lab_work *w, int64_t iterations)
+{
+    const struct lab_options *o = w->options;
+    int64_t count = 0;
+    enum lab_status st = lab_npy_open(o->npy);
+    lab_walk_run_begin(w->walk, w->lesson->title);
+    for (int64_t i = 0; i < iterations && !st; i++) {
+        st = lab_walk_begin(w->walk);
+        if (!st && i + 1 == iterations)
+            st = lab_npy_write(w, o->npy, o->tensors, true, &count);
+        do {
+            if (!st)
+                st = lab_walk_step(w->walk);
+            if (!st && lab_signals_caught())
+                st = lab_fail(LAB_E_CANCELLED, "interrupted");
+        } while (!st && !lab_walk_at_end(w->walk));
+    }
+    if (!st)
+        st = lab_npy_write(w, o->npy, o->tensors, false, &count);
+    lab_walk_run_end(w->walk);
+    if (!st)
+        lab_say(stdout, "%lld files in %s; loss %.9g\n", (long long)count,
+                o->npy, lab_walk_loss(w->walk));
+    return st;
 }
 
 static enum lab_status walk(struct lab_work *w, int64_t iterations)
@@ -64,7 +93,8 @@ int lab_cmd_step(int argc, char **argv)
     if (st)
         return lab_exit_error(st);
     lab_work_warn(&w);
-    st = walk(&w, o.iterations > 0 ? o.iterations : 1);
+    int64_t iterations = o.iterations > 0 ? o.iterations : 1;
+    st = o.npy ? walk_to_files(&w, iterations) : walk(&w, iterations);
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                      : lab_exit_error(st);
     lab_run_summary_init(&summary);

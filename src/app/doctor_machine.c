@@ -6,6 +6,7 @@
 #include "base/module.h"
 #include "doctor.h"
 #include "engine/backend.h"
+#include "engine/op.h"
 #include "profiler/gpu.h"
 
 enum { TEXT = 512, MAX_NAMES = 32, MAX_DEVICES = 64 };
@@ -176,8 +177,45 @@ static void check_cublas(struct lab_doctor *d, struct lab_backend *be)
                        "add its directory to LD_LIBRARY_PATH");
 }
 
+/* The version, and the ops that have a variant of it. */
+static void check_cudnn(struct lab_doctor *d, struct lab_backend *be,
+                        const struct lab_cuda_module *module)
+{
+    static const char install[] =
+        "install cuDNN 9 of the module's CUDA version, or add its directory to "
+        "LD_LIBRARY_PATH; steps run without it";
+    const char *said = "";
+    char text[TEXT];
+    int n_ops;
+    int n = 0;
+    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
+    if (!module->cudnn(&said)) {
+        lab_doctor_say(d, "cuDNN", LAB_DOCTOR_MISSING, said, install);
+        return;
+    }
+    size_t at = (size_t)snprintf(text, sizeof(text), "%s, for", said);
+    for (int i = 0; i < n_ops && at < sizeof(text); i++) {
+        const char *names[32];
+        int count =
+            lab_backend_variant_names(be, LAB_F32, ops[i]->name, names, 32);
+        bool has = false;
+        for (int k = 0; k < count; k++)
+            has = has || strcmp(names[k], "cudnn") == 0;
+        if (has)
+            at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s",
+                                   n++ ? "," : "", ops[i]->name);
+    }
+    if (n > 0)
+        lab_doctor_say(d, "cuDNN", LAB_DOCTOR_OK, text, NULL);
+    else
+        lab_doctor_say(d, "cuDNN", LAB_DOCTOR_WARNING,
+                       "loaded, but no step offers the variant cudnn",
+                       "see the line of the variants");
+}
+
 /* Devices, the driver that they report, and what the first one offers. */
-static void check_devices(struct lab_doctor *d)
+static void check_devices(struct lab_doctor *d,
+                          const struct lab_cuda_module *module)
 {
     struct lab_device_info info;
     struct lab_backend *be = NULL;
@@ -191,13 +229,17 @@ static void check_devices(struct lab_doctor *d)
         lab_doctor_say(d, "cuBLAS", LAB_DOCTOR_MISSING,
                        "cannot be tried without a device",
                        "see the line of the device");
+        lab_doctor_say(d, "cuDNN", LAB_DOCTOR_MISSING,
+                       "cannot be tried without a device",
+                       "see the line of the device");
         return;
     }
     lab_backend_info(be, &info);
     check_driver(d, &info);
     say_device(d, &info);
     check_cublas(d, be);
-    check_variants(d, be);
+    check_variants(d, be); /* first: it withdraws what does not fit */
+    check_cudnn(d, be, module);
     lab_backend_close(be);
     for (int i = 1; i < MAX_DEVICES; i++) {
         if (lab_backend_open(&be, "cuda", i))
@@ -265,8 +307,8 @@ static void check_counters(struct lab_doctor *d,
 
 static void without_module(struct lab_doctor *d)
 {
-    static const char *const rest[] = {"device", "cuBLAS", "CUPTI", "NVTX",
-                                       "hardware counters"};
+    static const char *const rest[] = {"device", "cuBLAS", "cuDNN",
+                                       "CUPTI",  "NVTX",   "hardware counters"};
     check_driver(d, NULL);
     for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
         lab_doctor_say(d, rest[i], LAB_DOCTOR_MISSING,
@@ -284,10 +326,8 @@ void lab_doctor_gpu(struct lab_doctor *d)
         without_module(d);
     } else {
         lab_doctor_say(d, "CUDA module", LAB_DOCTOR_OK, "loaded", NULL);
-        check_devices(d);
+        check_devices(d, module);
         check_tracing(d, module->profiler);
         check_counters(d, module->profiler);
     }
-    lab_doctor_say(d, "cuDNN", LAB_DOCTOR_MISSING, "not in this version",
-                   "none: no op of this version has a variant of cuDNN");
 }

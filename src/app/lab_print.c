@@ -18,8 +18,8 @@ void lab_lab_print_head(const struct lab_lab *lab)
             "ceilings measured now: copy %.4g GB/s, product %.4g GFLOP/s\n",
             m->copy_bytes_s / 1e9, m->fp32_flops / 1e9);
     lab_say(stdout,
-            "%d repeats each; caches emptied before each by a copy of %.4g "
-            "MiB; rungs are compared with double first\n",
+            "%d repeats each; before each a copy of %.4g MiB takes the inputs' "
+            "place in the caches; rungs are compared with double first\n",
             lab->repeats, (double)m->flush_bytes / 1048576);
 }
 

@@ -27,7 +27,10 @@ enum {
     KEY_PLAIN,
     KEY_ASCII,
     KEY_COLOR,
-    KEY_NO_MOUSE
+    KEY_NO_MOUSE,
+    KEY_NO_GRAPH,
+    KEY_NPY,
+    KEY_TENSORS
 };
 
 static const struct argp_option options[] = {
@@ -42,6 +45,8 @@ static const struct argp_option options[] = {
      1},
     {"counters", KEY_COUNTERS, "SET", 0,
      "Hardware counters of one iteration: off, basic or full", 1},
+    {"no-graph", KEY_NO_GRAPH, NULL, 0,
+     "run: launch every step by itself, no iteration as one CUDA graph", 1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
@@ -62,6 +67,10 @@ static const struct argp_option options[] = {
      2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
+    {"npy", KEY_NPY, "DIR", 0,
+     "step: write the tensors as .npy files into DIR, instead of text", 3},
+    {"tensors", KEY_TENSORS, "PATTERN,...", 0,
+     "With --npy: only those whose names match one of them: 'loss,*.grad'", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
@@ -197,6 +206,9 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
     case KEY_DATA:
         o->data = arg;
         return 0;
+    case KEY_NO_GRAPH:
+        o->no_graph = true;
+        return 0;
     case KEY_NEAR:
         if (o->n_near == LAB_MAX_OPTION_NEAR)
             argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
@@ -214,6 +226,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_DB:
         o->db = arg;
+        return 0;
+    case KEY_NPY:
+        o->npy = arg;
+        return 0;
+    case KEY_TENSORS:
+        o->tensors = arg;
         return 0;
     case KEY_JSON:
         o->json = true;
@@ -274,6 +292,10 @@ void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
     argp_err_exit_status = LAB_EXIT_USAGE;
     argv[0] = (char *)name;
     argp_parse(&argp, argc, argv, 0, NULL, o);
+    if (o->npy && o->json) {
+        lab_warn("--npy and --json exclude each other: give one");
+        exit(LAB_EXIT_USAGE);
+    }
     if (o->iterations > 0 && o->epochs > 0) {
         lab_warn("--iterations and --epochs exclude each other: give one");
         exit(LAB_EXIT_USAGE);

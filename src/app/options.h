@@ -24,14 +24,17 @@ struct lab_options {
     const char *data;                      /* NULL: the lesson's */
     const char *near[LAB_MAX_OPTION_NEAR]; /* run: questions after it */
     int n_near;
-    int64_t sample;     /* characters to write after the training; 0 */
-    const char *prompt; /* what they begin with; "" */
-    double temperature; /* 0: always the likeliest */
-    int64_t top_k;      /* 0: all */
+    const char *npy;     /* step: directory for tensors; NULL: none */
+    const char *tensors; /* with it: patterns of their names; NULL: all */
+    int64_t sample;      /* characters to write after the training; 0 */
+    const char *prompt;  /* what they begin with; "" */
+    double temperature;  /* 0: always the likeliest */
+    int64_t top_k;       /* 0: all */
     bool json;
     bool plain;
     bool ascii;
     const char *color; /* "auto", "always", "never" */
+    bool no_graph;     /* at speed, too, every step is launched by itself */
     bool no_mouse;
     int argument_count;
 };

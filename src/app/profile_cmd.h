@@ -13,15 +13,19 @@ struct lab_profile_options {
     bool ascii;
     const char *sort;
     bool reverse;
-    int64_t limit;      /* 0: all */
-    double fail_above;  /* a share; NaN: not given */
-    const char *format; /* export */
-    const char *output; /* export; "-": stdout */
-    const char *table;  /* export as CSV */
-    bool force;         /* export: overwrite */
-    bool remove;        /* baseline */
-    bool dry_run;       /* import, merge */
-    const char *label;  /* import, merge: whose runs they are */
+    int64_t limit;       /* 0: all */
+    double fail_above;   /* a share; NaN: not given */
+    const char *format;  /* export */
+    const char *output;  /* export; "-": stdout */
+    const char *table;   /* export as CSV */
+    bool force;          /* export: overwrite */
+    bool remove;         /* baseline */
+    bool recorded;       /* the runs that ship with the program */
+    bool dry_run;        /* import, merge */
+    const char *label;   /* import, merge: whose runs they are */
+    int64_t iteration;   /* timeline; LAB_UNKNOWN: not said */
+    const char *backend; /* ceilings: auto (NULL), cpu, cuda */
+    int device;          /* ceilings */
     const char *command;
     const char *words[LAB_PROFILE_WORDS];
     int n_words;
@@ -37,6 +41,8 @@ enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
 /* lab_error() on stderr, made safe for a terminal. */
 void lab_profile_complain(bool ascii);
 
+enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
+                                     struct lab_database *db);
 /* LAB_E_CHECK: something is slower than --fail-above allows. */
 enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db);
@@ -47,3 +53,8 @@ enum lab_status lab_profile_export(const struct lab_profile_options *o,
 /* `import` and `merge`: the runs of files. */
 enum lab_status lab_profile_import(const struct lab_profile_options *o,
                                    struct lab_database *db);
+/* Measures the ceilings of a device, and keeps them. */
+enum lab_status lab_profile_ceilings(const struct lab_profile_options *o,
+                                     struct lab_database *db);
+enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
+                                     struct lab_database *db);

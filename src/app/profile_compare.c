@@ -83,6 +83,10 @@ enum lab_status lab_profile_compare(const struct lab_profile_options *o,
             st = o->json ? lab_profile_compare_lines(&c)
                          : lab_profile_compare_text(o, &c);
         count_failures(&f, &c);
+        for (int side = 0; side < LAB_SIDES && st == LAB_OK; side++)
+            if (!c.sums[side].stored)
+                lab_time_sums_keep_later(lab_database_path(db),
+                                         c.run[side].run);
         lab_comparison_release(&c);
     }
     return st ? st : verdict(o, &f);

@@ -13,6 +13,7 @@ struct lines {
     FILE *to;
     int64_t run;
     enum lab_status st;
+    struct lab_counted_run counted;
 };
 
 static bool put(struct lines *l, json_t *object)
@@ -29,7 +30,7 @@ static bool put_run(void *user, const struct lab_run_row *r)
 static bool put_step(void *user, const struct lab_step_row *r)
 {
     struct lines *l = user;
-    return put(l, lab_profile_step_object(l->run, r));
+    return put(l, lab_profile_step_object(l->run, r, &l->counted));
 }
 
 static bool put_loss(void *user, const struct lab_loss_row *r)
@@ -41,7 +42,7 @@ static bool put_loss(void *user, const struct lab_loss_row *r)
 static bool put_kernel(void *user, const struct lab_kernel_row *r)
 {
     struct lines *l = user;
-    return put(l, lab_profile_kernel_object(l->run, r));
+    return put(l, lab_profile_kernel_object(l->run, r, &l->counted));
 }
 
 static enum lab_status export_lines(FILE *to, struct lab_database *db,
@@ -50,13 +51,16 @@ static enum lab_status export_lines(FILE *to, struct lab_database *db,
     struct lines l = {.to = to, .run = run};
     const struct lab_kernel_filter every = {.step_index = LAB_UNKNOWN,
                                             .iteration = LAB_UNKNOWN};
-    enum lab_status st = lab_query_run(db, run, put_run, &l);
+    enum lab_status st = lab_counted_load(&l.counted, db, run);
+    if (st == LAB_OK)
+        st = lab_query_run(db, run, put_run, &l);
     if (st == LAB_OK && l.st == LAB_OK)
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, put_step, &l);
     if (st == LAB_OK && l.st == LAB_OK)
         st = lab_query_losses(db, run, put_loss, &l);
     if (st == LAB_OK && l.st == LAB_OK)
         st = lab_query_kernels(db, run, &every, put_kernel, &l);
+    lab_counted_release(&l.counted);
     return st ? st : l.st;
 }
 

@@ -55,7 +55,28 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     return o;
 }
 
-json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r)
+static void add_counters(json_t *o, const struct lab_counted_item *item)
+{
+    struct lab_counters none;
+    lab_counters_init(&none);
+    const struct lab_counters *c = item ? &item->counters : &none;
+    lab_json_real(o, "achieved_occupancy_pct", c->achieved_occupancy_pct);
+    lab_json_real(o, "counted_flop", lab_counters_flop(c));
+    lab_json_real(o, "counted_fp32_flop", c->fp32_flop);
+    lab_json_real(o, "counted_tensor_flop", c->tensor_flop);
+    lab_json_real(o, "tensor_active_pct", c->tensor_active_pct);
+    lab_json_real(o, "dram_read_bytes", c->dram_read_bytes);
+    lab_json_real(o, "dram_write_bytes", c->dram_write_bytes);
+    lab_json_real(o, "ipc", c->ipc);
+    lab_json_real(o, "sm_pct", c->sm_pct);
+    lab_json_real(o, "memory_pct", c->memory_pct);
+    lab_json_real(o, "dram_pct", c->dram_pct);
+    lab_json_real(o, "l1_hit_pct", c->l1_hit_pct);
+    lab_json_real(o, "l2_hit_pct", c->l2_hit_pct);
+}
+
+json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
+                                const struct lab_counted_run *counted)
 {
     json_t *o = lab_json_new("step");
     lab_json_int(o, "run", run);
@@ -81,6 +102,7 @@ json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r)
     lab_json_real(o, "gbyte_per_s", r->gbyte_per_s);
     lab_json_int(o, "kernels", r->kernels);
     lab_json_text(o, "time_source", r->time_source);
+    add_counters(o, lab_counted_step(counted, r->index, r->variant));
     return o;
 }
 
@@ -115,7 +137,8 @@ const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes)
     return n ? out : "none";
 }
 
-json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r)
+json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
+                                  const struct lab_counted_run *counted)
 {
     char limit[64];
     json_t *o = lab_json_new("kernel");
@@ -148,5 +171,6 @@ json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r)
     lab_json_int(o, "stream", r->stream);
     lab_json_int(o, "correlation", r->correlation);
     lab_json_int(o, "graph_node", r->graph_node);
+    add_counters(o, lab_counted_kernel(counted, r->row));
     return o;
 }

@@ -2,11 +2,15 @@
  * memory is short, which lab_json_print() and _write() take. */
 #pragma once
 #include <jansson.h>
+#include "store/counted.h"
 #include "store/query.h"
 
 json_t *lab_profile_run_object(const struct lab_run_row *r);
-json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r);
+/* With what the hardware counted; without counters that is null. */
+json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
+                                const struct lab_counted_run *counted);
 json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r);
-json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r);
+json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
+                                  const struct lab_counted_run *counted);
 /* "registers+shared"; NULL: unknown. */
 const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes);

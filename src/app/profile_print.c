@@ -8,12 +8,14 @@
 #include "profile_cmd.h"
 #include "profile_json.h"
 #include "text_table.h"
+#include "ui/format.h"
 
 /* What the callbacks of one query share. */
 struct printing {
     struct lab_text_table table;
     enum lab_status st;
     int64_t run;
+    struct lab_counted_run counted;
 };
 
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
@@ -207,9 +209,61 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
     return true;
 }
 
+/* Three columns, where the run was counted at all. */
+static void add_counted(struct printing *p, const struct lab_counted_item *item)
+{
+    struct lab_text_table *t = &p->table;
+    char text[LAB_FORMAT_BYTES];
+    struct lab_counters none;
+    if (p->counted.count == 0)
+        return;
+    lab_counters_init(&none);
+    const struct lab_counters *c = item ? &item->counters : &none;
+    lab_text_table_add(t, lab_format_share(c->achieved_occupancy_pct / 100,
+                                           text, sizeof(text)));
+    lab_text_table_add(
+        t, lab_format_bytes(c->dram_read_bytes + c->dram_write_bytes, text,
+                            sizeof(text)));
+    lab_text_table_add(
+        t, lab_format_flop(lab_counters_flop(c), text, sizeof(text)));
+}
+
+#define COUNTED_HEADS ">achieved", ">DRAM", ">counted"
+
+/* Why there are no such columns, in a line after the table. */
+static bool say_uncounted(void *user, const struct lab_run_row *r)
+{
+    struct lab_str *out = user;
+    const char *reason = r->counters_reason ? r->counters_reason : "";
+    lab_str_addf(out, "hardware counters: n/a (%s",
+                 r->counters ? r->counters : "not taken");
+    if (reason[0])
+        lab_str_add(out, ": ");
+    lab_str_add_visible(out, reason, strlen(reason), false);
+    lab_str_add(out, ")\n");
+    return true;
+}
+
+static enum lab_status end_table(const struct lab_profile_print *p,
+                                 struct printing *printing)
+{
+    struct lab_str text;
+    enum lab_status st = print_table(&printing->table, p->ascii);
+    if (st || printing->counted.count > 0)
+        return st;
+    lab_str_init(&text);
+    st = lab_query_run(p->db, printing->run, say_uncounted, &text);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    return lab_profile_put(&text, p->ascii);
+}
+
 static bool add_step_row(void *user, const struct lab_step_row *r)
 {
-    struct lab_text_table *t = &((struct printing *)user)->table;
+    struct printing *p = user;
+    struct lab_text_table *t = &p->table;
     lab_text_table_add_int(t, r->index);
     lab_text_table_add(t, r->name);
     lab_text_table_add(t, r->phase);
@@ -221,13 +275,14 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
     lab_text_table_add_real(t, r->gflop_per_s, 3);
     lab_text_table_add_real(t, r->gbyte_per_s, 3);
     lab_text_table_add_int(t, r->kernels);
+    add_counted(p, lab_counted_step(&p->counted, r->index, r->variant));
     return true;
 }
 
 static bool print_step_json(void *user, const struct lab_step_row *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(lab_profile_step_object(p->run, r));
+    p->st = lab_json_print(lab_profile_step_object(p->run, r, &p->counted));
     return p->st == LAB_OK;
 }
 
@@ -242,8 +297,10 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
                                        int64_t run)
 {
     struct printing printing = {.st = LAB_OK, .run = run};
-    enum lab_status st = end_query(
-        lab_query_run(p->db, run, print_run_json, &printing), &printing);
+    enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
+    if (st == LAB_OK)
+        st = end_query(lab_query_run(p->db, run, print_run_json, &printing),
+                       &printing);
     if (st == LAB_OK)
         st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
                                        print_step_json, &printing),
@@ -251,34 +308,50 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
     if (st == LAB_OK)
         st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
                        &printing);
+    lab_counted_release(&printing.counted);
     return st;
+}
+
+static enum lab_status print_steps(const struct lab_profile_print *p,
+                                   struct printing *steps)
+{
+    static const char *const plain[] = {
+        ">#",   "step",   "phase",    "variant", ">n",       ">median",
+        ">min", ">total", ">GFLOP/s", ">GB/s",   ">kernels", NULL};
+    static const char *const counted[] = {
+        ">#",       "step",        "phase",  "variant",  ">n",
+        ">median",  ">min",        ">total", ">GFLOP/s", ">GB/s",
+        ">kernels", COUNTED_HEADS, NULL};
+    lab_text_table_init(&steps->table,
+                        steps->counted.count > 0 ? counted : plain);
+    enum lab_status st =
+        end_query(lab_query_steps(p->db, steps->run, p->step_sort,
+                                  p->descending, add_step_row, steps),
+                  steps);
+    if (st)
+        return st;
+    if (putchar('\n') == EOF)
+        return lab_fail(LAB_E_IO, "cannot write the output");
+    return end_table(p, steps);
 }
 
 enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
                                       int64_t run)
 {
-    static const char *const heads[] = {
-        ">#",   "step",   "phase",    "variant", ">n",       ">median",
-        ">min", ">total", ">GFLOP/s", ">GB/s",   ">kernels", NULL};
     struct printing facts = {.st = LAB_OK};
-    struct printing steps = {.st = LAB_OK};
+    struct printing steps = {.st = LAB_OK, .run = run};
     if (p->json)
         return print_run_lines(p, run);
     enum lab_status st =
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
         st = print_table(&facts.table, p->ascii);
-    if (st)
-        return st;
-    lab_text_table_init(&steps.table, heads);
-    st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
-                                   add_step_row, &steps),
-                   &steps);
-    if (st)
-        return st;
-    if (putchar('\n') == EOF)
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return print_table(&steps.table, p->ascii);
+    if (st == LAB_OK)
+        st = lab_counted_load(&steps.counted, p->db, run);
+    if (st == LAB_OK)
+        st = print_steps(p, &steps);
+    lab_counted_release(&steps.counted);
+    return st;
 }
 
 /* ------------------------------------------------------------ kernels */
@@ -286,7 +359,7 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
 static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
 {
     struct printing *p = user;
-    p->st = lab_json_print(lab_profile_kernel_object(p->run, r));
+    p->st = lab_json_print(lab_profile_kernel_object(p->run, r, &p->counted));
     return p->st == LAB_OK;
 }
 
@@ -305,7 +378,8 @@ static void add_dim(struct lab_text_table *t, const int64_t *d)
 
 static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 {
-    struct lab_text_table *t = &((struct printing *)user)->table;
+    struct printing *p = user;
+    struct lab_text_table *t = &p->table;
     char limit[64];
     bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
                         r->dynamic_shared_bytes != LAB_UNKNOWN;
@@ -325,6 +399,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
         lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
     lab_text_table_add(
         t, lab_profile_limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    add_counted(p, lab_counted_kernel(&p->counted, r->row));
     lab_text_table_add(t, r->short_name ? r->short_name : r->name);
     return !t->failed;
 }
@@ -332,19 +407,28 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
 enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
                                           int64_t run)
 {
-    static const char *const heads[] = {
+    static const char *const plain[] = {
         ">iteration", "step",    "phase",      ">time", ">grid",  ">block",
         ">registers", ">shared", ">occupancy", "limit", "kernel", NULL};
+    static const char *const counted[] = {
+        ">iteration",  "step",       "phase",   ">time",      ">grid",
+        ">block",      ">registers", ">shared", ">occupancy", "limit",
+        COUNTED_HEADS, "kernel",     NULL};
     struct printing printing = {.st = LAB_OK, .run = run};
     struct lab_kernel_filter filter = p->kernels;
     filter.descending = p->descending;
-    if (p->json)
-        return end_query(lab_query_kernels(p->db, run, &filter,
-                                           print_kernel_json, &printing),
-                         &printing);
-    lab_text_table_init(&printing.table, heads);
-    enum lab_status st = end_query(
-        lab_query_kernels(p->db, run, &filter, add_kernel_row, &printing),
-        &printing);
-    return st ? st : print_table(&printing.table, p->ascii);
+    enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
+    if (st)
+        return st;
+    if (!p->json)
+        lab_text_table_init(&printing.table,
+                            printing.counted.count > 0 ? counted : plain);
+    st = end_query(lab_query_kernels(
+                       p->db, run, &filter,
+                       p->json ? print_kernel_json : add_kernel_row, &printing),
+                   &printing);
+    if (st == LAB_OK && !p->json)
+        st = end_table(p, &printing);
+    lab_counted_release(&printing.counted);
+    return st;
 }

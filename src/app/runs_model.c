@@ -5,32 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
-#include "compare_model.h"
+#include "store/delete.h"
 #include "store/query.h"
+#include "runs_model_priv.h"
 #include "ui/format.h"
-
-/* Rows of one kind, with the texts that they point to. */
-struct rows {
-    void *items;
-    int64_t n;
-    int64_t room;
-    char **texts;
-    int64_t n_texts;
-    int64_t text_room;
-    bool failed;
-};
-
-struct lab_runs_source {
-    struct lab_runs_model model;
-    char *path;
-    struct rows runs;
-    struct rows last;
-    struct rows steps;
-    struct rows kernels;
-    struct lab_compare_model compared;
-    int most; /* for the query that runs now */
-};
 
 static void rows_clear(struct rows *r)
 {
@@ -91,7 +71,7 @@ static enum lab_status check(const struct rows *r)
     return r->failed ? lab_fail(LAB_E_NOMEM, "no memory for the list") : LAB_OK;
 }
 
-static enum lab_status open_database(struct lab_runs_source *s, bool write,
+enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
                                      struct lab_database **db)
 {
     struct lab_database_options options = {.read_only = !write,
@@ -156,7 +136,7 @@ static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->runs);
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_runs(db, each_run, s);
     lab_database_close(db);
@@ -172,7 +152,7 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
     struct lab_database *db;
     rows_clear(&s->last);
     s->most = most;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_runs(db, each_last, s);
     lab_database_close(db);
@@ -203,6 +183,14 @@ static bool each_step(void *user, const struct lab_step_row *row)
                                     .flop = row->flop,
                                     .bytes = row->bytes,
                                     .kernels = row->kernels};
+    const struct lab_counted_item *item =
+        lab_counted_step(&s->counted, row->index, row->variant);
+    struct lab_counters none;
+    lab_counters_init(&none);
+    const struct lab_counters *c = item ? &item->counters : &none;
+    out->achieved = c->achieved_occupancy_pct / 100;
+    out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
+    out->counted_flop = lab_counters_flop(c);
     out->spread_ns = known(row->three_quarters_ns) - known(row->quarter_ns);
     out->name = keep(r, row->name);
     out->op = keep(r, row->op);
@@ -219,9 +207,12 @@ static enum lab_status load_steps(void *user, int64_t run,
     struct lab_runs_source *s = user;
     struct lab_database *db;
     rows_clear(&s->steps);
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_counted_load(&s->counted, db, run);
     if (!st && db)
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, each_step, s);
+    lab_counted_release(&s->counted);
     lab_database_close(db);
     *rows = s->steps.items;
     *count = s->steps.n;
@@ -255,9 +246,12 @@ static bool of_step(const struct lab_time_sum *sum,
            strcmp(sum->phase, step->phase) == 0;
 }
 
-static void take_kernel(struct rows *r, const struct lab_time_sum *sum)
+static void take_kernel(struct lab_runs_source *s,
+                        const struct lab_time_sum *sum)
 {
     char limit[64];
+    struct lab_counters c;
+    struct rows *r = &s->kernels;
     struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
     if (!out)
         return;
@@ -267,6 +261,11 @@ static void take_kernel(struct rows *r, const struct lab_time_sum *sum)
                                       .registers = sum->registers_per_thread,
                                       .shared_bytes = sum->shared_bytes,
                                       .occupancy = sum->occupancy_pct / 100};
+    lab_counted_launch(&s->counted, sum->step_index, sum->variant, sum->kernel,
+                       &c);
+    out->achieved = c.achieved_occupancy_pct / 100;
+    out->dram_bytes = c.dram_read_bytes + c.dram_write_bytes;
+    out->counted_flop = lab_counters_flop(&c);
     memcpy(out->grid, sum->grid, sizeof(out->grid));
     memcpy(out->block, sum->block, sizeof(out->block));
     out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
@@ -284,14 +283,20 @@ static enum lab_status load_kernels(void *user, int64_t run,
     struct lab_database *db;
     struct lab_time_sums sums = {0};
     rows_clear(&s->kernels);
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
+    if (!st && db)
+        st = lab_counted_load(&s->counted, db, run);
     for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
         if (!step || of_step(&sums.items[i], step))
-            take_kernel(&s->kernels, &sums.items[i]);
+            take_kernel(s, &sums.items[i]);
+    lab_counted_release(&s->counted);
+    bool kept = sums.stored || st || !db;
     lab_time_sums_release(&sums);
     lab_database_close(db);
+    if (!kept)
+        lab_time_sums_keep_later(s->path, run);
     *rows = s->kernels.items;
     *count = s->kernels.n;
     return st ? st : check(&s->kernels);
@@ -343,7 +348,7 @@ static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_run(db, run, each_fact, out);
     lab_database_close(db);
@@ -355,7 +360,7 @@ static enum lab_status delete_run(void *user, int64_t run)
     struct lab_runs_source *s = user;
     struct lab_database *db;
     struct lab_deleted deleted;
-    enum lab_status st = open_database(s, true, &db);
+    enum lab_status st = lab_runs_source_open(s, true, &db);
     if (!st && db)
         st = lab_run_delete(db, run, &deleted);
     lab_database_close(db);
@@ -368,12 +373,26 @@ static enum lab_status load_compare(void *user, const int64_t run[2],
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    enum lab_status st = open_database(s, false, &db);
+    enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_compare_model_load(&s->compared, db, run, facts);
     lab_database_close(db);
     *rows = s->compared.rows;
     *count = s->compared.count;
+    return st;
+}
+
+static enum lab_status load_roofline(void *user, int64_t run,
+                                     struct lab_ui_roofline *out)
+{
+    struct lab_runs_source *s = user;
+    struct lab_database *db;
+    enum lab_status st = lab_runs_source_open(s, false, &db);
+    if (!st && db)
+        st = lab_roofline_model_load(&s->roofline, db, run, out);
+    else if (!st)
+        st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
+    lab_database_close(db);
     return st;
 }
 
@@ -405,8 +424,27 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_kernels = load_kernels,
                                        .write_facts = write_facts,
                                        .delete_run = delete_run,
-                                       .load_compare = load_compare};
+                                       .load_compare = load_compare,
+                                       .load_roofline = load_roofline,
+                                       .load_passes = lab_timeline_load_passes,
+                                       .load_timeline = lab_timeline_load_pass};
     *out = s;
+    return LAB_OK;
+}
+
+enum lab_status lab_runs_source_recorded(struct lab_runs_source **out)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_runs_source_new(out, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    (*out)->model.delete_run = NULL;
+    (*out)->model.title = "Recorded runs";
+    (*out)->model.badge = "recorded on " LAB_RECORDED_DEVICE;
     return LAB_OK;
 }
 
@@ -419,6 +457,8 @@ void lab_runs_source_free(struct lab_runs_source *s)
     rows_clear(&s->steps);
     rows_clear(&s->kernels);
     lab_compare_model_release(&s->compared);
+    lab_roofline_model_release(&s->roofline);
+    lab_timeline_model_release(&s->timeline);
     lab_free(s->path);
     lab_free(s);
 }

@@ -26,6 +26,7 @@ struct screens {
     struct lab_home_lesson *lessons;
     struct lab_home_model home;
     struct lab_runs_source *runs;
+    struct lab_runs_source *recorded; /* NULL: none ship */
     struct lab_progress progress;
     struct lab_lesson_screen *open; /* the lesson that is on the screen */
     struct lab_ui *ui;
@@ -150,6 +151,8 @@ static enum lab_status start_home(struct screens *s)
                                 .open_lesson = open_lesson,
                                 .write_doctor = write_doctor,
                                 .all_runs = lab_runs_source_model(s->runs)};
+    if (lab_runs_source_recorded(&s->recorded) == LAB_OK)
+        s->home.recorded = lab_runs_source_model(s->recorded);
     return lab_ui_push(s->ui, &lab_view_home, &s->home);
 }
 
@@ -193,6 +196,7 @@ static void finish(struct screens *s)
     s->ui = NULL;
     close_lesson(s);
     lab_runs_source_free(s->runs);
+    lab_runs_source_free(s->recorded);
     lab_catalog_free(s->catalog);
     lab_free(s->lessons);
     lab_progress_release(&s->progress);

@@ -43,19 +43,24 @@ static enum lab_status evaluate(struct lab_work *w,
     return tell(user, lab_walk_iteration(w->walk), loss, accuracy);
 }
 
-static enum lab_status iterate(struct lab_work *w, struct times *times,
-                               struct lab_training *out)
+/* The losses that have come: those of iterations at speed come late. */
+static enum lab_status take_news(struct lab_work *w, struct times *times,
+                                 lab_training_fn *tell, void *user,
+                                 struct lab_training *out)
 {
-    int64_t start = lab_clock_monotonic_ns();
-    enum lab_status st = lab_walk_iterate(w->walk);
-    double ms = (double)(lab_clock_monotonic_ns() - start) / 1e6;
-    if (st)
-        return st;
-    out->seconds += ms / 1e3;
-    out->loss_last = lab_walk_loss(w->walk);
-    if (out->iterations++ == 0)
-        out->loss_first = out->loss_last;
-    return keep_time(times, ms);
+    struct lab_iteration_news n;
+    enum lab_status st = LAB_OK;
+    while (!st && lab_walk_news(w->walk, &n)) {
+        double ms = (double)(n.end_ns - n.start_ns) / 1e6;
+        out->seconds += ms / 1e3;
+        out->loss_last = n.loss;
+        if (out->iterations++ == 0)
+            out->loss_first = n.loss;
+        st = keep_time(times, ms);
+        if (!st)
+            st = tell(user, n.iteration, n.loss, NAN);
+    }
+    return st;
 }
 
 void lab_training_init(struct lab_training *t)
@@ -77,22 +82,27 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     struct lab_data_facts facts;
     enum lab_status st = LAB_OK;
     bool evaluated = true;
+    int64_t begun = 0;
     lab_training_init(out);
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
-    while (!st && out->iterations < iterations && !out->interrupted) {
-        st = iterate(w, &times, out);
+    while (!st && begun < iterations && !out->interrupted) {
+        st = lab_walk_iterate(w->walk);
+        begun++;
         /* The second iteration is a warm one, if there is a second. */
-        if (!st && lab_counting_wanted(w) &&
-            out->iterations == (iterations > 1 ? 2 : 1))
+        if (!st && lab_counting_wanted(w) && begun == (iterations > 1 ? 2 : 1))
             st = lab_counting_iteration(w);
-        if (!st)
-            st = tell(user, lab_walk_iteration(w->walk), out->loss_last, NAN);
         evaluated =
             facts.batches_per_epoch > 0 &&
             (lab_walk_iteration(w->walk) + 1) % facts.batches_per_epoch == 0;
+        out->interrupted = lab_signals_caught() != 0;
+        bool last = begun == iterations || out->interrupted;
+        if (!st && (evaluated || last))
+            st = lab_walk_settle(w->walk);
+        if (!st)
+            st = take_news(w, &times, tell, user, out);
         if (!st && evaluated)
             st = evaluate(w, &facts, tell, user, out);
-        out->interrupted = lab_signals_caught() != 0;
+        out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
     }
     if (!st && !evaluated)
         st = evaluate(w, &facts, tell, user, out);

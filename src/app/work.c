@@ -62,6 +62,7 @@ static enum lab_status open_walk(struct lab_work *w)
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
     if (st)
         return st;
+    lab_walk_use_graph(w->walk, !w->options->no_graph);
     lab_backend_info(lab_walk_backend(w->walk), &w->device);
     lab_recording_opened(w->recording, w->walk);
     return lab_recording_status(w->recording);

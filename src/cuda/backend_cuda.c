@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
+#include "cudnn_exec.h"
 #include "labs/cuda_rungs.h"
 
 /* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers
@@ -21,12 +22,14 @@ struct cuda_backend {
     struct lab_backend base;
     struct lab_exec exec;
     struct lab_cublas cublas;
+    struct lab_cudnn cudnn;
     void *cublas_workspace;
     struct lab_device_info info;
     cudaEvent_t begin;
     cudaEvent_t end;
     unsigned char *staging; /* pinned; NULL: uploads wait */
     size_t staged;          /* bytes of it that the stream may still read */
+    struct lab_cuda_graphs *graphs;
 };
 
 static struct cuda_backend *of(struct lab_backend *be)
@@ -42,6 +45,21 @@ static enum lab_status enter(struct cuda_backend *cuda)
     if (err != cudaSuccess)
         return lab_cuda_fail(err, "cannot switch to the CUDA device");
     return LAB_OK;
+}
+
+enum lab_status lab_cuda_enter(struct lab_backend *be)
+{
+    return enter(of(be));
+}
+
+struct lab_exec *lab_cuda_exec_of(struct lab_backend *be)
+{
+    return &of(be)->exec;
+}
+
+struct lab_cuda_graphs **lab_cuda_graphs_of(struct lab_backend *be)
+{
+    return &of(be)->graphs;
 }
 
 static enum lab_status cuda_sync(struct lab_backend *be)
@@ -65,7 +83,9 @@ static void cuda_close(struct lab_backend *be)
     (void)cudaSetDevice(cuda->exec.device);
     if (cuda->exec.stream)
         (void)cudaStreamSynchronize(cuda->exec.stream);
+    lab_cuda_graphs_close(cuda->graphs);
     lab_cublas_close(&cuda->cublas);
+    lab_cudnn_release(&cuda->cudnn);
     if (cuda->begin)
         (void)cudaEventDestroy(cuda->begin);
     if (cuda->end)
@@ -96,6 +116,8 @@ static enum lab_status make_resources(struct cuda_backend *cuda)
     if (cudaMallocHost(&staging, STAGING_BYTES) == cudaSuccess)
         cuda->staging = staging;
     (void)cudaGetLastError();
+    if (lab_cudnn_open(&cuda->cudnn))
+        cuda->exec.cudnn = &cuda->cudnn;
     if (!lab_cublas_available(NULL))
         return LAB_OK;
     err = cudaMalloc(&cuda->cublas_workspace, WORKSPACE_BYTES);
@@ -369,6 +391,7 @@ const struct lab_backend_ops lab_backend_cuda = {
     .error = lab_error,
     .time_begin = cuda_time_begin,
     .time_end = cuda_time_end,
+    .graph = &lab_cuda_graph_ops,
     .ceiling = cuda_ceiling,
     .rung = cuda_rung,
 };

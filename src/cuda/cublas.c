@@ -27,6 +27,10 @@ struct api {
                                  int ldb, long long stride_b, const float *beta,
                                  float *c, int ldc, long long stride_c,
                                  int count);
+    int (*sgemm_batched)(void *handle, int op_a, int op_b, int m, int n, int k,
+                         const float *alpha, const float *const *a, int lda,
+                         const float *const *b, int ldb, const float *beta,
+                         float *const *c, int ldc, int count);
     int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
                    const void *alpha, const void *a, int type_a, int lda,
                    const void *b, int type_b, int ldb, const void *beta,
@@ -79,6 +83,7 @@ static void load(void)
         symbol(&api.set_math_mode, "cublasSetMathMode") &&
         symbol(&api.sgemm, "cublasSgemm_v2") &&
         symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched") &&
+        symbol(&api.sgemm_batched, "cublasSgemmBatched") &&
         symbol(&api.gemm_ex, "cublasGemmEx");
     if (whole) {
         /* Since CUDA 11.4; a message can do without. */
@@ -120,6 +125,8 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                    .sgemm = api.sgemm,
                                    .sgemm_strided_batched =
                                        api.sgemm_strided_batched,
+                                   .sgemm_batched = api.sgemm_batched,
+                                   .sgemm_bias = lab_cublas_lt_bias,
                                    .gemm_ex = api.gemm_ex,
                                    .status_text = api.status_text};
         return LAB_OK;

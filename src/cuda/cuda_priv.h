@@ -3,9 +3,22 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda_exec.h"
-#include "engine/backend.h"
+#include "engine/backend_graph.h"
 
 extern const struct lab_backend_ops lab_backend_cuda;
+
+/* ---- backend_cuda.c ---- */
+
+/* Makes the backend's device the calling thread's. */
+enum lab_status lab_cuda_enter(struct lab_backend *be);
+struct lab_exec *lab_cuda_exec_of(struct lab_backend *be);
+struct lab_cuda_graphs; /* graph.c; NULL before the first capture */
+struct lab_cuda_graphs **lab_cuda_graphs_of(struct lab_backend *be);
+
+/* ---- graph.c ---- */
+
+extern const struct lab_graph_ops lab_cuda_graph_ops;
+void lab_cuda_graphs_close(struct lab_cuda_graphs *g); /* NULL allowed */
 
 /* ---- device.c ---- */
 
@@ -29,6 +42,22 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                 size_t workspace_bytes);
 void lab_cublas_close(struct lab_cublas *cublas);
 
+/* ---- cudnn.c ---- */
+
+/* Loads libcudnn once in the process. *said, valid as long as the module: its
+ * version, or (false) what was tried. Any thread. */
+bool lab_cudnn_available(const char **said);
+/* The functions; its handle is made when a kernel first wants it.
+ * lab_cudnn_release() ends it. false: cuDNN is not there. */
+bool lab_cudnn_open(struct lab_cudnn *out);
+
+/* ---- cublas_lt.c ---- */
+
+/* struct lab_cublas's sgemm_bias. */
+int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
+                       int n, int k, const float *a, int lda, const float *b,
+                       int ldb, const float *bias, float *c, int ldc);
+
 /* ---- ceilings.c ---- */
 
 /* Measures on the exec's stream; see engine/ceiling.h. */
@@ -37,6 +66,6 @@ enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
 
 /* ---- tables.c ---- */
 
-/* The kernel sets of this process: without the rows that need cuBLAS when it
- * is not there. Valid as long as the module. Any thread. */
+/* The kernel sets of this process: without the rows that need cuBLAS, and
+ * without the sets of cuDNN, when it is not there. Valid as long as the module. Any thread. */
 const struct lab_kernel_set *const *lab_cuda_sets(int *count);

@@ -17,6 +17,7 @@ const struct lab_cuda_module *lab_cuda_module(void)
         .abi = LAB_BACKEND_ABI,
         .backend = &lab_backend_cuda,
         .profiler = GPU_PROFILER,
+        .cudnn = lab_cudnn_available,
     };
     return &module;
 }

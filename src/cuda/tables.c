@@ -4,6 +4,7 @@
 
 #include "cuda_priv.h"
 #include "cuda_sets.h"
+#include "cudnn_sets.h"
 
 static const struct lab_kernel_set *const all[] = {
 #define LAB_OP(id) &lab_cuda_##id,
@@ -13,9 +14,21 @@ static const struct lab_kernel_set *const all[] = {
 #undef LAB_OP_PLAN
 };
 
-enum { SET_COUNT = sizeof(all) / sizeof(all[0]), MAX_ROWS = 512 };
+/* Offered after those, where cuDNN is there. */
+static const struct lab_kernel_set *const of_cudnn[] = {
+#define LAB_CUDNN_SET(id) &lab_cudnn_##id,
+    LAB_CUDNN_SETS(LAB_CUDNN_SET)
+#undef LAB_CUDNN_SET
+};
 
-static const struct lab_kernel_set *offered[SET_COUNT];
+enum {
+    SET_COUNT = sizeof(all) / sizeof(all[0]),
+    CUDNN_COUNT = sizeof(of_cudnn) / sizeof(of_cudnn[0]),
+    MAX_ROWS = 512
+};
+
+static const struct lab_kernel_set *offered[SET_COUNT + CUDNN_COUNT];
+static int offered_count;
 static struct lab_variant kept_rows[MAX_ROWS];
 static struct lab_kernel_set kept_sets[SET_COUNT];
 
@@ -51,12 +64,15 @@ static void collect(void)
         keep_rows(all[s], &kept_sets[s], &used);
         offered[s] = &kept_sets[s];
     }
+    offered_count = SET_COUNT;
+    for (int s = 0; s < CUDNN_COUNT && lab_cudnn_available(NULL); s++)
+        offered[offered_count++] = of_cudnn[s];
 }
 
 const struct lab_kernel_set *const *lab_cuda_sets(int *count)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, collect);
-    *count = SET_COUNT;
+    *count = offered_count;
     return offered;
 }

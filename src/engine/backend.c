@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend_priv.h"
 #include "variant_check.h"
 
 /* Built-in backends; the CUDA module's table joins when it is loaded. A table,
@@ -12,8 +13,8 @@ static const struct lab_backend_ops *const built_in[] = {&lab_backend_cpu,
 _Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 2,
                "cpu and null are built in, cuda is a module");
 
-static enum lab_status slot_failed(const struct lab_backend_ops *ops,
-                                   enum lab_status st)
+enum lab_status lab_backend_slot_failed(const struct lab_backend_ops *ops,
+                                        enum lab_status st)
 {
     const char *text = ops->error ? ops->error() : "";
     char copy[512];
@@ -42,7 +43,7 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
         return lab_fail(LAB_E_USAGE, "no backend '%s': use auto, cpu or cuda",
                         name);
     enum lab_status st = ops->open(out, device);
-    return st ? slot_failed(ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(ops, st) : LAB_OK;
 }
 
 void lab_backend_close(struct lab_backend *be)
@@ -55,7 +56,7 @@ enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
                                   void **out)
 {
     enum lab_status st = be->ops->alloc(be, bytes, out);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 void lab_backend_free(struct lab_backend *be, void *p)
@@ -70,7 +71,7 @@ enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
     if (bytes == 0)
         return LAB_OK;
     enum lab_status st = be->ops->upload(be, dst, src, bytes);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
@@ -79,7 +80,7 @@ enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
     if (bytes == 0)
         return LAB_OK;
     enum lab_status st = be->ops->download(be, dst, src, bytes);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
@@ -88,7 +89,7 @@ enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
     if (bytes == 0)
         return LAB_OK;
     enum lab_status st = be->ops->copy(be, dst, src, bytes);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_run(struct lab_backend *be,
@@ -96,7 +97,19 @@ enum lab_status lab_backend_run(struct lab_backend *be,
                                 struct lab_call *call)
 {
     enum lab_status st = be->ops->run(be, v, call);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+}
+
+/* The slot that sets call->exec does for it, too. */
+enum lab_status lab_backend_prepare(struct lab_backend *be,
+                                    const struct lab_variant *v,
+                                    struct lab_call *call)
+{
+    struct lab_variant first = *v;
+    if (!v->prepare)
+        return LAB_OK;
+    first.run = v->prepare;
+    return lab_backend_run(be, &first, call);
 }
 
 enum lab_status lab_backend_sync(struct lab_backend *be)
@@ -104,7 +117,7 @@ enum lab_status lab_backend_sync(struct lab_backend *be)
     if (!be->ops->sync)
         return LAB_OK;
     enum lab_status st = be->ops->sync(be);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_time_begin(struct lab_backend *be)
@@ -112,7 +125,7 @@ enum lab_status lab_backend_time_begin(struct lab_backend *be)
     if (!be->ops->time_begin)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
     enum lab_status st = be->ops->time_begin(be);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
@@ -120,7 +133,7 @@ enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
     if (!be->ops->time_end)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
     enum lab_status st = be->ops->time_end(be, ns);
-    return st ? slot_failed(be->ops, st) : LAB_OK;
+    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out)

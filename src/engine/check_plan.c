@@ -120,9 +120,26 @@ static void check_printed(struct lab_builder *b,
 
 /* Names of variants on any backend, this machine's or another's: a lesson may
  * choose one that is not to be had here, but not one that nobody knows. */
-static const char *const known_variants[] = {
-    "naive", "blas",  "onednn", "tiled", "blocked", "cublas",
-    "cudnn", "fused", "warp",   "block", "tile"};
+static const char *const known_variants[] = {"naive",
+                                             "blas",
+                                             "onednn",
+                                             "tiled",
+                                             "blocked",
+                                             "cublas",
+                                             "fused",
+                                             "warp",
+                                             "block",
+                                             "tile",
+                                             "split",
+                                             "vector",
+                                             "cudnn",
+                                             "cudnn_implicit_gemm",
+                                             "cudnn_precomp_gemm",
+                                             "cudnn_gemm",
+                                             "cudnn_fft",
+                                             "cudnn_fft_tiling",
+                                             "cudnn_winograd",
+                                             "cudnn_winograd_nonfused"};
 enum { N_KNOWN = sizeof(known_variants) / sizeof(known_variants[0]) };
 
 static bool names_node(const struct lab_plan *plan, const char *target)

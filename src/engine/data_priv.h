@@ -39,6 +39,10 @@ struct lab_data {
     bool one_hot; /* y of a loss without labels */
 };
 
+/* The inline tensor of that name, or NULL. */
+const struct lab_tensor_spec *
+lab_data_find_inline(const struct lab_network_spec *spec, const char *name);
+
 void lab_samples_release(struct lab_samples *t);
 /* Rows and features are set; takes the memory. */
 enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "engine/ceiling.h"
@@ -260,10 +259,9 @@ void lab_ladder_measure(struct lab_backend *be, struct lab_ladder_machine *out)
         out->copy_bytes_s = r.median;
     if (!lab_backend_ceiling(be, LAB_CEILING_FP32, &r))
         out->fp32_flops = r.median;
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    /* Of a processor's cache that is larger something may stay; the head of
+     * the table says how much is copied. */
     out->flush_bytes = (size_t)HOST_FLUSH * MIB;
     if (!be->host_memory && out->info.l2_bytes > 0)
         out->flush_bytes = (size_t)out->info.l2_bytes;
-    else if (be->host_memory && cache > (long)HOST_FLUSH * MIB)
-        out->flush_bytes = (size_t)cache;
 }

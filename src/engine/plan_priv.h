@@ -88,6 +88,25 @@ const struct lab_op_def *lab_op_find_inner(const char *name);
  * breaks at and prints. */
 void lab_builder_check_names(struct lab_builder *b);
 
+/* ---- schedule_prepare.c ---- */
+
+/* What the variant needs for the step's sizes; LAB_OK where it needs nothing. */
+enum lab_status lab_step_prepare(const struct lab_plan *plan,
+                                 struct lab_backend *be,
+                                 const struct lab_step *s,
+                                 const struct lab_variant *v);
+/* The step that stands for the node's phase; lab_step_release() frees it. */
+enum lab_status lab_group_fill(const struct lab_plan *plan,
+                               const struct lab_node *node,
+                               const struct lab_variant *v,
+                               const struct lab_node *absorbed,
+                               struct lab_step *step);
+/* The same as lab_step_prepare, of that step. v NULL: LAB_OK. */
+enum lab_status lab_group_prepare(const struct lab_plan *plan,
+                                  struct lab_backend *be,
+                                  const struct lab_node *node,
+                                  const struct lab_variant *v);
+
 /* build_step.c. Fills a step from its definition: name, formula, parameters,
  * bytes. The
  * step owns them (lab_step_release). `node_id` gives the name's first part. */

@@ -8,12 +8,21 @@
 #include "base/str.h"
 #include "plan_priv.h"
 
+/* A variant may not serve a step's sizes (lab_variant.prepare). */
+struct outcome {
+    bool served;
+    bool refused;
+};
+
 struct maker {
     const struct lab_plan *plan;
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
-    bool *used;  /* by choice: it fitted some step */
-    bool *large; /* by node: see LAB_PREFERRED_FLOP */
+    bool *used;              /* by choice: it fitted some step */
+    bool *large;             /* by node: see LAB_PREFERRED_FLOP */
+    struct outcome *outcome; /* by choice */
+    char why[512];           /* the first refusal */
+    enum lab_status status;  /* a variant that could not be prepared */
     int n_choices;
     struct lab_schedule *out;
     int absorbed_until; /* plan steps before this one are hidden already */
@@ -41,20 +50,39 @@ static int closeness(const char *target, const struct lab_node *node,
     return strcmp(target, "*") == 0;
 }
 
+/* What a choice named by id must serve; one for an op or for all steps serves
+ * what it can, and the others run as if it were not there. */
+static bool accept(struct maker *m, int choice, int close, enum lab_status st)
+{
+    bool refused = st == LAB_E_UNSUPPORTED && close <= 2;
+    if (refused && !m->why[0])
+        snprintf(m->why, sizeof(m->why), "%s", lab_error());
+    if (refused)
+        m->outcome[choice].refused = true;
+    else if (st)
+        m->status = st;
+    else
+        m->outcome[choice].served = true;
+    return st == LAB_OK;
+}
+
 /* The variant for a step, by the closest choice that fits; NULL when no choice
  * fits. A choice that fits and is overruled has been used all the same. */
-static const struct lab_variant *
-chosen(struct maker *m, const struct lab_node *node,
-       const struct lab_op_def *op, const char *kernel, enum lab_phase phase)
+static const struct lab_variant *chosen(struct maker *m,
+                                        const struct lab_node *node,
+                                        const struct lab_step *step)
 {
+    const struct lab_op_def *op = step->op;
     const struct lab_variant *best = NULL;
     int best_close = 0;
+    int by = -1;
     for (int i = 0; i < m->n_choices; i++) {
         int close = closeness(m->choices[i].target, node, op);
         const struct lab_variant *v = NULL;
         if (close > 0)
-            v = lab_backend_variant(m->be, m->plan->real, op->name, kernel,
-                                    phase, m->choices[i].variant);
+            v = lab_backend_variant(m->be, m->plan->real, op->name,
+                                    step->kernel, step->phase,
+                                    m->choices[i].variant);
         if (!v)
             continue;
         m->used[i] = true;
@@ -62,19 +90,35 @@ chosen(struct maker *m, const struct lab_node *node,
             continue;
         best = v;
         best_close = close;
+        by = i;
     }
+    if (best && !accept(m, by, best_close,
+                        lab_step_prepare(m->plan, m->be, step, best)))
+        return NULL;
     return best;
+}
+
+/* The group's twin in the other phase; NULL: it has none, or needs none. */
+static const struct lab_variant *twin_of(struct maker *m,
+                                         const struct lab_node *node,
+                                         const struct lab_variant *group)
+{
+    enum lab_phase other =
+        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    if (!node->op->group_both || node->n_steps[other] == 0)
+        return NULL;
+    return lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
+                               other, group->name);
 }
 
 /* Does the group, taken in one phase, find its twin in the other? */
 static bool has_pair(struct maker *m, const struct lab_node *node,
-                     enum lab_phase phase, const struct lab_variant *group)
+                     const struct lab_variant *group)
 {
-    enum lab_phase other = phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
-    if (!node->op->group_both || node->n_steps[other] == 0)
-        return true;
-    return lab_backend_variant(m->be, m->plan->real, node->op->name, NULL,
-                               other, group->name) != NULL;
+    enum lab_phase other =
+        group->phase == LAB_FORWARD ? LAB_BACKWARD : LAB_FORWARD;
+    return !node->op->group_both || node->n_steps[other] == 0 ||
+           twin_of(m, node, group);
 }
 
 /* A group hides parts; one that another node reads must be there. */
@@ -105,6 +149,7 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
 {
     const struct lab_variant *winner = NULL;
     int best_close = 0;
+    int by = -1;
     if (!node->op->group)
         return NULL;
     for (int i = 0; i < m->n_choices; i++) {
@@ -118,8 +163,14 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
             continue;
         winner = v;
         best_close = close;
+        by = i;
     }
-    return winner && has_pair(m, node, phase, winner) ? winner : NULL;
+    if (!winner || !has_pair(m, node, winner))
+        return NULL;
+    enum lab_status st = lab_group_prepare(m->plan, m->be, node, winner);
+    if (!st)
+        st = lab_group_prepare(m->plan, m->be, node, twin_of(m, node, winner));
+    return accept(m, by, best_close, st) ? winner : NULL;
 }
 
 /* Is another variant than `group` asked for `node`, by its id or its op? */
@@ -173,12 +224,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
-    struct lab_group_step g = {.def = {.name = node->op->name}};
-    node->op->group(m->plan, node, v->phase, absorbed, &g);
-    g.def.phase = v->phase;
-    *step = (struct lab_step){
-        .op = node->op, .node = (int)(node - m->plan->nodes), .group = true};
-    enum lab_status st = lab_step_fill(step, m->plan, &g.def, node->id);
+    enum lab_status st = lab_group_fill(m->plan, node, v, absorbed, step);
     if (st)
         return st;
     s->n_groups++;
@@ -218,10 +264,16 @@ static enum lab_status add_step(struct maker *m, int index)
         if (g)
             return add_group(m, node, g, index);
     }
-    const struct lab_variant *v =
-        chosen(m, node, step->op, step->kernel, step->phase);
-    if (!v)
+    const struct lab_variant *v = m->status ? NULL : chosen(m, node, step);
+    if (m->status)
+        return m->status;
+    if (!v) {
         v = by_default(m, step);
+        enum lab_status st =
+            v ? lab_step_prepare(m->plan, m->be, step, v) : LAB_OK;
+        if (st)
+            return st;
+    }
     if (!v)
         return lab_fail(
             LAB_E_UNSUPPORTED, "the %s backend has no kernel for step %s (%s)",
@@ -324,6 +376,8 @@ static enum lab_status make_steps(struct maker *m)
     for (int i = 0; i < m->n_choices; i++) {
         if (!m->used[i])
             return unused_choice(m, &m->choices[i]);
+        if (m->outcome[i].refused && !m->outcome[i].served)
+            return lab_fail(LAB_E_UNSUPPORTED, "%s", m->why);
     }
     int at = 0;
     for (int phase = 0; phase <= LAB_PHASE_COUNT; phase++) {
@@ -361,13 +415,15 @@ enum lab_status lab_schedule_make(struct lab_schedule **out,
     enum lab_status st;
     m.used = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.used));
     m.large = lab_alloc_array((size_t)plan->n_nodes + 1, sizeof(*m.large));
+    m.outcome = lab_alloc_array((size_t)n_choices + 1, sizeof(*m.outcome));
     m.out = schedule_alloc(plan->n_steps, plan->n_nodes);
-    if (!m.used || !m.large || !m.out)
+    if (!m.used || !m.large || !m.outcome || !m.out)
         st = lab_fail(LAB_E_NOMEM, "no memory for the schedule");
     else
         st = make_steps(&m);
     lab_free(m.used);
     lab_free(m.large);
+    lab_free(m.outcome);
     if (st) {
         lab_schedule_release(m.out);
         return st;

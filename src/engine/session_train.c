@@ -110,9 +110,19 @@ static enum lab_status finish_walked(struct lab_session *s)
     return st;
 }
 
+/* The losses that have come: those of iterations at speed come late. */
+static void take_news(struct lab_session *s)
+{
+    struct lab_iteration_news n;
+    while (lab_walk_news(s->walk, &n)) {
+        s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] =
+            (double)(n.end_ns - n.start_ns) / 1e6;
+        lab_curve_add(&s->losses, n.iteration, n.loss);
+    }
+}
+
 static enum lab_status one_iteration(struct lab_session *s, bool last)
 {
-    int64_t start = lab_clock_monotonic_ns();
     enum lab_status st = LAB_OK;
     /* The last one is walked, so that its steps can be looked at and undone. */
     if (last) {
@@ -121,11 +131,12 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
         while (!st && !lab_walk_at_end(s->walk));
     } else {
         st = lab_walk_iterate(s->walk);
+        /* Who waits for a certain loss hears of each before the next. */
+        if (!st && s->n_breaks > 0)
+            st = lab_walk_settle(s->walk);
     }
-    double ms = (double)(lab_clock_monotonic_ns() - start) / 1e6;
-    if (!last) /* a walked one has another cost */
-        s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] = ms;
-    if (!st)
+    take_news(s);
+    if (!st && last) /* a walked one has another cost: no time of it */
         lab_curve_add(&s->losses, lab_walk_iteration(s->walk),
                       lab_walk_loss(s->walk));
     return st;
@@ -165,13 +176,18 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
         evaluated = epoch_ended(s);
         if (evaluated)
             st = evaluate(s);
-        if (!st && lab_session_loss_break(s))
+        if (!st && s->n_breaks > 0 && lab_session_loss_break(s))
             break;
-        if (lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+        if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
+            st = lab_walk_settle(s->walk); /* the snapshot shows the loss */
+            take_news(s);
             lab_session_serve_quick(s);
             lab_session_publish(s);
         }
     }
+    if (!st)
+        st = lab_walk_settle(s->walk); /* it was stopped in between */
+    take_news(s);
     if (!st && !evaluated)
         st = evaluate(s);
     if (st)

@@ -233,5 +233,7 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     if (st)
         lab_variant_forget(
             be->ops); /* it was not finished: the next call tries again */
+    else
+        lab_variant_withdraw_unserved();
     return st;
 }

@@ -3,7 +3,7 @@
  * When a backend is opened for a session, every variant of every op is run on
  * a small odd shape and compared with the reference in double. One that is off
  * by more than 1e-5 * (1 + max|ref|), or fails, is never offered again in this
- * process. Threads: lab_variant_check() from the engine's; the others any. */
+ * process. A variant may refuse some of the shapes (LAB_E_UNSUPPORTED). Threads: lab_variant_check() from the engine's; the others any. */
 #pragma once
 #include "base/str.h"
 #include "engine/backend.h"
@@ -20,3 +20,8 @@ void lab_variant_withdraw(const struct lab_variant *v);
 /* Is it the first check of this backend? It counts as checked from then on. */
 bool lab_variant_first_time(const struct lab_backend_ops *ops);
 void lab_variant_forget(const struct lab_backend_ops *ops);
+/* A variant that may refuse shapes (it has a `prepare`) has served one, or not. */
+void lab_variant_tally(const struct lab_variant *v, bool served);
+/* Those that served none of the check's shapes are not offered: this device has
+ * no such kernel. No fault of theirs, and nothing to say. */
+void lab_variant_withdraw_unserved(void);

@@ -24,8 +24,9 @@ static enum lab_status take_memory(struct lab_variant_trial *c)
             most = c->plan->tensors[i].count;
     }
     c->before = lab_alloc(c->truth.plan->persistent_bytes + 1);
+    c->first = lab_alloc(c->truth.plan->persistent_bytes + 1);
     c->host = lab_alloc_array((size_t)most, sizeof(*c->host));
-    if (!c->before || !c->host)
+    if (!c->before || !c->first || !c->host)
         return lab_fail(LAB_E_NOMEM, "no memory to check the variants");
     return lab_backend_alloc(c->be, c->plan->arena_bytes, &c->arena);
 }
@@ -37,6 +38,7 @@ static void release(struct lab_variant_trial *c)
     lab_plan_free(c->plan);
     lab_replica_close(&c->truth);
     lab_free(c->before);
+    lab_free(c->first);
     lab_free(c->host);
 }
 
@@ -77,7 +79,7 @@ static enum lab_status hand_over(struct lab_variant_trial *c, int tensor,
     const struct lab_tensor *from = &c->truth.plan->tensors[tensor];
     const char *base = c->truth.arena;
     if (poison && t->persistent)
-        base = c->before; /* in place: as it was before the step */
+        base = c->group ? c->first : c->before; /* in place: as it was */
     for (int64_t i = 0; i < t->count; i++) {
         double v = lab_element_value(base + from->offset, from->dtype, i);
         if (poison && !t->persistent)
@@ -145,6 +147,8 @@ static enum lab_status try_variant(struct lab_variant_trial *c,
                             .seed = c->plan->seed,
                             .node = (uint32_t)s->node};
     if (!st)
+        st = lab_backend_prepare(c->be, v, &call);
+    if (!st)
         st = lab_backend_run(c->be, v, &call);
     if (!st)
         st = lab_backend_sync(c->be);
@@ -162,8 +166,11 @@ static void judge(struct lab_variant_trial *c, const struct lab_step *s,
     if (lab_variant_withdrawn(v))
         return;
     enum lab_status st = try_variant(c, s, v, &worst);
-    if (!st && worst <= 1)
-        return;
+    bool refused = st == LAB_E_UNSUPPORTED && v->prepare;
+    if (v->prepare)
+        lab_variant_tally(v, !refused);
+    if (refused || (!st && worst <= 1))
+        return; /* who chooses it for a shape that it refuses is told so */
     lab_variant_withdraw(v);
     lab_str_addf(c->said, "%s %s %s, variant %s: ", s->op->name,
                  v->step ? v->step : "(group)", lab_phase_name(v->phase),
@@ -216,7 +223,9 @@ static enum lab_status judge_group(struct lab_variant_trial *c,
     enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id);
     if (st)
         return st;
+    c->group = true;
     judge_all(c, &s, NULL, absorbed != NULL);
+    c->group = false;
     lab_step_release(&s);
     return LAB_OK;
 }
@@ -264,6 +273,8 @@ static enum lab_status walk_truth(struct lab_variant_trial *c)
     enum lab_status st = LAB_OK;
     for (int i = 0; i < c->plan->n_steps && !st; i++) {
         const struct lab_step *s = &c->plan->steps[i];
+        if (i == 0 || s->phase != s[-1].phase)
+            memcpy(c->first, c->truth.arena, c->truth.plan->persistent_bytes);
         st = run_truth(c, i);
         if (!st)
             judge_all(c, s, s->kernel, false);

@@ -18,6 +18,8 @@ struct lab_variant_trial {
     struct lab_backend *be;
     void *arena;  /* of plan, on be */
     char *before; /* truth's persistent part before the step */
+    char *first;  /* the same before the phase: groups start there */
+    bool group;   /* a group is being judged */
     float *host;  /* room for the largest tensor */
     struct lab_str *said;
 };

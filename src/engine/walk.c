@@ -88,6 +88,7 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     w->plan = plan;
     w->be = be;
     w->open_phase = w->open_node = -1;
+    w->speed.data_of = -1;
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
     enum lab_status st = check_size(w);
@@ -122,6 +123,7 @@ void lab_walk_free(struct lab_walk *w)
 {
     if (!w)
         return;
+    lab_walk_speed_release(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         lab_backend_free(w->be, w->copy[i].memory);
     lab_backend_free(w->be, w->arena);
@@ -159,7 +161,9 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
     struct lab_schedule *next;
-    enum lab_status st = lab_walk_reserve_switch(w);
+    enum lab_status st = lab_walk_settle(w);
+    if (!st)
+        st = lab_walk_reserve_switch(w);
     if (!st)
         st = lab_schedule_make(&next, w->plan, w->be, choices, n);
     if (st)
@@ -257,8 +261,9 @@ bool lab_walk_at_end(const struct lab_walk *w)
 
 enum lab_status lab_walk_begin(struct lab_walk *w)
 {
-    if (!lab_walk_at_end(w))
-        return LAB_OK;
+    enum lab_status st = lab_walk_settle(w);
+    if (st || !lab_walk_at_end(w))
+        return st;
     return lab_walk_next_iteration(w, true);
 }
 
@@ -274,34 +279,11 @@ enum lab_status lab_walk_step(struct lab_walk *w)
     return lab_walk_at_end(w) ? lab_walk_finish_iteration(w) : LAB_OK;
 }
 
-bool lab_walk_samples(int64_t iteration)
-{
-    int64_t stride = 1;
-    while (iteration / stride >= 32)
-        stride *= 2;
-    return iteration % stride == 0;
-}
-
-enum lab_status lab_walk_iterate(struct lab_walk *w)
-{
-    enum { COPY_EVERY = 16 };
-    enum lab_status st = LAB_OK;
-    if (lab_walk_at_end(w))
-        st = lab_walk_next_iteration(w, (w->iteration + 1) % COPY_EVERY == 0);
-    /* An iteration that began as a walk goes on as one. */
-    w->quiet = w->position == 0 && !lab_walk_samples(w->iteration);
-    for (; !st && !lab_walk_at_end(w); w->position++)
-        st = lab_walk_run_at(w, w->position, false);
-    if (!st)
-        st = lab_walk_finish_iteration(w);
-    bool observed = !w->quiet;
-    w->quiet = false;
-    return !st && observed ? lab_walk_sync(w) : st;
-}
-
 enum lab_status lab_walk_sync(struct lab_walk *w)
 {
     enum lab_status st = lab_backend_sync(w->be);
+    if (!st)
+        st = lab_walk_settle(w);
     for (int i = 0; i < w->n_observers && !st && !w->muted; i++) {
         if (w->observers[i].synced)
             w->observers[i].synced(w->observers[i].user);
@@ -340,6 +322,8 @@ enum lab_status lab_walk_write(struct lab_walk *w, int tensor, const void *in)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     w->generation[tensor]++;
+    if (t->role == LAB_TENSOR_DATA)
+        w->speed.data_of = -1;
     return lab_backend_upload(w->be, (char *)w->arena + t->offset, in,
                               (size_t)t->count * lab_dtype_bytes(t->dtype));
 }

@@ -60,10 +60,13 @@ enum lab_status lab_walk_init_parameters(struct lab_walk *w)
 
 enum lab_status lab_walk_restart(struct lab_walk *w)
 {
+    enum lab_status st = lab_walk_settle(w);
+    if (st)
+        return st;
     lab_walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
-    enum lab_status st = lab_walk_init_parameters(w);
+    st = lab_walk_init_parameters(w);
     w->iteration = 0;
     w->position = 0;
     lab_walk_forget_switches(w);
@@ -218,9 +221,9 @@ static enum lab_status replay_for_copy(struct lab_walk *w)
 
 enum lab_status lab_walk_need_copy(struct lab_walk *w)
 {
-    enum lab_status st = LAB_OK;
-    if (lab_walk_copy_of(w, w->iteration))
-        return LAB_OK;
+    enum lab_status st = lab_walk_settle(w);
+    if (st || lab_walk_copy_of(w, w->iteration))
+        return st;
     if (has_changed_parameters(w))
         st = replay_for_copy(w);
     else
@@ -233,7 +236,9 @@ enum lab_status lab_walk_need_copy(struct lab_walk *w)
 
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
 {
-    enum lab_status st = LAB_OK;
+    enum lab_status st = lab_walk_settle(w);
+    if (st)
+        return st;
     lab_walk_close_ranges(w);
     struct lab_walk_place to = lab_walk_place_before(w, n);
     if (to.iteration < w->iteration || !lab_walk_copy_of(w, w->iteration)) {

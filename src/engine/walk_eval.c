@@ -30,9 +30,11 @@ static enum lab_status clear_data(struct lab_walk *w, char *arena)
 static enum lab_status eval_memory(struct lab_walk *w)
 {
     void *arena = NULL;
-    if (w->eval_arena)
-        return LAB_OK;
-    enum lab_status st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
+    enum lab_status st =
+        lab_walk_settle(w); /* what was launched is told first */
+    if (st || w->eval_arena)
+        return st;
+    st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
     if (!st)
         st = clear_data(w, arena);
     if (st)
@@ -149,6 +151,24 @@ enum lab_status lab_walk_forward(struct lab_walk *w,
     return st ? st : lab_walk_read_eval(w, tensor, out);
 }
 
+static enum lab_status evaluate_batch(struct lab_walk *w,
+                                      const struct lab_data_facts *facts,
+                                      int64_t first, void *out, void *sample,
+                                      struct tally *t)
+{
+    int64_t rows = facts->held_rows - first;
+    if (rows > facts->batch)
+        rows = facts->batch;
+    enum lab_status st = lab_walk_load_held(w, first);
+    if (!st)
+        st = run_phases(w, LAB_LOSS);
+    if (!st)
+        st = count_batch(w, first, rows, out, sample, t);
+    if (!st && facts->decodes)
+        st = lab_walk_decode_batch(w, first, rows, out);
+    return st;
+}
+
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss)
 {
@@ -169,18 +189,8 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
     if (!st && (!out || !sample))
         st = lab_fail(LAB_E_NOMEM, "no memory to evaluate");
     for (int64_t first = 0; first < facts.held_rows && !st;
-         first += facts.batch) {
-        int64_t rows = facts.held_rows - first;
-        if (rows > facts.batch)
-            rows = facts.batch;
-        st = lab_walk_load_held(w, first);
-        if (!st)
-            st = run_phases(w, LAB_LOSS);
-        if (!st)
-            st = count_batch(w, first, rows, out, sample, &t);
-        if (!st && facts.decodes)
-            st = lab_walk_decode_batch(w, first, rows, out);
-    }
+         first += facts.batch)
+        st = evaluate_batch(w, &facts, first, out, sample, &t);
     lab_free(out);
     lab_free(sample);
     if (st)

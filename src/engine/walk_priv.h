@@ -1,6 +1,8 @@
-/* walk_priv.h -- what walk.c, walk_back.c, walk_run.c and walk_eval.c share. */
+/* walk_priv.h -- what the files walk_*.c share. */
 #pragma once
+#include "engine/backend_graph.h"
 #include "engine/decode.h"
+#include "engine/walk.h"
 
 /* Parameters and state as an iteration found them. */
 struct lab_walk_copy {
@@ -9,6 +11,28 @@ struct lab_walk_copy {
 };
 
 enum { LAB_WALK_COPIES = 64 };
+
+enum { LAB_WALK_NEWS = 64 };
+
+/* Iterations as graphs: walk_speed.c. */
+struct lab_walk_speed {
+    bool off;                /* asked for */
+    struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
+    bool warm;               /* it has run, a step at a time */
+    bool failed;             /* it cannot be captured */
+    struct lab_graph *graph;
+    void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
+    int64_t launched;
+    int64_t told;
+    int64_t queued_ns[LAB_GRAPH_AHEAD]; /* when each was launched */
+    int64_t last_end_ns;                /* of the one told last */
+    int64_t clock_offset_ns;            /* host's less device's */
+    bool clock_known;
+    int64_t data_of; /* the iteration whose data the arena has; -1: none */
+    struct lab_iteration_news news[LAB_WALK_NEWS]; /* a ring */
+    int64_t news_first;
+    int64_t news_end;
+};
 
 /* Before plan step `at` of an iteration; n_steps of the plan: its end. */
 struct lab_walk_place {
@@ -54,6 +78,7 @@ struct lab_walk {
     bool open_iteration;
     int open_phase; /* -1: none */
     int open_node;
+    struct lab_walk_speed speed;
 };
 
 /* walk_run.c */
@@ -64,9 +89,16 @@ enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy);
 enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking);
 enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
 void lab_walk_close_ranges(struct lab_walk *w);
+/* Nothing of the iteration has run. */
+void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy);
+/* What a step has written, and when. */
+void lab_walk_mark_written(struct lab_walk *w,
+                           const struct lab_schedule_step *s, int64_t ns);
 enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
                                            const struct lab_schedule_step *s,
                                            void *base, bool training);
+/* walk_speed.c. Whatever looks at the walk or changes it settles it first. */
+void lab_walk_speed_release(struct lab_walk *w);
 /* walk_history.c */
 /* Index of the first step of `s` that reaches past plan step `at`. */
 int lab_walk_position_of(const struct lab_schedule *s, int at);

@@ -143,8 +143,8 @@ static enum lab_status read_loss(struct lab_walk *w)
     return st;
 }
 
-static void mark_written(struct lab_walk *w, const struct lab_schedule_step *s,
-                         int64_t ns)
+void lab_walk_mark_written(struct lab_walk *w,
+                           const struct lab_schedule_step *s, int64_t ns)
 {
     for (int i = 0; i < s->step->n_out; i++) {
         int t = s->step->out[i];
@@ -199,7 +199,7 @@ enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking)
     tell_step(w, &e, false);
     if (st)
         return st;
-    mark_written(w, s, ns);
+    lab_walk_mark_written(w, s, ns);
     if (walking && step_writes_loss(w, s->step))
         st = read_loss(w);
     if (walking && !st)
@@ -231,11 +231,11 @@ static enum lab_status load_data(struct lab_walk *w)
         if (st)
             return st;
     }
+    w->speed.data_of = w->iteration;
     return LAB_OK;
 }
 
-/* Nothing of the iteration has run. */
-static void begin_iteration(struct lab_walk *w, bool keep_copy)
+void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy)
 {
     const struct lab_plan *plan = w->plan;
     w->position = 0;
@@ -253,7 +253,7 @@ static void begin_iteration(struct lab_walk *w, bool keep_copy)
 enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy)
 {
     lab_walk_close_ranges(w);
-    begin_iteration(w, keep_copy);
+    lab_walk_begin_iteration(w, keep_copy);
     return load_data(w);
 }
 
@@ -265,7 +265,7 @@ enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy)
     if (st)
         w->iteration--;
     else
-        begin_iteration(w, keep_copy);
+        lab_walk_begin_iteration(w, keep_copy);
     return st;
 }
 
@@ -279,6 +279,7 @@ void lab_walk_run_begin(struct lab_walk *w, const char *name)
 
 void lab_walk_run_end(struct lab_walk *w)
 {
+    (void)lab_walk_settle(w); /* a device that failed has said so before */
     lab_walk_close_ranges(w);
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].run_end)

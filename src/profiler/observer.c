@@ -169,6 +169,25 @@ static void iteration_end(void *user, int64_t iteration, double loss)
     count_time(p, now);
 }
 
+/* Its kernels were launched as one: there is nothing below it. */
+static void iteration_done(void *user, int64_t iteration, double loss,
+                           int64_t start_ns, int64_t end_ns)
+{
+    struct lab_profiler *p = user;
+    char text[TEXT_BYTES];
+    int64_t now = lab_clock_monotonic_ns();
+    close_to(p, LAB_RANGE_ITERATION, now);
+    lab_profiler_moments_anchor(p);
+    snprintf(text, sizeof(text), "iteration %lld", (long long)iteration);
+    struct lab_open_range range = {.level = LAB_RANGE_ITERATION,
+                                   .text = p->ranges ? intern(p, text) : 0,
+                                   .start_ns = start_ns};
+    if (p->ranges)
+        range_record(p, &range, end_ns);
+    loss_record(p, iteration, loss, NAN, end_ns);
+    count_time(p, now);
+}
+
 static void evaluation(void *user, int64_t iteration, double loss,
                        double accuracy)
 {
@@ -292,6 +311,7 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .run_end = run_end,
         .iteration_begin = iteration_begin,
         .iteration_end = iteration_end,
+        .iteration_done = iteration_done,
         .phase_begin = phase_begin,
         .phase_end = phase_end,
         .node_begin = node_begin,

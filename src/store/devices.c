@@ -6,7 +6,7 @@
 
 #include "store_sql.h"
 
-enum { FIELDS = 9, FIELD_BYTES = 96 };
+enum { FIELDS = 15, FIELD_BYTES = 96 };
 
 /* Takes one line apart; returns where the next one begins. */
 static const char *read_line(const char *line, char field[FIELDS][FIELD_BYTES])
@@ -42,7 +42,10 @@ bool lab_device_peaks_find(const char *name, struct lab_device_peaks *out)
     static const char maker[] = "NVIDIA ";
     char field[FIELDS][FIELD_BYTES];
     *out = (struct lab_device_peaks){.fp32_flop_per_s = NAN,
-                                     .dram_bytes_per_s = NAN};
+                                     .dram_bytes_per_s = NAN,
+                                     .tf32_flop_per_s = NAN,
+                                     .bf16_flop_per_s = NAN,
+                                     .fp16_flop_per_s = NAN};
     if (!name)
         return false;
     if (strncmp(name, maker, sizeof(maker) - 1) == 0)
@@ -56,6 +59,10 @@ bool lab_device_peaks_find(const char *name, struct lab_device_peaks *out)
         out->dram_bytes_per_s = giga(field[3]);
         copy_source(out->fp32_source, field[2]);
         copy_source(out->dram_source, field[4]);
+        out->tf32_flop_per_s = giga(field[9]);
+        out->bf16_flop_per_s = giga(field[10]);
+        out->fp16_flop_per_s = giga(field[11]);
+        copy_source(out->tensor_source, field[12]);
         return true;
     }
     return false;

@@ -38,6 +38,9 @@ static const char kernel_range[] =
 static const char rest_sql[] =
     "INSERT INTO main.META_DATA_EXPORT (name, value) SELECT name, value FROM "
     "src.META_DATA_EXPORT WHERE runId IS NULL OR runId = ?1;"
+    "INSERT INTO main.TARGET_INFO_CUDA_DEVICE SELECT g.id, ifnull(g.cuDevice, "
+    "g.id), r.pid, g.uuid, g.smCount FROM src.TARGET_INFO_GPU AS g JOIN "
+    "src.run AS r ON r.id = g.runId WHERE g.runId = ?1;"
     "UPDATE main.TARGET_INFO_SESSION_START_TIME SET utcEpochNs = ?2;"
     "INSERT INTO main.StringIds (id, value) SELECT id, value FROM "
     "src.StringIds WHERE id IN ("
@@ -140,14 +143,16 @@ static enum lab_status run_all(struct nsys *n, const char *sql)
 static enum lab_status drop_empty(struct nsys *n)
 {
     enum lab_status st = LAB_OK;
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++) {
+    size_t count = sizeof(tables) / sizeof(tables[0]);
+    for (size_t i = 0; i <= count && st == LAB_OK; i++) {
         char sql[128];
         int64_t rows;
+        const char *name =
+            i < count ? tables[i].name : "TARGET_INFO_CUDA_DEVICE";
         sqlite3_snprintf(sizeof(sql), sql, "SELECT 1 FROM main.%s LIMIT 1",
-                         tables[i].name);
+                         name);
         st = lab_database_int(&n->out, sql, 0, &rows);
-        sqlite3_snprintf(sizeof(sql), sql, "DROP TABLE main.%s",
-                         tables[i].name);
+        sqlite3_snprintf(sizeof(sql), sql, "DROP TABLE main.%s", name);
         if (st == LAB_OK && rows == 0)
             st = lab_database_exec(&n->out, sql, "exporting a run");
     }

@@ -253,6 +253,30 @@ static enum lab_status check_run_column(struct lab_import *in,
     return st ? st : check_table(in, t->name, "irunId");
 }
 
+/* Ceilings belong to devices, not to runs: those that are not here yet. */
+static const char ceiling_columns[] =
+    "tbackend tdevice tuuid thostname tname rbest_per_s rmedian_per_s "
+    "rworst_per_s irepeats isize tmeasured imeasured_ns tdriver tversion";
+#define CEILING_COLUMNS                                                        \
+    "backend, device, uuid, hostname, name, best_per_s, median_per_s, "        \
+    "worst_per_s, repeats, size, measured, measured_ns, driver, version"
+
+static enum lab_status copy_ceilings(struct lab_import *in)
+{
+    bool there;
+    enum lab_status st = lab_import_has_table(in, "ceiling", &there);
+    if (st || !there || in->nsys)
+        return st;
+    return lab_import_exec(
+        in,
+        "INSERT INTO main.ceiling (" CEILING_COLUMNS ") SELECT " CEILING_COLUMNS
+        " FROM src.ceiling AS t WHERE backend IS NOT NULL AND device IS NOT "
+        "NULL AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main.ceiling "
+        "AS c WHERE c.backend = t.backend AND c.device = t.device AND c.uuid "
+        "IS t.uuid AND c.hostname IS t.hostname AND c.name = t.name AND "
+        "c.measured_ns IS t.measured_ns) ORDER BY t.rowid");
+}
+
 enum lab_status lab_import_check_tables(struct lab_import *in)
 {
     bool there;
@@ -260,6 +284,10 @@ enum lab_status lab_import_check_tables(struct lab_import *in)
     enum lab_status st = lab_import_has_table(in, "StringIds", &there);
     if (st == LAB_OK && there)
         st = check_table(in, "StringIds", "iid tvalue");
+    if (st == LAB_OK && !in->nsys)
+        st = lab_import_has_table(in, "ceiling", &there);
+    if (st == LAB_OK && !in->nsys && there)
+        st = check_table(in, "ceiling", ceiling_columns);
     for (int i = 0; i < TABLES && st == LAB_OK; i++) {
         const struct table *t = &tables[i];
         if (t->own && in->nsys)
@@ -414,5 +442,5 @@ enum lab_status lab_import_copy_tables(struct lab_import *in)
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
         if (there[i])
             st = copy_table(in, &tables[i]);
-    return st;
+    return st ? st : copy_ceilings(in);
 }

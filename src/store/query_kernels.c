@@ -120,10 +120,14 @@ static bool is_filtered(const struct lab_kernel_filter *f)
     return f->step_index != LAB_UNKNOWN || f->iteration != LAB_UNKNOWN;
 }
 
-/* Of some steps of a run that has ended. */
+/* Of some steps of a run that has ended. As recorded is the order of their
+ * executions, which needs no sort: the page is full soon. */
 static void add_step_pick(const struct lab_kernel_filter *f,
                           struct lab_str *sql)
 {
+    bool recorded = f->sort == LAB_KERNEL_BY_ROW;
+    const char *key = recorded ? "s.exec" : sorts[f->sort].expression;
+    const char *turn = f->descending ? "DESC" : "ASC";
     lab_str_addf(sql,
                  "SELECT o.kernelRow FROM step AS s CROSS JOIN op_kernel AS o "
                  "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast "
@@ -131,8 +135,9 @@ static void add_step_pick(const struct lab_kernel_filter *f,
                  "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow "
                  "WHERE s.runId = ?1 AND (?2 IS NULL OR s.stepIndex = ?2) AND "
                  "(?3 IS NULL OR s.iteration = ?3) AND o.kernelRow BETWEEN ?6 "
-                 "AND ?7 ORDER BY %s %s NULLS LAST, o.kernelRow",
-                 sorts[f->sort].expression, f->descending ? "DESC" : "ASC");
+                 "AND ?7 ORDER BY %s %s%s, o.kernelRow %s",
+                 key, turn, recorded ? "" : " NULLS LAST",
+                 recorded ? turn : "");
 }
 
 static enum lab_status make_pick(const struct lab_kernel_filter *f,
@@ -141,10 +146,7 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f,
     const char *key = sorts[f->sort].expression;
     const char *turn = f->descending ? "DESC" : "ASC";
     const char *mine = at->alone ? "" : " AND k.runId = ?1";
-    enum pick pick = sorts[f->sort].pick;
-    if (is_filtered(f))
-        pick = PICK_NOT;
-    switch (pick) {
+    switch (is_filtered(f) ? PICK_NOT : sorts[f->sort].pick) {
     case PICK_NOT:
         add_step_pick(f, sql);
         break;

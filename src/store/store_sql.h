@@ -3,7 +3,8 @@
 
 extern const char lab_sql_schema[];
 extern const char lab_sql_schema_2[];
-extern const char lab_sql_schema_labs[];
+extern const char lab_sql_schema_3[];
+extern const char lab_sql_schema_4[];
 extern const char lab_sql_nsys_schema[];
 extern const char lab_devices_csv[];
 extern const char lab_sql_runs[];
@@ -12,5 +13,15 @@ extern const char lab_sql_kernels_of_steps[];
 extern const char lab_sql_kernel_times[];
 extern const char lab_sql_losses[];
 extern const char lab_sql_delete_run[];
+extern const char lab_sql_timeline_passes[];
+extern const char lab_sql_timeline_whole[];
+extern const char lab_sql_timeline_steps[];
+extern const char lab_sql_timeline_ranges[];
+extern const char lab_sql_timeline_calls[];
+extern const char lab_sql_timeline_launches[];
+extern const char lab_sql_timeline_kernels[];
+extern const char lab_sql_timeline_copies[];
+extern const char lab_sql_timeline_sets[];
+extern const char lab_sql_timeline_memory[];
 extern const char lab_sql_run_base[];
 extern const char lab_sql_trace[];

@@ -380,6 +380,16 @@ enum lab_status lab_time_sums_keep(struct lab_database *db, int64_t run)
     return st;
 }
 
+void lab_time_sums_keep_later(const char *path, int64_t run)
+{
+    const struct lab_database_options soon = {.busy_timeout_ms = 100};
+    struct lab_database *db;
+    if (lab_database_open(&db, path, &soon))
+        return;
+    lab_time_sums_keep(db, run);
+    lab_database_close(db);
+}
+
 enum lab_status lab_time_sums_keep_all(struct lab_database *db)
 {
     enum lab_status st = LAB_OK;

@@ -104,6 +104,18 @@ void lab_counters_init(struct lab_counters *c)
         field[i] = NAN;
 }
 
+double lab_counters_flop(const struct lab_counters *c)
+{
+    const double parts[] = {c->fp16_flop, c->fp32_flop, c->fp64_flop,
+                            c->tensor_flop};
+    double sum = NAN;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!isnan(parts[i]))
+            sum = isnan(sum) ? parts[i] : sum + parts[i];
+    }
+    return sum;
+}
+
 static int metric_find(const char *name)
 {
     int i = 0;

@@ -4,22 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "dots.h"
 #include "ui/format.h"
 #include "ui/layout.h"
 
 enum { AXIS_W = 9, MOST_SERIES = 9 };
-
-/* The picture in dots: which are set in each cell, and whose they are. */
-struct grid {
-    struct lab_rect plot;
-    int sx; /* dots of a cell */
-    int sy;
-    int w; /* dots in all */
-    int h;
-    unsigned char *dots; /* bit y*2+x of a cell */
-    unsigned char *owner;
-};
 
 struct scale {
     double x0;
@@ -77,38 +66,16 @@ static bool find_scale(const struct lab_chart *chart, struct scale *sc)
     return isfinite(sc->y1 - sc->y0) && isfinite(sc->x1 - sc->x0);
 }
 
-static void set_dot(struct grid *g, int x, int y, int owner)
-{
-    if (x < 0 || y < 0 || x >= g->w || y >= g->h)
-        return;
-    size_t cell = (size_t)(y / g->sy) * (size_t)g->plot.w + (size_t)(x / g->sx);
-    g->dots[cell] |= (unsigned char)(1u << (y % g->sy * 2 + x % g->sx));
-    g->owner[cell] = (unsigned char)(owner + 1);
-}
-
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static void draw_line(struct grid *g, int x0, int y0, int x1, int y1, int owner)
-{
-    int dx = x1 > x0 ? x1 - x0 : x0 - x1;
-    int dy = y1 > y0 ? y1 - y0 : y0 - y1;
-    int steps = larger(larger(dx, dy), 1);
-    for (int i = 0; i <= steps; i++)
-        set_dot(g, x0 + (int)lround((double)(x1 - x0) * i / steps),
-                y0 + (int)lround((double)(y1 - y0) * i / steps), owner);
-}
-
 static int dot_of(double v, double v0, double v1, int count)
 {
     double at = (v - v0) / (v1 - v0) * (count - 1);
-    at = at < -1 ? -1 : at > count ? count : at; /* outside: cut by set_dot */
+    at = at < -1      ? -1
+         : at > count ? count
+                      : at; /* outside: cut by lab_dots_set */
     return (int)lround(at);
 }
 
-static void draw_series(struct grid *g, const struct scale *sc,
+static void draw_series(struct lab_dots *g, const struct scale *sc,
                         const struct lab_series *s, int owner)
 {
     bool joined = false;
@@ -123,53 +90,26 @@ static void draw_series(struct grid *g, const struct scale *sc,
         int dx = dot_of(x_of(s, i), sc->x0, sc->x1, g->w);
         int dy = g->h - 1 - dot_of(y, sc->y0, sc->y1, g->h);
         if (joined)
-            draw_line(g, px, py, dx, dy, owner);
+            lab_dots_line(g, px, py, dx, dy, owner);
         else
-            set_dot(g, dx, dy, owner);
+            lab_dots_set(g, dx, dy, owner);
         joined = true;
         px = dx;
         py = dy;
     }
 }
 
-static const char *cell_text(const struct lab_canvas *c, unsigned dots,
-                             char out[8])
-{
-    /* Where Unicode puts the dots of a braille cell, by row and column. */
-    static const unsigned char braille[8] = {0x01, 0x08, 0x02, 0x10,
-                                             0x04, 0x20, 0x40, 0x80};
-    static const char *const halves[4] = {" ", "▀", "▄", "█"};
-    static const char *const ascii[4] = {" ", "'", ".", ":"};
-    unsigned code = 0x2800;
-    unsigned half = (dots & 1) | (dots >> 1 & 2);
-    if (c->ascii || c->blocks)
-        return c->ascii ? ascii[half] : halves[half];
-    for (int i = 0; i < 8; i++)
-        if (dots & 1u << i)
-            code |= braille[i];
-    snprintf(out, 8, "%c%c%c", (char)(0xE0 | code >> 12),
-             (char)(0x80 | (code >> 6 & 0x3F)), (char)(0x80 | (code & 0x3F)));
-    return out;
-}
-
-static void show_grid(struct lab_canvas *c, const struct grid *g,
+static void show_grid(struct lab_canvas *c, const struct lab_dots *g,
                       const struct lab_chart *chart)
 {
-    for (int y = 0; y < g->plot.h; y++) {
-        for (int x = 0; x < g->plot.w; x++) {
-            size_t cell = (size_t)y * (size_t)g->plot.w + (size_t)x;
-            char text[8];
-            if (!g->dots[cell])
-                continue;
-            lab_canvas_text(c, g->plot.y + y, g->plot.x + x, 1,
-                            chart->series[g->owner[cell] - 1].role,
-                            cell_text(c, g->dots[cell], text));
-        }
-    }
+    enum lab_role roles[MOST_SERIES];
+    for (int k = 0; k < chart->count; k++)
+        roles[k] = chart->series[k].role;
+    lab_dots_show(g, c, roles);
 }
 
 /* Its number stands on the last point of each series. */
-static void mark_ends(struct lab_canvas *c, const struct grid *g,
+static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
                       const struct scale *sc, const struct lab_chart *chart)
 {
     for (int k = 0; k < chart->count && chart->count > 1; k++) {
@@ -224,7 +164,7 @@ static double nice_step(double least)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-static void draw_axis(struct lab_canvas *c, const struct grid *g,
+static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
                       const struct scale *sc, const char *x_name)
 {
     char text[LAB_FORMAT_BYTES];
@@ -272,8 +212,7 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
                     const struct lab_chart *chart)
 {
     struct scale sc;
-    struct grid g = {.sx = c->ascii || c->blocks ? 1 : 2,
-                     .sy = c->ascii || c->blocks ? 2 : 4};
+    struct lab_dots g;
     if (lab_rect_empty(r) || chart->count > MOST_SERIES)
         return;
     draw_legend(c, lab_rect_cut_top(&r, 1), chart);
@@ -281,25 +220,19 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
     lab_rect_cut_bottom(&r, 1);
     if (r.h < 2 || r.w < 8)
         return;
-    g.plot = r;
-    g.w = r.w * g.sx;
-    g.h = r.h * g.sy;
     if (!find_scale(chart, &sc)) {
         lab_canvas_text(c, r.y + r.h / 2, r.x, r.w, LAB_ROLE_DIM,
                         "no values yet");
         return;
     }
-    size_t cells = (size_t)r.h * (size_t)r.w;
-    g.dots = lab_alloc_array(cells, 2);
-    if (!g.dots) {
+    if (!lab_dots_init(&g, c, r)) {
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_BAD, "(out of memory)");
         return;
     }
-    g.owner = g.dots + cells;
     for (int k = 0; k < chart->count; k++)
         draw_series(&g, &sc, &chart->series[k], k);
     show_grid(c, &g, chart);
     draw_axis(c, &g, &sc, chart->x_name);
     mark_ends(c, &g, &sc, chart);
-    lab_free(g.dots);
+    lab_dots_release(&g);
 }

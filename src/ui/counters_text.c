@@ -29,22 +29,9 @@ static void occupancy(const struct lines *l)
     l->each(l->user, "counted", line);
 }
 
-/* All floating-point work, wherever it ran; NaN: none of it is known. */
-static double counted_flop(const struct lab_counters *c)
-{
-    const double parts[] = {c->fp16_flop, c->fp32_flop, c->fp64_flop,
-                            c->tensor_flop};
-    double sum = NAN;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (!isnan(parts[i]))
-            sum = isnan(sum) ? parts[i] : sum + parts[i];
-    }
-    return sum;
-}
-
 const char *lab_counters_flop_reason(const struct lab_counters *c, double flop)
 {
-    double counted = counted_flop(c);
+    double counted = lab_counters_flop(c);
     if (isnan(counted) || isnan(flop) ||
         fabs(counted - flop) <= 0.01 * (flop > 1 ? flop : 1))
         return "";
@@ -63,7 +50,7 @@ static void work(const struct lines *l)
     char line[LINE_BYTES * 2];
     char a[LAB_FORMAT_BYTES];
     char b[LAB_FORMAT_BYTES];
-    double counted = counted_flop(l->c);
+    double counted = lab_counters_flop(l->c);
     double flop = l->beside->flop;
     if (isnan(counted))
         return;

@@ -147,22 +147,41 @@ enum {
     STEP_FLOPS,
     STEP_RATE,
     STEP_KERNELS,
+    STEP_ACHIEVED,
+    STEP_DRAM,
+    STEP_COUNTED,
     STEP_COLUMNS
 };
 
-static const struct lab_table_column STEP_TABLE[STEP_COLUMNS] = {
-    [STEP_INDEX] = {"#", 4, 0, 6, true, false},
-    [STEP_NAME] = {"step", 16, 4, 0, false, false},
-    [STEP_PHASE] = {"phase", 8, 0, 0, false, false},
-    [STEP_VARIANT] = {"variant", 8, 1, 1, false, false},
-    [STEP_BACKEND] = {"backend", 7, 0, 9, false, false},
-    [STEP_MEDIAN] = {"median", 9, 0, 0, true, true},
-    [STEP_SPREAD] = {"spread", 9, 0, 5, true, true},
-    [STEP_MIN] = {"min", 9, 0, 8, true, true},
-    [STEP_COUNT] = {"times", 7, 0, 7, true, true},
-    [STEP_FLOPS] = {"FLOP/s", 12, 0, 2, true, true},
-    [STEP_RATE] = {"bytes/s", 10, 0, 3, true, true},
+#define STEP_COMMON                                                            \
+    [STEP_INDEX] = {"#", 4, 0, 6, true, false}, [STEP_NAME] = {"step", 16,     \
+                                                               4,      0,      \
+                                                               false,  false}, \
+    [STEP_PHASE] = {"phase", 8, 0, 0, false, false},                           \
+    [STEP_VARIANT] = {"variant", 8, 1, 1, false, false},                       \
+    [STEP_BACKEND] = {"backend", 7, 0, 9, false, false},                       \
+    [STEP_MEDIAN] = {"median", 9, 0, 0, true, true},                           \
+    [STEP_SPREAD] = {"spread", 9, 0, 5, true, true},                           \
+    [STEP_MIN] = {"min", 9, 0, 8, true, true}, [STEP_COUNT] = {"times", 7,     \
+                                                               0,       7,     \
+                                                               true,    true}, \
+    [STEP_FLOPS] = {"FLOP/s", 12, 0, 2, true, true}, [STEP_RATE] = {"bytes/s", \
+                                                                    10,        \
+                                                                    0,         \
+                                                                    3,         \
+                                                                    true,      \
+                                                                    true},     \
     [STEP_KERNELS] = {"kernels", 7, 0, 4, true, true},
+static const struct lab_table_column STEP_TABLE[STEP_COLUMNS] = {
+    STEP_COMMON[STEP_ACHIEVED] = {"achieved", 8, 0, 10, true, true},
+    [STEP_DRAM] = {"DRAM", 9, 0, 11, true, true},
+    [STEP_COUNTED] = {"counted", 11, 0, 12, true, true},
+};
+/* Where counters were taken they go last when the screen is narrow. */
+static const struct lab_table_column STEP_COUNTED_TABLE[STEP_COLUMNS] = {
+    STEP_COMMON[STEP_ACHIEVED] = {"achieved", 8, 0, 2, true, true},
+    [STEP_DRAM] = {"DRAM", 9, 0, 4, true, true},
+    [STEP_COUNTED] = {"counted", 11, 0, 3, true, true},
 };
 
 static void step_number(const struct lab_ui_step_row *r, int column, char *out,
@@ -189,6 +208,15 @@ static void step_number(const struct lab_ui_step_row *r, int column, char *out,
         break;
     case STEP_RATE:
         lab_format_rate(r->bytes, r->median_ns, out, cap);
+        break;
+    case STEP_ACHIEVED:
+        lab_format_share(r->achieved, out, cap);
+        break;
+    case STEP_DRAM:
+        lab_format_bytes(r->dram_bytes, out, cap);
+        break;
+    case STEP_COUNTED:
+        lab_format_flop(r->counted_flop, out, cap);
         break;
     default:
         lab_format_int(r->kernels, out, cap);
@@ -256,11 +284,20 @@ static int step_compare(const void *user, int64_t a, int64_t b, int column,
     case STEP_RATE:
         return lab_table_compare_double(per_ns(p->bytes, p->median_ns),
                                         per_ns(q->bytes, q->median_ns), turned);
+    case STEP_ACHIEVED:
+        return lab_table_compare_double(p->achieved, q->achieved, turned);
+    case STEP_DRAM:
+        return lab_table_compare_double(p->dram_bytes, q->dram_bytes, turned);
+    case STEP_COUNTED:
+        return lab_table_compare_double(p->counted_flop, q->counted_flop,
+                                        turned);
     default:
         return lab_table_compare_int(p->kernels, q->kernels, turned);
     }
 }
 
+const struct lab_table_ops lab_step_counted_columns = {
+    STEP_COUNTED_TABLE, STEP_COLUMNS, step_cell, step_compare};
 const struct lab_table_ops lab_step_columns = {STEP_TABLE, STEP_COLUMNS,
                                                step_cell, step_compare};
 
@@ -275,20 +312,36 @@ enum {
     KERNEL_SHARED,
     KERNEL_OCCUPANCY,
     KERNEL_LIMIT,
+    KERNEL_ACHIEVED,
+    KERNEL_DRAM,
+    KERNEL_COUNTED,
     KERNEL_COLUMNS
 };
 
-static const struct lab_table_column KERNEL_TABLE[KERNEL_COLUMNS] = {
-    [KERNEL_NAME] = {"kernel", 20, 4, 0, false, false},
-    [KERNEL_STEP] = {"step", 14, 1, 7, false, false},
-    [KERNEL_MEDIAN] = {"median", 9, 0, 0, true, true},
-    [KERNEL_COUNT] = {"times", 7, 0, 8, true, true},
-    [KERNEL_GRID] = {"grid", 9, 0, 2, true, true},
-    [KERNEL_BLOCK] = {"block", 8, 0, 2, true, true},
-    [KERNEL_REGISTERS] = {"regs", 4, 0, 3, true, true},
-    [KERNEL_SHARED] = {"shared", 8, 0, 4, true, true},
-    [KERNEL_OCCUPANCY] = {"occup.", 7, 0, 1, true, true},
+#define KERNEL_COMMON                                                          \
+    [KERNEL_NAME] = {"kernel", 20, 4, 0, false, false},                        \
+    [KERNEL_STEP] = {"step", 14, 1, 7, false, false},                          \
+    [KERNEL_MEDIAN] = {"median", 9, 0, 0, true, true},                         \
+    [KERNEL_COUNT] = {"times", 7, 0, 8, true, true},                           \
+    [KERNEL_GRID] = {"grid", 9, 0, 2, true, true}, [KERNEL_BLOCK] = {"block",  \
+                                                                     8,        \
+                                                                     0,        \
+                                                                     2,        \
+                                                                     true,     \
+                                                                     true},    \
+    [KERNEL_REGISTERS] = {"regs", 4, 0, 3, true, true},                        \
+    [KERNEL_SHARED] = {"shared", 8, 0, 4, true, true},                         \
+    [KERNEL_OCCUPANCY] = {"occup.", 7, 0, 1, true, true},                      \
     [KERNEL_LIMIT] = {"limited by", 10, 1, 6, false, false},
+static const struct lab_table_column KERNEL_TABLE[KERNEL_COLUMNS] = {
+    KERNEL_COMMON[KERNEL_ACHIEVED] = {"achieved", 8, 0, 9, true, true},
+    [KERNEL_DRAM] = {"DRAM", 9, 0, 10, true, true},
+    [KERNEL_COUNTED] = {"counted", 11, 0, 11, true, true},
+};
+static const struct lab_table_column KERNEL_COUNTED_TABLE[KERNEL_COLUMNS] = {
+    KERNEL_COMMON[KERNEL_ACHIEVED] = {"achieved", 8, 0, 1, true, true},
+    [KERNEL_DRAM] = {"DRAM", 9, 0, 4, true, true},
+    [KERNEL_COUNTED] = {"counted", 11, 0, 3, true, true},
 };
 
 static void put_dims(const int64_t d[3], char *out, size_t cap)
@@ -339,6 +392,15 @@ static void kernel_cell(const void *user, int64_t row, int column, char *out,
     case KERNEL_OCCUPANCY:
         lab_format_share(r->occupancy, out, cap);
         break;
+    case KERNEL_ACHIEVED:
+        lab_format_share(r->achieved, out, cap);
+        break;
+    case KERNEL_DRAM:
+        lab_format_bytes(r->dram_bytes, out, cap);
+        break;
+    case KERNEL_COUNTED:
+        lab_format_flop(r->counted_flop, out, cap);
+        break;
     default:
         put_text(r->limit, out, cap);
     }
@@ -378,10 +440,19 @@ static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
         return lab_table_compare_int(p->shared_bytes, q->shared_bytes, turned);
     case KERNEL_OCCUPANCY:
         return lab_table_compare_double(p->occupancy, q->occupancy, turned);
+    case KERNEL_ACHIEVED:
+        return lab_table_compare_double(p->achieved, q->achieved, turned);
+    case KERNEL_DRAM:
+        return lab_table_compare_double(p->dram_bytes, q->dram_bytes, turned);
+    case KERNEL_COUNTED:
+        return lab_table_compare_double(p->counted_flop, q->counted_flop,
+                                        turned);
     default:
         return compare_text(p->limit, q->limit);
     }
 }
 
+const struct lab_table_ops lab_kernel_counted_columns = {
+    KERNEL_COUNTED_TABLE, KERNEL_COLUMNS, kernel_cell, kernel_compare};
 const struct lab_table_ops lab_kernel_columns = {KERNEL_TABLE, KERNEL_COLUMNS,
                                                  kernel_cell, kernel_compare};

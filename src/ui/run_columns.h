@@ -9,6 +9,10 @@ extern const struct lab_table_ops lab_step_columns;    /* lab_ui_step_row ** */
 extern const struct lab_table_ops lab_compare_columns; /* below */
 extern const struct lab_table_ops lab_kernel_columns; /* lab_ui_kernel_row ** */
 
+/* The same for a run that was counted: its counters stay in sight longer. */
+extern const struct lab_table_ops lab_step_counted_columns;
+extern const struct lab_table_ops lab_kernel_counted_columns;
+
 /* What a table of lab_compare_columns points at: some of the rows. */
 struct lab_compare_list {
     const struct lab_ui_compare_row *rows;

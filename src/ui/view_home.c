@@ -9,7 +9,7 @@
 #include "ui/ui.h"
 #include "ui/views.h"
 
-enum { ACT_RUNS = LAB_ACT_OWN, ACT_DOCTOR, ACT_RELOAD };
+enum { ACT_RUNS = LAB_ACT_OWN, ACT_RECORDED, ACT_DOCTOR, ACT_RELOAD };
 enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
 enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
 
@@ -205,9 +205,16 @@ static enum lab_status open_other(struct lab_screen *s, int action)
         return lab_fail(LAB_E_STATE, "nothing here looks at the machine");
     if (action == ACT_DOCTOR)
         return lab_ui_push(s->ui, &lab_view_text, &doctor);
-    if (!st->model->all_runs)
-        return lab_fail(LAB_E_STATE, "there is no database of runs");
-    return lab_ui_push(s->ui, &lab_view_runs, st->model->all_runs);
+    const struct lab_runs_model *runs =
+        action == ACT_RECORDED ? st->model->recorded : st->model->all_runs;
+    if (!runs)
+        return lab_fail(LAB_E_STATE, action == ACT_RECORDED
+                                         ? "no recorded runs are installed"
+                                         : "there is no database of runs");
+    enum lab_status status = lab_ui_push(s->ui, &lab_view_runs, runs);
+    if (!status && runs->badge)
+        lab_ui_badge(s->ui, runs->badge);
+    return status;
 }
 
 static bool home_action(struct lab_screen *s, int action)
@@ -223,6 +230,7 @@ static bool home_action(struct lab_screen *s, int action)
         status = open_row(s);
         break;
     case ACT_RUNS:
+    case ACT_RECORDED:
     case ACT_DOCTOR:
         status = open_other(s, action);
         break;
@@ -275,6 +283,11 @@ static bool home_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 static const struct lab_binding BINDINGS[] = {
     {{LAB_KEY_ENTER}, LAB_ACT_OPEN, "open", "open the lesson or the run", true},
     {{'r', LAB_KEY_F1 + 1}, ACT_RUNS, "all runs", "the list of all runs", true},
+    {{'g'},
+     ACT_RECORDED,
+     "recorded",
+     "runs that ship with the program, recorded on a GPU",
+     false},
     {{'d', LAB_KEY_F1 + 3},
      ACT_DOCTOR,
      "doctor",

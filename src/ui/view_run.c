@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,9 +7,10 @@
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
+#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN };
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE, ACT_TIMELINE };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -64,6 +66,12 @@ static enum lab_status load(struct run_state *st)
         status = lab_table_set_count(&st->steps, count);
     for (int64_t i = 0; i < count && !status; i++)
         st->has_kernels = st->has_kernels || st->step_rows[i].kernels > 0;
+    for (int64_t i = 0; i < count && !status; i++) {
+        if (isnan(st->step_rows[i].achieved))
+            continue;
+        st->steps.ops = &lab_step_counted_columns;
+        st->kernels.ops = &lab_kernel_counted_columns;
+    }
     if (!status)
         select_step(st);
     if (!status)
@@ -141,6 +149,33 @@ static void follow(struct lab_screen *s)
         lab_ui_error(s->ui);
 }
 
+/* At the chosen step, in the last iteration with kernels. */
+static void open_timeline(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    int64_t row = lab_table_row(&st->steps);
+    struct lab_timeline_args args = {.model = st->args.model,
+                                     .run = st->args.run.run};
+    if (row >= 0) {
+        args.step = st->step_rows[row].name;
+        args.phase = st->step_rows[row].phase;
+    }
+    if (lab_ui_push(s->ui, &lab_view_timeline, &args))
+        lab_ui_error(s->ui);
+}
+
+/* At the chosen step. */
+static void open_roofline(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    struct lab_run_args args = st->args;
+    int64_t step = lab_table_row(&st->steps);
+    args.step = step < 0 ? NULL : st->step_rows[step].name;
+    args.phase = step < 0 ? NULL : st->step_rows[step].phase;
+    if (lab_ui_push(s->ui, &lab_view_roofline, &args))
+        lab_ui_error(s->ui);
+}
+
 static bool run_action(struct lab_screen *s, int action)
 {
     struct run_state *st = s->state;
@@ -160,6 +195,12 @@ static bool run_action(struct lab_screen *s, int action)
         break;
     case ACT_ALL_KERNELS:
         st->all_kernels = !st->all_kernels;
+        break;
+    case ACT_TIMELINE:
+        open_timeline(s);
+        break;
+    case ACT_ROOFLINE:
+        open_roofline(s);
         break;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
@@ -226,6 +267,8 @@ static const struct lab_binding BINDINGS[] = {
      "all kernels",
      "the kernels of all steps, or of the chosen one",
      true},
+    {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
+    {{'T'}, ACT_TIMELINE, "timeline", "what happened when", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},

@@ -4,9 +4,16 @@
 
 #include "run_columns.h"
 #include "ui/ui.h"
+#include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_DELETE = LAB_ACT_OWN, ACT_RELOAD, ACT_MARK, ACT_COMPARE };
+enum {
+    ACT_DELETE = LAB_ACT_OWN,
+    ACT_RELOAD,
+    ACT_MARK,
+    ACT_COMPARE,
+    ACT_TIMELINE
+};
 enum { ASK_DELETE = 1 };
 
 /* The first member is what lab_run_columns reads. */
@@ -146,6 +153,17 @@ static enum lab_status compare_runs(struct lab_screen *s)
     return lab_ui_push(s->ui, &lab_view_compare, &args);
 }
 
+static enum lab_status open_timeline(struct lab_screen *s)
+{
+    struct runs_state *st = s->state;
+    int64_t row = lab_table_row(&st->table);
+    if (row < 0)
+        return lab_fail(LAB_E_STATE, "there is nothing to open");
+    struct lab_timeline_args args = {.model = st->model,
+                                     .run = st->list.rows[row].run};
+    return lab_ui_push(s->ui, &lab_view_timeline, &args);
+}
+
 static enum lab_status ask_delete(struct lab_screen *s)
 {
     struct runs_state *st = s->state;
@@ -181,6 +199,9 @@ static bool runs_action(struct lab_screen *s, int action)
         break;
     case ACT_RELOAD:
         status = reload(st);
+        break;
+    case ACT_TIMELINE:
+        status = open_timeline(s);
         break;
     case ACT_MARK:
         status = mark_run(st);
@@ -247,7 +268,8 @@ static bool runs_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 static void runs_title(struct lab_screen *s, char *out, size_t cap)
 {
     struct runs_state *st = s->state;
-    snprintf(out, cap, "Runs (%" PRId64 ")", st->table.count);
+    snprintf(out, cap, "%s (%" PRId64 ")",
+             st->model->title ? st->model->title : "Runs", st->table.count);
 }
 
 static const struct lab_binding BINDINGS[] = {
@@ -269,6 +291,11 @@ static const struct lab_binding BINDINGS[] = {
      ACT_DELETE,
      "delete",
      "delete the run, after y",
+     true},
+    {{'T'},
+     ACT_TIMELINE,
+     "timeline",
+     "what happened when, in an iteration",
      true},
     {{'R', LAB_KEY_F1 + 4}, ACT_RELOAD, "reload", "read the list again", false},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},

@@ -24,6 +24,28 @@ key q
 expect Last runs
 key q
 END
+screens no_roof <<END
+key r
+key Enter
+key R
+expect No roof is known
+key q
+END
+run profile ceilings --backend cpu
+expect_exit 0
+screens roofline <<END
+key r
+key Enter
+key R
+expect Roofline of
+expect FLOP/byte
+expect copy
+absent No roof is known
+key v
+expect Kernels
+key q
+expect Steps
+END
 screens all <<END
 key r
 expect activations

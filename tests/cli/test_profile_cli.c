@@ -126,6 +126,8 @@ static void compares_runs(void **state)
     assert_null(strstr(output, "slower"));
     make_slower(db);
     assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    /* what had to be added up is kept for the next time */
+    assert_int_equal(sample_int(db, "SELECT summed FROM run WHERE id = 2"), 1);
     assert_non_null(strstr(output, "slower"));
     assert_non_null(strstr(output, "fc=other"));
     assert_non_null(strstr(output, "0.75x"));
@@ -189,6 +191,67 @@ static void compare_lines_are_json(void **state)
     assert_int_equal(profile(db, "compare 1 2 --json @"), 3);
     assert_string_equal(output, "");
     assert_non_null(strstr(errors, "cnn-digits"));
+}
+
+static void merges(const char *db)
+{
+    char args[1600];
+    json_t *o;
+    /* a bad file in the middle keeps nobody out */
+    snprintf(args, sizeof(args), "merge '%s' '%s' '%s' --json @",
+             sample_path("anna.db"), sample_path("bad.db"),
+             sample_path("ben.db"));
+    assert_int_equal(profile(db, args), 3);
+    assert_non_null(strstr(errors, "bad.db"));
+    o = line_object(0);
+    assert_true(json_is_true(json_object_get(o, "skipped")));
+    json_decref(o);
+    o = line_object(1);
+    assert_int_equal(int_of(o, "as"), 2);
+    json_decref(o);
+    o = line_object(2);
+    assert_string_equal(text_of(o, "type"), "summary");
+    assert_int_equal(int_of(o, "imported"), 1);
+    assert_int_equal(int_of(o, "skipped"), 1);
+    assert_int_equal(int_of(o, "refused"), 1);
+    json_decref(o);
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "anna.db"));
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_int_equal(profile(db, "import /nowhere/x.db @"), 3);
+    assert_int_equal(profile(db, "import @"), 2);
+    snprintf(args, sizeof(args), "import '%s' '%s' @", sample_path("anna.db"),
+             sample_path("ben.db"));
+    assert_int_equal(profile(db, args), 2);
+}
+
+static void imports_and_merges(void **state)
+{
+    const char *db = sample_path("runs.db");
+    char args[1600];
+    json_t *o;
+    (void)state;
+    assert_int_equal(sample_run(sample_path("anna.db"), 1, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(sample_path("ben.db"), 2, 2, NULL), LAB_OK);
+    FILE *f = fopen(sample_path("bad.db"), "w");
+    assert_non_null(f);
+    fputs("\033[2Jnot a database, whatever its name says", f);
+    fclose(f);
+    /* the database is made */
+    snprintf(args, sizeof(args), "import '%s' --label anna --dry-run @",
+             sample_path("anna.db"));
+    assert_int_equal(profile(db, args), 0);
+    assert_non_null(strstr(output, "would be copied, 2 steps, 4 kernels"));
+    assert_non_null(strstr(output, "would copy 1 runs, skipped 0"));
+    snprintf(args, sizeof(args), "import '%s' --label anna --json @",
+             sample_path("anna.db"));
+    assert_int_equal(profile(db, args), 0);
+    o = line_object(0);
+    assert_string_equal(text_of(o, "type"), "imported");
+    assert_string_equal(text_of(o, "user"), "anna");
+    assert_int_equal(int_of(o, "as"), 1);
+    json_decref(o);
+    merges(db);
 }
 
 static void deletes_runs(void **state)
@@ -320,6 +383,7 @@ int main(void)
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
         cmocka_unit_test_teardown(compares_runs, cleanup),
         cmocka_unit_test_teardown(compare_lines_are_json, cleanup),
+        cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(deletes_runs, cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
         cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/delete.h"
 #include "store/query.h"
 #include "store_samples.h"
 #include "trace/intern.h"

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/ceilings.h"
+#include "store/counted.h"
 #include "store/query.h"
 #include "store/time_sum.h"
 #include "store_priv.h"
@@ -80,10 +82,11 @@ static void failed_step_changes_nothing(void **state)
 static void later_step_keeps_the_runs(void **state)
 {
     const char *path = sample_path("runs.db");
-    enum { NOW = 2, NEXT };
+    enum { NOW = 3, NEXT };
     const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
         {"CREATE TABLE nor_this (x)"},
+        {"CREATE TABLE nor_that (x)"},
         {"ALTER TABLE run ADD COLUMN mood TEXT;"
          "UPDATE run SET mood = 'good'"},
     };
@@ -224,6 +227,58 @@ static void version_one_gets_names_and_sums(void **state)
                      100 + 101 + 110 + 111);
 }
 
+static bool see_median_of_two(void *user, const struct lab_step_row *row)
+{
+    *(int64_t *)user += row->median_ns;
+    return true;
+}
+
+/* Versions 1 and 2, with counters: both get a place for ceilings. */
+static void earlier_versions_get_ceilings(void **state)
+{
+    static const char counters[] =
+        "INSERT INTO StringIds VALUES (8, 'dram__bytes_read.sum');"
+        "INSERT INTO metric_value SELECT 1, exec, 0, 8, exec * 1e3, 1 FROM "
+        "step";
+    char name[16];
+    int count;
+    (void)state;
+    const struct lab_migration *steps = lab_database_migrations(&count);
+    for (int from = 1; from < count; from++) {
+        struct lab_database *db;
+        struct lab_counted_run c;
+        int64_t medians = 0;
+        snprintf(name, sizeof(name), "v%d.db", from);
+        const char *path = sample_path(name);
+        db = open_raw(path);
+        assert_int_equal(lab_database_migrate(db, steps, from), LAB_OK);
+        lab_database_close(db);
+        sample_sql(path, version_one_run);
+        sample_sql(path, counters);
+        assert_int_equal(lab_database_open(&db, path, &reader), LAB_E_STATE);
+        assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+        assert_int_equal(lab_database_check(db), LAB_OK);
+        assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+        assert_int_equal(c.count, 8);
+        assert_true(c.items[1].counters.dram_read_bytes == 1e3);
+        lab_counted_release(&c);
+        assert_int_equal(lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false,
+                                         see_median_of_two, &medians),
+                         LAB_OK);
+        assert_int_equal(medians, 105 + 106);
+        const struct lab_ceiling_row row = {.backend = "cuda",
+                                            .device = "d",
+                                            .name = "copy",
+                                            .best_per_s = 1e12,
+                                            .repeats = 1,
+                                            .size = 1};
+        assert_int_equal(lab_ceiling_add(db, &row), LAB_OK);
+        lab_database_close(db);
+        assert_int_equal(sample_int(path, "SELECT count(*) FROM ceiling"), 1);
+        assert_int_equal(sample_int(path, "PRAGMA user_version"), count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +288,7 @@ int main(void)
         cmocka_unit_test_teardown(kill_in_a_migration_changes_nothing, cleanup),
         cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
         cmocka_unit_test_teardown(version_one_gets_names_and_sums, cleanup),
+        cmocka_unit_test_teardown(earlier_versions_get_ceilings, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

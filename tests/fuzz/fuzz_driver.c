@@ -14,7 +14,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { MAX_FILES = 1000, MAX_BYTES = 65536 };
+#ifndef FUZZ_MAX_BYTES
+#define FUZZ_MAX_BYTES 65536
+#endif
+enum { MAX_FILES = 1000, MAX_BYTES = FUZZ_MAX_BYTES };
 
 struct input {
     uint8_t *data;

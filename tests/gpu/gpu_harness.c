@@ -12,31 +12,11 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
-#include "cuda_sets.h"
+#include "cudnn_exec.h"
 
 /* Not the same around inputs and outputs: a kernel that goes one too far would
  * copy one guard over the other, and nothing would show. */
 enum { GUARD = 64, GUARD_IN = 0x5AB0A5E5, GUARD_OUT = 0x4B5A0F3C };
-
-#define LAB_OP(id)                                                             \
-    extern const struct lab_kernel_set lab_ref_f32_##id;                       \
-    extern const struct lab_kernel_set lab_ref_f64_##id;
-#define LAB_OP_PLAN(id)
-#include "ops.def"
-#undef LAB_OP
-#define LAB_OP(id) {&lab_ref_f32_##id, &lab_ref_f64_##id, &lab_cuda_##id},
-
-static const struct {
-    const struct lab_kernel_set *f32;
-    const struct lab_kernel_set *f64;
-    const struct lab_kernel_set *cuda;
-} sets[] = {
-#include "ops.def"
-};
-#undef LAB_OP
-#undef LAB_OP_PLAN
-
-enum { SET_COUNT = sizeof(sets) / sizeof(sets[0]) };
 
 /* One tensor in all its places. */
 struct place {
@@ -51,51 +31,12 @@ struct place {
 static struct {
     struct lab_exec exec;
     struct lab_cublas cublas;
+    struct lab_cudnn cudnn;
     void *workspace;
     void *cublas_workspace;
     bool tried;
     bool there;
 } gpu;
-
-static int set_index(const char *op)
-{
-    for (int i = 0; i < SET_COUNT; i++) {
-        if (strcmp(sets[i].cuda->op, op) == 0)
-            return i;
-    }
-    fail_msg("no op %s", op);
-    return 0;
-}
-
-const struct lab_kernel_set *gpu_cuda_set(const char *op)
-{
-    return sets[set_index(op)].cuda;
-}
-
-const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real)
-{
-    int i = set_index(op);
-    return real == LAB_F64 ? sets[i].f64 : sets[i].f32;
-}
-
-static bool fits(const struct lab_variant *v, const char *step,
-                 enum lab_phase phase)
-{
-    if (v->phase != phase || !v->step != !step)
-        return false;
-    return !step || strcmp(v->step, step) == 0;
-}
-
-lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase)
-{
-    const struct lab_kernel_set *set = gpu_ref_set(op, LAB_F64);
-    for (int i = 0; i < set->count; i++) {
-        if (fits(&set->variants[i], step, phase))
-            return set->variants[i].run;
-    }
-    fail_msg("no reference for %s.%s %s", op, step, lab_phase_name(phase));
-    return NULL;
-}
 
 struct lab_exec *gpu_exec(void)
 {
@@ -125,6 +66,10 @@ struct lab_exec *gpu_exec(void)
     } else {
         print_message("cuBLAS is not tested: %s\n", why);
     }
+    if (lab_cudnn_available(&why) && lab_cudnn_open(&gpu.cudnn))
+        gpu.exec.cudnn = &gpu.cudnn;
+    else
+        print_message("cuDNN is not tested: %s\n", why);
     gpu.there = true;
     return &gpu.exec;
 }
@@ -134,6 +79,7 @@ void gpu_exec_close(void)
     if (!gpu.there)
         return;
     lab_cublas_close(&gpu.cublas);
+    lab_cudnn_release(&gpu.cudnn);
     cudaFree(gpu.workspace);
     cudaFree(gpu.cublas_workspace);
     cudaStreamDestroy(gpu.exec.stream);
@@ -280,6 +226,24 @@ static int count_tensors(const struct tensor *t, int most)
     return n;
 }
 
+/* What derive() wrote, as the device is to have it. */
+static void take_derived(struct setup *s)
+{
+    if (!s->c->derive)
+        return;
+    assert_int_equal(s->c->derive(&s->call), LAB_OK);
+    for (int i = 0; i < s->n_in; i++) {
+        struct place *p = &s->in[i];
+        double *ref = p->ref.data;
+        for (int64_t k = 0; p->host && k < p->dev.count; k++) {
+            if (p->dev.dtype != LAB_F32)
+                continue;
+            p->host[k] = (float)ref[k];
+            ref[k] = p->host[k];
+        }
+    }
+}
+
 static void setup_open(struct setup *s, const struct gpu_case *c)
 {
     s->c = c;
@@ -304,6 +268,7 @@ static void setup_open(struct setup *s, const struct gpu_case *c)
                                 .seed = 0x123456789ABCDEF0u,
                                 .iteration = c->iteration,
                                 .node = 7};
+    take_derived(s);
 }
 
 static void setup_close(struct setup *s)
@@ -390,7 +355,8 @@ static void check_outputs(struct setup *s, int round, const char *what)
     }
 }
 
-static void check_variant(struct setup *s, const struct lab_variant *v)
+/* false: it does not serve these sizes, and says so. */
+static bool check_variant(struct setup *s, const struct lab_variant *v)
 {
     char what[256];
     const struct gpu_case *c = s->c;
@@ -401,7 +367,12 @@ static void check_variant(struct setup *s, const struct lab_variant *v)
         at += snprintf(what + at, sizeof(what) - (size_t)at, " %lld",
                        (long long)c->in[0].dim[d]);
     if (strcmp(v->name, "cublas") == 0 && !gpu.exec.cublas)
-        return;
+        return false;
+    enum lab_status st = v->prepare ? v->prepare(&s->call) : LAB_OK;
+    if (st == LAB_E_UNSUPPORTED)
+        return false;
+    if (st)
+        fail_msg("%s: %s", what, lab_error());
     for (int round = 0; round < 3; round++) {
         upload(s);
         if (round < 2)
@@ -411,22 +382,36 @@ static void check_variant(struct setup *s, const struct lab_variant *v)
         check_outputs(s, round, what);
     }
     inputs_unchanged(s, what);
+    return true;
+}
+
+static int check_set(struct setup *s, const struct lab_kernel_set *set)
+{
+    int found = 0;
+    for (int i = 0; i < set->count; i++) {
+        if (!gpu_fits(&set->variants[i], s->c->step, s->c->phase))
+            continue;
+        if (check_variant(s, &set->variants[i]))
+            gpu_note_served(&set->variants[i]);
+        found++;
+    }
+    return found;
 }
 
 static void check_all(struct setup *s)
 {
-    const struct lab_kernel_set *set = gpu_cuda_set(s->c->op);
     int found = 0;
     s->call.in = s->in_dev;
     s->call.out = s->out_dev;
     s->call.exec = &gpu.exec;
-    for (int i = 0; i < set->count; i++) {
-        if (!fits(&set->variants[i], s->c->step, s->c->phase))
-            continue;
-        check_variant(s, &set->variants[i]);
-        found++;
+    found = check_set(s, gpu_cuda_set(s->c->op));
+    int n_cudnn;
+    const struct lab_kernel_set *const *cudnn = gpu_cudnn_sets(&n_cudnn);
+    for (int i = 0; i < n_cudnn && gpu.exec.cudnn && !s->c->not_cudnn; i++) {
+        if (strcmp(cudnn[i]->op, s->c->op) == 0)
+            found += check_set(s, cudnn[i]);
     }
-    if (found == 0)
+    if (found == 0 && (s->c->step || gpu.exec.cudnn))
         fail_msg("no CUDA kernel for %s.%s", s->c->op, s->c->step);
 }
 

@@ -13,6 +13,8 @@ enum { CASE_TENSORS = 17, CASE_OUT = 6 };
 enum fill {
     FILL_NULL,      /* the plan does not want it */
     FILL_UNIFORM,   /* [-2, 2) */
+    FILL_SMALL,     /* [-0.25, 0.25): weights of recurrent layers */
+    FILL_TIES,      /* 0, 1 or 2 */
     FILL_POSITIVE,  /* [0, 1): probabilities, Adam's v */
     FILL_WIDE,      /* [-30, 30), and what is hard: 0, -0, 100, -100, 1e-30 */
     FILL_SPECIAL,   /* FILL_UNIFORM with NaN and both infinities in it */
@@ -35,7 +37,9 @@ struct gpu_case {
     struct tensor in[CASE_TENSORS]; /* up to the first without fill and rank */
     struct tensor out[CASE_OUT];
     bool inout;
+    lab_kernel_fn *derive; /* inputs from the others, in double; may be NULL */
     const void *params;
+    bool not_cudnn;  /* its rows document that they differ here */
     bool evaluation; /* call->training is false */
     uint64_t iteration;
 };
@@ -48,6 +52,13 @@ void gpu_seed(void);
 float gpu_draw(enum fill fill, int64_t i);
 int32_t gpu_draw_label(enum fill fill, int64_t i, int64_t limit);
 
+/* ---- gpu_tables.c ---- */
+
+/* Is it a row of that step (NULL: of the group) in that phase? */
+bool gpu_fits(const struct lab_variant *v, const char *step,
+              enum lab_phase phase);
+void gpu_note_served(const struct lab_variant *v);
+
 /* ---- gpu_harness.c ---- */
 
 /* NULL without a device. */
@@ -59,10 +70,14 @@ void gpu_check(const struct gpu_case *c);
 /* The same; `reference` fills the outputs, in double, where the step has no
  * reference of its own: groups. */
 void gpu_check_against(const struct gpu_case *c, lab_kernel_fn *reference);
+/* Fails unless every row of cuDNN's table of the op has served at least one
+ * case of this process: a row may refuse sizes, not all of them. */
+void gpu_check_served(const char *op);
 /* The same for the fused dense group, whose reference is three steps. */
 void gpu_check_fused(const struct gpu_case *c, const char *activation_op,
                      const void *activation_params);
 
 const struct lab_kernel_set *gpu_cuda_set(const char *op);
+const struct lab_kernel_set *const *gpu_cudnn_sets(int *count);
 const struct lab_kernel_set *gpu_ref_set(const char *op, enum lab_dtype real);
 lab_kernel_fn *gpu_ref(const char *op, const char *step, enum lab_phase phase);

@@ -39,6 +39,10 @@ float gpu_draw(enum fill fill, int64_t i)
     static const float special[] = {NAN, INFINITY, -INFINITY};
     double u = random_unit();
     switch (fill) {
+    case FILL_SMALL:
+        return (float)(u / 2 - 0.25);
+    case FILL_TIES:
+        return (float)(int)(3 * u);
     case FILL_POSITIVE:
         return (float)u;
     case FILL_WIDE:

@@ -37,9 +37,10 @@ struct sizes {
 };
 
 static const struct sizes cases[] = {
-    {1, 1, 1, 1, 1, 1},     {2, 1, 3, 5, 4, 2},     {3, 2, 33, 33, 17, 17},
-    {1, 4, 65, 31, 8, 5},   {2, 3, 64, 64, 64, 64}, {1, 2, 7, 70, 130, 133},
-    {2, 1, 97, 40, 33, 129}};
+    {1, 1, 1, 1, 1, 1},      {2, 1, 3, 5, 4, 2},     {3, 2, 33, 33, 17, 17},
+    {1, 4, 65, 31, 8, 5},    {2, 3, 64, 64, 64, 64}, {1, 2, 7, 70, 130, 133},
+    {2, 1, 97, 40, 33, 129}, {1, 2, 9, 260, 8, 8},   {1, 1, 5, 516, 4, 4},
+    {1, 1, 3, 1024, 4, 4}};
 
 struct views {
     struct tensor q, k, v, scores, ctx;
@@ -189,6 +190,17 @@ static enum lab_status fused_backward(const struct lab_call *call)
     return st;
 }
 
+/* in: dctx, q, k, v, ctx, which is to be theirs. */
+static enum lab_status derive_ctx(const struct lab_call *call)
+{
+    struct lab_call forward = *call;
+    forward.in = &call->in[1];
+    forward.n_in = 3;
+    forward.out = &call->in[4];
+    forward.n_out = 1;
+    return fused_forward(&forward);
+}
+
 static void fused_agrees(void **state)
 {
     (void)state;
@@ -220,11 +232,17 @@ static void fused_backward_agrees(void **state)
                              .phase = LAB_BACKWARD,
                              .in = {t.ctx, t.q, t.k, t.v, t.ctx},
                              .out = {t.q, t.k, t.v},
+                             .not_cudnn = true, /* it has a ctx of its own */
                              .params = &p};
         gpu_check_against(&c, fused_backward);
         c.out[0].fill = FILL_NULL;
         gpu_check_against(&c, fused_backward);
+        c.not_cudnn = false;
+        c.derive = derive_ctx;
+        gpu_check_against(&c, fused_backward);
     }
+    if (gpu_exec()->cudnn)
+        gpu_check_served("attention");
 }
 
 static void fused_refuses_without_a_workspace(void **state)
@@ -291,11 +309,10 @@ static void projections_agree(void **state)
 
 static void embeddings_agree(void **state)
 {
-    static const int64_t dims[][3] = {/* R, V, D */
-                                      {1, 1, 1},
-                                      {70, 5, 33},
-                                      {257, 65, 64},
-                                      {3, 1000, 7}};
+    static const int64_t dims[][3] = {
+        /* R, V, D */
+        {1, 1, 1},       {70, 5, 33},    {257, 65, 64}, {2051, 65, 96},
+        {1031, 128, 31}, {1031, 129, 9}, {3, 1000, 7}};
     (void)state;
     if (!gpu_exec())
         skip();

@@ -118,6 +118,18 @@ static void compare_screens(void **state)
     check_script("compare.keys", false);
 }
 
+static void roofline_screens(void **state)
+{
+    (void)state;
+    check_script("roofline.keys", false);
+}
+
+static void ascii_roofline_screens(void **state)
+{
+    (void)state;
+    check_script("roofline_ascii.keys", true);
+}
+
 static void busy_screens(void **state)
 {
     (void)state;
@@ -135,6 +147,7 @@ static const char *const OPENERS[] = {"",
                                       "key r\n",
                                       "key r\nkey Enter\n",
                                       "key r\nkey m\nkey Down\nkey c\n",
+                                      "key r\nkey Enter\nkey R\nkey v\n",
                                       "key ?\n",
                                       "key d\n",
                                       "key Enter\n",
@@ -174,7 +187,8 @@ static void survives_any_allocation_failing(void **state)
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f, "resize 80 24\nkey ?\nkey q\nkey d\nkey q\nkey r\nkey s\n"
-               "key Enter\nkey Down\nkey s\nkey q\nkey m\nkey Down\nkey c\n"
+               "key Enter\nkey R\nkey v\nkey Down\nkey q\nkey Down\n"
+               "key s\nkey q\nkey m\nkey Down\nkey c\n"
                "key v\nkey s\nkey Enter\nkey q\nkey q\nkey q\nkey Enter\n"
                "key o\n"
                "key w\nresize 90 30\nkey q\n");
@@ -232,6 +246,8 @@ int main(void)
         cmocka_unit_test(home_screens),
         cmocka_unit_test(runs_screens),
         cmocka_unit_test(compare_screens),
+        cmocka_unit_test(roofline_screens),
+        cmocka_unit_test(ascii_roofline_screens),
         cmocka_unit_test(busy_screens),
         cmocka_unit_test(ascii_screens),
         cmocka_unit_test(every_screen_survives_every_size),

@@ -1,4 +1,5 @@
 #include "ui_fixture.h"
+#include "ui_fixture_compare.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include "ui/layout.h"
 #include "ui/ui.h"
 #include "ui/views.h"
+#include "roofline_fixture.h"
 
 static const struct lab_home_lesson LESSONS[] = {
     {.id = "softmax-digits",
@@ -70,19 +72,19 @@ enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
 
 static const struct lab_ui_step_row STEPS[] = {
     {0, "fc1.matmul", "dense", "forward", "tiled", "cuda", 4320, 4100, 4352,
-     210, 20480, 7296, 1},
+     210, 20480, 7296, 1, 0.061, 8192, 20992},
     {1, "fc1.bias", "dense", "forward", "naive", "cuda", 4320, 1900, 2016, 95,
-     160, 1344, 1},
+     160, 1344, 1, NAN, NAN, NAN},
     {2, "relu1", "relu", "forward", "naive", "cuda", 4320, 1850, 1984, 90, 160,
-     1280, 1},
+     1280, 1, NAN, NAN, NAN},
     {3, "fc2.matmul", "dense", "forward", "cublas", "cuda", 4320, 5200, 5600,
-     300, 3200, 1680, 2},
+     300, 3200, 1680, 2, NAN, NAN, NAN},
     {4, "loss", "softmax_cross_entropy", "loss", "naive", "cuda", 4320, 3000,
-     3104, 120, 500, 840, 1},
+     3104, 120, 500, 840, 1, NAN, NAN, NAN},
     {5, "fc2.matmul", "dense", "backward", "cublas", "cuda", 4320, 9800, 10240,
-     800, 6400, 3360, 3},
+     800, 6400, 3360, 3, NAN, NAN, NAN},
     {6, "input", "flatten", "forward", "naive", "cpu", 4320, NAN, NAN, NAN, NAN,
-     2560, LAB_UNKNOWN},
+     2560, LAB_UNKNOWN, NAN, NAN, NAN},
 };
 enum { STEP_COUNT = sizeof(STEPS) / sizeof(STEPS[0]) };
 
@@ -96,7 +98,10 @@ static const struct lab_ui_kernel_row KERNELS[] = {
      38,
      2048,
      1.0,
-     "grid"},
+     "grid",
+     0.061,
+     8192,
+     20992},
     {"dense_bias_fwd",
      "fc1.bias",
      4320,
@@ -133,6 +138,7 @@ enum { KERNEL_COUNT = sizeof(KERNELS) / sizeof(KERNELS[0]) };
 static struct lab_ui_run_row runs[RUN_COUNT];
 static int64_t run_count;
 static struct lab_ui_kernel_row kernels[KERNEL_COUNT];
+static struct lab_ui_step_row step_rows[STEP_COUNT];
 
 static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count)
@@ -150,7 +156,11 @@ static enum lab_status load_steps(void *user, int64_t run,
     (void)user;
     if (run == 4)
         return lab_fail(LAB_E_DB, "run 4: database disk image is malformed");
-    *rows = STEPS;
+    memcpy(step_rows, STEPS, sizeof(step_rows));
+    for (int i = 0; i < STEP_COUNT && run != 12; i++) /* not counted */
+        step_rows[i].achieved = step_rows[i].dram_bytes =
+            step_rows[i].counted_flop = NAN;
+    *rows = step_rows;
     *count = STEP_COUNT;
     return LAB_OK;
 }
@@ -161,12 +171,15 @@ static enum lab_status load_kernels(void *user, int64_t run,
                                     int64_t *count)
 {
     (void)user;
-    (void)run;
     *count = 0;
     for (int i = 0; i < KERNEL_COUNT; i++)
         if (!step || (strcmp(KERNELS[i].step, step->name) == 0 &&
                       strcmp("forward", step->phase) == 0))
             kernels[(*count)++] = KERNELS[i];
+    for (int64_t i = 0; i < *count; i++)
+        if (run != 12 || kernels[i].counted_flop == 0) /* not counted */
+            kernels[i].achieved = kernels[i].dram_bytes =
+                kernels[i].counted_flop = NAN;
     *rows = kernels;
     return LAB_OK;
 }
@@ -220,137 +233,14 @@ static enum lab_status write_doctor(void *user, struct lab_doc *out)
     return LAB_OK;
 }
 
-/* As the store would have them: by level, then as they run. */
-static const struct lab_ui_compare_row COMPARED[] = {
-    {"iteration",
-     "",
-     "iteration",
-     "",
-     "faster",
-     {true, true},
-     {145, 145},
-     {412000, 218000},
-     {3100, 2200},
-     {2.4e7, 2.4e7},
-     -194000,
-     1.8899,
-     1e-40},
-    {"node",
-     "forward",
-     "fc1",
-     "",
-     "faster",
-     {true, true},
-     {145, 145},
-     {120500, 31200},
-     {800, 310},
-     {8.1e6, 8.1e6},
-     -89300,
-     3.862,
-     1e-44},
-    {"step",
-     "forward",
-     "fc1.matmul",
-     "",
-     "faster",
-     {true, true},
-     {145, 145},
-     {118200, 29100},
-     {700, 290},
-     {8e6, 8e6},
-     -89100,
-     4.0619,
-     1e-44},
-    {"step",
-     "forward",
-     "fc1.bias",
-     "",
-     "same",
-     {true, true},
-     {145, 145},
-     {2310, 2290},
-     {30, 28},
-     {1e5, 1e5},
-     -20,
-     1.0087,
-     0.31},
-    {"step",
-     "backward",
-     "fc2.matmul",
-     "",
-     "slower",
-     {true, true},
-     {145, 145},
-     {4310, 5020},
-     {50, 61},
-     {4e5, 4e5},
-     710,
-     0.8586,
-     0.0004},
-    {"step",
-     "update",
-     "fc1.W",
-     "",
-     "too few",
-     {true, true},
-     {2, 3},
-     {900, 1200},
-     {10, 12},
-     {5e4, 5e4},
-     300,
-     0.75,
-     0.4},
-    {"step",
-     "forward",
-     "relu1.relu",
-     "",
-     "only a",
-     {true, false},
-     {145, 0},
-     {1900, NAN},
-     {21, NAN},
-     {3e4, NAN},
-     NAN,
-     NAN,
-     NAN},
-    {"kernel",
-     "forward",
-     "fc1.matmul",
-     "dense_tiled\033[31m",
-     "only b",
-     {false, true},
-     {0, 145},
-     {NAN, 28000},
-     {NAN, 200},
-     {NAN, NAN},
-     NAN,
-     NAN,
-     NAN},
-};
-enum { COMPARED_COUNT = sizeof(COMPARED) / sizeof(COMPARED[0]) };
-
-static enum lab_status load_compare(void *user, const int64_t run[2],
-                                    const struct lab_ui_compare_row **rows,
-                                    int64_t *count, struct lab_doc *facts)
-{
-    (void)user;
-    if (run[0] == 9 || run[1] == 9)
-        return lab_fail(LAB_E_RANGE, "run %d is of the lesson softmax-digits",
-                        9);
-    lab_doc_add(facts, LAB_ROLE_NORMAL, "variants  fc1=naive -> fc1=tiled\n");
-    lab_doc_add(facts, LAB_ROLE_NORMAL, "machine   lab-3 -> lab-7");
-    *rows = COMPARED;
-    *count = COMPARED_COUNT;
-    return LAB_OK;
-}
-
 static const struct lab_runs_model RUNS_MODEL = {
     .load_runs = load_runs,
     .load_steps = load_steps,
     .load_kernels = load_kernels,
     .write_facts = write_facts,
     .delete_run = delete_run,
-    .load_compare = load_compare,
+    .load_compare = fixture_load_compare,
+    .load_roofline = fixture_roofline,
 };
 
 static enum lab_status refresh(void *user, struct lab_home_model *model)

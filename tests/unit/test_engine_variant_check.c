@@ -109,6 +109,124 @@ static const struct lab_variant relu_rows[] = {
 };
 static const struct lab_kernel_set relu_set = {"relu", relu_rows, 5};
 
+/* ---- sizes that a variant may refuse ---- */
+
+static int prepared;
+
+static enum lab_status prepare_every_second(const struct lab_call *call)
+{
+    (void)call;
+    if (++prepared % 2 == 0)
+        return lab_fail(LAB_E_UNSUPPORTED, "not the even ones");
+    return LAB_OK;
+}
+
+static enum lab_status prepare_nothing(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_UNSUPPORTED, "not on this device");
+}
+
+static enum lab_status prepare_breaks(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_NOMEM, "no room");
+}
+
+static enum lab_status relu_when_prepared(const struct lab_call *call)
+{
+    if (prepared % 2 == 0)
+        return lab_fail(LAB_E_INTERNAL, "runs what it has refused");
+    return relu_is_right(call);
+}
+
+static const struct lab_variant choosy_rows[] = {
+    {.name = "choosy",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_when_prepared,
+     .prepare = prepare_every_second},
+    {.name = "never",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_is_right,
+     .prepare = prepare_nothing},
+    {.name = "breaks",
+     .step = "relu",
+     .phase = LAB_FORWARD,
+     .run = relu_is_right,
+     .prepare = prepare_breaks},
+};
+static const struct lab_kernel_set choosy_set = {"relu", choosy_rows, 3};
+
+/* Some sizes refused: still offered. All of them: not, and nothing is said. Any
+ * other failure is one. */
+static void a_variant_may_refuse_sizes(void **state)
+{
+    struct lab_str said;
+    (void)state;
+    prepared = 0;
+    join_backend_add(&choosy_set);
+    struct lab_backend *be = join_backend();
+    lab_str_init(&said);
+    if (lab_variant_check(be, &said))
+        fail_msg("%s", lab_error());
+    assert_true(prepared > 1);
+    assert_false(lab_variant_withdrawn(&choosy_rows[0]));
+    assert_true(lab_variant_withdrawn(&choosy_rows[1]));
+    assert_true(lab_variant_withdrawn(&choosy_rows[2]));
+    assert_null(strstr(lab_str_text(&said), "choosy"));
+    assert_null(strstr(lab_str_text(&said), "never"));
+    assert_non_null(
+        strstr(lab_str_text(&said), "variant breaks: failed (no room)"));
+    lab_str_release(&said);
+    lab_backend_close(be);
+}
+
+static const char *variant_of(struct net *n, const char *step)
+{
+    struct lab_schedule *s = lab_walk_schedule(n->walk);
+    int i = lab_schedule_find(s, n->plan, step, LAB_FORWARD, 0);
+    assert_true(i >= 0);
+    return s->steps[i].variant->name;
+}
+
+/* A schedule prepares its steps; what is refused leaves the old one in place. */
+static void a_schedule_is_refused_with_the_step(void **state)
+{
+    struct net n;
+    const struct lab_variant_choice choice[] = {{"relu1", "never"},
+                                                {"relu1", "choosy"}};
+    (void)state;
+    join_backend_add(&choosy_set);
+    net_init(&n);
+    net_tensor(&n, "x 2,3", NULL);
+    net_tensor(&n, "y 2,3", NULL);
+    net_node(&n, "relu1 relu");
+    net_node(&n, "relu2 relu");
+    net_loss(&n, "mse");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk_on(&n, join_backend());
+    assert_int_equal(lab_walk_choose(n.walk, choice, 1), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "step relu1"));
+    assert_non_null(strstr(lab_error(), "not on this device"));
+    assert_string_equal(variant_of(&n, "relu1"), "naive");
+    prepared = 0;
+    assert_int_equal(lab_walk_choose(n.walk, choice + 1, 1), LAB_OK);
+    assert_int_equal(prepared, 1);
+    /* Named by its op, a step that is not served runs as it did; a choice that
+     * serves nothing at all is still an error. */
+    const struct lab_variant_choice by_op[] = {{"*", "choosy"},
+                                               {"relu", "never"}};
+    assert_int_equal(lab_walk_choose(n.walk, by_op + 1, 1), LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "not on this device"));
+    prepared = 0;
+    assert_int_equal(lab_walk_choose(n.walk, by_op, 1), LAB_OK);
+    assert_string_equal(variant_of(&n, "relu1"), "choosy");
+    assert_string_equal(variant_of(&n, "relu2"), "naive");
+    net_free(&n);
+}
+
 static void wrong_steps_are_withdrawn(void **state)
 {
     struct lab_str said;
@@ -329,6 +447,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_ships_is_never_withdrawn),
+        TEST(a_variant_may_refuse_sizes),
+        TEST(a_schedule_is_refused_with_the_step),
         TEST(wrong_steps_are_withdrawn),
         TEST(wrong_groups_are_withdrawn),
         TEST(a_group_without_activations_stays),

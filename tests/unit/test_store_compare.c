@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/delete.h"
 #include "store/compare.h"
 #include "store_samples.h"
 #include "trace/intern.h"

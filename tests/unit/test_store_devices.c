@@ -12,7 +12,7 @@
 
 #include "store/devices.h"
 
-enum { FIELDS = 9, LINE = 512 };
+enum { FIELDS = 15, LINE = 512 };
 
 struct row {
     char text[LINE];
@@ -59,6 +59,22 @@ static double number(const struct row *r, int i)
     return v;
 }
 
+static void check_near(const struct row *r, const char *what, double published,
+                       double computed);
+
+/* fp16 from the clocks; tf32 is half of it; bf16 is the same, where it is. */
+static void check_tensor(const struct row *r)
+{
+    double fp16 = number(r, 11);
+    check_near(r, "fp16", fp16, number(r, 13) * number(r, 14) / 1000);
+    assert_int_equal(r->field[9][0] == '\0', r->field[10][0] == '\0');
+    if (r->field[9][0]) {
+        check_near(r, "tf32", number(r, 9), fp16 / 2);
+        check_near(r, "bf16", number(r, 10), fp16);
+    }
+    assert_int_equal(r->field[11][0] == '\0', r->field[12][0] == '\0');
+}
+
 /* Makers round: a product brief prints 2.00 TB/s for 2.04. */
 static void check_near(const struct row *r, const char *what, double published,
                        double computed)
@@ -81,6 +97,7 @@ static void peaks_are_what_they_come_from(void **state)
         double dram = number(&r, 7) * number(&r, 8) / 8000;
         check_near(&r, "fp32", number(&r, 1), flop);
         check_near(&r, "memory", number(&r, 3), dram);
+        check_tensor(&r);
         computed += !isnan(flop) + !isnan(dram);
         /* A figure has a source, and a source a figure. */
         for (int k = 1; k < 5; k += 2)
@@ -104,6 +121,13 @@ static void the_program_finds_each_and_no_more(void **state)
         assert_true(p.fp32_flop_per_s == number(&r, 1) * 1e9);
         assert_string_equal(p.fp32_source, r.field[2]);
         assert_string_equal(p.dram_source, r.field[4]);
+        assert_string_equal(p.tensor_source, r.field[12]);
+        if (r.field[11][0])
+            assert_true(p.fp16_flop_per_s == number(&r, 11) * 1e9);
+        if (r.field[9][0])
+            assert_true(p.tf32_flop_per_s == number(&r, 9) * 1e9);
+        else
+            assert_true(isnan(p.tf32_flop_per_s));
         double dram = number(&r, 3) * 1e9;
         assert_true(isnan(dram) ? isnan(p.dram_bytes_per_s)
                                 : p.dram_bytes_per_s == dram);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/delete.h"
 #include "store/query.h"
 #include "store_samples.h"
 #include "trace/intern.h"

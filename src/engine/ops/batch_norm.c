@@ -5,8 +5,10 @@
 
 #include <math.h>
 
+#include "batch_norm_group.h"
 #include "engine/explain.h"
 #include "engine/op.h"
+#include "engine/plan.h"
 
 static const struct lab_key_def keys[] = {
     {"eps", LAB_KEY_FLOAT, false, 1e-5, 0, 1},
@@ -67,17 +69,16 @@ static double variance_of(struct lab_explainer *ex, const struct channel *ch,
     return sum / (double)ch->elements;
 }
 
-/* running_mean (slot 2) and running_var (slot 3) */
-static void explain_running(struct lab_explainer *ex, int out_slot, int64_t c,
-                            double stat)
+/* running_mean, or running_var: the statistic runs along in out_slot. */
+static void explain_running(struct lab_explainer *ex, bool variance,
+                            int out_slot, int64_t c, double stat)
 {
     const struct lab_batch_norm_params *p = lab_explain_params(ex);
     double m = p->momentum;
     double old = lab_explain_old(ex, out_slot, c);
     lab_explain_symbolic(ex,
-                         out_slot == 2
-                             ? "(1 - %g) old + %g mean[%lld]"
-                             : "(1 - %g) old + %g variance[%lld] E/(E-1)",
+                         variance ? "(1 - %g) old + %g variance[%lld] E/(E-1)"
+                                  : "(1 - %g) old + %g mean[%lld]",
                          m, m, (long long)c);
     lab_explain_term(ex, (1 - m) * old, "%.4g*%.6g", 1 - m, old);
     lab_explain_term(ex, m * stat, "%.4g*%.6g", m, stat);
@@ -96,24 +97,26 @@ static void explain_mean(struct lab_explainer *ex, const struct channel *ch)
     }
 }
 
-static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t c)
+/* which: 0 mean, 1 rstd, 2 running_mean, 3 running_var */
+static void explain_statistic(struct lab_explainer *ex, int which, int out_slot,
+                              int64_t c)
 {
     const struct lab_batch_norm_params *p = lab_explain_params(ex);
     const struct lab_shape *C = lab_explain_out_shape(ex, out_slot);
     struct channel ch = channel_of(ex, 0, C->dim[0], c);
     double E = (double)ch.elements;
     double mean = mean_of(ex, &ch, 0);
-    if (out_slot == 0) {
+    if (which == 0) {
         explain_mean(ex, &ch);
         return;
     }
-    if (out_slot == 2) {
-        explain_running(ex, out_slot, c, mean);
+    if (which == 2) {
+        explain_running(ex, false, out_slot, c, mean);
         return;
     }
     double variance = variance_of(ex, &ch, mean);
-    if (out_slot == 3) {
-        explain_running(ex, out_slot, c, variance * E / (E - 1));
+    if (which == 3) {
+        explain_running(ex, true, out_slot, c, variance * E / (E - 1));
         return;
     }
     for (int64_t k = 0; k < ch.elements && k < LAB_TERM_SOURCES; k++)
@@ -123,6 +126,11 @@ static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t c)
                          (long long)ch.elements);
     lab_explain_numeric(ex, "1/sqrt(%.6g + %g)", variance, p->eps);
     lab_explain_value(ex, 1 / sqrt(variance + p->eps));
+}
+
+static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t c)
+{
+    explain_statistic(ex, out_slot, out_slot, c);
 }
 
 static void explain_normalize(struct lab_explainer *ex, int out_slot,
@@ -374,6 +382,78 @@ static void backward(struct lab_builder *b)
         normalize_back(b, &n, dxhat, dx);
 }
 
+/* ---- the group: from x to y, and back, without what lies between ---- */
+
+/* in: x, gamma, beta; out: y, mean, rstd, running_mean, running_var */
+void lab_batch_norm_explain_group(struct lab_explainer *ex, int out_slot,
+                                  int64_t index)
+{
+    const struct lab_batch_norm_params *p = lab_explain_params(ex);
+    if (out_slot > 0) {
+        explain_statistic(ex, out_slot - 1, out_slot, index);
+        return;
+    }
+    int64_t C = lab_explain_in_shape(ex, 1)->dim[0];
+    struct channel ch = channel_of(ex, 0, C, channel_at(ex, index, C));
+    double mean = mean_of(ex, &ch, 0);
+    double rstd = 1 / sqrt(variance_of(ex, &ch, mean) + p->eps);
+    double x = lab_explain_in(ex, 0, index);
+    double gamma = lab_explain_in(ex, 1, ch.c);
+    double beta = lab_explain_in(ex, 2, ch.c);
+    for (int slot = 0; slot < 3; slot++)
+        lab_explain_source(ex, slot, slot == 0 ? index : ch.c);
+    lab_explain_symbolic(ex,
+                         "(x - mean[%lld]) rstd[%lld] gamma[%lld] + "
+                         "beta[%lld]",
+                         (long long)ch.c, (long long)ch.c, (long long)ch.c,
+                         (long long)ch.c);
+    lab_explain_numeric(ex, "(%.6g - %.6g) %.6g %.6g + %.6g", x, mean, rstd,
+                        gamma, beta);
+    lab_explain_value(ex, (x - mean) * rstd * gamma + beta);
+}
+
+/* in: dy, x, gamma, mean, rstd; out: dx, dgamma, dbeta */
+void lab_batch_norm_explain_group_back(struct lab_explainer *ex, int out_slot,
+                                       int64_t index)
+{
+    int64_t C = lab_explain_in_shape(ex, 2)->dim[0];
+    struct channel ch =
+        channel_of(ex, 0, C, out_slot > 0 ? index : channel_at(ex, index, C));
+    double mean = lab_explain_in(ex, 3, ch.c);
+    double rstd = lab_explain_in(ex, 4, ch.c);
+    double dy_sum = 0;
+    double dot = 0;
+    for (int64_t k = 0; k < ch.elements; k++) {
+        int64_t i = element_of(&ch, k);
+        double dy = lab_explain_in(ex, 0, i);
+        double xhat = (lab_explain_in(ex, 1, i) - mean) * rstd;
+        dy_sum += dy;
+        dot += dy * xhat;
+        if (out_slot > 0)
+            lab_explain_term(ex, out_slot == 1 ? dy * xhat : dy,
+                             out_slot == 1 ? "%.4g*%.4g" : "%.4g", dy, xhat);
+        if (out_slot > 0)
+            lab_explain_source(ex, 0, i);
+    }
+    if (out_slot > 0) {
+        lab_explain_symbolic(ex, "sum over channel %lld of dy%s",
+                             (long long)ch.c,
+                             out_slot == 1 ? " * (x - mean) rstd" : "");
+        return;
+    }
+    double E = (double)ch.elements;
+    double gamma = lab_explain_in(ex, 2, ch.c);
+    double dy = lab_explain_in(ex, 0, index);
+    double xhat = (lab_explain_in(ex, 1, index) - mean) * rstd;
+    lab_explain_source(ex, 0, index);
+    lab_explain_source(ex, 1, index);
+    lab_explain_symbolic(ex, "rstd gamma (dy - mean(dy) - xhat mean(dy xhat)), "
+                             "means over the channel");
+    lab_explain_numeric(ex, "%.6g %.6g (%.6g - %.6g - %.6g * %.6g)", rstd,
+                        gamma, dy, dy_sum / E, xhat, dot / E);
+    lab_explain_value(ex, rstd * gamma * (dy - dy_sum / E - xhat * dot / E));
+}
+
 static bool check(int turn, struct lab_op_check *c)
 {
     static const struct lab_shape shapes[] = {
@@ -395,4 +475,6 @@ const struct lab_op_def lab_op_batch_norm = {.name = "batch_norm",
                                              .takes_images = true,
                                              .forward = forward,
                                              .backward = backward,
-                                             .check = check};
+                                             .check = check,
+                                             .group = lab_batch_norm_group,
+                                             .group_both = true};

@@ -393,7 +393,8 @@ static void backward(struct lab_builder *b)
                           .explain = explain_conv_back});
 }
 
-/* Both layouts; padding that is uneven, none, and more than the kernel. */
+/* Both layouts; padding that is uneven, none, and more than the kernel. Then
+ * the shape that every way of computing serves: 3 x 3, stride 1. */
 static bool check(int turn, struct lab_op_check *c)
 {
     c->nhwc = turn % 2 == 1;
@@ -411,8 +412,13 @@ static bool check(int turn, struct lab_op_check *c)
         c->attr[PADDING].choice = -1;
         c->attr[PADDING].i = 4;
     }
+    if (turn / 2 == 3) {
+        c->attr[KERNEL].list[1] = 3;
+        c->attr[STRIDE].list[0] = 1;
+        c->attr[PADDING].choice = SAME;
+    }
     c->attr[BIAS].b = turn / 2 != 1;
-    return turn < 6;
+    return turn < 8;
 }
 
 const struct lab_op_def lab_op_conv2d = {.name = "conv2d",

@@ -1,8 +1,10 @@
 /* max_pool2d: the largest number of every window. */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "pools.h"
+#include "engine/plan.h"
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
@@ -131,6 +133,77 @@ static void backward(struct lab_builder *b)
                .explain = explain_backward});
 }
 
+/* ---- the group: without argmax ---- */
+
+/* in: dy, x, y. Of equal numbers the first one has won. */
+static void explain_group_back(struct lab_explainer *ex, int out_slot,
+                               int64_t index)
+{
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    bool nhwc = p->window.nhwc;
+    struct lab_image x =
+        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
+    struct lab_image y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
+    struct lab_pixel at = lab_pixel_of(&x, index);
+    int64_t rows[2];
+    int64_t cols[2];
+    lab_window_readers(&p->window, 0, at.h, y.H, &rows[0], &rows[1]);
+    lab_window_readers(&p->window, 1, at.w, y.W, &cols[0], &cols[1]);
+    lab_explain_symbolic(ex, "sum of %s over the windows that it won",
+                         lab_explain_in_name(ex, 0));
+    for (int64_t o = 0; o < (rows[1] - rows[0] + 1) * (cols[1] - cols[0] + 1);
+         o++) {
+        struct lab_pixel out = {at.n, at.c,
+                                rows[0] + o / (cols[1] - cols[0] + 1),
+                                cols[0] + o % (cols[1] - cols[0] + 1)};
+        int64_t best = -1;
+        int64_t i;
+        double top = 0;
+        for (int64_t k = 0; lab_pool_next(&p->window, &x, out, &k, &i);) {
+            double v = lab_explain_in(ex, 1, i);
+            if (best < 0 || v > top || (isnan(v) && !isnan(top))) {
+                best = i;
+                top = v;
+            }
+        }
+        if (best != index)
+            continue;
+        double g = lab_explain_in(ex, 0, lab_pixel_index(&y, out));
+        lab_explain_term(ex, g, "%.6g", g);
+        lab_explain_source(ex, 0, lab_pixel_index(&y, out));
+    }
+}
+
+static void group(const struct lab_plan *plan, const struct lab_node *node,
+                  enum lab_phase phase, const struct lab_node *absorbed,
+                  struct lab_group_step *out)
+{
+    const struct lab_step *pool = &plan->steps[node->first_step[LAB_FORWARD]];
+    struct lab_step_def *def = &out->def;
+    (void)absorbed;
+    memcpy(out->params.bytes, pool->params, sizeof(struct lab_pool_params));
+    def->params = out->params.bytes;
+    def->params_bytes = sizeof(struct lab_pool_params);
+    def->flop = pool->flop;
+    def->n_out = 1;
+    if (phase == LAB_FORWARD) {
+        def->in[0] = pool->in[0];
+        def->n_in = 1;
+        def->out[0] = pool->out[0];
+        def->formula = "$o0[oh,ow] = max over the window of $i0";
+        def->explain = explain_forward;
+        return;
+    }
+    const struct lab_step *back = &plan->steps[node->first_step[LAB_BACKWARD]];
+    def->in[0] = back->in[0];
+    def->in[1] = pool->in[0];
+    def->in[2] = pool->out[0];
+    def->n_in = 3;
+    def->out[0] = back->out[0];
+    def->formula = "$o0[i] = sum of $i0 over the windows whose $i2 is $i1[i]";
+    def->explain = explain_group_back;
+}
+
 const struct lab_op_def lab_op_max_pool2d = {.name = "max_pool2d",
                                              .kind = LAB_KIND_LAYER,
                                              .keys = lab_pool_keys,
@@ -140,4 +213,6 @@ const struct lab_op_def lab_op_max_pool2d = {.name = "max_pool2d",
                                              .takes_images = true,
                                              .forward = forward,
                                              .backward = backward,
-                                             .check = lab_pool_check};
+                                             .check = lab_pool_check,
+                                             .group = group,
+                                             .group_both = true};

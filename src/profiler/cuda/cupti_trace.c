@@ -32,6 +32,9 @@ static const struct {
     {CUPTI_ACTIVITY_KIND_MEMSET, true},
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, false},
+    /* A graph as a whole, instead of each of its kernels: it is launched for
+     * iterations whose steps nobody asked for. */
+    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false},
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 3, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 4, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -64,6 +64,8 @@ struct lab_ceiling_times {
 struct lab_rung;    /* kernels/labs/rung.h */
 struct lab_backend; /* private state embeds `struct lab_backend` first */
 
+struct lab_graph_ops; /* engine/backend_graph.h */
+
 struct lab_backend_ops {
     const char *name; /* stable id, stored in SQLite: "cpu", "cuda", "null" */
     enum lab_status (*open)(struct lab_backend **out, int device);
@@ -93,6 +95,7 @@ struct lab_backend_ops {
      * for the work and gives nanoseconds. */
     enum lab_status (*time_begin)(struct lab_backend *be);
     enum lab_status (*time_end)(struct lab_backend *be, int64_t *ns);
+    const struct lab_graph_ops *graph; /* NULL: none */
     /* Optional: measures an enum lab_ceiling. */
     enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
                                struct lab_ceiling_times *out);
@@ -112,6 +115,8 @@ struct lab_cuda_module {
     uint32_t abi; /* LAB_BACKEND_ABI, or the module is refused */
     const struct lab_backend_ops *backend;
     const struct lab_gpu_profiler_ops *profiler;
+    /* Is cuDNN there? *said: its version, or what was tried. */
+    bool (*cudnn)(const char **said);
 };
 typedef const struct lab_cuda_module *lab_cuda_module_fn(void);
 
@@ -139,6 +144,11 @@ enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
 enum lab_status lab_backend_run(struct lab_backend *be,
                                 const struct lab_variant *v,
                                 struct lab_call *call);
+/* Before the first run of these shapes, and not while a graph is captured: see
+ * lab_variant.prepare. May be repeated. */
+enum lab_status lab_backend_prepare(struct lab_backend *be,
+                                    const struct lab_variant *v,
+                                    struct lab_call *call);
 enum lab_status lab_backend_sync(struct lab_backend *be);
 /* Device time between the two calls; LAB_E_UNSUPPORTED where there is none. */
 enum lab_status lab_backend_time_begin(struct lab_backend *be);

@@ -55,6 +55,8 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed);
  * tensor, in its own element type. */
 enum lab_status lab_data_fill(struct lab_data *d, const struct lab_plan *plan,
                               int tensor, int64_t iteration, void *out);
+/* Do two iterations see the same numbers, as with one inline batch? */
+bool lab_data_same(const struct lab_data *d, int64_t iteration, int64_t other);
 /* The same for held-back rows first .. first+batch-1; rows past the end repeat
  * the last one. */
 void lab_data_fill_held(const struct lab_data *d, const struct lab_plan *plan,

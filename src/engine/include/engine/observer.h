@@ -27,6 +27,11 @@ struct lab_observer {
     void (*run_end)(void *user);
     void (*iteration_begin)(void *user, int64_t iteration);
     void (*iteration_end)(void *user, int64_t iteration, double loss);
+    /* An iteration at speed, told whole when its loss has come; the moments are
+     * of the monotonic clock. NULL: iteration_begin and iteration_end, one
+     * after the other. */
+    void (*iteration_done)(void *user, int64_t iteration, double loss,
+                           int64_t start_ns, int64_t end_ns);
     void (*phase_begin)(void *user, enum lab_phase phase);
     void (*phase_end)(void *user, enum lab_phase phase);
     void (*node_begin)(void *user, const char *node);

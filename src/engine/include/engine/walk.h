@@ -92,8 +92,26 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
 /* One iteration at speed: the host does not wait for every step, and a copy for
  * going back is kept now and then only. Observers hear of the steps of sampled
  * iterations, and of every iteration's start, end and loss. Leaves the walk at
- * the end of the iteration. */
+ * the end of the iteration.
+ *
+ * Where the backend has graphs, an iteration whose steps no observer wants is
+ * captured once, when its schedule has run, and launched as one. The host does
+ * not wait for it: its loss is known up to LAB_GRAPH_AHEAD iterations later
+ * (until then lab_walk_loss() is NaN), and the observers hear of it then, in
+ * order. The numbers are the same, bit for bit. */
 enum lab_status lab_walk_iterate(struct lab_walk *w);
+/* What iterate() has to tell, in order; at most 64 are kept, the newest. */
+struct lab_iteration_news {
+    int64_t iteration;
+    double loss;
+    int64_t start_ns; /* when it was begun, or the one before it had ended */
+    int64_t end_ns;   /* monotonic clock */
+};
+bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out);
+/* Waits until all that was launched has been told. */
+enum lab_status lab_walk_settle(struct lab_walk *w);
+/* false: every step is queued by itself (default: true). */
+void lab_walk_use_graph(struct lab_walk *w, bool on);
 /* Which iterations of a training run are observed step by step: the first 32,
  * then ever fewer, 16 each time their number doubles, so that the record of a
  * long run stays small. Walked iterations always are. */

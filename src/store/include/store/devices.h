@@ -13,6 +13,10 @@ struct lab_device_peaks {
     char fp32_source[LAB_PEAK_SOURCE];
     double dram_bytes_per_s;
     char dram_source[LAB_PEAK_SOURCE];
+    double tf32_flop_per_s; /* tensor cores, dense, summed in fp32 */
+    double bf16_flop_per_s;
+    double fp16_flop_per_s;
+    char tensor_source[LAB_PEAK_SOURCE];
 };
 
 LAB_C_BEGIN

@@ -1,6 +1,6 @@
 /* store/lab_rows.h -- what a kernel lab measured, beside its run.
  *
- * profiles/schema_labs.sql has the columns. Unknown numbers are NaN or
+ * profiles/schema_4.sql has the columns. Unknown numbers are NaN or
  * LAB_UNKNOWN, unknown texts NULL. Threads: one at a time a connection; the
  * writer of the run may be at work meanwhile. */
 #pragma once

@@ -7,10 +7,9 @@
  * LAB_UNKNOWN, unknown reals NaN.
  *
  * Cost: steps of a run that has ended read what was added up then
- * (store/time_sum.h); kernels and losses read that run's rows only, in the
- * order they lie in the file, whatever else the database holds; a sort other
- * than LAB_KERNEL_BY_ROW sorts them, and with a limit reads all of one narrow
- * table and of the others that page's rows. Deleting reads every table once.
+ * (store/time_sum.h). Kernels and losses read that run's rows, in the order of
+ * the file; another sort than LAB_KERNEL_BY_ROW reads one narrow table and,
+ * with a limit, of the others a page's rows only.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
@@ -170,19 +169,13 @@ struct lab_kernel_filter {
     int64_t offset;
 };
 
-struct lab_deleted {
-    int64_t steps;
-    int64_t kernels;
-    int64_t rows; /* of all tables, names left out */
-};
-
 typedef bool lab_run_row_fn(void *user, const struct lab_run_row *row);
 typedef bool lab_step_row_fn(void *user, const struct lab_step_row *row);
 typedef bool lab_kernel_row_fn(void *user, const struct lab_kernel_row *row);
 typedef bool lab_loss_row_fn(void *user, const struct lab_loss_row *row);
 
 LAB_C_BEGIN
-/* The names of sorts, as options and column heads use them: "median". */
+/* As options and column heads use them: "median". */
 const char *lab_step_sort_name(enum lab_step_sort sort);
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort);
 
@@ -200,7 +193,4 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
                                   lab_kernel_row_fn *each, void *user);
 enum lab_status lab_query_losses(struct lab_database *db, int64_t run,
                                  lab_loss_row_fn *each, void *user);
-/* All or nothing. Errors: LAB_E_STATE, a living process still records it. */
-enum lab_status lab_run_delete(struct lab_database *db, int64_t run,
-                               struct lab_deleted *out);
 LAB_C_END

@@ -75,6 +75,10 @@ void lab_time_sums_release(struct lab_time_sums *sums);
  * when none is open. Nothing happens to a run that has them, or that is still
  * being recorded. */
 enum lab_status lab_time_sums_keep(struct lab_database *db, int64_t run);
+/* The same by a connection of its own, for a run that was opened for reading;
+ * quietly nothing where the database cannot be written now. A killed run's
+ * times are then added up once, not whenever somebody looks. */
+void lab_time_sums_keep_later(const char *path, int64_t run);
 /* For every run that has ended: after an older database was brought up to
  * date. */
 enum lab_status lab_time_sums_keep_all(struct lab_database *db);

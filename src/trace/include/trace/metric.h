@@ -52,6 +52,8 @@ enum lab_counter_set lab_counter_set_find(const char *name);
 int lab_counter_metrics(enum lab_counter_set set, const char *const **names);
 
 void lab_counters_init(struct lab_counters *c); /* everything unknown */
+/* All floating-point work, wherever it ran: the sum of what is known. */
+double lab_counters_flop(const struct lab_counters *c);
 /* Makes one picture of the kernels of a step: sums are summed, shares are
  * averaged over the kernels' time. values[k * stride + m] is metric names[m] of
  * kernel k, m < n_metrics <= stride. A value that is NaN makes what it belongs to unknown. */

@@ -1,6 +1,6 @@
 /* ui/models.h -- what the screens show, as plain data that the program fills.
  *
- * The screens know no store and no lesson reader. Strings and rows belong to
+ * The screens open no database and know no lesson reader. Strings and rows belong to
  * the model's owner. Rows that a `load_` function hands out stay valid until
  * the same function is called again or the screen closes. Unknown: LAB_UNKNOWN,
  * NaN, NULL or "". All functions are called on the UI's thread and must return
@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
+#include "store/timeline.h"
 #include "ui/doc.h"
+#include "ui/roof_model.h"
 
 struct lab_ui;
 
@@ -63,6 +65,10 @@ struct lab_ui_step_row {
     double flop;
     double bytes;
     int64_t kernels; /* launches each time */
+    /* Hardware counters, NaN where they were not taken: */
+    double achieved; /* occupancy, 0..1 */
+    double dram_bytes;
+    double counted_flop;
 };
 
 struct lab_ui_kernel_row {
@@ -76,6 +82,9 @@ struct lab_ui_kernel_row {
     int64_t shared_bytes; /* static and dynamic */
     double occupancy;     /* theoretical, 0..1 */
     const char *limit;    /* "registers, blocks" */
+    double achieved;      /* counters of one launch, as above */
+    double dram_bytes;
+    double counted_flop;
 };
 
 /* One row of two runs side by side: 0 is the reference, 1 the other one. */
@@ -97,6 +106,10 @@ struct lab_ui_compare_row {
 
 struct lab_runs_model {
     void *user;
+    /* What the list is called, and the badge while it and its runs are on the
+     * screen; NULL: "Runs", and the badge stays. */
+    const char *title;
+    const char *badge;
     enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count);
     enum lab_status (*load_steps)(void *user, int64_t run,
@@ -116,6 +129,19 @@ struct lab_runs_model {
     enum lab_status (*load_compare)(void *user, const int64_t run[2],
                                     const struct lab_ui_compare_row **rows,
                                     int64_t *count, struct lab_doc *facts);
+    /* May be NULL. */
+    enum lab_status (*load_roofline)(void *user, int64_t run,
+                                     struct lab_ui_roofline *out);
+    /* Both may be NULL: no timeline. The passes through the iterations; and
+     * one of them, or a part of it. When loading fails, what was handed out
+     * before stays. */
+    enum lab_status (*load_passes)(void *user, int64_t run,
+                                   const struct lab_iteration_row **rows,
+                                   int64_t *count);
+    enum lab_status (*load_timeline)(void *user, int64_t run,
+                                     const struct lab_iteration_row *of,
+                                     const struct lab_timeline_filter *filter,
+                                     const struct lab_timeline **out);
 };
 
 struct lab_home_model {
@@ -134,6 +160,8 @@ struct lab_home_model {
                                    const char *id);
     enum lab_status (*write_doctor)(void *user, struct lab_doc *out);
     const struct lab_runs_model *all_runs; /* NULL: no store */
+    /* Runs of another machine that ship with the program; NULL: none do. */
+    const struct lab_runs_model *recorded;
 };
 
 struct lab_run_args {

@@ -3,9 +3,10 @@
 #include "ui/models.h"
 #include "ui/screen.h"
 
-extern const struct lab_screen_ops lab_view_home;    /* lab_home_model * */
-extern const struct lab_screen_ops lab_view_runs;    /* lab_runs_model * */
-extern const struct lab_screen_ops lab_view_run;     /* lab_run_args * */
-extern const struct lab_screen_ops lab_view_compare; /* lab_compare_args * */
-extern const struct lab_screen_ops lab_view_source;  /* lab_source_args * */
-extern const struct lab_screen_ops lab_view_text;    /* lab_text_args * */
+extern const struct lab_screen_ops lab_view_home;     /* lab_home_model * */
+extern const struct lab_screen_ops lab_view_runs;     /* lab_runs_model * */
+extern const struct lab_screen_ops lab_view_run;      /* lab_run_args * */
+extern const struct lab_screen_ops lab_view_compare;  /* lab_compare_args * */
+extern const struct lab_screen_ops lab_view_roofline; /* lab_run_args * */
+extern const struct lab_screen_ops lab_view_source;   /* lab_source_args * */
+extern const struct lab_screen_ops lab_view_text;     /* lab_text_args * */

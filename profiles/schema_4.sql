@@ -1,4 +1,4 @@
--- profiles/schema_labs.sql -- what the kernel labs measured: a row for each
+-- profiles/schema_4.sql -- what the kernel labs measured: a row for each
 -- rung and size of a run. The single times are rows of `step` (op: the lab,
 -- node: lab and size, variant: the rung), so that lists and comparisons of
 -- runs know them too. A run that has rows here is a lab's.

@@ -1,0 +1,216 @@
+/* `profile timeline`: an iteration as lists with times, lane by lane, or as
+ * JSON Lines. */
+#include "json_line.h"
+#include "profile_cmd.h"
+#include "store/timeline.h"
+#include "text_table.h"
+#include "trace/intern.h"
+#include "ui/timeline_text.h"
+
+enum { NAME_BYTES = 64 };
+
+/* ---- JSON Lines ---- */
+
+static const char *name_of(const struct lab_timeline *t, int32_t span)
+{
+    return span < 0 ? NULL : lab_intern_text(t->spans[span].name);
+}
+
+static const char *phase_name(int64_t phase)
+{
+    static const char *const names[] = {"forward", "loss", "backward",
+                                        "update"};
+    return phase >= 0 && phase < 4 ? names[phase] : NULL;
+}
+
+static enum lab_status print_sums(const struct lab_timeline *t)
+{
+    const struct lab_timeline_sums *s = &t->sums;
+    json_t *o = lab_json_new("timeline");
+    int64_t left_out = 0;
+    for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
+        left_out += t->left_out[k];
+    lab_json_int(o, "run", t->run);
+    lab_json_int(o, "iteration", t->of.iteration);
+    lab_json_int(o, "start_ns", t->start_ns);
+    lab_json_int(o, "end_ns", t->end_ns);
+    lab_json_int(o, "steps", t->of.steps);
+    lab_json_int(o, "kernels", s->kernels);
+    lab_json_int(o, "kernels_untimed", s->kernels_untimed);
+    lab_json_int(o, "graph_kernels", s->graph_kernels);
+    lab_json_int(o, "launches", s->launches);
+    lab_json_int(o, "copies", s->copies);
+    lab_json_int(o, "copied_bytes", s->copied_bytes);
+    lab_json_int(o, "busy_ns", s->busy_ns);
+    lab_json_int(o, "gaps", s->gaps);
+    lab_json_int(o, "gap_sum_ns", s->gap_sum_ns);
+    lab_json_int(o, "gap_longest_ns", s->gap_longest_ns);
+    lab_json_int(o, "gap_longest_start_ns", s->gap_start_ns);
+    lab_json_text(o, "gap_longest_after",
+                  s->gaps ? lab_intern_text(s->gap_after) : NULL);
+    lab_json_text(o, "gap_longest_before",
+                  s->gaps ? lab_intern_text(s->gap_before) : NULL);
+    lab_json_int(o, "latency_median_ns", s->latency_median_ns);
+    lab_json_int(o, "latency_max_ns", s->latency_max_ns);
+    lab_json_int(o, "left_out", left_out);
+    return lab_json_print(o);
+}
+
+static enum lab_status print_span(const struct lab_timeline *t, int32_t span)
+{
+    const struct lab_span *s = &t->spans[span];
+    char lane[NAME_BYTES];
+    bool step = s->kind == LAB_SPAN_STEP;
+    json_t *o = lab_json_new("span");
+    lab_json_int(o, "run", t->run);
+    lab_json_int(o, "iteration", t->of.iteration);
+    lab_json_text(o, "kind", lab_span_kind_name(s->kind));
+    lab_json_text(o, "lane", lab_lane_name(t, s->lane, lane, sizeof(lane)));
+    lab_json_text(o, "name", name_of(t, span));
+    lab_json_int(o, "start_ns", s->start_ns);
+    lab_json_int(o, "end_ns", s->end_ns);
+    lab_json_int(o, "time_ns", lab_span_time(s));
+    lab_json_int(o, "gap_ns", s->gap_ns);
+    lab_json_int(o, "exec", s->exec);
+    lab_json_text(o, "step", name_of(t, s->step));
+    lab_json_text(o, "phase",
+                  s->step < 0 ? NULL : phase_name(t->spans[s->step].phase));
+    if (s->kind == LAB_SPAN_RANGE)
+        lab_json_int(o, "level", s->where);
+    if (s->kind == LAB_SPAN_CALL)
+        lab_json_int(o, "thread",
+                     s->where < 0 ? LAB_UNKNOWN : s->where & 0xFFFFFF);
+    if (!step && s->kind != LAB_SPAN_RANGE)
+        lab_json_int(o, "correlation", s->correlation);
+    if (s->kind >= LAB_SPAN_KERNEL) {
+        lab_json_int(o, "device", s->device);
+        lab_json_int(o, "stream", s->where);
+        lab_json_int(o, "latency_ns", s->latency_ns);
+        lab_json_text(o, "call", name_of(t, s->call));
+        lab_json_int(o, "graph_node", s->graph_node);
+    }
+    if (s->kind >= LAB_SPAN_COPY)
+        lab_json_int(o, "bytes", s->bytes);
+    return lab_json_print(o);
+}
+
+static enum lab_status print_lines(const struct lab_timeline *t)
+{
+    enum lab_status st = print_sums(t);
+    for (int32_t i = 0; i < t->count && st == LAB_OK; i++)
+        st = print_span(t, i);
+    return st;
+}
+
+/* ---- text ---- */
+
+static void add_line(void *user, const char *line)
+{
+    struct lab_str *out = user;
+    lab_str_addf(out, "%s\n", line);
+}
+
+static void add_cell(struct lab_text_table *table, const char *text)
+{
+    lab_text_table_add(table, text);
+}
+
+static void add_span(struct lab_text_table *table, const struct lab_timeline *t,
+                     const struct lab_span *s)
+{
+    char text[NAME_BYTES];
+    bool launched = s->kind >= LAB_SPAN_KERNEL;
+    add_cell(table, lab_timeline_moment(t, s->start_ns, text, sizeof(text)));
+    add_cell(table, lab_timeline_time(lab_span_time(s), text, sizeof(text)));
+    add_cell(table, lab_timeline_time(s->gap_ns, text, sizeof(text)));
+    if (launched)
+        add_cell(table, lab_timeline_time(s->latency_ns, text, sizeof(text)));
+    add_cell(table, lab_intern_text(s->name));
+    if (s->kind >= LAB_SPAN_CALL)
+        add_cell(table, s->step < 0 ? "-" : name_of(t, s->step));
+    else if (s->kind == LAB_SPAN_STEP)
+        add_cell(table, phase_name(s->phase));
+    if (s->kind == LAB_SPAN_KERNEL && s->graph_node != LAB_UNKNOWN)
+        lab_text_table_addf(table, "%lld", (long long)s->graph_node);
+    else if (s->kind == LAB_SPAN_KERNEL)
+        add_cell(table, "-");
+    else if (launched)
+        lab_text_table_add_int(table, s->bytes);
+}
+
+static const char *const *heads_of(enum lab_span_kind kind)
+{
+    static const char *const step[] = {">begins", ">lasts", ">gap",
+                                       "step",    "phase",  NULL};
+    static const char *const range[] = {">begins", ">lasts", ">gap", "range",
+                                        NULL};
+    static const char *const call[] = {">begins", ">lasts", ">gap",
+                                       "call",    "step",   NULL};
+    static const char *const kernel[] = {">begins",     ">lasts", ">gap",
+                                         ">latency",    "kernel", "step",
+                                         ">graph node", NULL};
+    static const char *const copy[] = {">begins",  ">lasts", ">gap",
+                                       ">latency", "copy",   "step",
+                                       ">bytes",   NULL};
+    static const char *const *const heads[LAB_SPAN_KIND_COUNT] = {
+        step, range, call, kernel, copy, copy};
+    return heads[kind];
+}
+
+static enum lab_status add_lane(struct lab_str *out,
+                                const struct lab_timeline *t, int32_t lane)
+{
+    const struct lab_lane *l = &t->lanes[lane];
+    struct lab_text_table table;
+    char name[NAME_BYTES];
+    char busy[NAME_BYTES];
+    lab_str_addf(out, "\n%s: %d, busy %s\n",
+                 lab_lane_name(t, lane, name, sizeof(name)), l->count,
+                 lab_timeline_time(l->timed ? l->busy_ns : LAB_UNKNOWN, busy,
+                                   sizeof(busy)));
+    lab_text_table_init(&table, heads_of(l->kind));
+    for (int32_t i = 0; i < l->count; i++)
+        add_span(&table, t, &t->spans[l->first + i]);
+    enum lab_status st = lab_text_table_format(&table, out);
+    lab_text_table_release(&table);
+    return st;
+}
+
+static enum lab_status print_text(const struct lab_timeline *t, bool ascii)
+{
+    struct lab_str out;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&out);
+    lab_str_addf(&out, "run %lld", (long long)t->run);
+    if (t->of.iteration != LAB_UNKNOWN)
+        lab_str_addf(&out, ", iteration %lld", (long long)t->of.iteration);
+    lab_str_add(&out, "\n");
+    lab_timeline_summary(t, &t->sums, add_line, &out);
+    for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
+        st = add_lane(&out, t, i);
+    if (st == LAB_OK)
+        return lab_profile_put(&out, ascii);
+    lab_str_release(&out);
+    return st;
+}
+
+enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
+                                     struct lab_database *db)
+{
+    struct lab_timeline_filter filter = {.from_ns = LAB_UNKNOWN,
+                                         .to_ns = LAB_UNKNOWN};
+    struct lab_iteration_row of;
+    struct lab_timeline *t;
+    int64_t run;
+    filter.most = o->limit < INT32_MAX / 4 ? (int32_t)o->limit : INT32_MAX / 4;
+    enum lab_status st = lab_profile_find_run(db, o->words[0], &run);
+    if (st == LAB_OK)
+        st = lab_query_iteration(db, run, o->iteration, &of);
+    if (st == LAB_OK)
+        st = lab_timeline_load(&t, db, run, &of, &filter);
+    if (st)
+        return st;
+    st = o->json ? print_lines(t) : print_text(t, o->ascii);
+    lab_timeline_free(t);
+    return st;
+}

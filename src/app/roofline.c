@@ -1,0 +1,218 @@
+#include "roofline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/ceiling.h"
+#include "store/query.h"
+#include "ui/counters_text.h"
+
+void lab_roofline_release(struct lab_roofline *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        lab_free(r->rows[i].sentence);
+    lab_free(r->rows);
+    lab_free(r->counters_reason);
+    lab_time_sums_release(&r->sums);
+    lab_counted_release(&r->counted);
+    *r = (struct lab_roofline){0};
+}
+
+bool lab_roofline_is_kernel(const struct lab_roofline_row *row)
+{
+    return row->sum->level == LAB_SUM_KERNEL;
+}
+
+const char *lab_roofline_name(const struct lab_roofline_row *row)
+{
+    const struct lab_time_sum *s = row->sum;
+    const char *name = s->name;
+    if (lab_roofline_is_kernel(row))
+        name = s->kernel_short ? s->kernel_short : s->kernel;
+    return name ? name : "?";
+}
+
+bool lab_roofline_measured(const struct lab_roofline *r)
+{
+    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+        if (r->roofs[i].origin == LAB_ROOF_MEASURED ||
+            r->roofs[i].origin == LAB_ROOF_ALIKE)
+            return true;
+    return false;
+}
+
+struct facts {
+    struct lab_roofline *r;
+    int64_t sm_count;
+    bool failed;
+};
+
+static bool read_facts(void *user, const struct lab_run_row *row)
+{
+    struct facts *f = user;
+    struct lab_roofline *r = f->r;
+    snprintf(r->precision, sizeof(r->precision), "%s",
+             row->precision ? row->precision : "");
+    snprintf(r->lesson, sizeof(r->lesson), "%s",
+             row->lesson ? row->lesson : "");
+    snprintf(r->counters, sizeof(r->counters), "%s",
+             row->counters ? row->counters : "");
+    f->sm_count = row->sm_count;
+    if (row->counters_reason)
+        r->counters_reason = lab_strdup(row->counters_reason);
+    f->failed = row->counters_reason && !r->counters_reason;
+    return true;
+}
+
+static enum lab_status find_roofs(struct lab_roofline *r,
+                                  struct lab_database *db)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++) {
+        st = lab_roof_find(db, &r->device,
+                           lab_ceiling_name((enum lab_ceiling)i), &r->roofs[i]);
+        r->per_s[i] = r->roofs[i].per_s;
+    }
+    return st;
+}
+
+/* ---- rows ---- */
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_of(const struct lab_time_sum *kernel,
+                  const struct lab_time_sum *step)
+{
+    return kernel->level == LAB_SUM_KERNEL &&
+           kernel->step_index == step->step_index &&
+           kernel->phase_id == step->phase_id &&
+           same(kernel->name, step->name) &&
+           same(kernel->variant, step->variant) &&
+           same(kernel->backend, step->backend);
+}
+
+/* What is in a file may be anything. */
+static int64_t count_blocks(const int64_t grid[3])
+{
+    double blocks = 1;
+    for (int i = 0; i < 3; i++)
+        blocks *= grid[i] > 0 ? (double)grid[i] : (double)NAN;
+    return blocks < 9e15 ? (int64_t)blocks : LAB_UNKNOWN;
+}
+
+static void fill_work(struct lab_roofline *r, int64_t sm_count,
+                      const struct lab_time_sum *s,
+                      const struct lab_time_sum *step,
+                      struct lab_roofline_work *w)
+{
+    const struct lab_counted_item *counted;
+    bool whole = s == step || step->kernels == 1; /* its work is the step's */
+    *w = (struct lab_roofline_work){
+        .gpu = strcmp(r->device.backend, "cuda") == 0,
+        .time_ns = s->median_ns,
+        .flop = whole ? step->flop : (double)NAN,
+        .bytes = whole ? step->bytes : (double)NAN,
+        .occupancy_pct = s->occupancy_pct,
+        .blocks = LAB_UNKNOWN,
+        .sm_count = sm_count,
+        .kernels = s == step ? s->kernels : 1,
+        .arithmetic = lab_roofline_precision(r->precision),
+    };
+    lab_counters_init(&w->counted);
+    if (s != step) {
+        lab_counted_launch(&r->counted, step->step_index, step->variant,
+                           s->kernel, &w->counted);
+        w->blocks = count_blocks(s->grid);
+        return;
+    }
+    w->occupancy_pct = NAN;
+    counted = lab_counted_step(&r->counted, s->step_index, s->variant);
+    if (counted)
+        w->counted = counted->counters;
+}
+
+/* A step with one kernel is as full as that kernel. */
+static void lend_launch(struct lab_roofline_work *step,
+                        const struct lab_roofline_work *kernel)
+{
+    step->occupancy_pct = kernel->occupancy_pct;
+    step->blocks = kernel->blocks;
+}
+
+static enum lab_status finish_row(struct lab_roofline *r,
+                                  struct lab_roofline_row *row)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_roofline_place(&row->point, &row->work, r->per_s);
+    lab_roofline_say(&s, &row->work, &row->point, r->per_s);
+    row->flop_reason =
+        lab_counters_flop_reason(&row->work.counted, row->work.flop);
+    row->sentence = lab_str_detach(&s);
+    return row->sentence ? LAB_OK
+                         : lab_fail(LAB_E_NOMEM, "no memory for a sentence");
+}
+
+static enum lab_status add_step(struct lab_roofline *r, int64_t sm_count,
+                                const struct lab_time_sum *step)
+{
+    size_t at = r->count++;
+    r->rows[at] = (struct lab_roofline_row){.sum = step};
+    fill_work(r, sm_count, step, step, &r->rows[at].work);
+    enum lab_status st = LAB_OK;
+    for (size_t i = 0; i < r->sums.count && st == LAB_OK; i++) {
+        const struct lab_time_sum *k = &r->sums.items[i];
+        if (!is_of(k, step) || r->count > r->sums.count)
+            continue;
+        struct lab_roofline_row *row = &r->rows[r->count++];
+        *row = (struct lab_roofline_row){.sum = k};
+        fill_work(r, sm_count, k, step, &row->work);
+        if (step->kernels == 1)
+            lend_launch(&r->rows[at].work, &row->work);
+        st = finish_row(r, row);
+    }
+    return st ? st : finish_row(r, &r->rows[at]);
+}
+
+static enum lab_status make_rows(struct lab_roofline *r, int64_t sm_count)
+{
+    enum lab_status st = LAB_OK;
+    r->rows = lab_alloc_array(r->sums.count + 2, sizeof(*r->rows));
+    if (!r->rows)
+        return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+    for (size_t i = 0; i < r->sums.count && st == LAB_OK; i++)
+        if (r->sums.items[i].level == LAB_SUM_STEP && r->count < r->sums.count)
+            st = add_step(r, sm_count, &r->sums.items[i]);
+    return st;
+}
+
+enum lab_status lab_roofline_load(struct lab_roofline *out,
+                                  struct lab_database *db, int64_t run)
+{
+    struct lab_roofline r = {.run = run};
+    struct facts facts = {.r = &r, .sm_count = LAB_UNKNOWN};
+    enum lab_status st = lab_query_run(db, run, read_facts, &facts);
+    if (st == LAB_OK && facts.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+    if (st == LAB_OK)
+        st = lab_ceiling_device_of_run(db, run, &r.device);
+    if (st == LAB_OK)
+        st = find_roofs(&r, db);
+    if (st == LAB_OK)
+        st = lab_counted_load(&r.counted, db, run);
+    if (st == LAB_OK)
+        st = lab_time_sums_load(&r.sums, db, run,
+                                1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL);
+    if (st == LAB_OK)
+        st = make_rows(&r, facts.sm_count);
+    if (st)
+        lab_roofline_release(&r);
+    else
+        *out = r;
+    return st;
+}

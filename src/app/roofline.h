@@ -1,0 +1,40 @@
+/* roofline.h -- the steps and kernels of a recorded run under the roofs of its
+ * device: what the commands print and the screen draws. Threads: one. */
+#pragma once
+#include "profiler/roofline.h"
+#include "store/ceilings.h"
+#include "store/counted.h"
+#include "store/time_sum.h"
+
+struct lab_roofline_row {
+    const struct lab_time_sum *sum; /* of a step, or of a kernel in it */
+    struct lab_roofline_work work;
+    struct lab_roofline_point point;
+    char *sentence;          /* what bounds it */
+    const char *flop_reason; /* why counted FLOPs are not the formula's; "" */
+};
+
+struct lab_roofline {
+    int64_t run;
+    struct lab_ceiling_device device;
+    char precision[16];
+    char lesson[64];
+    char counters[16];
+    char *counters_reason; /* NULL: none */
+    struct lab_roof roofs[LAB_CEILING_COUNT];
+    double per_s[LAB_CEILING_COUNT]; /* the same, as the arithmetic takes it */
+    struct lab_roofline_row *rows;   /* each step, then its kernels */
+    size_t count;
+    struct lab_time_sums sums;
+    struct lab_counted_run counted;
+};
+
+/* Errors: LAB_E_NOTFOUND there is no such run; LAB_E_DB; LAB_E_NOMEM. */
+enum lab_status lab_roofline_load(struct lab_roofline *out,
+                                  struct lab_database *db, int64_t run);
+void lab_roofline_release(struct lab_roofline *r);
+bool lab_roofline_is_kernel(const struct lab_roofline_row *row);
+/* A kernel's short name, a step's name; never NULL. */
+const char *lab_roofline_name(const struct lab_roofline_row *row);
+/* Whether any ceiling was measured, on this device or another of its name. */
+bool lab_roofline_measured(const struct lab_roofline *r);

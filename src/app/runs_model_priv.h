@@ -1,0 +1,36 @@
+/* runs_model_priv.h -- what the files of the runs screen's data share. */
+#pragma once
+#include "compare_model.h"
+#include "roofline_model.h"
+#include "runs_model.h"
+#include "store/counted.h"
+#include "timeline_model.h"
+
+/* Rows of one kind, with the texts that they point to. */
+struct rows {
+    void *items;
+    int64_t n;
+    int64_t room;
+    char **texts;
+    int64_t n_texts;
+    int64_t text_room;
+    bool failed;
+};
+
+struct lab_runs_source {
+    struct lab_runs_model model;
+    char *path;
+    struct rows runs;
+    struct rows last;
+    struct rows steps;
+    struct rows kernels;
+    struct lab_counted_run counted; /* while rows are read */
+    struct lab_compare_model compared;
+    struct lab_roofline_model roofline;
+    struct lab_timeline_model timeline;
+    int most; /* for the query that runs now */
+};
+
+/* *db NULL: there is none yet. */
+enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
+                                     struct lab_database **db);

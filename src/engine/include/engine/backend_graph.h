@@ -1,0 +1,68 @@
+/* engine/backend_graph.h -- a whole iteration as one object of the device: a CUDA
+ * graph. The host launches it and goes on; the loss comes later.
+ *
+ * What is captured runs again with the arguments that it was captured with;
+ * kernels that depend on the iteration read it on the device (kernels/graph.h).
+ * Optional: `graph` of a backend's table is NULL where there is none. Threads:
+ * the engine's, as the backend. */
+#pragma once
+#include "engine/backend.h"
+
+enum { LAB_GRAPH_AHEAD = 4, LAB_GRAPH_LANES = 6 };
+
+/* What the device tells of an iteration that was launched as a graph. */
+struct lab_graph_report {
+    uint64_t iteration;
+    float loss;
+    int64_t start_ns; /* of the device's clock */
+    int64_t end_ns;
+};
+
+struct lab_graph;
+struct lab_graph_ops {
+    /* Host memory that upload() reads while the host goes on: it must not be
+     * written before the iteration that was launched next has been told. */
+    enum lab_status (*host_alloc)(struct lab_backend *be, size_t bytes,
+                                  void **out);
+    void (*host_free)(struct lab_backend *be, void *p);
+    enum lab_status (*upload)(struct lab_backend *be, void *dst,
+                              const void *src, size_t bytes);
+    /* What run() queues between begin and end is kept and not done. `loss`: a
+     * device address of one f32. out NULL: throws it away. Any failure ends
+     * the capture. */
+    enum lab_status (*begin)(struct lab_backend *be);
+    enum lab_status (*end)(struct lab_backend *be, const void *loss,
+                           struct lab_graph **out);
+    /* During a capture: what is queued from now on goes into lane 0 ..
+     * LAB_GRAPH_LANES - 1, beside what the other lanes hold and after what came
+     * before the first lane. -1: what follows comes after all of them. Steps
+     * that use the workspace have no lane of their own. */
+    enum lab_status (*lane)(struct lab_backend *be, int lane);
+    void (*free)(struct lab_backend *be, struct lab_graph *g);
+    /* At most LAB_GRAPH_AHEAD launches may be waiting to be told. */
+    enum lab_status (*launch)(struct lab_backend *be, struct lab_graph *g,
+                              uint64_t iteration);
+    /* The oldest launch that has not been told, when it is done; `wait`: waits
+     * for it. *told false: none is done. */
+    enum lab_status (*report)(struct lab_backend *be, bool wait,
+                              struct lab_graph_report *out, bool *told);
+};
+
+LAB_C_BEGIN
+/* Has the backend graphs? The others below need them. */
+bool lab_backend_graphs(const struct lab_backend *be);
+enum lab_status lab_graph_host_alloc(struct lab_backend *be, size_t bytes,
+                                     void **out);
+void lab_graph_host_free(struct lab_backend *be, void *p); /* NULL allowed */
+enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
+                                 const void *src, size_t bytes);
+enum lab_status lab_graph_begin(struct lab_backend *be);
+enum lab_status lab_graph_lane(struct lab_backend *be, int lane);
+enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
+                              struct lab_graph **out);
+void lab_graph_free(struct lab_backend *be, struct lab_graph *g); /* or NULL */
+enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
+                                 uint64_t iteration);
+enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
+                               struct lab_graph_report *out, bool *told);
+LAB_C_END

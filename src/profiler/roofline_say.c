@@ -1,0 +1,222 @@
+/* What bounds a step or a kernel, in words. */
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/ceiling.h"
+#include "profiler/roofline.h"
+#include "trace/record.h"
+
+static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+enum { PREFIXES = sizeof(prefixes) / sizeof(prefixes[0]), NUMBER = 32 };
+
+void lab_roofline_rate(double per_s, const char *unit, char out[32])
+{
+    int i = 0;
+    if (isnan(per_s)) {
+        snprintf(out, NUMBER, "n/a");
+        return;
+    }
+    for (; i < PREFIXES - 1 && per_s >= 999.5; i++)
+        per_s /= 1000;
+    snprintf(out, NUMBER, "%.3g %s%.8s", per_s, prefixes[i], unit);
+}
+
+static void time_text(double ns, char out[NUMBER])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int i = 0;
+    for (; i < 3 && ns >= 999.5; i++)
+        ns /= 1000;
+    snprintf(out, NUMBER, "%.3g %s", ns, units[i]);
+}
+
+static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
+                       const struct lab_roofline_point *p, double copy)
+{
+    char rate[NUMBER];
+    bool counted = !isnan(p->dram_bytes);
+    double per_s = counted ? p->dram_bytes / w->time_ns * 1e9 : p->bytes_s;
+    lab_roofline_rate(per_s, "B/s", rate);
+    lab_str_addf(out,
+                 "Memory bounds it: %s%s, %.0f %% of what a copy reaches. ",
+                 rate, counted ? " counted" : "", 100 * per_s / copy);
+    if (counted && p->dram_bytes > 1.5 * w->bytes)
+        lab_str_addf(out,
+                     "That is %.1f times the bytes that it needs: reading each "
+                     "once would make it faster.",
+                     p->dram_bytes / w->bytes);
+    else
+        lab_str_add(out, "Only fewer bytes, or bytes that stay in a cache "
+                         "(a fused variant), would make it faster.");
+}
+
+static void say_compute(struct lab_str *out, const struct lab_roofline_point *p,
+                        const double *per_s)
+{
+    char rate[NUMBER];
+    double peak = per_s[p->arithmetic];
+    lab_roofline_rate(p->flop_s, "FLOP/s", rate);
+    lab_str_addf(out,
+                 "Arithmetic bounds it: %s, %.0f %% of what large products in "
+                 "%s reach. ",
+                 rate, 100 * p->flop_s / peak, lab_ceiling_name(p->arithmetic));
+    if (p->flop_s > LAB_ROOFLINE_ABOVE * peak)
+        lab_str_add(out, "More than the ceiling: that one was measured on a "
+                         "busy or slower device, and should be again.");
+    else if (p->arithmetic == LAB_CEILING_FP32 &&
+             per_s[LAB_CEILING_TF32] > 1.5 * peak) {
+        lab_roofline_rate(per_s[LAB_CEILING_TF32], "FLOP/s", rate);
+        lab_str_addf(out,
+                     "Only fewer FLOPs would make it faster, or tensor cores: "
+                     "products in tf32 reach %s.",
+                     rate);
+    } else
+        lab_str_add(out, "Only fewer FLOPs would make it faster, or another "
+                         "kind of arithmetic.");
+}
+
+static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
+                      double copy)
+{
+    char rate[NUMBER];
+    lab_roofline_rate(p->bytes_s, "B/s", rate);
+    lab_str_addf(out,
+                 "Caches feed it: by the formula it moves %s, %.1f times what "
+                 "a copy in memory reaches",
+                 rate, p->bytes_s / copy);
+    if (!isnan(p->dram_bytes))
+        lab_str_addf(out, ", and %.0f %% of those bytes were counted in DRAM",
+                     100 * p->dram_bytes / p->bytes);
+    lab_str_add(out, ". With larger tensors the memory's roof will hold it.");
+}
+
+/* ---- neither ---- */
+
+static bool is_short(const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
+{
+    double launches = w->kernels > 0 ? (double)w->kernels : 1;
+    double limit = w->gpu ? LAB_ROOFLINE_SHORT_NS : LAB_ROOFLINE_SHORT_NS / 10;
+    return w->time_ns / launches < limit &&
+           (isnan(p->best_ns) || p->best_ns < w->time_ns / 4);
+}
+
+static void say_short(struct lab_str *out, const struct lab_roofline_work *w)
+{
+    char each[NUMBER];
+    double launches = w->kernels > 0 ? (double)w->kernels : 1;
+    time_text(w->time_ns / launches, each);
+    if (w->gpu)
+        lab_str_addf(out,
+                     "It is too short for this device: %s a kernel is mostly "
+                     "its start and end. More work in a launch would help (a "
+                     "larger batch, a fused variant).",
+                     each);
+    else
+        lab_str_addf(out,
+                     "It is so short (%s) that calling it and reading the "
+                     "clock are most of it.",
+                     each);
+}
+
+static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p)
+{
+    double achieved = w->counted.achieved_occupancy_pct;
+    double occupancy = isnan(achieved) ? w->occupancy_pct : achieved;
+    if (w->gpu && w->blocks != LAB_UNKNOWN && w->sm_count != LAB_UNKNOWN &&
+        w->blocks < w->sm_count)
+        lab_str_addf(out,
+                     "Its grid has %lld block%s for %lld SMs: the others are "
+                     "idle.",
+                     (long long)w->blocks, w->blocks == 1 ? "" : "s",
+                     (long long)w->sm_count);
+    else if (w->gpu && occupancy < 25)
+        lab_str_addf(out,
+                     "Few warps are there to hide waiting: occupancy %.0f %% "
+                     "%s.",
+                     occupancy, isnan(achieved) ? "at most" : "achieved");
+    else if (p->dram_bytes > 1.5 * w->bytes)
+        lab_str_addf(out,
+                     "It moves %.1f times the bytes that it needs (counted): "
+                     "look at how neighbours in a warp read.",
+                     p->dram_bytes / w->bytes);
+    else if (w->gpu && isnan(p->dram_bytes))
+        lab_str_add(out, "Waiting holds it back: latency, the way it reads "
+                         "memory, or idle units. Counters (--counters) say "
+                         "more.");
+    else if (w->gpu)
+        lab_str_add(out, "Waiting holds it back: latency, the way it reads "
+                         "memory, or idle units.");
+    else
+        lab_str_add(out, "Its loop holds it back: no vector instructions, or "
+                         "the order in which it reads memory. Other variants "
+                         "of the step show what the processor can do.");
+}
+
+static void say_neither(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p)
+{
+    char best[NUMBER];
+    char time[NUMBER];
+    char occupancy[80] = "";
+    time_text(w->time_ns, time);
+    time_text(p->best_ns, best);
+    if (!isnan(w->counted.achieved_occupancy_pct))
+        snprintf(occupancy, sizeof(occupancy), ", at %.0f %% occupancy",
+                 w->counted.achieved_occupancy_pct);
+    else if (w->gpu && !isnan(w->occupancy_pct))
+        snprintf(occupancy, sizeof(occupancy), ", occupancy %.0f %% at most",
+                 w->occupancy_pct);
+    if (isnan(p->best_ns))
+        lab_str_addf(out, "Neither roof bounds it: it takes %s%s. ", time,
+                     occupancy);
+    else
+        lab_str_addf(out,
+                     "Neither roof bounds it: it could take %s and takes %s "
+                     "(%.2g %%%s). ",
+                     best, time, 100 * p->share, occupancy);
+    if (is_short(w, p))
+        say_short(out, w);
+    else
+        say_waiting(out, w, p);
+}
+
+static void say_unknown(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, const double *per_s)
+{
+    if (!(w->time_ns > 0))
+        lab_str_add(out, "No time is known.");
+    else if (isnan(p->bytes) && isnan(p->flop))
+        lab_str_add(out, "Its work is not known: no formula, and no counters "
+                         "were taken.");
+    else if (p->flop == 0 && p->bytes == 0)
+        lab_str_add(out, "It does no work of its own.");
+    else if (isnan(per_s[LAB_CEILING_COPY]))
+        lab_str_add(out, "No ceiling of this device is known: `lapenna-lab "
+                         "profile ceilings` measures them.");
+    else
+        lab_str_add(out, "What would bound it is not known: a ceiling, or a "
+                         "part of its work, is missing.");
+}
+
+void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p, const double *per_s)
+{
+    switch (p->verdict) {
+    case LAB_ROOFLINE_MEMORY:
+        say_memory(out, w, p, per_s[LAB_CEILING_COPY]);
+        break;
+    case LAB_ROOFLINE_COMPUTE:
+        say_compute(out, p, per_s);
+        break;
+    case LAB_ROOFLINE_CACHE:
+        say_cache(out, p, per_s[LAB_CEILING_COPY]);
+        break;
+    case LAB_ROOFLINE_NEITHER:
+        say_neither(out, w, p);
+        break;
+    default:
+        say_unknown(out, w, p, per_s);
+    }
+}

@@ -1,0 +1,79 @@
+/* store/ceilings.h -- what devices can do at best, kept with the device.
+ *
+ * The program measures ceilings (engine/ceiling.h); here they are stored and
+ * found again for a run. Where none was measured a data sheet's peak is taken
+ * (store/devices.h), and said to be one.
+ *
+ * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
+ * Threads: that of the connection. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "store/database.h"
+
+enum { LAB_ROOF_TEXT = 128 };
+
+/* Which device. Unknown texts are "". */
+struct lab_ceiling_device {
+    char backend[16];
+    char device[LAB_ROOF_TEXT];
+    char uuid[LAB_ROOF_TEXT];
+    char hostname[LAB_ROOF_TEXT];
+};
+
+/* One measurement; texts are valid as long as their owner says. */
+struct lab_ceiling_row {
+    const char *backend;
+    const char *device;
+    const char *uuid; /* NULL: a processor */
+    const char *hostname;
+    const char *name;    /* "copy", "fp32" ...: lab_ceiling_name() */
+    double best_per_s;   /* bytes read and written, or FLOPs */
+    double median_per_s; /* of the repeats */
+    double worst_per_s;
+    int64_t repeats;
+    int64_t size;         /* bytes copied, or the side of the square matrices */
+    int64_t measured_ns;  /* since 1970; what is listed has the text too */
+    const char *measured; /* UTC, ISO 8601 */
+    const char *driver;
+    const char *version; /* of the program */
+};
+
+/* Where a roof's height comes from. */
+enum lab_roof_origin {
+    LAB_ROOF_NONE,     /* not known */
+    LAB_ROOF_MEASURED, /* on this device */
+    LAB_ROOF_ALIKE,    /* on another device of the same name */
+    LAB_ROOF_DATASHEET,
+    LAB_ROOF_ORIGINS
+};
+
+struct lab_roof {
+    double per_s; /* NaN: not known */
+    enum lab_roof_origin origin;
+    char source[LAB_ROOF_TEXT]; /* the data sheet, or when it was measured */
+};
+
+typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
+
+LAB_C_BEGIN
+/* "measured", "measured on another device of this name", "data sheet"; "". */
+const char *lab_roof_origin_text(enum lab_roof_origin origin);
+/* row->measured is not read: measured_ns says when. */
+enum lab_status lab_ceiling_add(struct lab_database *db,
+                                const struct lab_ceiling_row *row);
+/* The newest measurement of every ceiling of every device, by device. */
+enum lab_status lab_ceiling_list(struct lab_database *db,
+                                 lab_ceiling_row_fn *each, void *user);
+/* What a run ran on. */
+enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
+                                          struct lab_ceiling_device *out);
+/* The best figure of the newest measurement of ceiling `name`, else the data
+ * sheet's. Nothing known is LAB_OK with LAB_ROOF_NONE. */
+enum lab_status lab_roof_find(struct lab_database *db,
+                              const struct lab_ceiling_device *device,
+                              const char *name, struct lab_roof *out);
+/* The data sheet's alone. */
+void lab_roof_published(const char *device, const char *name,
+                        struct lab_roof *out);
+LAB_C_END

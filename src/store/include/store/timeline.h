@@ -1,0 +1,157 @@
+/* store/timeline.h -- what happened when: the steps, ranges, calls, kernels,
+ * copies and sets of one iteration, on lanes.
+ *
+ * A step's span is the host's: from before the call to after it. The work it
+ * launched runs beside it or later. A kernel finds its step by the execution
+ * that was noted with it, else by its call; a call by the time at which it was
+ * made. Moments are nanoseconds since 1970 (trace/record.h); what is not known
+ * is LAB_UNKNOWN, and a span without moments stands last in its lane.
+ *
+ * A window may hold more spans than anybody can look at: then the longest of
+ * each kind stay, `left_out` says how many do not, and a smaller window shows
+ * them. The sums are those of all spans, always.
+ *
+ * Threads: a loaded timeline is plain data; loading is the connection's. */
+#pragma once
+#include <stdbool.h>
+#include "store/query.h"
+
+enum lab_span_kind { /* in the order of the lanes */
+                     LAB_SPAN_STEP,
+                     LAB_SPAN_RANGE,
+                     LAB_SPAN_CALL,
+                     LAB_SPAN_KERNEL,
+                     LAB_SPAN_COPY,
+                     LAB_SPAN_SET,
+                     LAB_SPAN_KIND_COUNT
+};
+
+struct lab_span {
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t row;         /* of its table; a step: its exec */
+    int64_t exec;        /* the step it belongs to */
+    int64_t correlation; /* call and what it launched */
+    int64_t bytes;       /* copies and sets */
+    int64_t graph_node;  /* of a CUDA graph; LAB_UNKNOWN: launched alone */
+    int64_t where;       /* range: level; call: thread; else stream */
+    int64_t device;
+    int64_t gap_ns;     /* its lane was idle so long before it; UNKNOWN: it is
+                         * the first, or spans of the lane are left out */
+    int64_t latency_ns; /* from the start of its call to its own */
+    int64_t phase;      /* steps: enum lab_phase */
+    int32_t call;       /* place in spans[] of the call, -1: not known */
+    int32_t step;       /* likewise of the step */
+    int32_t lane;
+    uint32_t name; /* trace/intern.h; safe for a terminal */
+    enum lab_span_kind kind;
+};
+
+struct lab_lane {
+    enum lab_span_kind kind;
+    int64_t where;
+    int64_t device;
+    int32_t first; /* its spans, by start */
+    int32_t count;
+    int32_t timed;   /* of these, with moments: they come first */
+    int64_t busy_ns; /* covered by its spans that are here */
+    int64_t longest_ns;
+};
+
+/* What the device did in the iteration; all spans counted. */
+struct lab_timeline_sums {
+    int64_t kernels;
+    int64_t kernels_untimed;
+    int64_t graph_kernels; /* of the kernels, nodes of graphs */
+    int64_t launches;      /* calls that launched kernels */
+    int64_t copies;        /* and sets */
+    int64_t copied_bytes;
+    int64_t busy_ns; /* covered by kernels, copies and sets; UNKNOWN: none */
+    int64_t gaps;
+    int64_t gap_sum_ns; /* between them; UNKNOWN: no two of them */
+    int64_t gap_longest_ns;
+    int64_t gap_start_ns; /* of the longest */
+    uint32_t gap_after;   /* names: what ended, what began */
+    uint32_t gap_before;
+    int64_t latency_median_ns; /* of its kernels that are here */
+    int64_t latency_max_ns;
+};
+
+/* A pass through an iteration: going back makes another one. A run that another
+ * tool recorded has no steps: it is one pass, with all kernels. */
+struct lab_iteration_row {
+    int64_t iteration; /* LAB_UNKNOWN: the whole run */
+    int64_t start_ns;  /* of its first step, as the host saw it */
+    int64_t end_ns;
+    int64_t steps;
+    int64_t kernels; /* LAB_UNKNOWN: none recorded */
+    int64_t exec_first;
+    int64_t exec_last;
+    int64_t kernel_row_first;
+    int64_t kernel_row_last;
+};
+
+struct lab_timeline {
+    int64_t run;
+    struct lab_iteration_row of;
+    int64_t start_ns; /* the iteration with its ranges and kernels */
+    int64_t end_ns;
+    int64_t from_ns; /* what was loaded of it */
+    int64_t to_ns;
+    struct lab_span *spans; /* lane by lane, by start */
+    int32_t count;
+    struct lab_lane *lanes;
+    int32_t lane_count;
+    bool many_devices; /* lanes of several: their names say which */
+    bool many_threads;
+    struct lab_timeline_sums sums;
+    int64_t left_out[LAB_SPAN_KIND_COUNT];
+};
+
+struct lab_timeline_filter {
+    int64_t from_ns; /* LAB_UNKNOWN: the iteration's start and end. A part */
+    int64_t to_ns;   /* is without kernels that have no times */
+    int32_t most;    /* spans of a kind; 0: LAB_TIMELINE_MOST */
+};
+enum { LAB_TIMELINE_MOST = 50000 };
+
+typedef bool lab_iteration_row_fn(void *user,
+                                  const struct lab_iteration_row *row);
+
+LAB_C_BEGIN
+/* The passes of a run in the order they ran. Reads its steps once. */
+enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
+                                     lab_iteration_row_fn *each, void *user);
+/* Whether `row`, which ran later, says at least as much as `best`: when nobody
+ * asks for an iteration it is the last that has moments, and kernels. */
+bool lab_iteration_prefer(const struct lab_iteration_row *best,
+                          const struct lab_iteration_row *row);
+/* The last pass of an iteration; LAB_UNKNOWN: the one to prefer. Errors:
+ * LAB_E_NOTFOUND, it was not recorded, with what there is. */
+enum lab_status lab_query_iteration(struct lab_database *db, int64_t run,
+                                    int64_t iteration,
+                                    struct lab_iteration_row *out);
+
+/* One pass. The tables of calls, copies and ranges have no index: their rows
+ * are found by bisection, because they lie in the order in which they ended,
+ * but for a few thousand places. filter NULL: all of it. Free it with
+ * lab_timeline_free(). */
+enum lab_status lab_timeline_load(struct lab_timeline **out,
+                                  struct lab_database *db, int64_t run,
+                                  const struct lab_iteration_row *of,
+                                  const struct lab_timeline_filter *filter);
+void lab_timeline_free(struct lab_timeline *t);
+
+/* "kernels, stream 7", "CUDA calls", "NVTX phase": without what is the same
+ * for all lanes of the kind. */
+const char *lab_lane_name(const struct lab_timeline *t, int32_t lane, char *out,
+                          size_t cap);
+/* "step", "range", "call", "kernel", "copy", "set". */
+const char *lab_span_kind_name(enum lab_span_kind kind);
+/* end - start, or LAB_UNKNOWN. */
+int64_t lab_span_time(const struct lab_span *s);
+/* The spans of the lane that a window touches: the first of them and their
+ * number. Long ones may begin far to the left. */
+int32_t lab_lane_find(const struct lab_timeline *t, int32_t lane, int64_t from,
+                      int64_t to, int32_t *count);
+LAB_C_END

@@ -1,0 +1,27 @@
+/* dots.h -- a picture in dots, several to a cell: braille (2x4), half blocks or
+ * ASCII (1x2), by what the canvas can show. Each cell is of the one who drew in
+ * it last. Threads: any, one picture each. */
+#pragma once
+#include "ui/canvas.h"
+
+struct lab_dots {
+    struct lab_rect plot;
+    int sx; /* dots of a cell */
+    int sy;
+    int w; /* dots in all */
+    int h;
+    unsigned char *dots; /* bit y*2+x of a cell */
+    unsigned char *owner;
+};
+
+/* false: no memory, and nothing is to be released. `plot` is not empty. */
+bool lab_dots_init(struct lab_dots *d, const struct lab_canvas *c,
+                   struct lab_rect plot);
+void lab_dots_release(struct lab_dots *d);
+/* (0, 0) is the upper left one; outside: nothing. owner < 255. */
+void lab_dots_set(struct lab_dots *d, int x, int y, int owner);
+void lab_dots_line(struct lab_dots *d, int x0, int y0, int x1, int y1,
+                   int owner);
+/* roles[owner]. Cells without dots are left as they are. */
+void lab_dots_show(const struct lab_dots *d, struct lab_canvas *c,
+                   const enum lab_role *roles);

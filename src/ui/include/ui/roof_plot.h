@@ -1,0 +1,50 @@
+/* ui/roof_plot.h -- the picture of a roofline: intensity to the right, FLOPs a
+ * second upwards, both by powers of ten; the roofs as lines, steps or kernels
+ * as labels.
+ *
+ * Nothing is told by colour alone: points are digits and letters, the chosen
+ * one stands between > and <, and a dotted line leads up to its roof. Pure
+ * functions and drawing. Threads: any, one canvas each. */
+#pragma once
+#include "ui/layout.h"
+#include "ui/models.h"
+
+/* What stands where: log10 of both axes over a rectangle of cells. */
+struct lab_roof_axes {
+    struct lab_rect plot;
+    double x0; /* log10 of FLOPs a byte */
+    double x1;
+    double y0; /* log10 of FLOPs a second */
+    double y1;
+};
+
+struct lab_roof_layout { /* the screen; no part overlaps another */
+    struct lab_rect picture;
+    struct lab_rect list;
+    struct lab_rect words; /* of the chosen one */
+};
+
+/* Some of the points: a level, or what a search has left. */
+struct lab_roof_list {
+    const struct lab_ui_roofline *line;
+    const int64_t *shown; /* indices of line->points */
+    int64_t count;
+};
+
+LAB_C_BEGIN
+struct lab_roof_layout lab_roof_layout(struct lab_rect body);
+/* 1 to 9, a to z, A to Z by the place in the list; '*' beyond. */
+char lab_roof_label(int64_t place);
+/* Whether a point has a place: both numbers are known and positive. */
+bool lab_roof_has_place(const struct lab_ui_roof_point *p);
+/* Whole powers of ten around the points and the ridges. false: there is nothing
+ * to show. */
+bool lab_roof_axes_fit(struct lab_roof_axes *out,
+                       const struct lab_roof_list *list, struct lab_rect plot);
+/* The cell of a place; false: outside. */
+bool lab_roof_cell(const struct lab_roof_axes *axes, double intensity,
+                   double flop_s, int *y, int *x);
+/* The picture with its axes; `chosen` is a place of the list, or -1. */
+void lab_roof_plot_draw(struct lab_canvas *c, struct lab_rect r,
+                        const struct lab_roof_list *list, int64_t chosen);
+LAB_C_END

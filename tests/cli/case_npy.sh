@@ -1,0 +1,27 @@
+# shellcheck shell=sh
+# `step --npy DIR`: every tensor as a file that NumPy reads.
+inline_lesson small
+run step small.md --json --backend cpu
+cp "$out" steps
+run step small.md --backend cpu --npy tensors
+expect_exit 0
+expect_no_stderr
+"$LAB_PYTHON" "$LAB_SOURCE_DIR/tests/cli/npy_files.py" tensors steps ||
+    complain "the files are not what --json prints"
+[ -z "$(find tensors -name '*.part')" ] || complain "a file was left by half"
+
+# Only some of them; what is there already is not written over.
+run step small.md --backend cpu --npy gradients --tensors 'none*,*.grad'
+expect_exit 0
+[ -z "$(find gradients -name '*.npy' ! -name '*.grad.npy')" ] ||
+    complain "--tensors '*.grad' wrote others"
+[ -f gradients/fc1.W.grad.npy ] || complain "fc1.W.grad.npy is missing"
+run step small.md --backend cpu --npy tensors
+expect_exit 3
+expect_stderr 'holds something'
+run step small.md --backend cpu --npy no/such/place
+expect_exit 3
+expect_stderr 'cannot make'
+run step small.md --backend cpu --npy more --json
+expect_exit 2
+[ ! -e more ] || complain "a wrong command line made a directory"

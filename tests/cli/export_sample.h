@@ -1,0 +1,12 @@
+/* export_sample.h -- a run with a bit of everything, for the tests of exports. */
+#pragma once
+
+/* A GPU run of three iterations of four steps, with a call, a copy and a range
+ * for each step, and names that mean something in every format. */
+void record_gpu_run(const char *path);
+/* Exports run 1 of `db` into the sample file `name`; its text (test_free). */
+char *export_as(const char *db, const char *format, const char *name);
+char *read_file(const char *path); /* test_free */
+/* Fails the test when there is one besides line ends. */
+void no_control_byte(const char *text);
+int export_cleanup(void **state);

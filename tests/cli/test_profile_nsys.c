@@ -1,0 +1,209 @@
+/* `profile export --format nsys`, and SQL recipes; $LAB_EXE is the program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "export_sample.h"
+#include "profile_program.h"
+#include "store_samples.h"
+
+/* ---- nsys ---- */
+
+static void check_columns(const char *path, const char *table,
+                          const char *columns)
+{
+    char sql[1024];
+    snprintf(sql, sizeof(sql),
+             "SELECT (SELECT group_concat(name, ',') FROM "
+             "pragma_table_info('%s')) = '%s'",
+             table, columns);
+    if (sample_int(path, sql) != 1)
+        fail_msg("%s has other columns", table);
+}
+
+static void nothing_of_ours(const char *path)
+{
+    assert_int_equal(sample_int(path, "PRAGMA user_version"), 0);
+    assert_int_equal(sample_int(path, "PRAGMA application_id"), 0);
+    /* nothing of ours: no column, no table */
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM sqlite_master AS m, "
+                         "pragma_table_info(m.name) AS c WHERE c.name IN "
+                         "('runId', 'kernelRow', 'memcpyRow', 'memsetRow')"),
+        0);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
+                                      "WHERE name IN ('run', 'step', 'loss', "
+                                      "'op_kernel', 'baseline', 'time_sum') OR "
+                                      "name LIKE 'ENUM_LAB%'"),
+                     0);
+    /* tables without rows are not made */
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
+                                      "WHERE name = "
+                                      "'CUPTI_ACTIVITY_KIND_MEMSET'"),
+                     0);
+}
+
+static void rows_are_those_of_the_run(const char *path)
+{
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+        25);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM META_DATA_EXPORT "
+                                      "WHERE name = 'EXPORT_SCHEMA_VERSION' "
+                                      "AND value = '3.24.14'"),
+                     1);
+    /* moments count from the start: 20000 is that of the second step */
+    assert_int_equal(sample_int(path, "SELECT min(start) >= 0 FROM "
+                                      "CUPTI_ACTIVITY_KIND_RUNTIME"),
+                     1);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM StringIds WHERE "
+                                      "value = 'fc1.matmul'"),
+                     0); /* names that nothing here uses stay away */
+}
+
+static void nsys_has_its_tables(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *columns;
+    } tables[] = {
+        {"CUPTI_ACTIVITY_KIND_KERNEL",
+         "start,end,deviceId,contextId,greenContextId,streamId,correlationId,"
+         "globalPid,demangledName,shortName,mangledName,launchType,cacheConfig,"
+         "registersPerThread,gridX,gridY,gridZ,blockX,blockY,blockZ,"
+         "staticSharedMemory,dynamicSharedMemory,localMemoryPerThread,"
+         "localMemoryTotal,gridId,sharedMemoryExecuted,graphNodeId,"
+         "sharedMemoryLimitConfig,graphId,clusterX,clusterY,clusterZ,"
+         "clusterSchedulingPolicy,maxPotentialClusterSize,maxActiveClusters"},
+        {"CUPTI_ACTIVITY_KIND_RUNTIME",
+         "start,end,eventClass,globalTid,correlationId,nameId,returnValue,"
+         "callchainId"},
+        {"TARGET_INFO_CUDA_DEVICE", "gpuId,cudaId,pid,uuid,numMultiprocessors"},
+        {"StringIds", "id,value"},
+        {"META_DATA_EXPORT", "name,value"},
+        {"META_DATA_CAPTURE", "name,value"},
+    };
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK); /* another run */
+    record_gpu_run(db);
+    assert_int_equal(profile(db, "export 2 --format nsys --output - @"), 2);
+    char args[1024];
+    const char *path = sample_path("x.sqlite");
+    snprintf(args, sizeof(args), "export 2 --format nsys --output '%s' @",
+             path);
+    assert_int_equal(profile(db, args), 0);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+        check_columns(path, tables[i].name, tables[i].columns);
+    nothing_of_ours(path);
+    rows_are_those_of_the_run(path);
+}
+
+/* A GPU's name is found by way of the CUDA device. */
+static void nsys_names_the_gpu(const char *path)
+{
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM TARGET_INFO_GPU AS g JOIN "
+                         "TARGET_INFO_CUDA_DEVICE AS c ON g.id = c.gpuId JOIN "
+                         "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.deviceId = "
+                         "c.cudaId WHERE g.name = 'NVIDIA H200'"),
+        25);
+}
+
+/* Recipes that are written for exports of Nsight Systems: its own report
+ * cuda_gpu_kern_sum, and two of its manual's examples. */
+static void nsys_recipes_run(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    test_free(export_as(db, "nsys", "x.sqlite"));
+    const char *path = sample_path("x.sqlite");
+    nsys_names_the_gpu(path);
+    assert_int_equal(
+        sample_int(
+            path, "WITH summary AS (SELECT shortName AS nameId, count(*) AS "
+                  "num, sum(end - start) AS total, min(end - start) AS least, "
+                  "max(end - start) AS most FROM CUPTI_ACTIVITY_KIND_KERNEL "
+                  "GROUP BY 1) SELECT summary.total FROM summary JOIN "
+                  "StringIds AS ids ON ids.id = summary.nameId WHERE ids.value "
+                  "= 'matmul' AND summary.num = 25"),
+        3 * (1000 + 1001 + 1002 + 1003) + 12 * 500 + 700);
+    /* kernel names onto the calls that launched them */
+    sample_sql(path,
+               "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN name TEXT;"
+               "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN kernelName "
+               "TEXT;"
+               "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET kernelName = (SELECT "
+               "value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL AS "
+               "cuda_gpu ON cuda_gpu.shortName = StringIds.id AND "
+               "CUPTI_ACTIVITY_KIND_RUNTIME.correlationId = "
+               "cuda_gpu.correlationId);"
+               "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET name = (SELECT value "
+               "FROM StringIds WHERE nameId = StringIds.id)");
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME "
+                         "WHERE kernelName = 'matmul' AND name LIKE "
+                         "'cudaLaunchKernel%' AND globalTid / 0x1000000 % "
+                         "0x1000000 = 77 AND globalTid % 0x1000000 = 78"),
+        12);
+    /* the ranges of a thread, whose text is in text or in textId */
+    assert_int_equal(
+        sample_int(path,
+                   "SELECT count(*) FROM NVTX_EVENTS AS e LEFT JOIN StringIds "
+                   "AS s ON s.id = e.textId WHERE e.eventType = 59 AND "
+                   "coalesce(e.text, s.value) IS NOT NULL AND e.end > e.start"),
+        12);
+}
+
+/* The SQL of docs/profiles.md: every block runs on the database, and those on
+ * the tables of nsys on an export too; with rows. */
+static void recipes_of_the_docs_run(void **state)
+{
+    const char *db = sample_path("runs.db");
+    int blocks = 0;
+    int exported = 0;
+    (void)state;
+    record_gpu_run(db);
+    char args[1024];
+    snprintf(args, sizeof(args), "export 1 --format nsys --output '%s' @",
+             sample_path("x.sqlite"));
+    assert_int_equal(profile(db, args), 0);
+    char *text = read_file(LAB_SOURCE_DIR "/docs/profiles.md");
+    for (char *p = text; (p = strstr(p, "```sql\n")); blocks++) {
+        char sql[4096];
+        char *begin = p + 7;
+        char *end = strstr(begin, ";\n```");
+        assert_non_null(end);
+        p = end + 1;
+        *end = '\0';
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM (%s)", begin);
+        for (char *twelve; (twelve = strstr(sql, "runId = 12"));)
+            memcpy(twelve, "runId = +1", 10);
+        if (sample_int(db, sql) < 1)
+            fail_msg("no row: %s", begin);
+        if (strstr(begin, "runId") || strstr(begin, "FROM run"))
+            continue;
+        exported++;
+        if (sample_int(sample_path("x.sqlite"), sql) < 1)
+            fail_msg("no row in the export: %s", begin);
+    }
+    assert_int_equal(blocks, 6);
+    assert_int_equal(exported, 3);
+    test_free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(nsys_has_its_tables, export_cleanup),
+        cmocka_unit_test_teardown(nsys_recipes_run, export_cleanup),
+        cmocka_unit_test_teardown(recipes_of_the_docs_run, export_cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/* Ceilings, rooflines and counters of the profile command. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile_program.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+static double real_of(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    if (!json_is_number(v))
+        fail_msg("%s is not a number", key);
+    return json_number_value(v);
+}
+
+static bool is_null(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    assert_non_null(v);
+    return json_is_null(v);
+}
+
+/* The nth line of that type. */
+static json_t *nth_of(const char *type, int n)
+{
+    json_t *o;
+    for (int i = 0; (o = line_object(i)); i++) {
+        if (strcmp(text_of(o, "type"), type) == 0 && n-- == 0)
+            return o;
+        json_decref(o);
+    }
+    return NULL;
+}
+
+static void ceilings_are_measured_and_kept(void **state)
+{
+    const char *db = sample_path("runs.db");
+    static const char *const names[] = {"copy", "fp32", "tf32", "bf16", "fp16"};
+    (void)state;
+    /* the database is made */
+    assert_int_equal(profile(db, "ceilings --backend cpu --json @"), 0);
+    assert_string_equal(errors, "");
+    for (int i = 0; i < 5; i++) {
+        json_t *o = nth_of("ceiling", i);
+        assert_string_equal(text_of(o, "name"), names[i]);
+        assert_string_equal(text_of(o, "backend"), "cpu");
+        if (i < 2) {
+            assert_true(real_of(o, "best_per_s") >= real_of(o, "median_per_s"));
+            assert_true(real_of(o, "worst_per_s") > 1e6);
+            assert_true(int_of(o, "repeats") > 2);
+            assert_true(is_null(o, "reason"));
+        } else {
+            assert_true(is_null(o, "best_per_s"));
+            assert_true(strlen(text_of(o, "reason")) > 5);
+        }
+        assert_true(is_null(o, "datasheet_per_s")); /* no processor has one */
+        json_decref(o);
+    }
+    assert_null(line_object(5));
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling WHERE "
+                                    "hostname <> '' AND version IS NOT NULL"),
+                     2);
+    assert_int_equal(profile(db, "ceilings --backend cpu @"), 0);
+    assert_non_null(strstr(output, "FLOP/s"));
+    assert_non_null(strstr(output, "tf32: "));
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling"), 4);
+}
+
+/* A run of two steps with two launches each, and what its device can do. */
+static void make_run(const char *db, bool counted, bool ceilings)
+{
+    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    sample_sql(db, "UPDATE run SET precision = 'fp32', smCount = 132, counters "
+                   "= 'refused', countersReason = 'no right to count'");
+    if (ceilings)
+        sample_sql(db,
+                   "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES ('GPU-1', "
+                   "1);"
+                   "INSERT INTO ceiling (backend, device, uuid, name, "
+                   "best_per_s, measured, measured_ns) VALUES ('cuda', 'NVIDIA "
+                   "H200', 'GPU-1', 'copy', 4e8, '2026-01-02', 5), ('cuda', "
+                   "'NVIDIA H200', 'GPU-1', 'fp32', 1e12, '2026-01-02', 5)");
+    if (!counted)
+        return;
+    sample_sql(
+        db,
+        "UPDATE run SET counters = 'basic', countersReason = NULL;"
+        "INSERT INTO StringIds (value) VALUES ('dram__bytes_read.sum'), "
+        "('dram__bytes_write.sum'), "
+        "('smsp__sass_thread_inst_executed_op_ffma_pred_on.sum'), "
+        "('sm__warps_active.avg.pct_of_peak_sustained_active');"
+        "INSERT INTO metric_value SELECT 1, s.exec, k.column1, n.id, CASE "
+        "substr(n.value, 1, 4) WHEN 'dram' THEN 100 WHEN 'smsp' THEN 750 ELSE "
+        "25 END, 2 FROM step AS s, (VALUES (0), (1)) AS k, StringIds AS n "
+        "WHERE (n.value LIKE 'dram_%' OR n.value LIKE 's%.%') AND s.exec = 5");
+}
+
+static void roofline_has_measured_roofs(void **state)
+{
+    const char *db = sample_path("runs.db");
+    json_t *o;
+    (void)state;
+    make_run(db, true, true);
+    assert_int_equal(profile(db, "roofline last --json @"), 0);
+    o = line_object(0);
+    assert_string_equal(text_of(o, "type"), "roofline");
+    assert_string_equal(text_of(o, "counters"), "basic");
+    json_decref(o);
+    o = nth_of("roof", 0);
+    assert_string_equal(text_of(o, "name"), "copy");
+    assert_string_equal(text_of(o, "origin"), "measured");
+    assert_string_equal(text_of(o, "source"), "2026-01-02");
+    assert_true(real_of(o, "bytes_per_s") == 4e8);
+    json_decref(o);
+    o = nth_of("roof", 3); /* never measured there */
+    assert_string_equal(text_of(o, "origin"), "data sheet");
+    json_decref(o);
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "400 MB/s  measured"));
+    assert_non_null(strstr(output, "1 fc0.matmul: Memory bounds it"));
+    assert_non_null(strstr(output, "counted FLOPs are 1.5 times"));
+    assert_null(strstr(output, "profile ceilings"));
+}
+
+static void roofline_points_are_steps_and_launches(void **state)
+{
+    const char *db = sample_path("runs.db");
+    json_t *o;
+    (void)state;
+    make_run(db, true, true);
+    assert_int_equal(profile(db, "roofline last --json @"), 0);
+    /* step 0: 2000 FLOPs, 400 bytes, 1500 ns; exec 5 was counted */
+    o = nth_of("point", 0);
+    assert_string_equal(text_of(o, "level"), "step");
+    assert_string_equal(text_of(o, "name"), "fc0.matmul");
+    assert_true(real_of(o, "median_ns") == 1500);
+    assert_true(real_of(o, "intensity_flop_per_byte") == 5);
+    assert_true(real_of(o, "formula_flop") == 2000);
+    assert_true(real_of(o, "counted_flop") == 3000);
+    assert_true(real_of(o, "dram_bytes") == 400);
+    assert_true(strlen(text_of(o, "flop_difference")) > 10);
+    assert_true(real_of(o, "counted_intensity_flop_per_byte") == 7.5);
+    assert_string_equal(text_of(o, "roof"), "copy");
+    assert_true(fabs(real_of(o, "roof_pct") - 100 * 1000.0 / 1500) < 1e-6);
+    assert_string_equal(text_of(o, "bound"), "memory");
+    assert_non_null(strstr(text_of(o, "sentence"), "Memory bounds it"));
+    json_decref(o);
+    /* its kernel, launched twice: a launch has half of it, by the counters */
+    o = nth_of("point", 1);
+    assert_string_equal(text_of(o, "level"), "kernel");
+    assert_true(real_of(o, "counted_flop") == 1500);
+    assert_true(real_of(o, "dram_bytes") == 200);
+    assert_true(is_null(o, "formula_flop"));
+    assert_true(real_of(o, "achieved_occupancy_pct") == 25);
+    json_decref(o);
+    o = nth_of("point", 2); /* another step, not counted */
+    assert_string_equal(text_of(o, "name"), "fc1.matmul");
+    assert_true(is_null(o, "counted_flop"));
+    assert_true(is_null(o, "counted_intensity_flop_per_byte"));
+    json_decref(o);
+    assert_null(nth_of("point", 4));
+}
+
+static void roofline_falls_back_to_the_data_sheet(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_run(db, false, false);
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "data sheet"));
+    assert_non_null(strstr(output, "`lapenna-lab profile ceilings` does"));
+    assert_non_null(strstr(output, "refused: no right to count"));
+    sample_sql(db, "UPDATE run SET device = 'a chip of my own'");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    json_t *o = nth_of("roof", 0);
+    assert_true(is_null(o, "origin") && is_null(o, "bytes_per_s"));
+    json_decref(o);
+    o = nth_of("point", 0);
+    assert_true(is_null(o, "roof") && is_null(o, "roof_pct"));
+    assert_true(is_null(o, "bound"));
+    assert_non_null(strstr(text_of(o, "sentence"), "profile ceilings"));
+    json_decref(o);
+}
+
+static void counters_stand_beside_steps_and_kernels(void **state)
+{
+    const char *db = sample_path("runs.db");
+    json_t *o;
+    (void)state;
+    make_run(db, true, false);
+    assert_int_equal(profile(db, "kernels 1 --json @"), 0);
+    for (int i = 0; (o = line_object(i)); i++) {
+        bool counted = int_of(o, "exec") == 5;
+        assert_int_equal(is_null(o, "dram_read_bytes"), !counted);
+        assert_int_equal(is_null(o, "achieved_occupancy_pct"), !counted);
+        if (counted) {
+            assert_true(real_of(o, "counted_flop") == 1500);
+            assert_true(real_of(o, "dram_write_bytes") == 100);
+        }
+        json_decref(o);
+    }
+    assert_int_equal(profile(db, "show 1 --json @"), 0);
+    o = nth_of("step", 0);
+    assert_true(real_of(o, "counted_flop") == 3000);
+    json_decref(o);
+    o = nth_of("step", 1);
+    assert_true(is_null(o, "counted_flop"));
+    json_decref(o);
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "achieved"));
+    assert_non_null(strstr(output, "3.00 kFLOP"));
+    assert_null(strstr(output, "hardware counters: n/a"));
+    assert_int_equal(profile(db, "kernels 1 @"), 0);
+    assert_non_null(strstr(output, "25.0 %"));
+    /* without counters: why */
+    sample_sql(db, "DELETE FROM metric_value; UPDATE run SET counters = "
+                   "'refused', countersReason = 'no\033[31m right'");
+    assert_int_equal(profile(db, "kernels 1 @"), 0);
+    assert_null(strstr(output, "achieved"));
+    assert_non_null(strstr(output, "hardware counters: n/a (refused: no"));
+    assert_null(strchr(output, '\033'));
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "hardware counters: n/a (refused: no"));
+}
+
+static void wrong_usage_is_refused(void **state)
+{
+    static const struct {
+        const char *args;
+        int status;
+        const char *word;
+    } cases[] = {
+        {"roofline @", 2, "needs a run"},
+        {"roofline 9 @", 3, "there is no run 9"},
+        {"rofline 1 @", 2, "did you mean 'roofline'"},
+        {"ceilings 1 @", 2, "takes no run"},
+        {"ceilings --backend fast @", 2, "auto, cpu or cuda"},
+        {"ceilings --device x @", 2, "--device takes a number"},
+        {"ceilings --backend cpu --db /", 3, "cannot be opened"},
+    };
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int status = profile(db, cases[i].args);
+        if (status != cases[i].status || !strstr(errors, cases[i].word))
+            fail_msg("%s: exit %d, %s", cases[i].args, status, errors);
+        assert_string_equal(output, "");
+    }
+    /* a GPU that is not there is not replaced by another device */
+    assert_int_not_equal(profile(db, "ceilings --device 99 @"), 0);
+    assert_string_equal(output, "");
+}
+
+static void whatever_a_file_holds_is_only_shown(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_run(db, true, true);
+    sample_sql(db,
+               "UPDATE ceiling SET best_per_s = 9e999, measured = "
+               "'\033]0;x\007' WHERE name = 'copy';"
+               "UPDATE StringIds SET value = '\033[2J' || value WHERE value "
+               "LIKE 'fc%' OR value LIKE 'void%';"
+               "UPDATE time_sum SET median_ns = 9e18, flop = -1, gridX = "
+               "9223372036854775807, gridY = 9223372036854775807;"
+               "UPDATE run SET device = '\033[31m', precision = "
+               "'\xff\xff', countersReason = '\x9b'");
+    static const char *const args[] = {"roofline 1 @", "roofline 1 --json @",
+                                       "roofline 1 --ascii @"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(profile(db, args[i]), 0);
+        assert_true(strlen(output) > 0);
+        for (const char *p = output; *p; p++)
+            if (((unsigned char)*p < 0x20 && *p != '\n') ||
+                (unsigned char)*p == 0x9b || (unsigned char)*p == 0xff)
+                fail_msg("%s: byte %02X", args[i], (unsigned char)*p);
+    }
+    /* more rows than a run can have made */
+    sample_sql(db, "UPDATE time_sum SET stepIndex = 0, phase = 0, nameId = 1, "
+                   "variantId = 2, backendId = 3");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(ceilings_are_measured_and_kept, cleanup),
+        cmocka_unit_test_teardown(roofline_has_measured_roofs, cleanup),
+        cmocka_unit_test_teardown(roofline_points_are_steps_and_launches,
+                                  cleanup),
+        cmocka_unit_test_teardown(roofline_falls_back_to_the_data_sheet,
+                                  cleanup),
+        cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels,
+                                  cleanup),
+        cmocka_unit_test_teardown(wrong_usage_is_refused, cleanup),
+        cmocka_unit_test_teardown(whatever_a_file_holds_is_only_shown, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+/* profile timeline on databases made here; $LAB_EXE is the program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "profile_program.h"
+#include "store_samples.h"
+#include "timeline_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+/* The nth span of a name among the lines; NULL: there is none. */
+static json_t *span_object(const char *name, int nth)
+{
+    json_t *o;
+    for (int i = 1; (o = line_object(i)); i++) {
+        assert_string_equal(text_of(o, "type"), "span");
+        if (strcmp(text_of(o, "name"), name) == 0 && nth-- == 0)
+            return o;
+        json_decref(o);
+    }
+    return NULL;
+}
+
+static void a_timeline_as_lines(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    assert_int_equal(profile(db, "timeline 1 --iteration 1 --json @"), 0);
+    json_t *o = line_object(0);
+    assert_string_equal(text_of(o, "type"), "timeline");
+    assert_int_equal(int_of(o, "iteration"), 1);
+    assert_int_equal(int_of(o, "busy_ns"), 127000);
+    assert_int_equal(int_of(o, "gap_longest_ns"), 151000);
+    assert_string_equal(text_of(o, "gap_longest_after"), "relu");
+    assert_int_equal(int_of(o, "launches"), 5);
+    assert_int_equal(int_of(o, "left_out"), 0);
+    json_decref(o);
+    o = span_object("gemm_tiled", 1);
+    assert_string_equal(text_of(o, "lane"), "kernels, stream 7");
+    assert_int_equal(int_of(o, "start_ns"), SAMPLE_TIMELINE_START + 1030000);
+    assert_int_equal(int_of(o, "latency_ns"), 8000);
+    assert_int_equal(int_of(o, "gap_ns"), 16000);
+    assert_string_equal(text_of(o, "call"), "cudaLaunchKernel");
+    assert_string_equal(text_of(o, "step"), "fc1.matmul");
+    assert_string_equal(text_of(o, "phase"), "forward");
+    assert_true(json_is_null(json_object_get(o, "graph_node")));
+    json_decref(o);
+    o = span_object("lost", 0);
+    assert_true(json_is_null(json_object_get(o, "start_ns")));
+    assert_true(json_is_null(json_object_get(o, "latency_ns")));
+    json_decref(o);
+    o = span_object("cudaStreamSynchronize", 0);
+    assert_int_equal(int_of(o, "thread"), 77);
+    json_decref(o);
+    assert_int_equal(
+        profile(db, "timeline last --iteration 1 --limit 2 --json @"), 0);
+    o = line_object(0);
+    assert_int_equal(int_of(o, "left_out"), 6 + 5 + 1 + 4);
+    json_decref(o);
+    assert_null(span_object("relu", 0));
+}
+
+static void a_timeline_as_text(void **state)
+{
+    static const char *const says[] = {
+        "run 1, iteration 1\n400 us, GPU busy 31.8 %, 7 kernels",
+        "\n6 gaps on the GPU, 173 us; longest 151 us: relu to memset\n",
+        "\nkernels, stream 7: 7, busy 125 us\n",
+        "\n+70.0 us  5.00 us  12.0 us  18.0 us  relu         relu ",
+        " sgd_weights  sgd                103\n",
+        "    n/a      n/a      n/a      n/a  lost  ",
+        "Host-to-Device  -      4096\n"};
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    /* The last iteration with kernels, when none is named. */
+    assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
+    for (size_t i = 0; i < sizeof(says) / sizeof(says[0]); i++)
+        if (!strstr(output, says[i]))
+            fail_msg("no \"%s\" in\n%s", says[i], output);
+    assert_int_equal(profile(db, "timeline 1 --iteration 2 @"), 0);
+    assert_non_null(strstr(output, "n/a, 1 step, no kernels recorded\n"));
+    assert_int_equal(profile(db, "timeline 1 --iteration 7 @"), 3);
+    assert_non_null(strstr(errors, "iteration 7 of run 1 was not recorded"));
+    assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
+    assert_int_equal(profile(db, "timeline 2 @"), 0);
+    assert_non_null(strstr(output, "\nsteps: 3, busy 33.0 us\n"));
+    assert_null(strstr(output, "kernels, "));
+    assert_int_equal(sample_timeline_empty(db, NULL), LAB_OK);
+    assert_int_equal(profile(db, "timeline 3 @"), 3);
+    assert_non_null(strstr(errors, "no recorded steps"));
+}
+
+static void wrong_usage_is_two_bad_input_three(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_timeline_cpu(db, NULL), LAB_OK);
+    assert_int_equal(profile(db, "timeline @"), 2);
+    assert_non_null(strstr(errors, "needs a run"));
+    assert_int_equal(profile(db, "timeline 1 1 @"), 2);
+    assert_non_null(strstr(errors, "takes one run"));
+    assert_int_equal(profile(db, "timeline 1 --iteration x @"), 2);
+    assert_non_null(strstr(errors, "--iteration"));
+    assert_int_equal(profile(db, "timeline 7 --json @"), 3);
+    assert_string_equal(output, "");
+    assert_non_null(strstr(errors, "there is no run 7"));
+    assert_int_equal(profile(db, "timelien 1 @"), 2);
+    assert_non_null(strstr(errors, "did you mean 'timeline'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_timeline_as_lines, cleanup),
+        cmocka_unit_test_teardown(a_timeline_as_text, cleanup),
+        cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
+    };
+    return cmocka_run_group_tests_name("profile_timeline", tests, NULL, NULL);
+}

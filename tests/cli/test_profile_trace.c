@@ -1,0 +1,245 @@
+/* `profile export` as a trace and as a page; $LAB_EXE is the program. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "export_sample.h"
+#include "profile_program.h"
+#include "store_samples.h"
+
+/* ---- the trace ---- */
+
+struct slice {
+    int64_t pid;
+    int64_t tid;
+    double start;
+    double end;
+};
+
+static double number_of(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    if (!json_is_number(v))
+        fail_msg("%s is not a number", key);
+    return json_number_value(v);
+}
+
+static void check_slice(const json_t *e, struct slice *s)
+{
+    s->pid = int_of(e, "pid");
+    s->tid = int_of(e, "tid");
+    s->start = number_of(e, "ts");
+    s->end = s->start + number_of(e, "dur");
+    assert_true(s->start >= 0 && s->end >= s->start);
+    assert_true(json_is_string(json_object_get(e, "name")));
+    assert_true(json_is_string(json_object_get(e, "cat")));
+    const json_t *args = json_object_get(e, "args");
+    assert_true(!args || json_is_object(args));
+}
+
+static const struct slice *slice_at(const struct slice *s, size_t n,
+                                    const json_t *e)
+{
+    double at = number_of(e, "ts");
+    for (size_t i = 0; i < n; i++)
+        if (s[i].pid == int_of(e, "pid") && s[i].tid == int_of(e, "tid") &&
+            s[i].start <= at && at <= s[i].end)
+            return &s[i];
+    return NULL;
+}
+
+/* Slices of one lane lie in one another or beside one another. */
+static void check_lanes(const struct slice *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) {
+            if (s[i].pid != s[k].pid || s[i].tid != s[k].tid)
+                continue;
+            bool apart =
+                s[i].end <= s[k].start + 1e-6 || s[k].end <= s[i].start + 1e-6;
+            bool inside = (s[i].start >= s[k].start && s[i].end <= s[k].end) ||
+                          (s[k].start >= s[i].start && s[k].end <= s[i].end);
+            assert_true(apart || inside);
+        }
+}
+
+static void check_flow(const json_t *events, const struct slice *s, size_t n,
+                       const json_t *e)
+{
+    size_t i;
+    json_t *other;
+    bool start = strcmp(text_of(e, "ph"), "s") == 0;
+    int pairs = 0;
+    assert_non_null(slice_at(s, n, e));
+    if (!start)
+        assert_string_equal(text_of(e, "bp"), "e");
+    json_array_foreach(events, i, other)
+    {
+        pairs += strcmp(text_of(other, "ph"), start ? "f" : "s") == 0 &&
+                 int_of(other, "id") == int_of(e, "id");
+    }
+    assert_int_equal(pairs, 1);
+}
+
+static int check_flows(const json_t *events, const struct slice *s, size_t n)
+{
+    size_t i;
+    json_t *e;
+    int flows = 0;
+    json_array_foreach(events, i, e)
+    {
+        if (!strchr("sf", *text_of(e, "ph")))
+            continue;
+        check_flow(events, s, n, e);
+        flows++;
+    }
+    return flows;
+}
+
+/* What the format's description asks of each kind of event. */
+static void trace_is_what_viewers_read(void **state)
+{
+    enum { MOST = 400 };
+    const char *db = sample_path("runs.db");
+    struct slice slices[MOST];
+    size_t n = 0;
+    size_t i;
+    int flows;
+    int names = 0;
+    json_t *e;
+    json_error_t error;
+    (void)state;
+    record_gpu_run(db);
+    /* steps of this sample lie where their kernels are */
+    sample_sql(db, "UPDATE step SET start_ns = exec * 10000, end_ns = exec * "
+                   "10000 + 5000");
+    char *text = export_as(db, "trace", "x.json");
+    no_control_byte(text);
+    json_t *root = json_loads(text, 0, &error);
+    if (!root)
+        fail_msg("line %d: %s", error.line, error.text);
+    assert_string_equal(text_of(root, "displayTimeUnit"), "ns");
+    assert_string_equal(text_of(json_object_get(root, "otherData"), "lesson"),
+                        "mlp-digits");
+    const json_t *events = json_object_get(root, "traceEvents");
+    assert_true(json_is_array(events));
+    json_array_foreach(events, i, e)
+    {
+        const char *ph = text_of(e, "ph");
+        assert_true(strlen(ph) == 1 && strchr("XMsf", *ph));
+        if (*ph == 'X') {
+            assert_true(n < MOST);
+            check_slice(e, &slices[n++]);
+        }
+        names +=
+            *ph == 'M' &&
+            json_is_string(json_object_get(json_object_get(e, "args"), "name"));
+    }
+    check_lanes(slices, n);
+    flows = check_flows(events, slices, n);
+    /* steps, kernels, copies and calls; iterations, phases and nodes */
+    assert_int_equal(n, 12 + 25 + 12 + 12 + 3 + 12 + 12);
+    assert_int_equal(flows, 2 * 24);
+    assert_true(names >= 5 + 4);
+    json_decref(root);
+    test_free(text);
+}
+
+/* ---- HTML ---- */
+
+static void check_tags(const char *html)
+{
+    static const char *const alone[] = {"!DOCTYPE", "meta", "line", "rect",
+                                        "path"};
+    char open[64][16];
+    int depth = 0;
+    for (const char *p = strchr(html, '<'); p; p = strchr(p + 1, '<')) {
+        char name[16];
+        bool end = p[1] == '/';
+        size_t n = strcspn(p + 1 + end, " >/\n");
+        snprintf(name, sizeof(name), "%.*s", (int)n, p + 1 + end);
+        bool single = false;
+        for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+            single |= strcmp(name, alone[i]) == 0;
+        if (single)
+            continue;
+        if (!end) {
+            assert_true(depth < 64);
+            memcpy(open[depth++], name, sizeof(name));
+        } else {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void html_stands_alone(void **state)
+{
+    static const char *const never[] = {"<script", "http:", "https:",
+                                        "src=",    "url(",  "href",
+                                        "@import", "onload"};
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    char *html = export_as(db, "html", "x.html");
+    no_control_byte(html);
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+        if (strstr(html, never[i]))
+            fail_msg("the page has %s", never[i]);
+    assert_non_null(strstr(html, "a&quot;,b&lt;script&gt;&amp;&#39;"));
+    check_tags(html);
+    int pictures = 0;
+    for (const char *p = html; (p = strstr(p, "<svg ")); p++)
+        pictures++;
+    assert_int_equal(pictures, 4); /* loss, phases, steps, roofline */
+    assert_non_null(strstr(html, "TFLOP/s fp32 (NVIDIA H200"));
+    assert_non_null(strstr(html, "fc1.matmul"));
+    assert_non_null(strstr(html, "void matmul&lt;float&gt;(float*)"));
+    assert_null(strstr(html, "nan"));
+    assert_null(strstr(html, "inf"));
+    test_free(html);
+    /* a run without anything is a page too */
+    sample_sql(db, "DELETE FROM step; DELETE FROM loss; DELETE FROM op_kernel;"
+                   "DELETE FROM time_sum; UPDATE run SET summed = NULL, device "
+                   "= 'Card of tomorrow'");
+    html = export_as(db, "html", "y.html");
+    check_tags(html);
+    assert_non_null(strstr(html, "No loss was recorded"));
+    assert_non_null(strstr(html, "peaks of this device are not known"));
+    test_free(html);
+}
+
+/* A loss that stays, is one point, or is no number makes no broken picture. */
+static void odd_losses_are_drawn(void **state)
+{
+    static const char *const losses[] = {
+        "UPDATE loss SET loss = 1.5", "DELETE FROM loss WHERE iteration > 0",
+        "UPDATE loss SET loss = NULL", "DELETE FROM loss"};
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+        sample_sql(db, losses[i]);
+        assert_int_equal(profile(db, "export 1 --format html --output - @"), 0);
+        check_tags(output);
+        assert_null(strstr(output, "nan"));
+        assert_null(strstr(output, "inf"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
+        cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
+        cmocka_unit_test_teardown(odd_losses_are_drawn, export_cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+#include "import_sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+int import_cleanup(void **state)
+{
+    (void)state;
+    lab_mem_fail_from(0);
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+void see_import(void *user, const struct lab_imported *r)
+{
+    struct seen *s = user;
+    s->imported += !r->skipped;
+    s->skipped += r->skipped;
+    s->as = r->as;
+    s->steps += r->steps;
+    s->kernels += r->kernels;
+    snprintf(s->uuid, sizeof(s->uuid), "%s", r->uuid ? r->uuid : "");
+    snprintf(s->reason, sizeof(s->reason), "%s", r->reason ? r->reason : "");
+    snprintf(s->user, sizeof(s->user), "%s", r->user ? r->user : "");
+}
+
+enum lab_status import(const char *db_path, const char *file,
+                       const struct lab_import_options *options,
+                       struct seen *seen)
+{
+    static const struct lab_import_options none = {NULL, false};
+    struct lab_database *db;
+    struct seen ignored;
+    seen = seen ? seen : &ignored;
+    *seen = (struct seen){0};
+    assert_int_equal(lab_database_open(&db, db_path, NULL), LAB_OK);
+    enum lab_status st =
+        lab_import_file(db, file, options ? options : &none, see_import, seen);
+    lab_database_close(db);
+    return st;
+}
+
+int64_t size_of(const char *path)
+{
+    static const char *const tables[] = {"run",
+                                         "step",
+                                         "op_kernel",
+                                         "op_memory",
+                                         "metric_value",
+                                         "loss",
+                                         "StringIds",
+                                         "time_sum",
+                                         "CUPTI_ACTIVITY_KIND_KERNEL",
+                                         "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                         "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                         "NVTX_EVENTS",
+                                         "META_DATA_CAPTURE"};
+    int64_t all = 0;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        char sql[128];
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM \"%s\"", tables[i]);
+        all = all * 31 + sample_int(path, sql);
+    }
+    return all;
+}

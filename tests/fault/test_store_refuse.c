@@ -1,0 +1,256 @@
+/* Files of other people: what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "import_sample.h"
+#include "store/query.h"
+#include "store_priv.h"
+#include "store_samples.h"
+
+/* ---- what is refused ---- */
+
+/* `change` makes a good file bad; the message must have `word`. */
+static const struct {
+    const char *change;
+    const char *word;
+} refused[] = {
+    {"PRAGMA user_version = 99", "newer program"},
+    {"PRAGMA application_id = 7", "neither a database"},
+    {"DROP TABLE run", "table of runs"},
+    {"ALTER TABLE run DROP COLUMN lesson", "table of runs"},
+    {"DROP TABLE step; CREATE VIEW step AS SELECT 1 AS runId", "a view"},
+    {"DROP TABLE loss; CREATE VIRTUAL TABLE loss USING fts5(runId)", "virtual"},
+    {"ALTER TABLE loss RENAME TO l; CREATE TABLE loss (runId INTEGER, "
+     "iteration INTEGER, loss REAL AS (iteration * 2), accuracy REAL, "
+     "moment_ns INTEGER); DROP TABLE l",
+     "computed"},
+    {"UPDATE StringIds SET value = x'00FF' WHERE id = 1", "StringIds.value"},
+    {"UPDATE StringIds SET value = hex(zeroblob(40000)) WHERE id = 1",
+     "StringIds.value"},
+    {"UPDATE step SET stepIndex = 'zero' WHERE exec = 2", "step.stepIndex"},
+    {"UPDATE step SET phase = 4 WHERE exec = 1", "step.phase"},
+    {"INSERT INTO ceiling (backend, device, name, best_per_s) VALUES ('cuda', "
+     "'x', 'copy', 'fast')",
+     "ceiling.best_per_s"},
+    {"DROP TABLE ceiling; CREATE VIEW ceiling AS SELECT 1 AS backend",
+     "a view"},
+    {"UPDATE step SET start_ns = -9223372036854775807 WHERE exec = 1",
+     "step.start_ns"},
+    {"UPDATE step SET kernelRowFirst = 0 WHERE exec = 1",
+     "step.kernelRowFirst"},
+    {"UPDATE step SET flop = 'many' WHERE exec = 1", "step.flop"},
+    {"UPDATE op_kernel SET kernelRow = 9223372036854775807 WHERE kernelRow = "
+     "2",
+     "op_kernel.kernelRow"},
+    {"UPDATE op_kernel SET kernelRow = -1 WHERE kernelRow = 2",
+     "op_kernel.kernelRow"},
+    {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 1e300 WHERE kernelRow = 1",
+     "CUPTI_ACTIVITY_KIND_KERNEL.end"},
+    {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'x' WHERE kernelRow = 1",
+     "KERNEL.gridX"},
+    {"UPDATE run SET lesson = x'0102'", "run 1"},
+    {"UPDATE run SET seed = 'seven'", "run 1"},
+    {"UPDATE run SET loss_last = 'low'", "run 1"},
+    {"UPDATE run SET id = -3", "run -3"},
+    {"UPDATE run SET uuid = '../../etc'", "run 1"},
+    {"UPDATE run SET uuid = hex(zeroblob(60))", "run 1"},
+    {"PRAGMA ignore_check_constraints = 1; UPDATE run SET status = 'odd'",
+     "run"},
+    {"ALTER TABLE step RENAME TO s; CREATE TABLE step AS SELECT * FROM s; "
+     "INSERT INTO step SELECT * FROM s; DROP TABLE s",
+     "UNIQUE"}, /* every step twice */
+    {"ALTER TABLE op_memory DROP COLUMN runId", "runId"},
+};
+
+static char *read_all(const char *path, long *size)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = ftell(f);
+    rewind(f);
+    char *bytes = test_malloc((size_t)*size);
+    assert_int_equal(fread(bytes, 1, (size_t)*size, f), *size);
+    fclose(f);
+    return bytes;
+}
+
+static void write_all(const char *path, const char *bytes, long size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, (size_t)size, f), size);
+    fclose(f);
+}
+
+static void bad_files_change_nothing(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *bad = sample_path("bad.db");
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 2, NULL), LAB_OK);
+    int64_t before = size_of(here);
+    long size;
+    assert_int_equal(sample_run(bad, 1, 2, NULL), LAB_OK);
+    sample_sql(bad, "PRAGMA journal_mode = DELETE");
+    char *good = read_all(bad, &size);
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        char change[2048];
+        write_all(bad, good, size);
+        snprintf(change, sizeof(change), "PRAGMA synchronous = OFF; %s",
+                 refused[i].change);
+        sample_sql(bad, change);
+        enum lab_status st = import(here, bad, NULL, NULL);
+        if (st != LAB_E_DB || !strstr(lab_error(), refused[i].word) ||
+            !strstr(lab_error(), "bad.db"))
+            fail_msg("%s: %d, %s", refused[i].change, (int)st, lab_error());
+        assert_int_equal(size_of(here), before);
+    }
+    /* after all that a good file still comes in */
+    write_all(bad, good, size);
+    assert_int_equal(import(here, bad, NULL, NULL), LAB_OK);
+    test_free(good);
+}
+
+/* A schema that wants to do something does not get to. */
+static void schemas_of_others_do_nothing(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *bad = sample_path("bad.db");
+    struct seen s;
+    (void)state;
+    assert_int_equal(sample_run(bad, 1, 2, NULL), LAB_OK);
+    sample_sql(bad,
+               "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM step; "
+               "END; CREATE VIEW peek AS SELECT load_extension('/tmp/x');"
+               "CREATE INDEX ix ON step (abs(exec));"
+               "CREATE TABLE more (x DEFAULT (hex(randomblob(9))))");
+    assert_int_equal(import(here, bad, NULL, &s), LAB_OK);
+    assert_int_equal(s.steps, 2);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM sqlite_master "
+                                      "WHERE name IN ('t', 'peek', 'ix', "
+                                      "'more')"),
+                     0);
+}
+
+static void what_is_no_database_is_refused(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *file = sample_path("file");
+    struct lab_database *db;
+    (void)state;
+    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    lab_database_close(db);
+    assert_int_equal(import(here, "/nowhere/at/all", NULL, NULL),
+                     LAB_E_NOTFOUND);
+    assert_int_equal(import(here, sample_dir(), NULL, NULL), LAB_E_DB);
+    assert_int_equal(mkfifo(file, 0600), 0); /* must not be waited for */
+    assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
+    unlink(file);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    assert_int_equal(fflush(f), 0);
+    assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
+    fputs("SQLite format 3, or so it says", f);
+    fclose(f);
+    assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
+    unlink(file);
+    sample_sql(file, "CREATE TABLE mail (subject TEXT)");
+    assert_int_equal(import(here, file, NULL, NULL), LAB_E_DB);
+    assert_non_null(strstr(lab_error(), "neither"));
+}
+
+/* A good file with some bytes changed, or cut: it comes in or it is refused,
+ * and the database is whole and as long as before in the second case. */
+static void damaged_files_do_no_harm(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *bad = sample_path("bad.db");
+    uint64_t seed = 5;
+    long size;
+    int good = 0;
+    (void)state;
+    assert_int_equal(sample_run(bad, 4, 6, NULL), LAB_OK);
+    sample_sql(bad, "PRAGMA journal_mode = DELETE");
+    char *whole = read_all(bad, &size);
+    char *copy = test_malloc((size_t)size);
+    struct lab_database *db;
+    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    const struct lab_import_options dry = {NULL, true};
+    for (int round = 0; round < 120; round++) {
+        long length = size;
+        memcpy(copy, whole, (size_t)size);
+        for (int k = 0; k < 1 + round % 8; k++) {
+            seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+            long at = (long)((seed >> 20) % (uint64_t)size);
+            if (round % 3 == 0)
+                at %= 4096; /* the head and the schema */
+            copy[at] = (char)(seed >> 56);
+        }
+        if (round % 5 == 4)
+            length = (long)((seed >> 24) % (uint64_t)size);
+        write_all(bad, copy, length);
+        struct seen s = {0};
+        enum lab_status st = lab_import_file(db, bad, &dry, see_import, &s);
+        if (st != LAB_OK && st != LAB_E_DB)
+            fail_msg("round %d: %d, %s", round, (int)st, lab_error());
+        good += st == LAB_OK;
+    }
+    assert_true(good < 120);
+    assert_int_equal(lab_database_check(db), LAB_OK);
+    lab_database_close(db);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);
+    write_all(bad, whole, size);
+    assert_int_equal(import(here, bad, NULL, NULL), LAB_OK);
+    test_free(copy);
+    test_free(whole);
+}
+
+static void memory_may_fail_anywhere(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    const struct lab_import_options none = {NULL, false};
+    struct lab_database *db;
+    struct seen s = {0};
+    (void)state;
+    assert_int_equal(sample_run(theirs, 1, 2, NULL), LAB_OK);
+    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    enum lab_status st = LAB_E_NOMEM;
+    int64_t n = 0;
+    while (st == LAB_E_NOMEM && n < 100000) {
+        n += n < 60 ? 1 : 9;
+        lab_mem_fail_from(n);
+        st = lab_import_file(db, theirs, &none, see_import, &s);
+        lab_mem_fail_from(0);
+        if (st == LAB_E_NOMEM)
+            assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 0);
+    }
+    assert_int_equal(st, LAB_OK);
+    assert_true(n > 100);
+    lab_database_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(bad_files_change_nothing, import_cleanup),
+        cmocka_unit_test_teardown(schemas_of_others_do_nothing, import_cleanup),
+        cmocka_unit_test_teardown(what_is_no_database_is_refused,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(damaged_files_do_no_harm, import_cleanup),
+        cmocka_unit_test_teardown(memory_may_fail_anywhere, import_cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* Where the parts of a roofline's picture stand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "roofline_fixture.h"
+#include "ui/roof_plot.h"
+
+enum { MOST = 128 };
+
+static int64_t all[MOST];
+
+static struct lab_roof_list list_of(const struct lab_ui_roofline *line)
+{
+    assert_true(line->point_count <= MOST);
+    for (int64_t i = 0; i < line->point_count; i++)
+        all[i] = i;
+    return (struct lab_roof_list){line, all, line->point_count};
+}
+
+static void parts_never_overlap(void **state)
+{
+    (void)state;
+    for (int h = 0; h < 80; h++) {
+        for (int w = 0; w < 260; w += 3) {
+            struct lab_rect body = {2, 1, h, w};
+            struct lab_roof_layout l = lab_roof_layout(body);
+            assert_true(lab_rect_inside(l.picture, body));
+            assert_true(lab_rect_inside(l.list, body));
+            assert_true(lab_rect_inside(l.words, body));
+            assert_false(lab_rect_overlap(l.picture, l.list));
+            assert_false(lab_rect_overlap(l.picture, l.words));
+            assert_false(lab_rect_overlap(l.list, l.words));
+            if (h >= 21 && w >= 80)
+                assert_true(l.picture.h >= 9 && l.list.h >= 5 &&
+                            l.words.h >= 5);
+        }
+    }
+}
+
+static void labels_are_unique(void **state)
+{
+    bool seen[256] = {false};
+    (void)state;
+    for (int64_t i = 0; i < 61; i++) {
+        unsigned char c = (unsigned char)lab_roof_label(i);
+        assert_false(seen[c]);
+        seen[c] = true;
+    }
+    assert_int_equal(lab_roof_label(0), '1');
+    assert_int_equal(lab_roof_label(9), 'a');
+    assert_int_equal(lab_roof_label(61), '*');
+    assert_int_equal(lab_roof_label(-1), '*');
+    assert_false(seen['*']);
+}
+
+static void everything_is_in_sight(void **state)
+{
+    struct lab_ui_roofline line;
+    struct lab_roof_axes a;
+    int y;
+    int x;
+    int shown = 0;
+    (void)state;
+    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    struct lab_roof_list list = list_of(&line);
+    assert_true(lab_roof_axes_fit(&a, &list, (struct lab_rect){3, 6, 9, 70}));
+    assert_true(a.x0 == floor(a.x0) && a.y1 == ceil(a.y1));
+    for (int64_t i = 0; i < list.count; i++) {
+        const struct lab_ui_roof_point *p = &line.points[i];
+        if (!lab_roof_has_place(p))
+            continue;
+        shown++;
+        assert_true(lab_roof_cell(&a, p->intensity, p->flop_s, &y, &x));
+        assert_true(lab_rect_has(a.plot, y, x));
+    }
+    assert_int_equal(shown, 4);
+    /* the ridges of all roofs, with the memory's */
+    for (int i = 1; i < line.roof_count; i++)
+        assert_true(lab_roof_cell(&a, line.roofs[i].per_s / line.roofs[0].per_s,
+                                  line.roofs[i].per_s, &y, &x));
+    /* further right and higher is right and up */
+    int y2;
+    int x2;
+    assert_true(lab_roof_cell(&a, 1, 1e10, &y, &x));
+    assert_true(lab_roof_cell(&a, 100, 1e13, &y2, &x2));
+    assert_true(y2 < y && x2 > x);
+    assert_false(lab_roof_cell(&a, NAN, 1e10, &y, &x));
+    assert_false(lab_roof_cell(&a, 1, 0, &y, &x));
+    assert_false(lab_roof_cell(&a, 1e300, 1e300, &y, &x));
+}
+
+static void nothing_has_no_axes(void **state)
+{
+    struct lab_ui_roofline line;
+    struct lab_roof_axes a;
+    (void)state;
+    assert_int_equal(fixture_roofline(NULL, 9, &line), LAB_OK);
+    line.point_count = 0;
+    struct lab_roof_list list = list_of(&line);
+    assert_false(lab_roof_axes_fit(&a, &list, (struct lab_rect){0, 0, 9, 70}));
+    /* the memory's roof alone is enough */
+    assert_int_equal(fixture_roofline(NULL, 11, &line), LAB_OK);
+    line.roof_count = 1;
+    line.point_count = 0;
+    list = list_of(&line);
+    assert_true(lab_roof_axes_fit(&a, &list, (struct lab_rect){0, 0, 9, 70}));
+}
+
+/* Rows that hold the text, of the drawing at this size. */
+static int rows_with(const struct lab_ui_roofline *line, bool ascii, int h,
+                     int w, int64_t chosen, const char *text)
+{
+    struct lab_canvas c;
+    int rows = 0;
+    assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
+    struct lab_roof_list list = list_of(line);
+    lab_roof_plot_draw(&c, (struct lab_rect){0, 0, h, w}, &list, chosen);
+    char *dump = lab_canvas_dump(&c);
+    for (const char *p = dump; p && *p;) {
+        size_t n = strcspn(p, "\n");
+        char row[4096];
+        snprintf(row, sizeof(row), "%.*s", (int)n, p);
+        rows += strstr(row, text) != NULL;
+        p += n + (p[n] == '\n');
+    }
+    lab_free(dump);
+    lab_canvas_release(&c);
+    return rows;
+}
+
+static void the_chosen_one_is_marked_without_colour(void **state)
+{
+    struct lab_ui_roofline line;
+    (void)state;
+    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    for (int ascii = 0; ascii < 2; ascii++) {
+        assert_int_equal(rows_with(&line, ascii, 20, 90, 2, ">3<"), 1);
+        assert_int_equal(rows_with(&line, ascii, 20, 90, 0, ">1<"), 1);
+        assert_int_equal(rows_with(&line, ascii, 20, 90, -1, "<"), 0);
+        assert_int_equal(rows_with(&line, ascii, 20, 90, 4, ">5<"), 0);
+        assert_int_equal(rows_with(&line, ascii, 20, 90, 2, "copy 4.26 TB/s"),
+                         1);
+        assert_int_equal(rows_with(&line, ascii, 20, 90, 2, "tf32 382"), 1);
+        assert_int_equal(rows_with(&line, ascii, 20, 90, 2, "FLOP/byte"), 1);
+    }
+}
+
+/* No point is so near a name that it reads as a part of it. */
+static void names_and_points_keep_apart(void **state)
+{
+    struct lab_ui_roofline line;
+    struct lab_ui_roof_point p;
+    (void)state;
+    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    p = line.points[3];
+    line.points = &p;
+    line.point_count = 1;
+    line.roof_count = 2; /* copy and fp32 */
+    for (double i = 0.5; i < 1e3; i *= 1.3) {
+        p.intensity = i;
+        p.flop_s = 51e12;
+        assert_int_equal(rows_with(&line, false, 12, 80, -1, "51.2 TFLOP/s"),
+                         1);
+    }
+}
+
+static void every_size_and_any_number_is_drawn(void **state)
+{
+    static const double odd[] = {NAN, INFINITY, -1, 0, 1e-300, 1e300, 5};
+    struct lab_ui_roofline line;
+    struct lab_ui_roof_point p[7];
+    struct lab_ui_roof roof[2] = {{"copy", true, 1e300, "x", "y"},
+                                  {"fp32", false, 1e-300, "x", "y"}};
+    (void)state;
+    assert_int_equal(fixture_roofline(NULL, 12, &line), LAB_OK);
+    for (int h = 0; h < 40; h += 3)
+        for (int w = 0; w < 200; w += 11)
+            rows_with(&line, h % 2 == 0, h, w, w % 7 - 1, "x");
+    for (int i = 0; i < 7; i++) {
+        p[i] = line.points[0];
+        p[i].intensity = odd[i];
+        p[i].flop_s = odd[6 - i];
+        p[i].roof_flop_s = p[i].counted_intensity = odd[(i + 3) % 7];
+    }
+    line.points = p;
+    line.point_count = 7;
+    line.roofs = roof;
+    for (int roofs = 0; roofs <= 2; roofs++) {
+        line.roof_count = roofs;
+        for (int64_t chosen = -1; chosen < 7; chosen++)
+            rows_with(&line, false, 12, 60, chosen, "x");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_never_overlap),
+        cmocka_unit_test(labels_are_unique),
+        cmocka_unit_test(everything_is_in_sight),
+        cmocka_unit_test(nothing_has_no_axes),
+        cmocka_unit_test(the_chosen_one_is_marked_without_colour),
+        cmocka_unit_test(names_and_points_keep_apart),
+        cmocka_unit_test(every_size_and_any_number_is_drawn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,452 @@
+/* The timeline on screens, with databases that the writer made: keys and
+ * golden text. LAB_GOLDEN_UPDATE=1 writes the golden files anew. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store_samples.h"
+#include "timeline_samples.h"
+#include "trace/intern.h"
+#include "ui/ui.h"
+#include "ui/view_timeline.h"
+#include "ui/views.h"
+
+#define GOLDEN LAB_SOURCE_DIR "/tests/ui/golden/"
+#define OUT LAB_BINARY_DIR "/tests/ui/timeline"
+
+/* ---- a model on a database ---- */
+
+struct source {
+    const char *path;
+    int32_t most;
+    struct lab_iteration_row passes[64];
+    int64_t count;
+    struct lab_timeline *t;
+    int loads;
+};
+
+static bool take_pass(void *user, const struct lab_iteration_row *row)
+{
+    struct source *s = user;
+    s->passes[s->count++] = *row;
+    return s->count < 64;
+}
+
+static struct lab_database *open_db(const struct source *s)
+{
+    const struct lab_database_options o = {.read_only = true};
+    struct lab_database *db = NULL;
+    return lab_database_open(&db, s->path, &o) ? NULL : db;
+}
+
+static enum lab_status load_passes(void *user, int64_t run,
+                                   const struct lab_iteration_row **rows,
+                                   int64_t *count)
+{
+    struct source *s = user;
+    struct lab_database *db = open_db(s);
+    if (!db)
+        return lab_fail(LAB_E_NOMEM, "no database");
+    s->count = 0;
+    enum lab_status st = lab_query_iterations(db, run, take_pass, s);
+    lab_database_close(db);
+    *rows = s->passes;
+    *count = s->count;
+    return st;
+}
+
+static enum lab_status load_timeline(void *user, int64_t run,
+                                     const struct lab_iteration_row *of,
+                                     const struct lab_timeline_filter *filter,
+                                     const struct lab_timeline **out)
+{
+    struct source *s = user;
+    struct lab_timeline_filter f =
+        filter ? *filter
+               : (struct lab_timeline_filter){.from_ns = LAB_UNKNOWN,
+                                              .to_ns = LAB_UNKNOWN};
+    struct lab_timeline *t = NULL;
+    struct lab_database *db = open_db(s);
+    if (!db)
+        return lab_fail(LAB_E_NOMEM, "no database");
+    f.most = s->most;
+    s->loads++;
+    enum lab_status st = lab_timeline_load(&t, db, run, of, &f);
+    lab_database_close(db);
+    if (st)
+        return st;
+    lab_timeline_free(s->t);
+    *out = s->t = t;
+    return LAB_OK;
+}
+
+static enum lab_status load_runs(void *user, const struct lab_ui_run_row **rows,
+                                 int64_t *count)
+{
+    static const struct lab_ui_run_row row = {.run = 1,
+                                              .lesson = "mlp-digits",
+                                              .backend = "cuda",
+                                              .device = "NVIDIA H200",
+                                              .precision = "fp32",
+                                              .started = "2025-06-01 14:03",
+                                              .status = "done"};
+    (void)user;
+    *rows = &row;
+    *count = 1;
+    return LAB_OK;
+}
+
+static enum lab_status load_steps(void *user, int64_t run,
+                                  const struct lab_ui_step_row **rows,
+                                  int64_t *count)
+{
+    static const struct lab_ui_step_row steps[] = {
+        {.name = "fc1.matmul", .phase = "forward", .kernels = 2},
+        {.name = "sgd", .phase = "update", .kernels = 4}};
+    (void)user;
+    (void)run;
+    *rows = steps;
+    *count = 2;
+    return LAB_OK;
+}
+
+static enum lab_status load_kernels(void *user, int64_t run,
+                                    const struct lab_ui_step_row *step,
+                                    const struct lab_ui_kernel_row **rows,
+                                    int64_t *count)
+{
+    (void)user;
+    (void)run;
+    (void)step;
+    *rows = NULL;
+    *count = 0;
+    return LAB_OK;
+}
+
+static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
+{
+    (void)user;
+    (void)run;
+    lab_doc_para(out, 0, 0, false);
+    return LAB_OK;
+}
+
+/* ---- playing ---- */
+
+static struct source source;
+static bool runs_first;
+
+static int cleanup(void **state)
+{
+    (void)state;
+    lab_mem_fail_from(0);
+    lab_timeline_free(source.t);
+    source = (struct source){0};
+    runs_first = false;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+static enum lab_status play(const char *script, bool ascii)
+{
+    const struct lab_runs_model model = {.user = &source,
+                                         .load_runs = load_runs,
+                                         .load_steps = load_steps,
+                                         .load_kernels = load_kernels,
+                                         .write_facts = write_facts,
+                                         .load_passes = load_passes,
+                                         .load_timeline = load_timeline};
+    const struct lab_timeline_args args = {
+        .model = &model, .run = 1, .step = "relu", .phase = "forward"};
+    const char *path = OUT "/play.keys";
+    struct lab_ui *ui;
+    mkdir(LAB_BINARY_DIR "/tests", 0777);
+    mkdir(LAB_BINARY_DIR "/tests/ui", 0777);
+    mkdir(OUT, 0777);
+    assert_int_equal(chdir(OUT), 0);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(script, f);
+    fclose(f);
+    struct lab_ui_options options = {.script = path, .badge = "NVIDIA H200"};
+    options.terminal.ascii = ascii;
+    enum lab_status st = lab_ui_new(&ui, &options);
+    if (st)
+        return st;
+    if (runs_first)
+        st = lab_ui_push(ui, &lab_view_runs, &model);
+    else
+        st = lab_ui_push(ui, &lab_view_timeline, &args);
+    if (!st)
+        st = lab_ui_run(ui);
+    lab_ui_free(ui);
+    return st;
+}
+
+static void plays(const char *script)
+{
+    if (play(script, false))
+        fail_msg("%s", lab_error());
+}
+
+static void read_file(const char *path, char *out, size_t cap)
+{
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(out, 1, cap - 1, f) : 0;
+    out[n] = '\0';
+    if (f)
+        fclose(f);
+}
+
+static void same_as_golden(const char *name)
+{
+    static char want[1 << 17];
+    static char have[1 << 17];
+    char made[512];
+    char golden[512];
+    snprintf(made, sizeof(made), OUT "/%s", name);
+    snprintf(golden, sizeof(golden), GOLDEN "%s", name);
+    read_file(made, have, sizeof(have));
+    if (getenv("LAB_GOLDEN_UPDATE")) {
+        FILE *f = fopen(golden, "w");
+        assert_non_null(f);
+        fputs(have, f);
+        fclose(f);
+    }
+    read_file(golden, want, sizeof(want));
+    if (strcmp(want, have) != 0 || !have[0])
+        fail_msg("%s differs; the screen now:\n%s", name, have);
+}
+
+static void make(enum lab_status (*sample)(const char *, int64_t *))
+{
+    int64_t run;
+    source.path = sample_path("runs.db");
+    assert_int_equal(sample(source.path, &run), LAB_OK);
+}
+
+/* ---- screens ---- */
+
+static void whole_screens(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    plays("resize 80 24\n"
+          "expect Timeline of run 1, iteration 1 (2 of 3)\n"
+          "expect busy 31.8 %, 7 kernels (3 graph nodes, 1 untimed) by 5\n"
+          "expect 6 gaps on the GPU, 173 us; longest 151 us: relu to mem\n"
+          "expect launch latency 20.0 us, at most 50.0 us\n"
+          "screen timeline_80x24.txt\n"
+          "key Up\nscreen timeline_up_80x24.txt\n"
+          "resize 200 60\nscreen timeline_200x60.txt\n"
+          "resize 60 16\nscreen timeline_60x16.txt\n");
+    same_as_golden("timeline_80x24.txt");
+    same_as_golden("timeline_up_80x24.txt");
+    same_as_golden("timeline_200x60.txt");
+    same_as_golden("timeline_60x16.txt");
+}
+
+static void ascii_screens(void **state)
+{
+    static char have[1 << 16];
+    (void)state;
+    make(sample_timeline_run);
+    if (play("resize 80 24\nscreen ascii_timeline_80x24.txt\n", true))
+        fail_msg("%s", lab_error());
+    same_as_golden("ascii_timeline_80x24.txt");
+    read_file(OUT "/ascii_timeline_80x24.txt", have, sizeof(have));
+    for (const char *p = have; *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+}
+
+static void a_step_shows_its_kernels_and_back(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    plays("resize 80 24\n"
+          "expect step relu\n"
+          "key n\nexpect step sgd\nexpect it launched 4 kernels of 88.0 us\n"
+          "key Enter\nexpect What sgd launched (5)\n"
+          "expect set memset\n"
+          "key n\nexpect kernel sgd_weights (graph node)\n"
+          "expect node 101 of a CUDA graph\n"
+          "screen timeline_step_80x24.txt\n"
+          "key End\nexpect kernel lost\nexpect lasts n/a, begins at n/a\n"
+          "expect launch latency n/a\n"
+          "key Enter\nexpect step sgd\nabsent What sgd launched\n"
+          "key Enter\nexpect What sgd\nkey Esc\nabsent What sgd launched\n"
+          "expect iteration 1 (2 of 3)\n");
+    same_as_golden("timeline_step_80x24.txt");
+}
+
+static void keys_choose_and_follow(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    plays("resize 100 30\n"
+          "text /sgd_b\nkey Enter\nexpect kernel sgd_bias\n"
+          "expect launch latency 23.0 us from cudaGraphLaunch\n"
+          "key c\nexpect call cudaGraphLaunch\n"
+          "expect belongs to step sgd, update\n"
+          "expect launched a CUDA graph: 3 nodes\n"
+          "key c\nexpect node 101\n"
+          "key Enter\nexpect step sgd\n"
+          "text /gemm\nkey Enter\nexpect kernel gemm_tiled\n"
+          "expect belongs to no step\n"
+          "key N\nexpect gap before it 16.0 us\nexpect 8.00 us from cudaLa\n"
+          "key n\nexpect kernel add_bias\nkey p\nkey p\nkey p\n"
+          "expect belongs to no step\n"
+          "key Home\nkey End\nexpect kernel lost\n"
+          "text /copy-of\nkey Enter\nexpect is not in this iteration\n"
+          "text /host-to\nkey Enter\nexpect copy Host-to-Device\n"
+          "expect 4.00 KiB, 410 MB/s\n"
+          "key Tab\nexpect set memset\nkey Tab\nexpect step \n");
+}
+
+static void it_opens_from_runs_and_from_a_step(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    runs_first = true;
+    plays("resize 80 24\nexpect Runs (1)\n"
+          "key T\nexpect Timeline of run 1, iteration 1\n"
+          "expect step fc1.matmul\nkey q\nexpect Runs (1)\n"
+          "key Enter\nexpect Run 1\nkey Down\nkey T\n"
+          "expect Timeline of run 1, iteration 1\nexpect step sgd\n"
+          "key Esc\nexpect Run 1\n");
+}
+
+static void zoom_and_pan(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    plays("resize 80 24\n"
+          "text /add_bias\nkey Enter\nkey Z\n"
+          "expect [add_bias\nexpect |50 us\n"
+          "screen timeline_zoom_80x24.txt\n"
+          "key l\nkey l\nkey l\nkey l\nkey l\nabsent [add_bias\n"
+          "key z\nexpect [sgd===\nkey -\nexpect [sgd===\n"
+          "key +\nkey +\nkey +\nexpect add_bias\nkey h\nkey PgUp\nkey PgUp\n"
+          "key PgUp\nexpect |0\n");
+    same_as_golden("timeline_zoom_80x24.txt");
+}
+
+static void other_iterations(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    plays("resize 80 24\n"
+          "key ]\nexpect iteration 2 (3 of 3)\nexpect no kernels recorded\n"
+          "expect no moments were recorded\nexpect lasts n/a\n"
+          "screen timeline_dateless_80x24.txt\n"
+          "key ]\nexpect no iteration was recorded after\n"
+          "key +\nkey l\nkey n\nkey Tab\nkey Enter\n"
+          "expect no kernel or copy of this step\n"
+          "key [\nkey [\nexpect iteration 0 (1 of 3)\n"
+          "key [\nexpect no iteration was recorded before\n");
+    same_as_golden("timeline_dateless_80x24.txt");
+}
+
+static void cpu_and_empty_runs(void **state)
+{
+    (void)state;
+    make(sample_timeline_cpu);
+    plays("resize 80 24\nexpect 3 steps, no kernels recorded\n"
+          "screen timeline_cpu_80x24.txt\nkey Enter\n"
+          "expect no kernel or copy of this step was recorded\n");
+    same_as_golden("timeline_cpu_80x24.txt");
+    sample_dir_remove();
+    make(sample_timeline_foreign);
+    plays("resize 80 24\nexpect Timeline of run 1\nabsent iteration 1 (\n"
+          "text /relu\nkey Enter\nkey Z\nexpect relu\nkey Enter\n"
+          "expect it belongs to no step\n");
+    sample_dir_remove();
+    make(sample_timeline_empty);
+    assert_int_equal(play("resize 80 24\n", false), LAB_E_STATE);
+    assert_non_null(strstr(lab_error(), "no recorded steps"));
+}
+
+/* With room for two spans of a kind: zooming in shows the others. */
+static void what_is_left_out_comes_when_it_is_looked_at(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    source.most = 3;
+    plays("resize 80 24\n"
+          "expect short spans are left out\nabsent [add_bias\n");
+    assert_int_equal(source.loads, 1);
+    plays("resize 80 24\nabsent add_bias\n"
+          "key Z\nexpect GPU busy 31.8 %\nexpect [add_bias\n"
+          "key z\nabsent add_bias\nexpect short spans are left out\n"
+          "key Enter\nexpect What relu launched (1)\n"
+          "expect kernel relu\nkey Esc\nexpect step relu\n");
+    assert_true(source.loads >= 3);
+}
+
+static void survives_any_size(void **state)
+{
+    static char script[1 << 16];
+    size_t n = 0;
+    (void)state;
+    make(sample_timeline_run);
+    n += (size_t)snprintf(script, sizeof(script),
+                          "resize 80 24\nkey n\nkey Enter\n");
+    for (int h = 0; h <= 80; h += 5)
+        for (int w = 0; w <= 250; w += h < 30 ? 13 : 50)
+            n += (size_t)snprintf(script + n, sizeof(script) - n,
+                                  "resize %d %d\nkey %s\n", w, h,
+                                  w % 2 ? "+" : "-");
+    snprintf(script + n, sizeof(script) - n, "resize 80 24\nexpect sgd\n");
+    plays(script);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+    const char *script = "resize 80 24\nkey n\nkey Enter\nkey n\nkey z\n"
+                         "key Z\nkey Esc\nkey ]\nkey [\nkey q\n";
+    int refused = 0;
+    (void)state;
+    make(sample_timeline_run);
+    source.most = 2;
+    lab_mem_fail_from(0);
+    assert_int_equal(play(script, false), LAB_OK);
+    int64_t all = lab_mem_count();
+    for (int64_t nth = 1; nth <= all; nth += nth < 60 ? 1 : 3) {
+        lab_mem_fail_from(nth);
+        enum lab_status st = play(script, false);
+        lab_mem_fail_from(0);
+        assert_true(st == LAB_OK || st == LAB_E_NOMEM);
+        refused += st == LAB_E_NOMEM;
+    }
+    assert_true(refused > 0);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, cleanup)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(whole_screens),
+        TEST(ascii_screens),
+        TEST(a_step_shows_its_kernels_and_back),
+        TEST(keys_choose_and_follow),
+        TEST(it_opens_from_runs_and_from_a_step),
+        TEST(zoom_and_pan),
+        TEST(other_iterations),
+        TEST(cpu_and_empty_runs),
+        TEST(what_is_left_out_comes_when_it_is_looked_at),
+        TEST(survives_any_size),
+        TEST(any_allocation_may_fail),
+    };
+    return cmocka_run_group_tests_name("timeline_view", tests, NULL, NULL);
+}

@@ -1,0 +1,7 @@
+/* ui_fixture_compare.h -- two runs side by side, for the screens' fixture. */
+#pragma once
+#include "ui/models.h"
+
+enum lab_status fixture_load_compare(void *user, const int64_t run[2],
+                                     const struct lab_ui_compare_row **rows,
+                                     int64_t *count, struct lab_doc *facts);

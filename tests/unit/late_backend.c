@@ -1,0 +1,278 @@
+#include "unit/late_backend.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "engine/plan.h"
+
+enum { MOST_CALLS = 512, MOST_JOBS = 64 };
+
+struct late_counts late_counts;
+int late_failures;
+
+struct kept_call {
+    const struct lab_variant *variant;
+    struct lab_call call;
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+};
+
+struct lab_graph {
+    struct kept_call calls[MOST_CALLS];
+    int n;
+    const float *loss;
+};
+
+/* An upload, or a launch. */
+struct job {
+    void *dst;
+    const void *src;
+    size_t bytes;
+    struct lab_graph *graph;
+    uint64_t iteration;
+};
+
+struct late {
+    struct lab_backend base;
+    struct lab_backend *cpu;
+    struct lab_graph *capturing;
+    struct job jobs[MOST_JOBS];
+    int first;
+    int end;
+    struct lab_graph_report done[LAB_GRAPH_AHEAD];
+    int64_t launched;
+    int64_t finished;
+    int64_t told;
+};
+
+static struct late *of(struct lab_backend *be)
+{
+    return (struct late *)be;
+}
+
+static void do_job(struct late *late)
+{
+    struct job j = late->jobs[late->first++ % MOST_JOBS];
+    if (!j.graph) {
+        memcpy(j.dst, j.src, j.bytes);
+        return;
+    }
+    for (int i = 0; i < j.graph->n; i++) {
+        struct kept_call *k = &j.graph->calls[i];
+        k->call.in = k->in;
+        k->call.out = k->out;
+        k->call.iteration = j.iteration;
+        assert_int_equal(k->variant->run(&k->call), LAB_OK);
+    }
+    late->done[late->finished % LAB_GRAPH_AHEAD] = (struct lab_graph_report){
+        .iteration = j.iteration,
+        .loss = *j.graph->loss,
+        .start_ns = 10 * late->finished,
+        .end_ns = 10 * late->finished + 9,
+    };
+    late->finished++;
+}
+
+static void flush(struct late *late)
+{
+    assert_null(late->capturing); /* nothing waits during a capture */
+    while (late->first < late->end)
+        do_job(late);
+}
+
+static struct job *add_job(struct late *late)
+{
+    assert_true(late->end - late->first < MOST_JOBS);
+    return &late->jobs[late->end++ % MOST_JOBS];
+}
+
+static void late_close(struct lab_backend *be)
+{
+    flush(of(be));
+    lab_backend_close(of(be)->cpu);
+    lab_free(be);
+}
+
+static enum lab_status late_alloc(struct lab_backend *be, size_t bytes,
+                                  void **out)
+{
+    return lab_backend_alloc(of(be)->cpu, bytes, out);
+}
+
+static void late_free(struct lab_backend *be, void *p)
+{
+    flush(of(be));
+    lab_backend_free(of(be)->cpu, p);
+}
+
+static enum lab_status late_move(struct lab_backend *be, void *dst,
+                                 const void *src, size_t bytes)
+{
+    flush(of(be));
+    return lab_backend_copy(of(be)->cpu, dst, src, bytes);
+}
+
+static enum lab_status late_run(struct lab_backend *be,
+                                const struct lab_variant *v,
+                                struct lab_call *call)
+{
+    struct lab_graph *g = of(be)->capturing;
+    if (!g) {
+        flush(of(be));
+        return lab_backend_run(of(be)->cpu, v, call);
+    }
+    assert_true(g->n < MOST_CALLS);
+    struct kept_call *k = &g->calls[g->n++];
+    k->variant = v;
+    k->call = *call;
+    memcpy(k->in, call->in, (size_t)call->n_in * sizeof(*k->in));
+    memcpy(k->out, call->out, (size_t)call->n_out * sizeof(*k->out));
+    return LAB_OK;
+}
+
+static enum lab_status late_sync(struct lab_backend *be)
+{
+    flush(of(be));
+    return LAB_OK;
+}
+
+static const struct lab_kernel_set *const *
+late_sets(struct lab_backend *be, enum lab_dtype real, int *count)
+{
+    return of(be)->cpu->ops->sets(of(be)->cpu, real, count);
+}
+
+static void late_info(struct lab_backend *be, struct lab_device_info *out)
+{
+    lab_backend_info(of(be)->cpu, out);
+}
+
+/* ---- graphs ---- */
+
+static enum lab_status host_alloc(struct lab_backend *be, size_t bytes,
+                                  void **out)
+{
+    (void)be;
+    *out = lab_alloc(bytes);
+    return *out ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory");
+}
+
+static void host_free(struct lab_backend *be, void *p)
+{
+    flush(of(be));
+    lab_free(p);
+}
+
+static enum lab_status upload(struct lab_backend *be, void *dst,
+                              const void *src, size_t bytes)
+{
+    *add_job(of(be)) = (struct job){.dst = dst, .src = src, .bytes = bytes};
+    return LAB_OK;
+}
+
+static enum lab_status begin(struct lab_backend *be)
+{
+    struct late *late = of(be);
+    assert_null(late->capturing);
+    late->capturing = lab_alloc(sizeof(*late->capturing));
+    return late->capturing ? LAB_OK : lab_fail(LAB_E_NOMEM, "no memory");
+}
+
+static enum lab_status lane(struct lab_backend *be, int number)
+{
+    assert_non_null(of(be)->capturing);
+    assert_true(number >= -1 && number < LAB_GRAPH_LANES);
+    return LAB_OK; /* one after the other is right, too */
+}
+
+static enum lab_status end(struct lab_backend *be, const void *loss,
+                           struct lab_graph **out)
+{
+    struct lab_graph *g = of(be)->capturing;
+    of(be)->capturing = NULL;
+    if (!out || !g || late_failures > 0) {
+        late_failures--;
+        lab_free(g);
+        return out ? lab_fail(LAB_E_DEVICE, "no capture, on purpose") : LAB_OK;
+    }
+    g->loss = loss;
+    late_counts.captures++;
+    *out = g;
+    return LAB_OK;
+}
+
+static void graph_free(struct lab_backend *be, struct lab_graph *g)
+{
+    flush(of(be));
+    lab_free(g);
+}
+
+static enum lab_status launch(struct lab_backend *be, struct lab_graph *g,
+                              uint64_t iteration)
+{
+    struct late *late = of(be);
+    *add_job(late) = (struct job){.graph = g, .iteration = iteration};
+    late->launched++;
+    late_counts.launches++;
+    int waiting = (int)(late->launched - late->told);
+    if (waiting > late_counts.most_waiting)
+        late_counts.most_waiting = waiting;
+    assert_true(waiting <= LAB_GRAPH_AHEAD);
+    return LAB_OK;
+}
+
+static enum lab_status report(struct lab_backend *be, bool wait,
+                              struct lab_graph_report *out, bool *told)
+{
+    struct late *late = of(be);
+    while (wait && late->finished == late->told && late->first < late->end)
+        do_job(late);
+    *told = late->told < late->finished;
+    if (*told)
+        *out = late->done[late->told++ % LAB_GRAPH_AHEAD];
+    return LAB_OK;
+}
+
+static const struct lab_graph_ops graph_ops = {
+    .host_alloc = host_alloc,
+    .host_free = host_free,
+    .upload = upload,
+    .begin = begin,
+    .lane = lane,
+    .end = end,
+    .free = graph_free,
+    .launch = launch,
+    .report = report,
+};
+
+static const struct lab_backend_ops ops = {
+    .name = "late",
+    .open = NULL, /* by late_backend_open() */
+    .close = late_close,
+    .alloc = late_alloc,
+    .free = late_free,
+    .upload = late_move,
+    .download = late_move,
+    .copy = late_move,
+    .run = late_run,
+    .sync = late_sync,
+    .sets = late_sets,
+    .info = late_info,
+    .error = lab_error,
+    .graph = &graph_ops,
+};
+
+enum lab_status late_backend_open(struct lab_backend **out)
+{
+    struct late *late = lab_alloc(sizeof(*late));
+    enum lab_status st = lab_backend_open(&late->cpu, "cpu", 0);
+    assert_int_equal(st, LAB_OK);
+    late->base.ops = &ops;
+    *out = &late->base;
+    return LAB_OK;
+}

@@ -1,0 +1,17 @@
+/* unit/late_backend.h -- the CPU backend with graphs, as a GPU has them: what is
+ * launched is done later, when somebody waits. The numbers that a batch was
+ * filled with are read then, and not before, so that a walk that fills its
+ * memory too soon is found out. */
+#pragma once
+#include "engine/backend_graph.h"
+
+enum lab_status late_backend_open(struct lab_backend **out);
+/* Of all late backends of the process. */
+struct late_counts {
+    int captures;
+    int launches;
+    int most_waiting; /* launches that had not been told */
+};
+extern struct late_counts late_counts;
+/* The next captures fail. */
+extern int late_failures;

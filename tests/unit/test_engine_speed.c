@@ -1,0 +1,334 @@
+/* Iterations that are captured and launched as one: the same bits as walked, in
+ * every family of networks, whatever happens in between. On a backend that does
+ * what is launched later, and on the GPU where there is one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/late_backend.h"
+#include "unit/net.h"
+
+typedef void family_fn(struct net *n);
+
+static void mlp(struct net *n)
+{
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 7;
+    n->spec.data.shuffle = true;
+    net_node(n, "fc1 dense units=6");
+    net_node(n, "act gelu");
+    net_node(n, "drop dropout p=0.4");
+    net_node(n, "ln layer_norm");
+    net_node(n, "fc2 dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adamw lr=0.01 weight_decay=0.1");
+}
+
+static void every_op(struct net *n)
+{
+    net_every_op(n, "mse", "sgd lr=0.01 momentum=0.9");
+}
+
+static void cnn(struct net *n)
+{
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 5;
+    net_node(n, "conv1 conv2d filters=3 kernel=3,3 padding=same");
+    net_node(n, "act relu");
+    net_node(n, "pool max_pool2d size=2,2");
+    net_node(n, "bn batch_norm");
+    net_node(n, "flat flatten");
+    net_node(n, "fc dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adam lr=0.01");
+}
+
+static void lstm(struct net *n)
+{
+    net_labels(n, "x 3,5", 7);
+    net_labels(n, "y 3,5", 7);
+    net_node(n, "emb embedding vocab=7 dim=4");
+    net_node(n, "rnn1 rnn hidden=5");
+    net_node(n, "lstm1 lstm hidden=3");
+    net_node(n, "fc dense units=7");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adam lr=0.01");
+}
+
+static void transformer(struct net *n)
+{
+    net_labels(n, "x 2,5", 7);
+    net_labels(n, "y 2,5", 7);
+    net_node(n, "emb embedding vocab=7 dim=6");
+    net_node(n, "pos positional_embedding max_length=5");
+    net_node(n, "block transformer_block heads=2 ff=8 causal=true");
+    net_node(n, "fc dense units=7");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adamw lr=0.01");
+}
+
+static family_fn *const families[] = {mlp, every_op, cnn, lstm, transformer};
+enum { FAMILIES = sizeof(families) / sizeof(families[0]) };
+
+/* false: this machine has no such backend. */
+static bool open_net(struct net *n, family_fn *family, const char *backend)
+{
+    struct lab_backend *be = NULL;
+    if (strcmp(backend, "late") == 0) {
+        assert_int_equal(late_backend_open(&be), LAB_OK);
+    } else if (lab_backend_open(&be, backend, 0)) {
+        print_message("%s\n", lab_error());
+        return false;
+    }
+    net_init(n);
+    family(n);
+    net_walk_on(n, be);
+    return true;
+}
+
+static void iterate(struct net *n, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (lab_walk_iterate(n->walk))
+            fail_msg("%s", lab_error());
+    }
+}
+
+static void same(struct net *a, struct net *b, const char *what)
+{
+    assert_int_equal(lab_walk_settle(a->walk), LAB_OK);
+    assert_int_equal(lab_walk_settle(b->walk), LAB_OK);
+    struct net_moment *at_a = net_keep(a);
+    struct net_moment *at_b = net_keep(b);
+    net_same(a, what, at_b, at_a);
+    net_moment_free(at_a);
+    net_moment_free(at_b);
+}
+
+/* `a` at speed beside `b`, whose every step is queued by itself. */
+static void both(struct net *a, struct net *b, int count, const char *what)
+{
+    iterate(a, count);
+    iterate(b, count);
+    same(a, b, what);
+}
+
+static void changed_in_between(family_fn *family, const char *backend)
+{
+    struct net a;
+    struct net b;
+    if (!open_net(&a, family, backend))
+        return;
+    assert_true(open_net(&b, family, backend));
+    lab_walk_use_graph(b.walk, false);
+    both(&a, &b, 9, "after nine iterations");
+    net_steps(&a, 2);
+    net_steps(&b, 2);
+    both(&a, &b, 3, "an iteration that began as a walk, and two more");
+    assert_int_equal(lab_walk_back(a.walk, 5), LAB_OK);
+    assert_int_equal(lab_walk_back(b.walk, 5), LAB_OK);
+    both(&a, &b, 7, "gone back inside an iteration");
+    int far = 4 * lab_walk_schedule(a.walk)->n_steps;
+    assert_int_equal(lab_walk_back(a.walk, far), LAB_OK);
+    assert_int_equal(lab_walk_back(b.walk, far), LAB_OK);
+    both(&a, &b, 6, "gone back over iterations");
+    struct lab_variant_choice choice = {
+        "dense", strcmp(backend, "cuda") == 0 ? "tiled" : "blas"};
+    assert_int_equal(lab_walk_choose(a.walk, &choice, 1), LAB_OK);
+    assert_int_equal(lab_walk_choose(b.walk, &choice, 1), LAB_OK);
+    both(&a, &b, 5, "after a switch of variants");
+    assert_int_equal(lab_walk_restart(a.walk), LAB_OK);
+    assert_int_equal(lab_walk_restart(b.walk), LAB_OK);
+    both(&a, &b, 5, "after a restart");
+    net_free(&a);
+    net_free(&b);
+}
+
+static void the_same_bits_as_step_by_step(void **state)
+{
+    (void)state;
+    for (int i = 0; i < FAMILIES; i++)
+        changed_in_between(families[i], "late");
+}
+
+static void the_same_bits_on_the_gpu(void **state)
+{
+    (void)state;
+    for (int i = 0; i < FAMILIES; i++)
+        changed_in_between(families[i], "cuda");
+}
+
+/* What the observers hear. */
+struct heard {
+    int64_t iterations[64];
+    double losses[64];
+    int n;
+    int steps;
+    int64_t last_end_ns;
+};
+
+static void hear_done(void *user, int64_t iteration, double loss,
+                      int64_t start_ns, int64_t end_ns)
+{
+    struct heard *h = user;
+    assert_true(start_ns >= h->last_end_ns && end_ns >= start_ns);
+    h->last_end_ns = end_ns;
+    h->iterations[h->n] = iteration;
+    h->losses[h->n++] = loss;
+}
+
+static void hear_end(void *user, int64_t iteration, double loss)
+{
+    struct heard *h = user;
+    h->iterations[h->n] = iteration;
+    h->losses[h->n++] = loss;
+}
+
+static void hear_step(void *user, const struct lab_step_event *e)
+{
+    (void)e;
+    ((struct heard *)user)->steps++;
+}
+
+static void every_loss_is_told_in_order(void **state)
+{
+    enum { COUNT = 20 };
+    struct net a;
+    struct net b;
+    struct heard heard = {.n = 0};
+    struct heard plain = {.n = 0};
+    struct lab_iteration_news news;
+    (void)state;
+    assert_true(open_net(&a, mlp, "late"));
+    assert_true(open_net(&b, mlp, "cpu"));
+    struct lab_observer o = {
+        .user = &heard, .iteration_end = hear_end, .iteration_done = hear_done};
+    assert_int_equal(lab_walk_observe(a.walk, &o), LAB_OK);
+    o = (struct lab_observer){.user = &plain, .iteration_end = hear_end};
+    assert_int_equal(lab_walk_observe(a.walk, &o), LAB_OK);
+    late_counts = (struct late_counts){0};
+    iterate(&a, COUNT);
+    assert_int_equal(late_counts.captures, 1);
+    assert_int_equal(late_counts.launches, COUNT - 1); /* the first is walked */
+    assert_int_equal(late_counts.most_waiting, LAB_GRAPH_AHEAD);
+    assert_true(isnan(lab_walk_loss(a.walk)));
+    assert_int_equal(heard.n, COUNT - LAB_GRAPH_AHEAD);
+    assert_int_equal(lab_walk_settle(a.walk), LAB_OK);
+    assert_int_equal(heard.n, COUNT);
+    assert_int_equal(plain.n, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        iterate(&b, 1);
+        assert_int_equal(heard.iterations[i], i);
+        assert_int_equal(plain.iterations[i], i);
+        assert_true(heard.losses[i] == lab_walk_loss(b.walk));
+        assert_true(plain.losses[i] == lab_walk_loss(b.walk));
+        assert_true(lab_walk_news(a.walk, &news));
+        assert_int_equal(news.iteration, i);
+        assert_true(news.loss == lab_walk_loss(b.walk));
+    }
+    assert_false(lab_walk_news(a.walk, &news));
+    assert_true(lab_walk_loss(a.walk) == lab_walk_loss(b.walk));
+    net_free(&a);
+    net_free(&b);
+}
+
+/* Who hears of steps hears of those of every sampled iteration. */
+static void sampled_iterations_are_walked(void **state)
+{
+    enum { COUNT = 60 };
+    struct net n;
+    struct heard heard = {.n = 0};
+    (void)state;
+    assert_true(open_net(&n, mlp, "late"));
+    struct lab_observer o = {
+        .user = &heard, .iteration_done = hear_done, .step_end = hear_step};
+    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    late_counts = (struct late_counts){0};
+    iterate(&n, COUNT);
+    assert_int_equal(lab_walk_settle(n.walk), LAB_OK);
+    int sampled = 0;
+    for (int i = 0; i < COUNT; i++)
+        sampled += lab_walk_samples(i);
+    assert_true(sampled < COUNT);
+    assert_int_equal(late_counts.launches, COUNT - sampled);
+    assert_int_equal(heard.n, COUNT - sampled);
+    assert_int_equal(heard.steps, sampled * lab_walk_schedule(n.walk)->n_steps);
+    net_free(&n);
+}
+
+static void what_cannot_be_captured_runs_step_by_step(void **state)
+{
+    struct net a;
+    struct net b;
+    (void)state;
+    assert_true(open_net(&a, mlp, "late"));
+    assert_true(open_net(&b, mlp, "cpu"));
+    late_counts = (struct late_counts){0};
+    late_failures = 1;
+    both(&a, &b, 6, "without a graph");
+    assert_int_equal(late_counts.launches, 0);
+    /* Another schedule gets another chance. */
+    struct lab_variant_choice choice = {"dense", "blas"};
+    assert_int_equal(lab_walk_choose(a.walk, &choice, 1), LAB_OK);
+    assert_int_equal(lab_walk_choose(b.walk, &choice, 1), LAB_OK);
+    both(&a, &b, 6, "with one");
+    assert_int_equal(late_counts.captures, 1);
+    net_free(&a);
+    net_free(&b);
+}
+
+/* A batch that somebody has overwritten is not taken for the lesson's. */
+static void data_that_was_changed_comes_back(void **state)
+{
+    struct net a;
+    struct net b;
+    (void)state;
+    assert_true(open_net(&a, every_op, "late"));
+    assert_true(open_net(&b, every_op, "cpu"));
+    both(&a, &b, 4, "one batch");
+    net_put(&a, "x", 2, 0);
+    net_put(&b, "x", 2, 0);
+    both(&a, &b, 4, "the batch is sent again");
+    net_free(&a);
+    net_free(&b);
+}
+
+static void an_evaluation_in_between_changes_nothing(void **state)
+{
+    struct net a;
+    struct net b;
+    double accuracy;
+    double loss;
+    (void)state;
+    assert_true(open_net(&a, mlp, "late"));
+    assert_true(open_net(&b, mlp, "cpu"));
+    for (int i = 0; i < 4; i++) {
+        iterate(&a, 5);
+        assert_int_equal(lab_walk_evaluate(a.walk, &accuracy, &loss), LAB_OK);
+        iterate(&b, 5);
+    }
+    same(&a, &b, "with evaluations");
+    net_free(&a);
+    net_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_bits_as_step_by_step),
+        cmocka_unit_test(the_same_bits_on_the_gpu),
+        cmocka_unit_test(every_loss_is_told_in_order),
+        cmocka_unit_test(sampled_iterations_are_walked),
+        cmocka_unit_test(what_cannot_be_captured_runs_step_by_step),
+        cmocka_unit_test(data_that_was_changed_comes_back),
+        cmocka_unit_test(an_evaluation_in_between_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

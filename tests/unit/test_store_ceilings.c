@@ -1,0 +1,317 @@
+/* Ceilings and hardware counters in the database. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/ceilings.h"
+#include "store/counted.h"
+#include "store/query.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    lab_mem_fail_from(0);
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+static struct lab_database *open_db(const char *path)
+{
+    struct lab_database *db;
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    return db;
+}
+
+static void add(struct lab_database *db, const char *uuid, const char *host,
+                const char *name, double best, int64_t when)
+{
+    const struct lab_ceiling_row row = {.backend = uuid ? "cuda" : "cpu",
+                                        .device = uuid ? "NVIDIA H200" : "EPYC",
+                                        .uuid = uuid,
+                                        .hostname = host,
+                                        .name = name,
+                                        .best_per_s = best,
+                                        .median_per_s = best * 0.9,
+                                        .worst_per_s = NAN,
+                                        .repeats = 9,
+                                        .size = 4096,
+                                        .measured_ns = when,
+                                        .driver = NULL,
+                                        .version = "0.1"};
+    assert_int_equal(lab_ceiling_add(db, &row), LAB_OK);
+}
+
+static struct lab_roof find(struct lab_database *db, const char *backend,
+                            const char *device, const char *uuid,
+                            const char *host, const char *name)
+{
+    struct lab_ceiling_device d = {.backend = ""};
+    struct lab_roof roof;
+    snprintf(d.backend, sizeof(d.backend), "%s", backend);
+    snprintf(d.device, sizeof(d.device), "%s", device);
+    snprintf(d.uuid, sizeof(d.uuid), "%s", uuid);
+    snprintf(d.hostname, sizeof(d.hostname), "%s", host);
+    assert_int_equal(lab_roof_find(db, &d, name, &roof), LAB_OK);
+    return roof;
+}
+
+static void the_newest_of_the_device_counts(void **state)
+{
+    struct lab_database *db = open_db(sample_path("runs.db"));
+    struct lab_roof r;
+    (void)state;
+    add(db, "GPU-1", "a", "copy", 4e12, 1000000000);
+    add(db, "GPU-1", "a", "copy", 3e12, 2000000000); /* slower, and newer */
+    add(db, "GPU-2", "a", "copy", 5e12, 3000000000);
+    add(db, NULL, "a", "copy", 2e10, 1000000000);
+    add(db, NULL, "b", "copy", 3e10, 5000000000);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "elsewhere", "copy");
+    assert_int_equal(r.origin, LAB_ROOF_MEASURED);
+    assert_true(r.per_s == 3e12);
+    assert_string_equal(r.source, "1970-01-01T00:00:02.000Z");
+    r = find(db, "cuda", "NVIDIA H200", "GPU-9", "a", "copy");
+    assert_int_equal(r.origin, LAB_ROOF_ALIKE);
+    assert_true(r.per_s == 5e12);
+    r = find(db, "cpu", "EPYC", "", "a", "copy");
+    assert_int_equal(r.origin, LAB_ROOF_MEASURED);
+    assert_true(r.per_s == 2e10);
+    r = find(db, "cpu", "EPYC", "", "c", "copy");
+    assert_int_equal(r.origin, LAB_ROOF_ALIKE);
+    /* not measured: the data sheet; not even that: unknown */
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "bf16");
+    assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
+    assert_true(r.per_s > 9e14 && r.per_s < 1e15);
+    assert_non_null(strstr(r.source, "H200"));
+    r = find(db, "cpu", "EPYC", "", "a", "fp32");
+    assert_int_equal(r.origin, LAB_ROOF_NONE);
+    assert_true(isnan(r.per_s));
+    assert_string_equal(r.source, "");
+    lab_database_close(db);
+}
+
+static bool see_row(void *user, const struct lab_ceiling_row *row)
+{
+    char *text = user;
+    snprintf(text + strlen(text), 400 - strlen(text), "%s/%s/%s/%s=%.0f ",
+             row->backend, row->uuid ? row->uuid : "-", row->hostname,
+             row->name, row->best_per_s / 1e9);
+    assert_true(isnan(row->worst_per_s));
+    assert_null(row->driver);
+    assert_int_equal(row->repeats, 9);
+    return true;
+}
+
+static void lists_one_row_for_each(void **state)
+{
+    struct lab_database *db = open_db(sample_path("runs.db"));
+    char text[400] = "";
+    (void)state;
+    add(db, NULL, "b", "copy", 30e9, 5);
+    add(db, NULL, "a", "copy", 20e9, 5);
+    add(db, NULL, "a", "copy", 25e9, 6);
+    add(db, "GPU-1", "a", "copy", 4000e9, 1);
+    add(db, "GPU-1", "b", "copy", 4100e9, 2); /* the card has moved */
+    add(db, "GPU-1", "b", "fp32", 50000e9, 2);
+    assert_int_equal(lab_ceiling_list(db, see_row, text), LAB_OK);
+    assert_string_equal(text, "cuda/GPU-1/b/copy=4100 cuda/GPU-1/b/fp32=50000 "
+                              "cpu/-/a/copy=25 cpu/-/b/copy=30 ");
+    lab_database_close(db);
+}
+
+static void a_run_knows_its_device(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_ceiling_device d;
+    int64_t run;
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
+    sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
+                     "('GPU-77', 1)");
+    struct lab_database *db = open_db(path);
+    assert_int_equal(lab_ceiling_device_of_run(db, run, &d), LAB_OK);
+    assert_string_equal(d.backend, "cuda");
+    assert_string_equal(d.device, "NVIDIA H200");
+    assert_string_equal(d.uuid, "GPU-77");
+    assert_true(d.hostname[0] != '\0');
+    assert_int_equal(lab_ceiling_device_of_run(db, 9, &d), LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
+/* ---- counters ---- */
+
+/* sample_run()'s steps have two kernels of one name each. */
+static void count_kernel(const char *path, int exec, int kernel, double time,
+                         double bytes, double occupancy)
+{
+    char sql[1200];
+    snprintf(
+        sql, sizeof(sql),
+        "INSERT OR IGNORE INTO StringIds (value) VALUES "
+        "('gpu__time_duration.sum'), ('dram__bytes_read.sum'), "
+        "('sm__warps_active.avg.pct_of_peak_sustained_active');"
+        "INSERT INTO metric_value SELECT 1, %d, %d, id, CASE substr(value, "
+        "1, 3) WHEN 'gpu' THEN %g WHEN 'dra' THEN %g ELSE %g END, 2 FROM "
+        "StringIds WHERE value IN ('gpu__time_duration.sum', "
+        "'dram__bytes_read.sum', "
+        "'sm__warps_active.avg.pct_of_peak_sustained_active')",
+        exec, kernel, time, bytes, occupancy);
+    sample_sql(path, sql);
+}
+
+static void counters_of_steps_kernels_launches(void **state)
+{
+    const char *path = sample_path("runs.db");
+    static const char name[] = "void matmul<float>(float*)";
+    struct lab_counted_run c;
+    struct lab_counters l;
+    (void)state;
+    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
+    count_kernel(path, 2, 0, 100, 1e3, 10); /* step 1, the older time */
+    count_kernel(path, 2, 1, 100, 1e3, 10);
+    count_kernel(path, 4, 1, 100, 1e6, 80); /* iteration 1 */
+    count_kernel(path, 4, 0, 300, 3e6, 40);
+    struct lab_database *db = open_db(path);
+    assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+    assert_int_equal(c.count, 6);
+    const struct lab_counted_item *s = lab_counted_step(&c, 1, "tiled");
+    assert_non_null(s);
+    assert_int_equal(s->exec, 4);
+    assert_string_equal(s->step, "fc1.matmul");
+    assert_true(s->counters.dram_read_bytes == 4e6);
+    assert_true(s->counters.achieved_occupancy_pct == 50);
+    assert_true(isnan(s->counters.ipc));
+    assert_null(lab_counted_step(&c, 1, "naive"));
+    assert_null(lab_counted_step(&c, 0, "naive"));
+    assert_null(lab_counted_step(&c, 1, NULL));
+    /* exec 4 has the rows 7 and 8, which began in that order */
+    const struct lab_counted_item *k = lab_counted_kernel(&c, 7);
+    assert_non_null(k);
+    assert_true(k->counters.dram_read_bytes == 3e6);
+    assert_int_equal(k->ordinal, 0);
+    assert_string_equal(k->kernel, name);
+    assert_true(lab_counted_kernel(&c, 8)->counters.dram_read_bytes == 1e6);
+    assert_null(lab_counted_kernel(&c, 1));
+    assert_null(lab_counted_kernel(&c, 99));
+    /* a launch of it: half of the sums, shares over the time */
+    assert_true(lab_counted_launch(&c, 1, "tiled", name, &l));
+    assert_true(l.dram_read_bytes == 2e6);
+    assert_true(l.time_ns == 200);
+    assert_true(l.achieved_occupancy_pct == 50);
+    assert_false(lab_counted_launch(&c, 1, "tiled", "other", &l));
+    assert_true(isnan(l.time_ns));
+    lab_counted_release(&c);
+    assert_int_equal(lab_counted_load(&c, db, 9), LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
+static void other_kernels_than_traced_have_no_name(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_counted_run c;
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    count_kernel(path, 1, 2, 100, 1e3, 10); /* three counted, two traced */
+    struct lab_database *db = open_db(path);
+    assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+    assert_int_equal(c.count, 4);
+    assert_int_equal(c.rows, 0);
+    assert_null(c.items[3].kernel);
+    assert_true(c.items[3].counters.dram_read_bytes == 1e3);
+    assert_true(isnan(c.items[1].counters.dram_read_bytes));
+    assert_true(isnan(c.items[0].counters.dram_read_bytes)); /* of all three */
+    lab_counted_release(&c);
+    lab_database_close(db);
+}
+
+static void nonsense_is_left_out(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_counted_run c;
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    sample_sql(path,
+               "INSERT INTO metric_value VALUES (1, 1, -7, 1, 1, 1), (1, 1, "
+               "9000000000, 1, 1, 1), (1, 1, 0, 777, 1, 1), (1, 55, NULL, 1, "
+               "2.5, 1), (1, 1, 1, 2, 'text', NULL)");
+    for (int m = 0; m < 60; m++) {
+        char sql[160];
+        snprintf(sql, sizeof(sql),
+                 "INSERT INTO StringIds (value) VALUES ('m%d'); INSERT INTO "
+                 "metric_value VALUES (1, 1, 0, last_insert_rowid(), 1, 1)",
+                 m);
+        sample_sql(path, sql);
+    }
+    struct lab_database *db = open_db(path);
+    assert_int_equal(lab_counted_load(&c, db, 1), LAB_OK);
+    assert_int_equal(c.count, 4); /* two steps, two kernels of the first */
+    assert_int_equal(c.items[3].exec, 55);
+    assert_int_equal(c.items[3].step_index, LAB_UNKNOWN);
+    lab_counted_release(&c);
+    lab_database_close(db);
+}
+
+static void counters_are_read_by_their_run(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    lab_database_close(open_db(path));
+    assert_int_equal(sample_int(path,
+                                "SELECT count(*) FROM sqlite_master WHERE "
+                                "name = 'metric_value_run'"),
+                     1);
+}
+
+static void memory_may_be_short(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
+    for (int e = 1; e <= 4; e++)
+        for (int k = 0; k < 2; k++)
+            count_kernel(path, e, k, 100, 1e3, 10);
+    struct lab_database *db = open_db(path);
+    enum lab_status st = LAB_E_NOMEM;
+    int failures = 0;
+    for (int64_t nth = 1; nth < 100 && st; nth++) {
+        struct lab_counted_run c;
+        lab_mem_fail_from(nth);
+        st = lab_counted_load(&c, db, 1);
+        lab_mem_fail_from(0);
+        if (st == LAB_OK) {
+            assert_int_equal(c.count, 12);
+            lab_counted_release(&c);
+        } else {
+            assert_int_equal(st, LAB_E_NOMEM);
+            failures++;
+        }
+    }
+    assert_int_equal(st, LAB_OK);
+    assert_true(failures > 3);
+    lab_database_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(the_newest_of_the_device_counts, cleanup),
+        cmocka_unit_test_teardown(lists_one_row_for_each, cleanup),
+        cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
+        cmocka_unit_test_teardown(counters_of_steps_kernels_launches, cleanup),
+        cmocka_unit_test_teardown(other_kernels_than_traced_have_no_name,
+                                  cleanup),
+        cmocka_unit_test_teardown(nonsense_is_left_out, cleanup),
+        cmocka_unit_test_teardown(counters_are_read_by_their_run, cleanup),
+        cmocka_unit_test_teardown(memory_may_be_short, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "store/lab_rows.h"
-#include "store/query.h"
+#include "store/delete.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 

@@ -24,6 +24,16 @@ run profile show last --json
 expect_exit 0
 expect_json 'len(of("step")) >= 8'
 
+# It goes along when its run is copied.
+run lab saxpy --backend cpu --sizes 100 --repeat 20 --db one.db
+expect_exit 0
+run profile import one.db --db two.db
+expect_exit 0
+rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
+print(sqlite3.connect("two.db").execute(
+    "SELECT count(*) FROM lab_row WHERE rate > 0").fetchone()[0])')
+[ "$rows" = 2 ] || complain "two.db has $rows rows of the lab, not 2"
+
 run lab lab-transpose --backend cpu --sizes 33x7 --repeat 20 --ascii
 expect_exit 0
 expect_no_escape

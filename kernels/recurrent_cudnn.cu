@@ -90,6 +90,7 @@ static enum lab_status run(const struct recurrent_job *j, float *h,
         training ? j->entry->memory : nullptr);
     if (training) {
         p->filled = status == 0;
+        p->captured = j->call->exec->iteration != nullptr;
         p->iteration = j->call->iteration;
         p->seed = j->call->seed;
         p->x = in[0].data;
@@ -100,8 +101,9 @@ static enum lab_status run(const struct recurrent_job *j, float *h,
 static bool has_reserve(const struct recurrent_job *j)
 {
     const struct recurrent_plan *p = j->plan;
-    return p->filled && p->iteration == j->call->iteration &&
-           p->seed == j->call->seed && p->x == j->call->in[j->at].data;
+    return p->filled && p->captured == (j->call->exec->iteration != nullptr) &&
+           p->iteration == j->call->iteration && p->seed == j->call->seed &&
+           p->x == j->call->in[j->at].data;
 }
 
 static enum lab_status recurrent_forward(const struct lab_call *call)

@@ -43,6 +43,7 @@ struct recurrent_plan {
     struct recurrent_pieces pieces;
     /* What the reserve is of. */
     bool filled;
+    bool captured; /* ... by a call that only a graph makes */
     uint64_t iteration;
     uint64_t seed;
     const void *x;

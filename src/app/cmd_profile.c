@@ -8,8 +8,6 @@
 
 #include "base/datadir.h"
 #include "cmd.h"
-#include "store/delete.h"
-#include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_print.h"
 #include "runs_model.h"
@@ -333,40 +331,6 @@ static enum lab_status show_runs(const struct lab_profile_options *o,
     return st;
 }
 
-static enum lab_status print_deleted(const struct lab_profile_options *o,
-                                     int64_t run, const struct lab_deleted *d)
-{
-    if (o->json) {
-        json_t *line = lab_json_new("deleted");
-        lab_json_int(line, "run", run);
-        lab_json_int(line, "steps", d->steps);
-        lab_json_int(line, "kernels", d->kernels);
-        lab_json_int(line, "rows", d->rows);
-        return lab_json_print(line);
-    }
-    if (printf("deleted run %lld: %lld steps, %lld kernels, %lld rows in all\n",
-               (long long)run, (long long)d->steps, (long long)d->kernels,
-               (long long)d->rows) < 0)
-        return lab_fail(LAB_E_IO, "cannot write the output");
-    return LAB_OK;
-}
-
-static enum lab_status delete_runs(const struct lab_profile_options *o,
-                                   struct lab_database *db)
-{
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
-        struct lab_deleted deleted;
-        int64_t run;
-        st = lab_profile_find_run(db, o->words[i], &run);
-        if (st == LAB_OK)
-            st = lab_run_delete(db, run, &deleted);
-        if (st == LAB_OK)
-            st = print_deleted(o, run, &deleted);
-    }
-    return st;
-}
-
 static enum lab_status list_runs(const struct lab_profile_options *o,
                                  struct lab_database *db)
 {
@@ -396,7 +360,7 @@ static const struct command {
     {"export", lab_profile_export, 1, 1, false, "takes one run"},
     {"import", lab_profile_import, 1, 1, true, "takes one file"},
     {"merge", lab_profile_import, 1, LAB_PROFILE_WORDS, true, "takes files"},
-    {"delete", delete_runs, 1, LAB_PROFILE_WORDS, true, "takes runs"},
+    {"delete", lab_profile_delete, 1, LAB_PROFILE_WORDS, true, "takes runs"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -41,6 +41,8 @@ enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
 /* lab_error() on stderr, made safe for a terminal. */
 void lab_profile_complain(bool ascii);
 
+enum lab_status lab_profile_delete(const struct lab_profile_options *o,
+                                   struct lab_database *db);
 enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
                                      struct lab_database *db);
 /* LAB_E_CHECK: something is slower than --fail-above allows. */

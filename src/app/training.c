@@ -106,9 +106,11 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     }
     if (!st && !evaluated)
         st = evaluate(w, &facts, tell, user, out);
-    if (!st && facts.text)
-        st = lab_text_order3_bits(lab_data_text(lab_walk_data(w->walk)),
-                                  &out->bits_order3);
+    /* A text too long to be counted leaves the line to beat unknown. */
+    if (!st && facts.text &&
+        lab_text_order3_bits(lab_data_text(lab_walk_data(w->walk)),
+                             &out->bits_order3))
+        out->bits_order3 = NAN;
     out->step_ms_median = lab_median(times.ms, times.n);
     out->samples_per_s =
         out->seconds > 0

@@ -106,6 +106,7 @@ void lab_session_restart(struct lab_session *s, const struct lab_command *c)
     lab_str_clear(&s->sample);
     s->samples = 0;
     s->decoded[0] = '\0';
+    s->near = (struct lab_neighbours){.asked = s->near.asked};
     s->train_done = s->train_target = 0;
     s->n_iteration_ms = 0;
     if (c->seed_given) {

@@ -73,7 +73,8 @@ struct lab_session {
     double accuracy;
     struct lab_curve_buffer bits;
     double bits_per_char;
-    double bits_order3; /* NaN: not counted yet */
+    double bits_order3; /* NaN: not known */
+    bool bits_counted;  /* it was tried */
     struct lab_str sample;
     int64_t sample_iteration;
     int64_t samples; /* drawn since the start */

@@ -73,18 +73,21 @@ static void keep_decoded(struct lab_session *s)
 }
 
 /* Counting takes a moment and is of the text alone: once. */
-static enum lab_status keep_bits(struct lab_session *s, double loss)
+static void keep_bits(struct lab_session *s, double loss)
 {
     const struct lab_data *data = lab_walk_data(s->walk);
     struct lab_data_facts facts;
     lab_data_get_facts(data, &facts);
     if (!facts.text)
-        return LAB_OK;
+        return;
     s->bits_per_char = lab_data_bits(&facts, loss);
     lab_curve_add(&s->bits, lab_walk_iteration(s->walk), s->bits_per_char);
-    if (!isnan(s->bits_order3))
-        return LAB_OK;
-    return lab_text_order3_bits(lab_data_text(data), &s->bits_order3);
+    if (s->bits_counted)
+        return;
+    s->bits_counted = true;
+    /* A text too long to be counted leaves the line to beat unknown. */
+    if (lab_text_order3_bits(lab_data_text(data), &s->bits_order3))
+        s->bits_order3 = NAN;
 }
 
 static enum lab_status evaluate(struct lab_session *s)
@@ -96,7 +99,7 @@ static enum lab_status evaluate(struct lab_session *s)
         s->accuracy = accuracy;
         keep_decoded(s);
         lab_curve_add(&s->accuracies, lab_walk_iteration(s->walk), accuracy);
-        st = keep_bits(s, loss);
+        keep_bits(s, loss);
     }
     return st;
 }

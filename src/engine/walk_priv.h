@@ -98,6 +98,8 @@ enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
                                            const struct lab_schedule_step *s,
                                            void *base, bool training);
 /* walk_speed.c. Whatever looks at the walk or changes it settles it first. */
+/* The next iterations at speed are captured anew: the seed is in the graph. */
+void lab_walk_speed_forget(struct lab_walk *w);
 void lab_walk_speed_release(struct lab_walk *w);
 /* walk_history.c */
 /* Index of the first step of `s` that reaches past plan step `at`. */

@@ -32,6 +32,11 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
     s->warm = s->failed = false;
 }
 
+void lab_walk_speed_forget(struct lab_walk *w)
+{
+    follow_schedule(w, NULL);
+}
+
 void lab_walk_speed_release(struct lab_walk *w)
 {
     if (!w->be)

@@ -9,8 +9,10 @@
 #include "profiler/join.h"
 #include "profiler_priv.h"
 
-/* One counting. Pass 0 counts launches alone, to know how many kernels each
- * step has; the others take the counters. */
+/* One counting. Pass -1 only runs the steps: a library's call may leave something
+ * behind that its next call finds (cuDNN's reserve), and every pass after it has
+ * the same. Pass 0 counts launches, to know how many kernels each step has; the
+ * others take the counters. */
 struct counting {
     struct lab_profiler *p;
     const struct lab_gpu_counter_ops *ops;
@@ -32,6 +34,8 @@ static enum lab_status failed(struct counting *c, enum lab_status st)
 static enum lab_status pass_begin(void *user)
 {
     struct counting *c = user;
+    if (c->pass < 0)
+        return LAB_OK;
     if (c->pass == 0)
         return failed(c, c->ops->listen(true, c->why, sizeof(c->why)));
     return failed(c, c->ops->pass_begin(c->why, sizeof(c->why)));
@@ -55,10 +59,12 @@ static void step_end(void *user, int index)
 static enum lab_status pass_end(void *user, bool *again)
 {
     struct counting *c = user;
-    if (c->pass++ > 0)
+    *again = true;
+    if (c->pass++ < 0)
+        return LAB_OK;
+    if (c->pass > 1)
         return failed(c, c->ops->pass_end(again, c->why, sizeof(c->why)));
     c->total = c->ops->launches();
-    *again = true;
     enum lab_status st = c->ops->listen(false, c->why, sizeof(c->why));
     if (!st)
         st = c->ops->begin(c->total, c->why, sizeof(c->why));
@@ -158,7 +164,7 @@ enum lab_status lab_profiler_count(struct lab_profiler *p,
                                    enum lab_counter_set set,
                                    struct lab_counted *out)
 {
-    struct counting c = {.p = p, .walk = walk, .from = from};
+    struct counting c = {.p = p, .walk = walk, .from = from, .pass = -1};
     struct lab_gpu_counter_info info;
     const char *const *metrics;
     const char *reason;

@@ -67,12 +67,12 @@ static enum lab_status read_part(struct lab_timeline_state *st,
 {
     struct lab_span was = st->chosen < 0 ? (struct lab_span){.row = -1}
                                          : st->t->spans[st->chosen];
+    int64_t focus = st->focus < 0 ? -1 : st->t->spans[st->focus].row;
     const struct lab_timeline *t;
     enum lab_status status = st->model->load_timeline(
         st->model->user, st->run, &st->passes[st->pass], filter, &t);
     if (status)
         return status;
-    int64_t focus = st->focus < 0 ? -1 : st->t->spans[st->focus].row;
     lab_timeline_unlist(st);
     if (focus >= 0)
         st->focus = find_again(t, LAB_SPAN_STEP, focus);

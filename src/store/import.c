@@ -262,7 +262,13 @@ static enum lab_status import_all(struct lab_import *in,
         in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new INTEGER "
             "NOT NULL);"
             "CREATE TEMP TABLE string_map (id INTEGER PRIMARY KEY, new "
-            "INTEGER)");
+            "INTEGER);"
+            "CREATE TEMP TABLE row_map_0 (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL);"
+            "CREATE TEMP TABLE row_map_1 (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL);"
+            "CREATE TEMP TABLE row_map_2 (old INTEGER PRIMARY KEY, new INTEGER "
+            "NOT NULL)");
     if (st == LAB_OK)
         st = in->nsys ? lab_import_nsys_run(in) : lab_import_own_runs(in);
     if (st == LAB_OK)

@@ -29,7 +29,8 @@ void lab_import_report_release(struct lab_import_report *report);
 
 /* Every table that is copied: are its columns what they should be? */
 enum lab_status lab_import_check_tables(struct lab_import *in);
-/* Copies all rows of the runs in temp.run_map (old, new). */
+/* Copies all rows of the runs in temp.run_map (old, new); fills
+ * temp.string_map and temp.row_map_0 to 2 (as rows_before), which are there. */
 enum lab_status lab_import_copy_tables(struct lab_import *in);
 /* Whether there is a table `name`. LAB_E_DB: it is a view, or virtual. */
 enum lab_status lab_import_has_table(struct lab_import *in, const char *name,

@@ -335,13 +335,7 @@ static enum lab_status map_rows(struct lab_import *in, const struct table *t)
 
 static enum lab_status map_all_rows(struct lab_import *in, const bool *there)
 {
-    enum lab_status st = lab_import_exec(
-        in, "CREATE TEMP TABLE row_map_0 (old INTEGER PRIMARY KEY, new INTEGER "
-            "NOT NULL);"
-            "CREATE TEMP TABLE row_map_1 (old INTEGER PRIMARY KEY, new INTEGER "
-            "NOT NULL);"
-            "CREATE TEMP TABLE row_map_2 (old INTEGER PRIMARY KEY, new INTEGER "
-            "NOT NULL)");
+    enum lab_status st = LAB_OK;
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
         if (there[i] && tables[i].row && !tables[i].own)
             st = map_rows(in, &tables[i]);

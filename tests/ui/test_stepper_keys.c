@@ -293,6 +293,26 @@ static void axes_and_slices(void **state)
     assert_int_equal(f->show.fixed[3], 1);
 }
 
+/* Channels last is about images: what an op's own axes count stays. */
+static void attention_is_no_image(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->plan->layout = LAB_NHWC;
+    play(f, "text :print block1.attn.probs\nkey Enter\n"
+            "expect block1.attn.probs[<0>,0,↓,→]\n");
+    play(f, "text :print x\nkey Enter\nexpect x[↓,→]\n");
+}
+
+/* The picture is of the axis that ran across; its end is no place of another. */
+static void a_picture_of_a_turned_tensor_is_left(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :print fc2.W[15,2]\nkey Enter\nkey <\n"
+            "expect fc2.W[→,↓]\nexpect fc2.W[15,2] =\nkey i\n"
+            "expect fc2.W[→,<2>]\nexpect fc2.W[15,2] =\nkey i\n"
+            "expect fc2.W[↓,→]\nexpect fc2.W[15,2] =\n");
+}
+
 static void the_source_opens(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -421,6 +441,8 @@ int main(void)
         WITH(a_check_tells_how_far_it_is),
         WITH(search_goes_on_with_n),
         WITH(axes_and_slices),
+        WITH(attention_is_no_image),
+        WITH(a_picture_of_a_turned_tensor_is_left),
         WITH(the_source_opens),
         WITH(training_starts_goes_on_and_stops),
         WITH(stepping_on_while_training_is_no_crash),

@@ -1,7 +1,7 @@
 /* Which axes of a tensor run down and across, and which stand still. */
-#include <string.h>
+#include "view_stepper_axes.h"
 
-#include "view_stepper_priv.h"
+#include <string.h>
 
 static const struct lab_tensor *tensor_of(const struct lab_stepper *v)
 {
@@ -85,6 +85,7 @@ void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis)
     look->picture = false;
     if (look->hidden < 0 || lab_stepper_is_shown(show, look->hidden))
         look->hidden = hidden_axis(look, rank, 0, 1);
+    lab_stepper_ask(v);
 }
 
 void lab_stepper_choose_hidden(struct lab_stepper *v, int dir)

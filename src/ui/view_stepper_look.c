@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "view_stepper_priv.h"
+#include "view_stepper_axes.h"
 
 /* Further than any tensor reaches, and small enough to multiply. */
 #define FAR ((int64_t)1 << 40)
@@ -76,7 +76,7 @@ static void cut_to_window(const struct lab_shape *shape,
     show->row_first = window(show->row_first, h, rows, look->row);
 }
 
-static void ask(struct lab_stepper *v)
+void lab_stepper_ask(struct lab_stepper *v)
 {
     struct lab_tensor_look *look = lab_stepper_look(v);
     if (look)
@@ -99,7 +99,7 @@ void lab_stepper_look_at(struct lab_stepper *v, int tensor)
         return;
     if (!look->set)
         lab_stepper_look_first(v->snap.plan, tensor, look);
-    ask(v);
+    lab_stepper_ask(v);
 }
 
 /* Whether the snapshot holds the plane that is asked for. */
@@ -138,7 +138,7 @@ void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e)
             look->show.fixed[i] = at[i];
     look->row = look->show.row_axis >= 0 ? at[look->show.row_axis] : 0;
     look->col = look->show.col_axis >= 0 ? at[look->show.col_axis] : 0;
-    ask(v);
+    lab_stepper_ask(v);
 }
 
 void lab_stepper_explain_cursor(struct lab_stepper *v)
@@ -273,7 +273,7 @@ static void move(struct lab_stepper *v, int64_t down, int64_t right)
         clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
     look->col =
         clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
-    ask(v);
+    lab_stepper_ask(v);
 }
 
 /* The explanation follows the cursor, unless the cursor has gone to look at
@@ -316,7 +316,7 @@ static void slice(struct lab_stepper *v, int dir)
     }
     look->show.fixed[axis] = clamp(look->show.fixed[axis] + dir,
                                    axis_size(&tensor_of(v)->shape, axis) - 1);
-    ask(v);
+    lab_stepper_ask(v);
     moved(v);
 }
 
@@ -376,11 +376,9 @@ bool lab_stepper_tensor_action(struct lab_stepper *v, int action)
     case LAB_STEPPER_ACT_ROW_AXIS:
     case LAB_STEPPER_ACT_COL_AXIS:
         lab_stepper_turn_axis(v, action == LAB_STEPPER_ACT_ROW_AXIS);
-        ask(v);
         break;
     case LAB_STEPPER_ACT_PICTURE:
         lab_stepper_turn_picture(v);
-        ask(v);
         break;
     case LAB_STEPPER_ACT_DIGITS:
         v->numbers = !v->numbers;

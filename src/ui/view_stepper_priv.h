@@ -139,6 +139,7 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* view_stepper_look.c: which part of a tensor is looked at */
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
+void lab_stepper_ask(struct lab_stepper *v); /* for the plane looked at */
 struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
 int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
@@ -149,17 +150,6 @@ void lab_stepper_explain_cursor(struct lab_stepper *v);
 void lab_stepper_mark_sources(struct lab_stepper *v);
 bool lab_stepper_plane_ready(const struct lab_stepper *v);
 int64_t lab_stepper_fold(const struct lab_stepper *v);
-
-/* view_stepper_axes.c: which axes run down and across. look_first: as a tensor
- * opens; look_along: another row and column axis (-1: none), with the cursor on
- * the same element, where the caller asks for the plane; the keys' actions. */
-bool lab_stepper_is_shown(const struct lab_show *show, int axis);
-void lab_stepper_look_first(const struct lab_plan *plan, int tensor,
-                            struct lab_tensor_look *look);
-void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis);
-void lab_stepper_choose_hidden(struct lab_stepper *v, int dir);
-void lab_stepper_turn_axis(struct lab_stepper *v, bool rows);
-void lab_stepper_turn_picture(struct lab_stepper *v);
 
 /* view_stepper_tensor.c */
 void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,

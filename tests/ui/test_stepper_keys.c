@@ -293,6 +293,28 @@ static void axes_and_slices(void **state)
     assert_int_equal(f->show.fixed[3], 1);
 }
 
+/* As the plain stepper prints them: whole axes are rows and columns. */
+static void a_printed_slice_turns_the_axes(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->iteration = 1; /* all has been written */
+    play(f, "text :print block1.attn.probs[1,:,:,3]\nkey Enter\n"
+            "expect block1.attn.probs[<1>,↓,→,3]\n"
+            "expect block1.attn.probs[1,0,0,3] =\n"
+            "text :print block1.attn.probs[0]\nkey Enter\n"
+            "expect block1.attn.probs[<0>,↓,→,0]\n"
+            "text :print block1.attn.probs[:,1,2,3]\nkey Enter\n"
+            "expect block1.attn.probs[→,↓,<2>,3]\n"
+            "expect block1.attn.probs[0,1,2,3] =\n"
+            "text :print block1.attn.probs[1,:,:]\nkey Enter\n"
+            "expect block1.attn.probs[<1>,0,↓,→]\n"
+            "text :print fc2.W[3,:]\nkey Enter\nexpect fc2.W[↓,→]\n"
+            "expect fc2.W[3,0] =\n"
+            "text :print x[2,5]\nkey Enter\nkey i\nexpect x[<2>,→]\n"
+            "text :print x[3]\nkey Enter\nexpect x[<3>,→]\n"
+            "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
+}
+
 /* Channels last is about images: what an op's own axes count stays. */
 static void attention_is_no_image(void **state)
 {
@@ -441,6 +463,7 @@ int main(void)
         WITH(a_check_tells_how_far_it_is),
         WITH(search_goes_on_with_n),
         WITH(axes_and_slices),
+        WITH(a_printed_slice_turns_the_axes),
         WITH(attention_is_no_image),
         WITH(a_picture_of_a_turned_tensor_is_left),
         WITH(the_source_opens),

@@ -201,6 +201,14 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
     lab_stepper_post(v, &out);
 }
 
+/* No parameter's name, for the session, is every parameter. */
+static void check(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_ui_command every = *cmd;
+    every.arg[0] = '\0';
+    named(v, LAB_DO_CHECK, strcmp(cmd->arg, "all") == 0 ? &every : cmd);
+}
+
 static void train(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_stepper_model model = v->model;
@@ -242,7 +250,7 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         named(v, LAB_DO_UNWATCH, cmd);
         return true;
     case LAB_COMMAND_CHECK:
-        named(v, LAB_DO_CHECK, cmd);
+        check(v, cmd);
         return true;
     case LAB_COMMAND_VARIANT:
         named(v, LAB_DO_VARIANT, cmd);
@@ -302,9 +310,13 @@ const char *lab_stepper_complete(struct lab_screen *s,
     case LAB_COMMAND_UNWATCH:
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
-    case LAB_COMMAND_CHECK:
         return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
                                              : NULL;
+    case LAB_COMMAND_CHECK:
+        return nth == 0 ? "all"
+               : nth <= v->snap.plan->n_tensors
+                   ? v->snap.plan->tensors[nth - 1].name
+                   : NULL;
     case LAB_COMMAND_NEAR:
         return v->snap.words && nth + 1 < v->snap.words->n
                    ? lab_vocabulary_word(v->snap.words, nth + 1)

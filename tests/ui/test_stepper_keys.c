@@ -165,6 +165,17 @@ static void the_gradient_of_what_is_shown_is_checked(void **state)
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
+static void every_gradient_is_checked(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :check al\nkey Enter\nexpect no tensor \"al\"\n");
+    assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
+    play(f, "text :check all\nkey Enter\n");
+    assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "");
+    play(f, "text :check fc2.W\nkey Enter\n");
+    assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
+}
+
 static void restart_asks_when_something_is_lost(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -455,6 +466,7 @@ int main(void)
         WITH(a_variant_is_chosen),
         WITH(folds_stay_when_the_schedule_changes),
         WITH(the_gradient_of_what_is_shown_is_checked),
+        WITH(every_gradient_is_checked),
         WITH(restart_asks_when_something_is_lost),
         WITH(esc_stops_what_runs),
         WITH(words_do_what_keys_do),

@@ -139,7 +139,7 @@ static void a_gradient_is_checked(void **state)
     (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
                   "text :check fc2.b\nkey Enter\n"
-                  "await 60000 gradient check: 1 of 1 agree\n"))
+                  "await 60000 gradient of fc2.b agrees, worst error\n"))
         fail_msg("%s", lab_error());
 }
 

@@ -15,7 +15,7 @@ _lapenna_lab() {
         --iterations --iteration --epochs --seed --data --sample --prompt
         --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --table
-        --label --dry-run
+        --label --dry-run --sizes --variants --repeat --predict
         --json --plain --ascii --color --no-mouse --no-graph
         --npy --tensors --help --usage
         --version'
@@ -23,7 +23,8 @@ _lapenna_lab() {
     takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
     takes+='|--iteration'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
-    takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors)'
+    takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors'
+    takes+='|--sizes|--variants|--repeat|--predict)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -52,7 +53,7 @@ _lapenna_lab() {
     --device | --variant | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
         --limit | --iteration | --near | --fail-above | --label | \
-        --tensors)
+        --tensors | --sizes | --variants | --repeat | --predict)
         return
         ;;
     esac
@@ -80,9 +81,10 @@ _lapenna_lab() {
     local files=yes
     case $command:$sub in
     :)
-        words="lesson step run profile doctor
+        words="lesson step run lab profile doctor
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
+    lab:) words='vector_add saxpy transpose reduction gemm' ;;
     lesson:) words='list show lint' files='' ;;
     profile:) words='list show kernels timeline ceilings roofline compare
         baseline export import merge delete' files='' ;;

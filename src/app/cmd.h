@@ -14,6 +14,7 @@ enum {
 };
 
 int lab_cmd_doctor(int argc, char **argv);
+int lab_cmd_lab(int argc, char **argv);
 int lab_cmd_lesson(int argc, char **argv);
 int lab_cmd_profile(int argc, char **argv);
 int lab_cmd_run(int argc, char **argv);

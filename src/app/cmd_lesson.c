@@ -108,9 +108,9 @@ static json_t *lesson_json(const struct lab_lesson *l)
     char *whole = realpath(l->path, NULL);
     json_t *object = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "type", "lesson", "id",
-        l->id, "kind", "lesson", "title", l->title, "path",
-        whole ? whole : l->path, "summary", l->summary, "order",
-        number(l->order, l->order != LAB_LESSON_NO_ORDER), "minutes",
+        l->id, "kind", l->kind == LAB_LESSON_LAB ? "lab" : "lesson", "title",
+        l->title, "path", whole ? whole : l->path, "summary", l->summary,
+        "order", number(l->order, l->order != LAB_LESSON_NO_ORDER), "minutes",
         number(l->minutes, l->minutes > 0), "prerequisites",
         strings(l->prerequisites, l->n_prerequisites));
     free(whole);

@@ -10,6 +10,7 @@
 #include "say.h"
 #include "screens.h"
 #include "walkthrough.h"
+#include "work.h"
 
 static const char doc[] =
     "The home screen, or LESSON in the stepper. With --plain the stepper reads "
@@ -79,14 +80,9 @@ static bool has_terminal(void)
 /* A lesson that cannot be read is worse than a terminal that is missing. */
 static int no_terminal(const char *lesson)
 {
-    struct lab_str path;
     struct lab_lesson *l = NULL;
-    lab_str_init(&path);
-    enum lab_status st = lab_lesson_find(lesson, &path);
-    if (!st)
-        st = lab_lesson_load(&l, lab_str_text(&path));
+    enum lab_status st = lab_work_lesson(lesson, &l);
     lab_lesson_free(l);
-    lab_str_release(&path);
     if (st)
         return lab_exit_error(st);
     lab_warn("the stepper's screen needs a terminal: use --plain, or "

@@ -15,6 +15,7 @@
 #include "ui/stepper.h"
 #include "ui/views.h"
 #include "whatif.h"
+#include "work.h"
 
 enum { SOURCE_BYTES = 4 << 20 };
 
@@ -288,12 +289,7 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
                                    const struct lab_options *o,
                                    const char *name)
 {
-    struct lab_str path;
-    lab_str_init(&path);
-    enum lab_status st = lab_lesson_find(name, &path);
-    if (!st)
-        st = lab_lesson_load(&s->lesson, lab_str_text(&path));
-    lab_str_release(&path);
+    enum lab_status st = lab_work_lesson(name, &s->lesson);
     if (st)
         return st;
     s->spec = s->lesson->spec; /* a view: the lesson owns what it names */

@@ -13,6 +13,7 @@
 #include "plain_priv.h"
 #include "say.h"
 #include "signals.h"
+#include "work.h"
 
 enum { LINE_BYTES = 4096, TICK_NS = 50000000 };
 
@@ -63,12 +64,7 @@ enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
 
 static enum lab_status open_lesson(struct lab_plain *p, const char *name)
 {
-    struct lab_str path;
-    lab_str_init(&path);
-    enum lab_status st = lab_lesson_find(name, &path);
-    if (!st)
-        st = lab_lesson_load(&p->lesson, lab_str_text(&path));
-    lab_str_release(&path);
+    enum lab_status st = lab_work_lesson(name, &p->lesson);
     if (st)
         return st;
     p->spec = p->lesson->spec; /* a view: the lesson owns what it names */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include "engine/walk.h"
 
-/* A line for each of the lesson's `printed` entries: the value, or of several
- * the one that differs most. Nothing when the lesson has none.
+/* A line for each value of the lesson's `printed` entries. Nothing when the
+ * lesson has none.
  * Errors: LAB_E_NOMEM, LAB_E_IO, the backend's. */
 enum lab_status lab_printed_table(struct lab_walk *w,
                                   const struct lab_network_spec *spec,

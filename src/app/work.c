@@ -6,14 +6,28 @@
 #include "engine/setup.h"
 #include "lesson/catalog.h"
 
-static enum lab_status open_lesson(struct lab_work *w, const char *name)
+enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out)
 {
     struct lab_str path;
     lab_str_init(&path);
     enum lab_status st = lab_lesson_find(name, &path);
     if (!st)
-        st = lab_lesson_load(&w->lesson, lab_str_text(&path));
+        st = lab_lesson_load(out, lab_str_text(&path));
     lab_str_release(&path);
+    if (st || (*out)->kind == LAB_LESSON_NETWORK)
+        return st;
+    st = lab_fail(LAB_E_USAGE,
+                  "%s is a lab and has no network to walk: `lapenna-lab lab "
+                  "%s`",
+                  name, (*out)->id);
+    lab_lesson_free(*out);
+    *out = NULL;
+    return st;
+}
+
+static enum lab_status open_lesson(struct lab_work *w, const char *name)
+{
+    enum lab_status st = lab_work_lesson(name, &w->lesson);
     if (st)
         return st;
     w->spec = w->lesson->spec; /* a view: the lesson owns what it names */

@@ -17,6 +17,9 @@ struct lab_work {
 
 /* Opens the lesson (id or path) and everything for it. On failure nothing is
  * left open. `w` need not be initialised. */
+/* Finds and reads a lesson that has a network; a lab is LAB_E_USAGE, with the
+ * command that runs it. */
+enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out);
 enum lab_status lab_work_open(struct lab_work *w,
                               const struct lab_options *options,
                               const char *lesson);

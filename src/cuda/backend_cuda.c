@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cuda_priv.h"
 #include "cudnn_exec.h"
+#include "labs/cuda_rungs.h"
 
 /* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers
  * have as much for themselves: some call cuBLAS while they use theirs. */
@@ -368,6 +369,12 @@ static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
     return st ? st : lab_cuda_ceiling(&of(be)->exec, ceiling, out);
 }
 
+static const struct lab_rung *cuda_rung(struct lab_backend *be, int i)
+{
+    (void)be;
+    return i >= 0 && i < lab_cuda_rung_count ? &lab_cuda_rungs[i] : NULL;
+}
+
 const struct lab_backend_ops lab_backend_cuda = {
     .name = "cuda",
     .open = cuda_open,
@@ -386,4 +393,5 @@ const struct lab_backend_ops lab_backend_cuda = {
     .time_end = cuda_time_end,
     .graph = &lab_cuda_graph_ops,
     .ceiling = cuda_ceiling,
+    .rung = cuda_rung,
 };

@@ -161,12 +161,29 @@ void lab_data_reseed(struct lab_data *d, uint64_t seed)
     shuffle(d->order, d->table.rows, seed, STREAM_SPLIT, 0);
 }
 
+/* A file that nobody would read is a mistake that nobody would notice. */
+static enum lab_status check_path(const struct lab_network_spec *spec,
+                                  const char *path)
+{
+    enum lab_data_source source = spec->data.source;
+    bool reads = source != LAB_DATA_INLINE && source != LAB_DATA_FIBONACCI &&
+                 source != LAB_DATA_REVERSE;
+    return reads || !path
+               ? LAB_OK
+               : lab_fail(LAB_E_USAGE,
+                          "--data %s: the data of this lesson are %s: it reads "
+                          "no file",
+                          path, lab_data_source_name(source));
+}
+
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
                               const char *path, int64_t batch)
 {
+    enum lab_status st = check_path(spec, path);
+    if (st)
+        return st;
     struct lab_data *d = lab_alloc(sizeof(*d));
-    enum lab_status st;
     if (!d)
         return lab_fail(LAB_E_NOMEM, "no memory for the data");
     d->spec = spec;

@@ -57,6 +57,13 @@ enum lab_status lab_front_breaks(struct lab_front *f,
 enum lab_status lab_front_printed(struct lab_front *f,
                                   const struct lab_ynode *node);
 
+/* Whether the front matter says kind: lab; and the keys of one: lab, sizes,
+ * cpu_sizes, variants, repeat. */
+bool lab_front_is_lab(const struct lab_ynode *root);
+struct lab_lesson_lab;
+enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
+                              struct lab_lesson_lab *out);
+
 /* A checked text as memory of its own (lab_free). */
 enum lab_status lab_front_string(struct lab_front *f,
                                  const struct lab_ynode *node, size_t most,

@@ -108,6 +108,25 @@ static enum lab_status take_prerequisites(struct lab_reader *r,
     return LAB_OK;
 }
 
+static enum lab_status take_kind(struct lab_reader *r,
+                                 const struct lab_ynode *node, void *user)
+{
+    static const char *const names[] = {"lesson", "lab"};
+    size_t which = 0;
+    (void)user;
+    return lab_y_choice(r, node, "kind", names, 2, &which);
+}
+
+/* A lab's own keys are read in their order (front_lab.c). */
+static enum lab_status take_lab(struct lab_reader *r,
+                                const struct lab_ynode *node, void *user)
+{
+    (void)r;
+    (void)node;
+    (void)user;
+    return LAB_OK;
+}
+
 static enum lab_status take_seed(struct lab_reader *r,
                                  const struct lab_ynode *node, void *user)
 {
@@ -198,6 +217,7 @@ KEEP(printed)
 
 static const struct lab_ykey front_keys[] = {
     {"format", take_format},
+    {"kind", take_kind},
     {"title", take_title},
     {"summary", take_summary},
     {"order", take_order},
@@ -221,10 +241,13 @@ static const struct lab_ykey front_keys[] = {
 static void check_required(struct lab_reader *r, const struct lab_ynode *root)
 {
     static const char *const names[] = {"format", "title", "network", "loss"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (!lab_y_get(root, names[i]))
+    static const char *const labs[] = {"format", "title", "lab"};
+    bool lab = lab_front_is_lab(root);
+    for (size_t i = 0; i < (lab ? 3 : 4); i++) {
+        if (!lab_y_get(root, lab ? labs[i] : names[i]))
             lab_y_fail(r, root, LAB_E_PARSE,
-                       "the front matter has no %s: add it", names[i]);
+                       "the front matter has no %s: add it",
+                       lab ? labs[i] : names[i]);
     }
 }
 
@@ -257,6 +280,27 @@ static enum lab_status read_parts(struct loading *l)
     return st;
 }
 
+/* A lab has no network: other keys. */
+static enum lab_status read_lab(struct loading *l, const struct lab_ynode *root)
+{
+    static const struct lab_ykey keys[] = {
+        {"format", take_format},       {"kind", take_kind},
+        {"title", take_title},         {"summary", take_summary},
+        {"order", take_order},         {"minutes", take_minutes},
+        {"seed", take_seed},           {"prerequisites", take_prerequisites},
+        {"precision", take_precision}, {"lab", take_lab},
+        {"sizes", take_lab},           {"cpu_sizes", take_lab},
+        {"variants", take_lab},        {"repeat", take_lab},
+    };
+    struct lab_lesson *lesson = l->lesson;
+    lesson->kind = LAB_LESSON_LAB;
+    enum lab_status st =
+        lab_y_keys(l->front.r, root, keys, sizeof(keys) / sizeof(*keys), l);
+    if (st != LAB_E_NOMEM)
+        st = lab_front_lab(&l->front, root, &lesson->lab);
+    return lab_front_pass(st);
+}
+
 static enum lab_status read_front(struct loading *l,
                                   const struct lab_source *src)
 {
@@ -269,6 +313,8 @@ static enum lab_status read_front(struct loading *l,
     if (st)
         return lab_front_pass(st);
     check_required(r, root);
+    if (lab_front_is_lab(root))
+        return read_lab(l, root);
     st = lab_y_keys(r, root, front_keys,
                     sizeof(front_keys) / sizeof(*front_keys), l);
     if (st == LAB_E_NOMEM)

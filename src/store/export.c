@@ -20,14 +20,19 @@ static void add_json(struct lab_str *out, const struct lab_str *text)
     lab_str_add_char(out, '"');
 }
 
+/* Spreadsheets take a field that begins like a formula for one, quoted or not,
+ * and run it; with an apostrophe before it it is a text. */
 static void add_csv(struct lab_str *out, const struct lab_str *text)
 {
     const char *s = lab_str_text(text);
-    if (!strpbrk(s, ",\"\r\n") && *s != ' ') {
+    bool formula = *s && strchr("=+-@", *s);
+    if (!formula && !strpbrk(s, ",\"\r\n") && *s != ' ') {
         lab_str_add(out, s);
         return;
     }
     lab_str_add_char(out, '"');
+    if (formula)
+        lab_str_add_char(out, '\'');
     for (; *s; s++) {
         if (*s == '"')
             lab_str_add_char(out, '"');

@@ -183,53 +183,9 @@ static enum lab_status copy_rows(struct lab_import *in)
     return st ? st : each_new_run(in, sum_up);
 }
 
-/* ---- what became of it ---- */
-
-struct report {
-    lab_imported_fn *each;
-    void *user;
-};
-
-static enum lab_status tell(struct lab_import *in, const struct report *r)
-{
-    sqlite3_stmt *stmt;
-    int rc;
-    enum lab_status st = lab_database_prepare(
-        in->db,
-        "SELECT c.old, ifnull(m.new, c.here), m.new IS NULL, c.alive, c.uuid, "
-        "r.lesson, r.hostname, ifnull(r.label, r.user), "
-        "(SELECT count(*) FROM main.step AS s WHERE s.runId = m.new), "
-        "(SELECT ifnull(sum(t.count), 0) FROM main.time_sum AS t WHERE t.runId "
-        "= m.new AND t.level = 4) FROM temp.candidate AS c LEFT JOIN "
-        "temp.run_map AS m ON m.old = c.old LEFT JOIN main.run AS r ON r.id = "
-        "ifnull(m.new, c.here) ORDER BY c.old",
-        &stmt);
-    if (st)
-        return st;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {stmt, 0};
-        struct lab_imported run = {.run = lab_column_int(&c)};
-        run.as = lab_column_int(&c);
-        run.skipped = lab_column_int(&c) != 0;
-        bool alive = lab_column_int(&c) != 0;
-        run.reason = !run.skipped ? NULL
-                     : alive      ? "it is still being recorded"
-                                  : "it is here already";
-        run.uuid = lab_column_text(&c);
-        run.lesson = lab_column_text(&c);
-        run.hostname = lab_column_text(&c);
-        run.user = lab_column_text(&c);
-        run.steps = lab_column_int(&c);
-        run.kernels = lab_column_int(&c);
-        if (in->nsys)
-            run.run = LAB_UNKNOWN;
-        r->each(r->user, &run);
-    }
-    return lab_query_end(in->db, stmt, rc);
-}
-
+/* All but the end of the transaction. */
 static enum lab_status import_all(struct lab_import *in,
-                                  const struct report *report)
+                                  struct lab_import_report *report)
 {
     enum lab_status st = check_structure(in);
     if (st == LAB_OK)
@@ -246,7 +202,7 @@ static enum lab_status import_all(struct lab_import *in,
         st = in->nsys ? lab_import_nsys_run(in) : lab_import_own_runs(in);
     if (st == LAB_OK)
         st = copy_rows(in);
-    return st ? st : tell(in, report);
+    return st ? st : lab_import_report_load(report, in);
 }
 
 /* The error's text names the database that is written; the file comes first. */
@@ -263,7 +219,7 @@ enum lab_status lab_import_file(struct lab_database *db, const char *path,
                                 lab_imported_fn *each, void *user)
 {
     struct lab_import in = {.db = db, .path = path, .options = options};
-    const struct report report = {each, user};
+    struct lab_import_report report = {0};
     enum lab_status st = check_file(&in);
     if (st == LAB_OK)
         st = attach(&in);
@@ -285,5 +241,8 @@ enum lab_status lab_import_file(struct lab_database *db, const char *path,
                  "TABLE IF EXISTS temp.kernel_range; DETACH src",
                  NULL, NULL, NULL);
     sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, length);
+    for (size_t i = 0; i < report.count && st == LAB_OK; i++)
+        each(user, &report.runs[i]);
+    lab_import_report_release(&report);
     return st;
 }

@@ -13,6 +13,20 @@ struct lab_import {
     int64_t epoch_ns;       /* nsys: added to its moments */
 };
 
+/* What is to be told once it is certain: the texts are its own. Begins as {0}.
+ */
+struct lab_import_report {
+    struct lab_imported *runs;
+    size_t count;
+    size_t room;
+};
+
+/* What became of each run in temp.candidate. Errors: LAB_E_NOMEM, LAB_E_DB; to
+ * be released even so. */
+enum lab_status lab_import_report_load(struct lab_import_report *report,
+                                       struct lab_import *in);
+void lab_import_report_release(struct lab_import_report *report);
+
 /* Every table that is copied: are its columns what they should be? */
 enum lab_status lab_import_check_tables(struct lab_import *in);
 /* Copies all rows of the runs in temp.run_map (old, new). */

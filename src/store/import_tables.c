@@ -24,6 +24,13 @@ static const struct table {
     {"metric_value", true, NULL, 0,
      "istepExec ikernelOrdinal smetricId rvalue ipasses"},
     {"loss", true, NULL, 0, "iiteration rloss raccuracy imoment_ns"},
+    {"lab_row", true, NULL, 0,
+     "iplace tlab tsize trung tprecision tstatus treason rcheck_error "
+     "rsample_error irepeats rmin_ns rquarter_ns rmedian_ns "
+     "rthreeQuarters_ns rmax_ns rflop rbytes rtraffic_bytes tunit rrate "
+     "rrateModel rratePredicted rgain rgainModel rceilingCopy_B_s "
+     "rceilingFp32_FLOP_s iflush_bytes rsmClockBefore_hz rsmClockAfter_hz "
+     "rmemoryClock_hz rtemperature_c rpower_w"},
     {"CUPTI_ACTIVITY_KIND_KERNEL", false, "kernelRow", 'K',
      "mstart mend ideviceId icontextId igreenContextId istreamId "
      "icorrelationId iglobalPid sdemangledName sshortName smangledName "

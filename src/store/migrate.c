@@ -6,6 +6,7 @@ static const struct lab_migration migrations[] = {
     {lab_sql_schema},
     {lab_sql_schema_2},
     {lab_sql_schema_3},
+    {lab_sql_schema_4},
 };
 
 const struct lab_migration *lab_database_migrations(int *count)

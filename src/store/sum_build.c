@@ -10,7 +10,7 @@ enum { MOST_PLACES = 1 << 20 };
 
 /* One step of the iteration that is being read. */
 struct place {
-    bool seen;
+    int64_t stretch; /* the one that it was seen in; 0: in none */
     int64_t phase;
     int64_t node;
     int64_t time_ns;
@@ -32,6 +32,10 @@ struct build {
     struct place *places;
     size_t room;
     size_t n_places; /* one more than the highest that was seen */
+    size_t n_seen;
+    bool beyond;     /* a place was seen that is not taken for real */
+    int64_t stretch; /* of rows of one iteration, from 1: nothing is cleared
+                        between two, whatever the places */
     int64_t iteration;
     int64_t last_phase; /* the highest of the run */
     struct exec_row *execs;
@@ -51,14 +55,11 @@ static enum lab_status no_memory(void)
 static bool iteration_is_complete(const struct build *b)
 {
     int64_t last = LAB_UNKNOWN;
-    if (b->n_places == 0 || b->n_places > b->room)
+    if (b->n_places == 0 || b->beyond || b->n_seen != b->n_places)
         return false;
-    for (size_t i = 0; i < b->n_places; i++) {
-        if (!b->places[i].seen)
-            return false;
+    for (size_t i = 0; i < b->n_places; i++)
         if (b->places[i].phase > last)
             last = b->places[i].phase;
-    }
     return last == b->last_phase;
 }
 
@@ -125,11 +126,9 @@ static enum lab_status end_iteration(struct build *b)
             st = add_place(b, (enum lab_sum_level)level, (int64_t)i);
     if (complete && st == LAB_OK)
         st = add_parts(b);
-    if (b->places)
-        memset(b->places, 0,
-               sizeof(*b->places) *
-                   (b->n_places < b->room ? b->n_places : b->room));
-    b->n_places = 0;
+    b->n_places = b->n_seen = 0;
+    b->beyond = false;
+    b->stretch++;
     return st;
 }
 
@@ -137,7 +136,7 @@ static enum lab_status note_place(struct build *b, int64_t index,
                                   const struct place *p)
 {
     if (index < 0 || index >= MOST_PLACES) {
-        b->n_places = MOST_PLACES + 1; /* not complete, whatever comes */
+        b->beyond = true; /* not complete, whatever comes */
         return LAB_OK;
     }
     size_t i = (size_t)index;
@@ -153,8 +152,9 @@ static enum lab_status note_place(struct build *b, int64_t index,
         b->places = places;
         b->room = room;
     }
+    b->n_seen += b->places[i].stretch != b->stretch;
     b->places[i] = *p; /* after going back the last execution counts */
-    b->places[i].seen = true;
+    b->places[i].stretch = b->stretch;
     if (b->n_places <= i)
         b->n_places = i + 1;
     return LAB_OK;
@@ -180,7 +180,7 @@ static enum lab_status note_exec(struct build *b, int64_t exec, size_t row)
 static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
-    struct place p = {.seen = true};
+    struct place p = {0};
     int64_t exec = lab_column_int(&c);
     int64_t iteration = lab_column_int(&c);
     int64_t key[LAB_SUM_KEY] = {LAB_SUM_STEP};
@@ -407,6 +407,7 @@ enum lab_status lab_sum_build(struct lab_database *db, int64_t run,
 {
     struct lab_sum_table table = {0};
     struct build b = {.db = db, .run = run, .table = &table};
+    b.stretch = 1;
     b.iteration = LAB_UNKNOWN;
     b.last_phase = LAB_UNKNOWN;
     enum lab_status st = find_last_phase(&b);

@@ -5,7 +5,7 @@ set -eu
 cd "$1"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-commands='lesson step run profile doctor'
+commands='lesson step run lab profile doctor'
 
 words() {
     grep -oE -e '--[a-z][a-z-]*' | sort -u

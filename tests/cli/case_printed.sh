@@ -8,13 +8,17 @@ row() {
 run step one-hot --backend cpu
 expect_exit 0
 expect_stdout 'printed beside computed'
-row 'x\[2,3\]' '1 1 0 +1 table of 16 words, column R3: the line of service'
-row 'x\[0,0\]' '16 1 1 +0 ok table of 16 words, column R1'
+row 'x\[2,3\]' '1 0 +1 table of 16 words, column R3: the line of service'
+row 'x\[0,0\]' '1 1 +0 ok table of 16 words, column R1'
 run step model-sizes --backend cpu
-row 'loss.sample\[6\]' '1 1.47456e+09 1.5e+09 -2.5e+07 ok GPT-2'
-row 'loss.sample\[2\]' '1 84934656 110000000 -2.5e+07 BERT-Base'
+row 'loss.sample\[6\]' '1.47456e+09 1.5e+09 -2.5e+07 ok GPT-2'
+row 'loss.sample\[2\]' '84934656 110000000 -2.5e+07 BERT-Base'
 run step lstm-example --backend cpu
-row 'lstm1.W\[1,1\]' '8 0.800663888 0.80067 -6.1e-06 ok after the update'
+row 'lstm1.W\[1,1\]' '0.800663888 0.80067 -6.1e-06 ok'
+row 'lstm1.W\[2,0\]' '0.700315297 0.70031 +5.3e-06 ok'
+# 62 values, and the label twice
+[ "$(grep -cE '^(lstm1|x|y|loss)[.a-zUWzh0-9]*\[' "$out")" -ge 62 ] ||
+    complain 'not every printed value has a row'
 
 inline_lesson small
 sed 's/^loss:/printed: [{tensor: fc1.b, values: [0, 9], tolerance: 1},\

@@ -27,6 +27,7 @@ wrong step small.md small.md
 wrong step small.md --backend abacus
 wrong step small.md --precision fp31
 wrong step small.md --counters many
+wrong step small.md --data no-such-file
 wrong step small.md --color sometimes
 wrong step small.md --batch
 wrong step small.md --batch 0

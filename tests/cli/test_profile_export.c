@@ -97,6 +97,44 @@ static void csv_has_one_width(void **state)
     assert_non_null(strstr(output, "\r\n1,1,0.5,"));
 }
 
+/* Names are anybody's words; a spreadsheet must not run them. */
+static void csv_holds_no_formula(void **state)
+{
+    static const struct {
+        const char *name; /* as SQL */
+        const char *field;
+    } names[] = {
+        {"'=1+cmd|''/C calc''!A0'", ",\"'=1+cmd|'/C calc'!A0\","},
+        {"'+1'", ",\"'+1\","},
+        {"'-1,2'", ",\"'-1,2\","},
+        {"'@SUM(A1)'", ",\"'@SUM(A1)\","},
+        {"'=\"a\"'", ",\"'=\"\"a\"\"\","},
+        {"char(9) || '=1'", ",^I=1,"},
+        {"char(13) || '=1'", ",^M=1,"},
+        {"'a=-1'", ",a=-1,"},
+    };
+    const char *db = sample_path("runs.db");
+    char sql[200];
+    (void)state;
+    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(sql, sizeof(sql),
+                 "UPDATE StringIds SET value = %s WHERE id = (SELECT nameId "
+                 "FROM step LIMIT 1)",
+                 names[i].name);
+        sample_sql(db, sql);
+        assert_int_equal(
+            profile(db, "export 1 --format csv --table steps --output - @"), 0);
+        if (!strstr(output, names[i].field))
+            fail_msg("%s is not in %s", names[i].field, output);
+    }
+    /* a number below zero stays one */
+    sample_sql(db, "UPDATE loss SET loss = -1.5");
+    assert_int_equal(
+        profile(db, "export 1 --format csv --table losses --output - @"), 0);
+    assert_non_null(strstr(output, ",-1.5,"));
+}
+
 /* ---- JSON Lines ---- */
 
 static void lines_are_those_of_show(void **state)
@@ -223,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(csv_has_one_width, export_cleanup),
+        cmocka_unit_test_teardown(csv_holds_no_formula, export_cleanup),
         cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
         cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),
         cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),

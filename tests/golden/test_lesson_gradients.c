@@ -148,8 +148,13 @@ static void every_parameter_of_every_lesson(void **state)
     struct totals t = {0};
     (void)state;
     check(lab_catalog_load(&catalog, LAB_SOURCE_DIR "/lessons"), "lessons");
-    for (size_t i = 0; i < catalog->count; i++)
-        try_lesson(catalog->items[i].path, &t);
+    for (size_t i = 0; i < catalog->count; i++) {
+        const struct lab_lesson *l = catalog->items[i].lesson;
+        if (l && l->kind == LAB_LESSON_LAB)
+            t.left_out++; /* it has no network */
+        else
+            try_lesson(catalog->items[i].path, &t);
+    }
     print_message("%lld elements of %d parameters of %d lessons; %d left out\n",
                   (long long)t.elements, t.parameters, t.lessons, t.left_out);
     print_message("%lld at a corner\n", (long long)t.corners);

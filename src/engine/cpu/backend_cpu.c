@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cpu_sets.h"
 #include "engine/backend.h"
+#include "labs/cpu_rungs.h"
 
 #define LAB_OP(id)                                                             \
     extern const struct lab_kernel_set lab_ref_f32_##id;                       \
@@ -146,6 +147,16 @@ static void cpu_info(struct lab_backend *be, struct lab_device_info *out)
         (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE);
 }
 
+/* A ladder's own rungs, then OpenBLAS's. */
+static const struct lab_rung *cpu_rung(struct lab_backend *be, int i)
+{
+    (void)be;
+    if (i < lab_cpu_rung_count)
+        return &lab_cpu_rungs[i];
+    i -= lab_cpu_rung_count;
+    return i < lab_blas_rung_count ? &lab_blas_rungs[i] : NULL;
+}
+
 const struct lab_backend_ops lab_backend_cpu = {
     .name = "cpu",
     .open = cpu_open,
@@ -161,4 +172,5 @@ const struct lab_backend_ops lab_backend_cpu = {
     .info = cpu_info,
     .error = lab_error,
     .ceiling = lab_cpu_ceiling,
+    .rung = cpu_rung,
 };

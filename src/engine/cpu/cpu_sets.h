@@ -6,11 +6,16 @@
  * other. */
 #pragma once
 #include "kernel.h"
+#include "labs/rung.h"
 
 LAB_C_BEGIN
 /* OpenBLAS: linked in, always there. */
 extern const struct lab_kernel_set lab_blas_sets[];
 extern const int lab_blas_set_count;
+
+/* blas_rungs.c */
+extern const struct lab_rung lab_blas_rungs[];
+extern const int lab_blas_rung_count;
 
 /* oneDNN: opens the module lapenna-lab-onednn.so at the first call (libdnnl
  * is 40 MB: slow from a cold disk) and remembers the answer. The tables live

@@ -33,7 +33,8 @@ struct lab_data_facts {
 LAB_C_BEGIN
 /* path NULL: the lesson's, or the source's own place. batch 0: the lesson's.
  * Errors: LAB_E_IO, LAB_E_PARSE, LAB_E_RANGE, LAB_E_SHAPE, LAB_E_NOMEM,
- * LAB_E_UNSUPPORTED (a source that this version does not read). */
+ * LAB_E_UNSUPPORTED (a source that this version does not read), LAB_E_USAGE (a
+ * path for data that read no file). */
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
                               const char *path, int64_t batch);

@@ -20,6 +20,21 @@ enum lab_section_kind {
     LAB_SECTION_OTHER  /* read in order */
 };
 
+enum lab_lesson_kind {
+    LAB_LESSON_NETWORK, /* a network to walk and train */
+    LAB_LESSON_LAB      /* kind: lab, a ladder of kernels to climb */
+};
+
+/* What a lab's front matter says. Texts are checked: sizes and variants are
+ * separated by commas, as --sizes and --variants have them. */
+struct lab_lesson_lab {
+    const char *ladder;    /* name of engine/ladder.h */
+    const char *sizes;     /* on a GPU; NULL: the ladder's own */
+    const char *cpu_sizes; /* on a CPU; NULL: the ladder's own */
+    const char *variants;  /* NULL: all of the backend's */
+    int64_t repeat;        /* 0: not given */
+};
+
 struct lab_section {
     enum lab_section_kind kind;
     const char *name;  /* of step, node, phase: what it is about; else "" */
@@ -41,7 +56,9 @@ struct lab_lesson {
     struct lab_place order_place;
     struct lab_place title_place;
     struct lab_place *watch_places; /* of spec.watch */
-    struct lab_network_spec spec;
+    enum lab_lesson_kind kind;
+    struct lab_lesson_lab lab;    /* of a lab */
+    struct lab_network_spec spec; /* of a lab: empty */
     struct lab_section *sections; /* the introduction is the first */
     int n_sections;
     void *memory; /* private */

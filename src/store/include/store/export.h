@@ -26,7 +26,8 @@ struct lab_export_file {
 };
 
 LAB_C_BEGIN
-/* Comma-separated values (RFC 4180), one row a line, with a head. */
+/* Comma-separated values (RFC 4180), one row a line, with a head. A text that
+ * a spreadsheet would run (it begins with = + - or @) has a ' before it. */
 enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
                                enum lab_export_table table);
 /* The JSON that Perfetto and chrome://tracing read: lanes for iterations,

@@ -40,7 +40,8 @@ struct lab_imported {
 typedef void lab_imported_fn(void *user, const struct lab_imported *run);
 
 LAB_C_BEGIN
-/* `each` is called for every run, once it is certain what becomes of it. */
+/* `each` is called for every run once the transaction has ended and the rows
+ * are there to stay (or, of a dry run, gone): never for a file that fails. */
 enum lab_status lab_import_file(struct lab_database *db, const char *path,
                                 const struct lab_import_options *options,
                                 lab_imported_fn *each, void *user);

@@ -1,0 +1,90 @@
+/* kernels/labs/gemm_cpu.c -- the matrix product on one thread of a CPU.
+ *
+ * naive    the definition: C[i][j] is a row of A times a column of B. Going
+ *          down a column of B touches a line of memory for each number.
+ * rows     the same products in another order: a number of A times a row of B
+ *          is added to a row of C. All of it lies side by side, so that lines
+ *          are used whole and the compiler makes vector instructions of it.
+ * blocked  in blocks of 64 x 256 of B, which stay in the cache while all rows
+ *          of A go by. */
+#include <string.h>
+
+#include "labs/cpu_rungs.h"
+
+struct gemm {
+    const float *a;
+    const float *b;
+    float *c;
+    int64_t M;
+    int64_t N;
+    int64_t K;
+};
+
+static struct gemm gemm_of(const struct lab_call *call)
+{
+    return (struct gemm){call->in[0].data,   call->in[1].data,
+                         call->out[0].data,  call->in[0].dim[0],
+                         call->in[1].dim[1], call->in[0].dim[1]};
+}
+
+enum lab_status lab_cpu_gemm(const struct lab_call *call)
+{
+    struct gemm g = gemm_of(call);
+    for (int64_t i = 0; i < g.M; i++) {
+        for (int64_t j = 0; j < g.N; j++) {
+            float sum = 0.0f;
+            for (int64_t k = 0; k < g.K; k++)
+                sum += g.a[i * g.K + k] * g.b[k * g.N + j];
+            g.c[i * g.N + j] = sum;
+        }
+    }
+    return LAB_OK;
+}
+
+/* c[0..n) += a b[0..n) */
+static void add_row(float *restrict c, float a, const float *restrict b,
+                    int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        c[j] += a * b[j];
+}
+
+enum lab_status lab_cpu_gemm_rows(const struct lab_call *call)
+{
+    struct gemm g = gemm_of(call);
+    memset(g.c, 0, (size_t)g.M * (size_t)g.N * sizeof(float));
+    for (int64_t i = 0; i < g.M; i++) {
+        for (int64_t k = 0; k < g.K; k++)
+            add_row(g.c + i * g.N, g.a[i * g.K + k], g.b + k * g.N, g.N);
+    }
+    return LAB_OK;
+}
+
+enum { DEEP = 64, WIDE = 256 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void add_block(const struct gemm *g, int64_t k0, int64_t j0)
+{
+    int64_t k1 = least(k0 + DEEP, g->K);
+    int64_t wide = least(WIDE, g->N - j0);
+    for (int64_t i = 0; i < g->M; i++) {
+        for (int64_t k = k0; k < k1; k++)
+            add_row(g->c + i * g->N + j0, g->a[i * g->K + k],
+                    g->b + k * g->N + j0, wide);
+    }
+}
+
+enum lab_status lab_cpu_gemm_blocked(const struct lab_call *call)
+{
+    struct gemm g = gemm_of(call);
+    memset(g.c, 0, (size_t)g.M * (size_t)g.N * sizeof(float));
+    for (int64_t j0 = 0; j0 < g.N; j0 += WIDE) {
+        for (int64_t k0 = 0; k0 < g.K; k0 += DEEP)
+            add_block(&g, k0, j0);
+    }
+    return LAB_OK;
+}

@@ -1,0 +1,199 @@
+/* A lab's table, and its JSON Lines. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json_line.h"
+#include "lab.h"
+#include "lesson/lesson.h"
+#include "say.h"
+#include "text_table.h"
+
+void lab_lab_print_head(const struct lab_lab *lab)
+{
+    const struct lab_ladder_machine *m = &lab->machine;
+    lab_say(stdout, "%s: %s, fp32, on %s (%s)\n", lab->ladder->name, lab->title,
+            m->info.name, lab->backend->ops->name);
+    lab_say(stdout,
+            "ceilings measured now: copy %.4g GB/s, product %.4g GFLOP/s\n",
+            m->copy_bytes_s / 1e9, m->fp32_flops / 1e9);
+    lab_say(stdout,
+            "%d repeats each; before each a copy of %.4g MiB takes the inputs' "
+            "place in the caches; rungs are compared with double first\n",
+            lab->repeats, (double)m->flush_bytes / 1048576);
+}
+
+static void add_giga(struct lab_text_table *t, double v)
+{
+    lab_text_table_add_real(t, v / 1e9, 4);
+}
+
+static void add_percent(struct lab_text_table *t, double v)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.1f %%", 100 * v);
+}
+
+static void add_times(struct lab_text_table *t, double v)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.2f x", v);
+}
+
+static double library_rate(const struct lab_lab *lab)
+{
+    for (int i = 0; i < lab->n_rows; i++) {
+        if (lab->rows[i].rung->model.library && !lab->rows[i].status)
+            return lab->rows[i].rate;
+    }
+    return NAN;
+}
+
+static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
+                    const struct lab_ladder_row *r)
+{
+    lab_text_table_add(t, r->rung->name);
+    lab_text_table_add_ns(t, r->status ? LAB_UNKNOWN : llround(r->median_ns));
+    lab_text_table_add_ns(t, r->status ? LAB_UNKNOWN : llround(r->min_ns));
+    add_percent(t, (r->three_quarters_ns - r->quarter_ns) / r->median_ns);
+    add_giga(t, r->rate);
+    add_percent(t, r->share);
+    add_percent(t, r->rate / library_rate(lab));
+    add_giga(t, r->rate_model);
+    add_times(t, r->gain);
+    add_times(t, r->gain_model);
+    if (lab->n_said)
+        add_giga(t, lab_lab_said(lab, r->rung));
+    lab_text_table_add(t, r->rung->idea);
+}
+
+static void say_reasons(const struct lab_lab *lab)
+{
+    for (int i = 0; i < lab->n_rows; i++) {
+        if (lab->rows[i].status)
+            lab_say(stdout, "  %s: %s\n", lab->rows[i].rung->name,
+                    lab->rows[i].reason);
+    }
+}
+
+/* Clocks differ from row to row under a power limit: say between what. */
+static void say_state(const struct lab_lab *lab)
+{
+    double least = INFINITY;
+    double most = 0;
+    double hot = NAN;
+    for (int i = 0; i < lab->n_rows; i++) {
+        least = fmin(least, lab->rows[i].after.sm_clock_hz);
+        most = fmax(most, lab->rows[i].after.sm_clock_hz);
+        hot = fmax(hot, lab->rows[i].after.temperature_c);
+    }
+    if (most > 0)
+        lab_say(stdout, "  SM clock %.0f to %.0f MHz, at most %.0f C\n",
+                least / 1e6, most / 1e6, hot);
+}
+
+enum lab_status lab_lab_print_size(const struct lab_lab *lab)
+{
+    const char *heads[] = {"rung",
+                           ">median",
+                           ">min",
+                           ">spread",
+                           lab->ladder->arithmetic ? ">GFLOP/s" : ">GB/s",
+                           ">of ceiling",
+                           ">of library",
+                           ">model",
+                           ">gain",
+                           ">model's",
+                           lab->n_said ? ">you said" : "its idea",
+                           lab->n_said ? "its idea" : NULL,
+                           NULL};
+    struct lab_text_table t;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < lab->n_rows; i++)
+        add_row(&t, lab, &lab->rows[i]);
+    enum lab_status st = lab_text_table_format(&t, &text);
+    if (!st) {
+        lab_say(stdout, "\n%s %s\n", lab->ladder->shape,
+                lab->rows[0].size.text);
+        /* A table may be longer than one lab_say() holds. */
+        if (lab_say_is_ascii())
+            lab_table_make_ascii(&text);
+        fputs(lab_str_text(&text), stdout);
+        say_reasons(lab);
+        say_state(lab);
+        if (fflush(stdout))
+            st = lab_fail(LAB_E_IO, "cannot write");
+    }
+    lab_text_table_release(&t);
+    lab_str_release(&text);
+    return st;
+}
+
+/* ---- JSON ---- */
+
+enum lab_status lab_lab_json_run(const struct lab_lab *lab)
+{
+    const struct lab_ladder_machine *m = &lab->machine;
+    json_t *line = lab_json_new("lab");
+    lab_json_text(line, "lab", lab->ladder->name);
+    lab_json_text(line, "lesson", lab->lesson ? lab->lesson->id : NULL);
+    lab_json_int(line, "run", lab->run ? lab->run : LAB_UNKNOWN);
+    lab_json_text(line, "backend", lab->backend->ops->name);
+    lab_json_text(line, "device", m->info.name);
+    lab_json_text(line, "precision", "fp32");
+    lab_json_uint(line, "seed", lab->options->seed);
+    lab_json_int(line, "repeats", lab->repeats);
+    lab_json_int(line, "flush_bytes", (int64_t)m->flush_bytes);
+    lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
+    lab_json_real(line, "fp32_flop_per_s", m->fp32_flops);
+    return lab_json_print(line);
+}
+
+static void add_cost(json_t *line, const struct lab_lab *lab,
+                     const struct lab_ladder_row *r)
+{
+    lab_json_real(line, "flop", r->flop);
+    lab_json_real(line, "bytes", r->bytes);
+    lab_json_real(line, "traffic_bytes_model", r->traffic);
+    lab_json_text(line, "unit", lab_lab_unit(lab->ladder));
+    lab_json_real(line, "rate", r->rate);
+    lab_json_real(line, "rate_model", r->rate_model);
+    lab_json_real(line, "rate_predicted", lab_lab_said(lab, r->rung));
+    lab_json_real(line, "of_ceiling", r->share);
+    lab_json_real(line, "gain", r->gain);
+    lab_json_real(line, "gain_model", r->gain_model);
+    lab_json_real(line, "sm_clock_before_hz", r->before.sm_clock_hz);
+    lab_json_real(line, "sm_clock_after_hz", r->after.sm_clock_hz);
+    lab_json_real(line, "memory_clock_hz", r->after.memory_clock_hz);
+    lab_json_real(line, "temperature_c", r->after.temperature_c);
+    lab_json_real(line, "power_w", r->after.power_w);
+}
+
+enum lab_status lab_lab_json_row(const struct lab_lab *lab,
+                                 const struct lab_ladder_row *r)
+{
+    json_t *line = lab_json_new("lab_row");
+    lab_json_text(line, "lab", lab->ladder->name);
+    lab_json_text(line, "size", r->size.text);
+    lab_json_text(line, "variant", r->rung->name);
+    lab_json_text(line, "idea", r->rung->idea);
+    lab_json_text(line, "source", r->rung->source);
+    lab_json_text(line, "status", lab_status_text(r->status));
+    lab_json_text(line, "reason", r->reason[0] ? r->reason : NULL);
+    lab_json_real(line, "check_error", r->check_error);
+    lab_json_real(line, "sample_error", r->sample_error);
+    lab_json_int(line, "repeats", r->repeats ? r->repeats : LAB_UNKNOWN);
+    lab_json_real(line, "min_ns", r->min_ns);
+    lab_json_real(line, "quarter_ns", r->quarter_ns);
+    lab_json_real(line, "median_ns", r->median_ns);
+    lab_json_real(line, "three_quarters_ns", r->three_quarters_ns);
+    lab_json_real(line, "max_ns", r->max_ns);
+    add_cost(line, lab, r);
+    return lab_json_print(line);
+}

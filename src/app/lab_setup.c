@@ -1,0 +1,295 @@
+/* What a lab is going to measure: names, sizes, rungs, predictions. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "lesson/catalog.h"
+#include "say.h"
+
+enum { USUAL_REPEATS = 21 };
+
+const char *lab_lab_unit(const struct lab_ladder *ladder)
+{
+    return ladder->arithmetic ? "FLOP/s" : "B/s";
+}
+
+double lab_lab_said(const struct lab_lab *lab, const struct lab_rung *rung)
+{
+    for (int i = 0; i < lab->n_said; i++) {
+        if (strcmp(lab->said[i].rung, rung->name) == 0)
+            return lab->said[i].giga * 1e9;
+    }
+    return NAN;
+}
+
+/* ---- the ladder ---- */
+
+/* A lesson first: its id may be that of a ladder, and it says more. */
+static enum lab_status find(struct lab_lab *lab, const char *name)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_ladder_find(name, &lab->ladder);
+    if (!st) {
+        lab->title = lab->ladder->title;
+        lab_str_release(&path);
+        return LAB_OK;
+    }
+    enum lab_status found = lab_lesson_find(name, &path);
+    if (!found)
+        st = lab_lesson_load(&lab->lesson, lab_str_text(&path));
+    else
+        lab_ladder_find(name, &lab->ladder); /* its words, not the lesson's */
+    lab_str_release(&path);
+    if (st)
+        return st;
+    if (lab->lesson->kind != LAB_LESSON_LAB)
+        return lab_fail(LAB_E_USAGE,
+                        "%s is a lesson with a network: `lapenna-lab run %s`",
+                        name, lab->lesson->id);
+    lab->title = lab->lesson->title;
+    return lab_ladder_find(lab->lesson->lab.ladder, &lab->ladder);
+}
+
+/* ---- lists ---- */
+
+/* The next word of a list with commas; NULL at its end. */
+static const char *next_word(const char **at, size_t *bytes)
+{
+    const char *word = *at;
+    if (!word)
+        return NULL;
+    *bytes = strcspn(word, ",");
+    *at = word[*bytes] ? word + *bytes + 1 : NULL;
+    return word;
+}
+
+static enum lab_status read_sizes(struct lab_lab *lab)
+{
+    const struct lab_lab_options *o = lab->options;
+    bool gpu = !lab->backend->host_memory;
+    const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
+    const char *lesson = NULL;
+    const char *word;
+    size_t n = 0;
+    if (lab->lesson)
+        lesson = gpu ? lab->lesson->lab.sizes : lab->lesson->lab.cpu_sizes;
+    const char *at = o->sizes ? o->sizes : lesson ? lesson : own;
+    while ((word = next_word(&at, &n))) {
+        if (lab->n_sizes == LAB_LAB_SIZES)
+            return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
+                            LAB_LAB_SIZES);
+        enum lab_status st =
+            lab_ladder_size(lab->ladder, word, n, &lab->sizes[lab->n_sizes]);
+        if (st)
+            return st;
+        lab->n_sizes++;
+    }
+    return LAB_OK;
+}
+
+/* A name that this backend has not: another's, or nobody's. */
+static enum lab_status no_rung(const struct lab_lab *lab, const char *word,
+                               const struct lab_rung *const *all, int count)
+{
+    const char *names[LAB_LAB_RUNGS];
+    const struct lab_cuda_module *module = NULL;
+    struct lab_str list;
+    if (lab->backend->host_memory && !lab_cuda_load(&module)) {
+        const struct lab_rung *r;
+        for (int i = 0; (r = module->backend->rung(NULL, i)); i++) {
+            if (strcmp(r->ladder, lab->ladder->name) == 0 &&
+                strcmp(r->name, word) == 0)
+                return lab_fail(LAB_E_UNSUPPORTED,
+                                "variant %s of %s is a CUDA kernel: it needs "
+                                "a GPU (--backend cuda)",
+                                word, lab->ladder->name);
+        }
+    }
+    lab_str_init(&list);
+    for (int i = 0; i < count; i++) {
+        names[i] = all[i]->name;
+        lab_str_addf(&list, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = lab_nearest(word, names, (size_t)count);
+    enum lab_status st =
+        lab_fail(LAB_E_USAGE, "%s has no variant %s on the %s; %s%s%s",
+                 lab->ladder->name, word, lab->backend->ops->name,
+                 near ? "did you mean " : "there are ",
+                 near ? near : lab_str_text(&list), near ? "?" : "");
+    lab_str_release(&list);
+    return st;
+}
+
+static enum lab_status add_rung(struct lab_lab *lab, const char *word,
+                                const struct lab_rung *const *all, int count)
+{
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (strcmp(lab->rungs[i]->name, word) == 0)
+            return lab_fail(LAB_E_USAGE, "--variants names %s twice", word);
+    }
+    for (int i = 0; i < count; i++) {
+        if (strcmp(all[i]->name, word) == 0) {
+            lab->rungs[lab->n_rungs++] = all[i];
+            return LAB_OK;
+        }
+    }
+    return no_rung(lab, word, all, count);
+}
+
+static enum lab_status read_rungs(struct lab_lab *lab)
+{
+    const struct lab_rung *all[LAB_LAB_RUNGS];
+    int count = lab_ladder_rungs(lab->backend, lab->ladder, all, LAB_LAB_RUNGS);
+    const char *at = lab->options->variants;
+    const char *word;
+    size_t n = 0;
+    enum lab_status st = LAB_OK;
+    /* A lesson's choice is of the GPU's rungs; the CPU has few. */
+    if (!at && lab->lesson && !lab->backend->host_memory)
+        at = lab->lesson->lab.variants;
+    if (!at) {
+        memcpy(lab->rungs, all, sizeof(all));
+        lab->n_rungs = count;
+        return count ? LAB_OK
+                     : lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
+                                lab->backend->ops->name, lab->ladder->name);
+    }
+    while (!st && (word = next_word(&at, &n))) {
+        char name[64];
+        snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
+        st = add_rung(lab, name, all, count);
+    }
+    return st;
+}
+
+/* ---- predictions ---- */
+
+static enum lab_status add_said(struct lab_lab *lab, const char *rung,
+                                const char *text)
+{
+    char *end = NULL;
+    bool known = false;
+    double v = strtod(text, &end);
+    for (int i = 0; i < lab->n_rungs; i++)
+        known = known || strcmp(lab->rungs[i]->name, rung) == 0;
+    if (!known)
+        return lab_fail(LAB_E_USAGE, "--predict: %s is not measured here",
+                        rung);
+    if (end == text || *end || !(v > 0) || isinf(v))
+        return lab_fail(LAB_E_USAGE,
+                        "--predict %s=%s: a number above 0, of G%s", rung, text,
+                        lab_lab_unit(lab->ladder));
+    if (lab->n_said == LAB_LAB_SAID)
+        return lab_fail(LAB_E_USAGE, "--predict: more than %d", LAB_LAB_SAID);
+    struct lab_said *said = &lab->said[lab->n_said++];
+    snprintf(said->rung, sizeof(said->rung), "%s", rung);
+    said->giga = v;
+    return LAB_OK;
+}
+
+static enum lab_status read_predictions(struct lab_lab *lab)
+{
+    const char *at = lab->options->predict;
+    const char *word;
+    size_t n = 0;
+    enum lab_status st = LAB_OK;
+    if (!at || strcmp(at, "ask") == 0)
+        return LAB_OK;
+    while (!st && (word = next_word(&at, &n))) {
+        char pair[96];
+        snprintf(pair, sizeof(pair), "%.*s", (int)(n < 95 ? n : 95), word);
+        char *equals = strchr(pair, '=');
+        if (!equals)
+            return lab_fail(LAB_E_USAGE,
+                            "--predict %s: ask, or VARIANT=NUMBER,...", pair);
+        *equals = '\0';
+        st = add_said(lab, pair, equals + 1);
+    }
+    return st;
+}
+
+enum lab_status lab_lab_ask(struct lab_lab *lab)
+{
+    if (!lab->options->predict || strcmp(lab->options->predict, "ask") != 0)
+        return LAB_OK;
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return lab_fail(LAB_E_USAGE, "--predict ask needs a terminal: "
+                                     "--predict VARIANT=NUMBER,...");
+    lab_say(stdout, "What do you expect, in G%s? Empty: no idea.\n",
+            lab_lab_unit(lab->ladder));
+    for (int i = 0; i < lab->n_rungs;) {
+        char line[64];
+        lab_say(stdout, "  %-10s %s: ", lab->rungs[i]->name,
+                lab->rungs[i]->idea);
+        fflush(stdout);
+        if (!fgets(line, sizeof(line), stdin))
+            return LAB_OK;
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] && add_said(lab, lab->rungs[i]->name, line))
+            lab_say(stdout, "  %s\n", lab_error());
+        else
+            i++;
+    }
+    return LAB_OK;
+}
+
+/* ---- life ---- */
+
+static enum lab_status open_backend(struct lab_lab *lab)
+{
+    const struct lab_lab_options *o = lab->options;
+    if (strcmp(o->backend, "auto") != 0)
+        return lab_backend_open(&lab->backend, o->backend, o->device);
+    if (!lab_backend_open(&lab->backend, "cuda", o->device))
+        return LAB_OK;
+    return lab_backend_open(&lab->backend, "cpu", 0);
+}
+
+static enum lab_status check_precision(const struct lab_lab *lab)
+{
+    const char *p = lab->options->precision;
+    if (!p || strcmp(p, "fp32") == 0)
+        return LAB_OK;
+    return lab_fail(LAB_E_NOT_BUILT,
+                    "--precision %s: the rungs of %s compute in fp32", p,
+                    lab->ladder->name);
+}
+
+enum lab_status lab_lab_open(struct lab_lab *lab,
+                             const struct lab_lab_options *options)
+{
+    *lab = (struct lab_lab){.options = options, .repeats = USUAL_REPEATS};
+    enum lab_status st = find(lab, options->name);
+    if (!st)
+        st = check_precision(lab);
+    if (!st)
+        st = open_backend(lab);
+    if (!st)
+        st = read_sizes(lab);
+    if (!st)
+        st = read_rungs(lab);
+    if (!st)
+        st = read_predictions(lab);
+    if (st) {
+        lab_lab_close(lab);
+        return st;
+    }
+    if (lab->lesson && lab->lesson->lab.repeat)
+        lab->repeats = (int)lab->lesson->lab.repeat;
+    if (options->repeat)
+        lab->repeats = options->repeat;
+    return LAB_OK;
+}
+
+void lab_lab_close(struct lab_lab *lab)
+{
+    lab_backend_close(lab->backend);
+    lab_lesson_free(lab->lesson);
+    lab->backend = NULL;
+    lab->lesson = NULL;
+}

@@ -1,0 +1,163 @@
+/* A lab as a run in the store: a step record for each repeat, so that lists and
+ * comparisons of runs know it, and a row for each rung and size. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cmd.h"
+#include "lab.h"
+#include "lesson/lesson.h"
+#include "run_device.h"
+#include "store/lab_rows.h"
+#include "trace/intern.h"
+#include "version.h"
+
+static enum lab_status open_writer(struct lab_lab *lab, const char *path)
+{
+    struct lab_run_info info;
+    lab_run_info_init(&info);
+    info.lesson = lab->lesson ? lab->lesson->id : lab->ladder->name;
+    info.lesson_path = lab->lesson ? lab->lesson->path : NULL;
+    info.title = lab->title;
+    info.backend = lab->backend->ops->name;
+    info.precision = "fp32";
+    info.version = lab_version();
+    info.commit = lab_commit()[0] ? lab_commit() : NULL;
+    info.counters = "off";
+    info.seed = lab->options->seed;
+    info.rank = 0;
+    info.time_source =
+        lab->backend->host_memory ? LAB_TIME_CPU_CLOCK : LAB_TIME_CUDA_EVENTS;
+    lab_run_device_fill(&info.device, &lab->machine.info,
+                        !lab->backend->host_memory);
+    enum lab_status st = lab_writer_new(&lab->writer, path, &info, NULL);
+    if (!st)
+        st = lab_database_open(&lab->db, path, NULL);
+    return st;
+}
+
+enum lab_status lab_lab_record_begin(struct lab_lab *lab)
+{
+    struct lab_str path;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&path);
+    if (lab->options->db)
+        lab_str_add(&path, lab->options->db);
+    else
+        st = lab_database_default_path(&path);
+    if (!st && path.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the database's name");
+    if (!st)
+        st = open_writer(lab, lab_str_text(&path));
+    lab_str_release(&path);
+    if (!st)
+        lab->run = lab_writer_run(lab->writer);
+    if (!st || lab->options->db)
+        return st;
+    lab_warn("the lab is not recorded: %s", lab_error());
+    return LAB_OK;
+}
+
+/* Repeat i; the moments are laid end to end, for the times are of the device. */
+static void push_step(struct lab_lab *lab, const struct lab_ladder_row *row,
+                      int i, int64_t *moment)
+{
+    char node[160];
+    struct lab_sink sink = lab_writer_sink(lab->writer);
+    struct lab_record record = {.kind = LAB_RECORD_STEP};
+    struct lab_step_record *s = &record.u.step;
+    snprintf(node, sizeof(node), "%s %s", lab->ladder->name, row->size.text);
+    s->exec = ++lab->exec;
+    s->iteration = i;
+    s->index = (int32_t)lab->place;
+    s->phase = 0;
+    s->name = lab_intern(node);
+    s->node = s->name;
+    s->op = lab_intern(lab->ladder->name);
+    s->variant = lab_intern(row->rung->name);
+    s->backend = lab_intern(lab->backend->ops->name);
+    s->time_source =
+        lab->backend->host_memory ? LAB_TIME_CPU_CLOCK : LAB_TIME_CUDA_EVENTS;
+    s->time_ns = llround(row->ns[i]);
+    s->start_ns = *moment;
+    s->end_ns = *moment + s->time_ns;
+    s->flop = row->flop;
+    s->bytes = row->bytes;
+    *moment = s->end_ns;
+    sink.push(sink.user, &record);
+}
+
+static void fill_row(const struct lab_lab *lab,
+                     const struct lab_ladder_row *row, struct lab_lab_row *out)
+{
+    *out = (struct lab_lab_row){
+        .place = lab->place,
+        .lab = lab->ladder->name,
+        .size = row->size.text,
+        .rung = row->rung->name,
+        .precision = "fp32",
+        .status = lab_status_text(row->status),
+        .reason = row->reason[0] ? row->reason : NULL,
+        .unit = lab_lab_unit(lab->ladder),
+        .repeats = row->repeats,
+        .flush_bytes = (int64_t)lab->machine.flush_bytes,
+        .check_error = row->check_error,
+        .sample_error = row->sample_error,
+        .min_ns = row->min_ns,
+        .quarter_ns = row->quarter_ns,
+        .median_ns = row->median_ns,
+        .three_quarters_ns = row->three_quarters_ns,
+        .max_ns = row->max_ns,
+        .flop = row->flop,
+        .bytes = row->bytes,
+        .traffic_bytes = row->traffic,
+        .rate = row->rate,
+        .rate_model = row->rate_model,
+        .rate_predicted = lab_lab_said(lab, row->rung),
+        .gain = row->gain,
+        .gain_model = row->gain_model,
+        .ceiling_copy = lab->machine.copy_bytes_s,
+        .ceiling_fp32 = lab->machine.fp32_flops,
+        .sm_clock_before_hz = row->before.sm_clock_hz,
+        .sm_clock_after_hz = row->after.sm_clock_hz,
+        .memory_clock_hz = row->after.memory_clock_hz,
+        .temperature_c = row->after.temperature_c,
+        .power_w = row->after.power_w,
+    };
+}
+
+void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row)
+{
+    struct lab_lab_row stored;
+    int64_t moment = lab_clock_wall_ns();
+    if (!lab->run || !lab->db)
+        return;
+    for (int i = 0; i < row->repeats && !row->status; i++)
+        push_step(lab, row, i, &moment);
+    enum lab_status st = lab_writer_flush(lab->writer); /* then ours: no lock */
+    fill_row(lab, row, &stored);
+    if (!st)
+        st = lab_lab_row_add(lab->db, lab->run, &stored);
+    if (!st)
+        return;
+    lab_warn("recording has stopped: %s", lab_error());
+    lab_database_close(lab->db);
+    lab->db = NULL;
+}
+
+void lab_lab_record_end(struct lab_lab *lab, enum lab_status st)
+{
+    struct lab_run_summary summary;
+    lab_run_summary_init(&summary);
+    summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
+                     : st                  ? LAB_RUN_FAILED
+                                           : LAB_RUN_DONE;
+    summary.iterations = lab->repeats;
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))
+        lab_warn("the run was not stored whole: %s", lab_error());
+    lab_writer_free(lab->writer);
+    lab->writer = NULL;
+}

@@ -1,0 +1,149 @@
+/* engine/ladder.h -- one operation in several ways, checked and then timed.
+ *
+ * A ladder is an operation (gemm, saxpy ...), a rung one kernel of it
+ * (kernels/labs/rung.h). A rung is first compared with a reference in double on
+ * small odd shapes; one that is wrong is never timed. Then, for each size:
+ * random inputs, outputs full of NaN, warm-up left out, caches emptied before
+ * every repeat, and some elements of the result compared with the reference
+ * again, before the first repeat.
+ *
+ * A result's error is held against 16 u sqrt(n sum t^2), u = 2^-24, for an
+ * element that adds n terms t: rounding errors of random terms add up like a
+ * random walk, and this is an order above what one gets.
+ *
+ * What is unknown is NaN. Threads: one at a time a backend. */
+#pragma once
+#include "engine/backend.h"
+#include "labs/rung.h"
+
+enum {
+    LAB_LADDER_DIMS = 3,
+    LAB_LADDER_REPEATS_MIN = 20,
+    LAB_LADDER_REPEATS_MAX = 1000,
+    LAB_LADDER_TEXT = 512
+};
+
+struct lab_ladder {
+    const char *name;      /* "gemm" */
+    const char *title;     /* what it computes, in a line */
+    const char *shape;     /* how a size is written: "MxNxK" */
+    int dims;              /* of a size */
+    bool arithmetic;       /* measured in FLOP/s; else in bytes a second */
+    const char *sizes_cpu; /* those that are taken when none are named */
+    const char *sizes_gpu;
+};
+
+struct lab_ladder_size {
+    int64_t dim[LAB_LADDER_DIMS];
+    char text[64]; /* as a person writes it: "4096", "100x20" */
+};
+
+/* What the device was doing; NaN where nobody can tell. */
+struct lab_device_state {
+    double sm_clock_hz;
+    double memory_clock_hz;
+    double temperature_c;
+    double power_w;
+};
+
+/* What a machine can do at best, and so what a model promises. */
+struct lab_ladder_machine {
+    struct lab_device_info info;
+    double copy_bytes_s; /* measured in this run; NaN: refused */
+    double fp32_flops;   /* measured: the vendor's product */
+    size_t flush_bytes;  /* read and as many written before each repeat */
+};
+
+struct lab_ladder_row {
+    const struct lab_rung *rung;
+    struct lab_ladder_size size;
+    enum lab_status status; /* LAB_OK: timed */
+    char reason[LAB_LADDER_TEXT];
+    double check_error;  /* largest error / what is allowed, odd shapes */
+    double sample_error; /* the same at this size */
+    int repeats;
+    double *ns; /* of each repeat, in their order; valid during the call */
+    double min_ns;
+    double quarter_ns;
+    double median_ns;
+    double three_quarters_ns;
+    double max_ns;
+    double flop;
+    double bytes;      /* that the problem needs */
+    double traffic;    /* bytes that the rung reads and writes by its model */
+    double rate;       /* FLOP/s or B/s of the median */
+    double rate_model; /* what the model promises at best */
+    double gain;       /* rate over that of the last rung that was timed */
+    double gain_model;
+    double share; /* of the ceiling that was measured */
+    struct lab_device_state before;
+    struct lab_device_state after;
+};
+
+struct lab_ladder_climb {
+    struct lab_backend *backend;
+    const struct lab_ladder *ladder;
+    const struct lab_ladder_machine *machine;
+    const struct lab_rung *const *rungs;
+    int n_rungs;
+    const struct lab_ladder_size *sizes;
+    int n_sizes;
+    int repeats;
+    uint64_t seed;
+    /* Every row when it is there; another status than LAB_OK ends the climb. */
+    enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
+    bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
+    void *user;
+};
+
+LAB_C_BEGIN
+/* Ladder i, NULL past the last. */
+const struct lab_ladder *lab_ladder_at(int i);
+/* LAB_E_NOTFOUND: the detail has the nearest name or all of them. */
+enum lab_status lab_ladder_find(const char *name,
+                                const struct lab_ladder **out);
+/* One size as it is written, "4096" or "4096x2048x512"; one number stands for
+ * all dimensions. LAB_E_USAGE: 0, negative, not a number, or too many. */
+enum lab_status lab_ladder_size(const struct lab_ladder *ladder,
+                                const char *text, size_t bytes,
+                                struct lab_ladder_size *out);
+/* Operations and bytes that the problem needs; memory its tensors take, 0 when
+ * that is more than can be counted. */
+double lab_ladder_flop(const struct lab_ladder *l,
+                       const struct lab_ladder_size *s);
+double lab_ladder_bytes(const struct lab_ladder *l,
+                        const struct lab_ladder_size *s);
+size_t lab_ladder_memory(const struct lab_ladder *l,
+                         const struct lab_ladder_size *s);
+
+/* The backend's rungs of a ladder, at most `max`; returns how many. */
+int lab_ladder_rungs(struct lab_backend *be, const struct lab_ladder *l,
+                     const struct lab_rung **out, int max);
+/* Measures the ceilings that the models need: a second or two. */
+void lab_ladder_measure(struct lab_backend *be, struct lab_ladder_machine *out);
+/* Bytes that the rung asks of L2 and memory: the blocked-access model, each
+ * tensor read again for each tile; NaN where there is no model. */
+double lab_ladder_traffic(const struct lab_ladder *l,
+                          const struct lab_rung *rung,
+                          const struct lab_ladder_size *s);
+/* FLOP/s or B/s that the rung reaches at best by its model, on this machine;
+ * NaN where there is no model. */
+double lab_ladder_model(const struct lab_ladder_machine *m,
+                        const struct lab_ladder *l, const struct lab_rung *rung,
+                        const struct lab_ladder_size *s);
+/* Compares a rung with the reference on odd shapes: *error is the largest
+ * error in parts of what is allowed. LAB_E_CHECK: it is wrong (the detail says
+ * where); LAB_E_UNSUPPORTED: the machine lacks what it needs. */
+enum lab_status lab_ladder_check(struct lab_backend *be,
+                                 const struct lab_ladder *l,
+                                 const struct lab_rung *rung, uint64_t seed,
+                                 double *error);
+/* Rungs within sizes, a row for each. What goes wrong with one row is in that
+ * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` said so,
+ * what `row` returned, LAB_E_NOMEM of the host. */
+enum lab_status lab_ladder_climb(const struct lab_ladder_climb *climb);
+
+/* Clocks, temperature and power of a GPU, by NVML where it can be loaded. */
+void lab_device_state_read(const struct lab_device_info *info,
+                           struct lab_device_state *out);
+LAB_C_END

@@ -1,0 +1,331 @@
+/* Checking rungs, timing them, and going on when one cannot. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "ladder_priv.h"
+
+enum { WARM_UP = 3, CHECKS = 7 };
+
+/* Odd, smaller and larger than a tile, with and without four to a load. */
+static const char *const checks[LAB_LADDER_DIMS + 1][CHECKS] = {
+    [1] = {"1", "31", "257", "1000", "4099", "65537", "100003"},
+    [2] = {"1", "1x7", "33x65", "100x7", "31x129", "257x129", "129x64"},
+    [3] = {"1", "3x5x7", "33x65x17", "129x127x131", "132x260x36", "256x256x64",
+           "260x33x516"},
+};
+
+/* ---- checking ---- */
+
+static enum lab_status check_size(struct lab_backend *be,
+                                  const struct lab_ladder *l,
+                                  const struct lab_rung *rung,
+                                  const struct lab_ladder_numbers *n,
+                                  const char *text, double *worst)
+{
+    struct lab_ladder_size size;
+    struct lab_ladder_tensors t;
+    double error = 0;
+    enum lab_status st = lab_ladder_size(l, text, strlen(text), &size);
+    if (!st)
+        st = lab_ladder_tensors_make(&t, be, l, &size, n);
+    if (st)
+        return st;
+    st = lab_ladder_tensors_fill(&t);
+    if (!st)
+        st = lab_ladder_tensors_run(&t, rung);
+    if (!st)
+        st = lab_ladder_tensors_compare(&t, &error);
+    lab_ladder_tensors_release(&t);
+    *worst = error > *worst ? error : *worst;
+    return st;
+}
+
+static enum lab_status check_rung(struct lab_backend *be,
+                                  const struct lab_ladder *l,
+                                  const struct lab_rung *rung,
+                                  const struct lab_ladder_numbers *n,
+                                  double *error)
+{
+    double worst = 0;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < CHECKS && !st; i++)
+        st = check_size(be, l, rung, n, checks[l->dims][i], &worst);
+    if (!st)
+        *error = worst;
+    return st == LAB_E_CHECK
+               ? lab_fail_context(st, "%s is wrong and is not timed",
+                                  rung->name)
+               : st;
+}
+
+enum lab_status lab_ladder_check(struct lab_backend *be,
+                                 const struct lab_ladder *l,
+                                 const struct lab_rung *rung, uint64_t seed,
+                                 double *error)
+{
+    struct lab_ladder_numbers n;
+    enum lab_status st = lab_ladder_numbers_make(&n, seed);
+    if (st)
+        return st;
+    st = check_rung(be, l, rung, &n, error);
+    lab_ladder_numbers_release(&n);
+    return st;
+}
+
+/* ---- timing ---- */
+
+struct climb {
+    const struct lab_ladder_climb *c;
+    struct lab_ladder_numbers numbers;
+    void *flush; /* twice machine->flush_bytes */
+    double *ns;
+    double *sorted;
+    double *errors; /* of the rungs' checks; NaN: wrong, or not to be had */
+    enum lab_status *states;
+    char (*reasons)[LAB_LADDER_TEXT];
+};
+
+static bool stopped(const struct lab_ladder_climb *c)
+{
+    return c->stop && c->stop(c->user);
+}
+
+/* One repeat. On a GPU the copy is still running when the kernel is queued, so
+ * that the time between the two events holds no waiting for the host. */
+static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
+                                 const struct lab_rung *rung, double *out)
+{
+    struct lab_backend *be = w->c->backend;
+    size_t bytes = w->c->machine->flush_bytes;
+    int64_t ns = 0;
+    enum lab_status st =
+        lab_backend_copy(be, (char *)w->flush + bytes, w->flush, bytes);
+    if (st)
+        return st;
+    enum lab_status events =
+        be->host_memory ? LAB_E_UNSUPPORTED : lab_backend_time_begin(be);
+    int64_t start = lab_clock_monotonic_ns();
+    st = lab_ladder_tensors_run(t, rung);
+    if (!st && !events)
+        st = lab_backend_time_end(be, &ns);
+    else if (!st)
+        st = lab_backend_sync(be);
+    *out = (double)(events ? lab_clock_monotonic_ns() - start : ns);
+    return st;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between the two nearest, as the store's summaries have it. */
+static double quantile(const double *sorted, int n, double q)
+{
+    double at = q * (n - 1);
+    int below = (int)at;
+    int above = below + 1 < n ? below + 1 : below;
+    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+}
+
+static void summarize(struct climb *w, struct lab_ladder_row *row)
+{
+    int n = row->repeats;
+    memcpy(w->sorted, w->ns, (size_t)n * sizeof(*w->ns));
+    qsort(w->sorted, (size_t)n, sizeof(*w->sorted), by_size);
+    row->ns = w->ns;
+    row->min_ns = w->sorted[0];
+    row->quarter_ns = quantile(w->sorted, n, 0.25);
+    row->median_ns = quantile(w->sorted, n, 0.5);
+    row->three_quarters_ns = quantile(w->sorted, n, 0.75);
+    row->max_ns = w->sorted[n - 1];
+    double work = w->c->ladder->arithmetic ? row->flop : row->bytes;
+    double best = w->c->ladder->arithmetic ? w->c->machine->fp32_flops
+                                           : w->c->machine->copy_bytes_s;
+    row->rate = row->median_ns > 0 ? work / (row->median_ns / 1e9) : NAN;
+    row->share = row->rate / best;
+}
+
+static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
+                                 struct lab_ladder_row *row)
+{
+    const struct lab_device_info *info = &w->c->machine->info;
+    enum lab_status st = lab_ladder_tensors_fill(t);
+    if (!st)
+        st = lab_ladder_tensors_run(t, row->rung);
+    if (!st)
+        st = lab_ladder_tensors_compare(t, &row->sample_error);
+    for (int i = 1; i < WARM_UP && !st; i++)
+        st = time_once(w, t, row->rung, &w->ns[0]);
+    if (st)
+        return st;
+    lab_device_state_read(info, &row->before);
+    for (int i = 0; i < w->c->repeats && !st; i++) {
+        if (stopped(w->c))
+            return lab_fail(LAB_E_CANCELLED, "stopped");
+        st = time_once(w, t, row->rung, &w->ns[i]);
+    }
+    lab_device_state_read(info, &row->after);
+    if (st)
+        return st;
+    row->repeats = w->c->repeats;
+    summarize(w, row);
+    return LAB_OK;
+}
+
+/* ---- rows ---- */
+
+static void start_row(const struct climb *w, int r, int s,
+                      struct lab_ladder_row *row)
+{
+    const struct lab_ladder_climb *c = w->c;
+    const struct lab_device_state unknown = {NAN, NAN, NAN, NAN};
+    *row = (struct lab_ladder_row){.rung = c->rungs[r],
+                                   .size = c->sizes[s],
+                                   .status = w->states[r],
+                                   .check_error = w->errors[r],
+                                   .sample_error = NAN,
+                                   .min_ns = NAN,
+                                   .quarter_ns = NAN,
+                                   .median_ns = NAN,
+                                   .three_quarters_ns = NAN,
+                                   .max_ns = NAN,
+                                   .rate = NAN,
+                                   .gain = NAN,
+                                   .gain_model = NAN,
+                                   .share = NAN,
+                                   .before = unknown,
+                                   .after = unknown};
+    row->flop = lab_ladder_flop(c->ladder, &row->size);
+    row->bytes = lab_ladder_bytes(c->ladder, &row->size);
+    row->traffic = lab_ladder_traffic(c->ladder, row->rung, &row->size);
+    row->rate_model =
+        lab_ladder_model(c->machine, c->ladder, row->rung, &row->size);
+    memcpy(row->reason, w->reasons[r], sizeof(row->reason));
+}
+
+/* Memory that the size takes, before anybody is asked for it: a host that
+ * promises more than it has ends the program later. */
+static enum lab_status has_room(const struct climb *w,
+                                const struct lab_ladder_size *s)
+{
+    const struct lab_device_info *info = &w->c->machine->info;
+    size_t need = lab_ladder_memory(w->c->ladder, s);
+    double most = 0.9 * (double)info->memory_bytes;
+    if (need > 0 && (info->memory_bytes <= 0 || (double)need <= most))
+        return LAB_OK;
+    return lab_fail(LAB_E_NOMEM,
+                    "size %s takes %.4g GiB, %s has %.4g GiB: take a smaller "
+                    "one",
+                    s->text, need ? (double)need / 1073741824.0 : HUGE_VAL,
+                    info->name, (double)info->memory_bytes / 1073741824.0);
+}
+
+/* The row of one rung; `last` is the one that it is compared with. */
+static enum lab_status climb_rung(struct climb *w, int r, int s,
+                                  struct lab_ladder_tensors *t,
+                                  enum lab_status room,
+                                  struct lab_ladder_row *last)
+{
+    struct lab_ladder_row row;
+    start_row(w, r, s, &row);
+    if (!row.status && room) {
+        row.status = room;
+        snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
+    } else if (!row.status) {
+        row.status = time_rung(w, t, &row);
+        if (row.status == LAB_E_CANCELLED)
+            return row.status;
+        if (row.status)
+            snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
+    }
+    if (!row.status && last->rung) {
+        row.gain = row.rate / last->rate;
+        row.gain_model = row.rate_model / last->rate_model;
+    }
+    if (!row.status)
+        *last = row;
+    return w->c->row(w->c->user, &row);
+}
+
+static enum lab_status climb_size(struct climb *w, int s)
+{
+    const struct lab_ladder_climb *c = w->c;
+    struct lab_ladder_tensors t = {.be = c->backend};
+    struct lab_ladder_row last = {.rung = NULL};
+    char why[LAB_LADDER_TEXT];
+    enum lab_status st = LAB_OK;
+    enum lab_status room = has_room(w, &c->sizes[s]);
+    if (!room)
+        room = lab_ladder_tensors_make(&t, c->backend, c->ladder, &c->sizes[s],
+                                       &w->numbers);
+    snprintf(why, sizeof(why), "%s", room ? lab_error() : "");
+    for (int r = 0; r < c->n_rungs && !st; r++) {
+        if (room)
+            lab_fail(room, "%s", why);
+        st = stopped(c) ? lab_fail(LAB_E_CANCELLED, "stopped")
+                        : climb_rung(w, r, s, &t, room, &last);
+    }
+    lab_ladder_tensors_release(&t);
+    return st;
+}
+
+static enum lab_status check_rungs(struct climb *w)
+{
+    const struct lab_ladder_climb *c = w->c;
+    for (int r = 0; r < c->n_rungs; r++) {
+        w->errors[r] = NAN;
+        if (stopped(c))
+            return lab_fail(LAB_E_CANCELLED, "stopped");
+        w->states[r] = check_rung(c->backend, c->ladder, c->rungs[r],
+                                  &w->numbers, &w->errors[r]);
+        if (w->states[r])
+            snprintf(w->reasons[r], sizeof(w->reasons[r]), "%s%s%s",
+                     lab_error(), c->rungs[r]->needs ? "; it needs " : "",
+                     c->rungs[r]->needs ? c->rungs[r]->needs : "");
+    }
+    return LAB_OK;
+}
+
+static enum lab_status make_room(struct climb *w)
+{
+    const struct lab_ladder_climb *c = w->c;
+    size_t rungs = (size_t)c->n_rungs;
+    w->ns = lab_alloc_array((size_t)c->repeats, sizeof(*w->ns));
+    w->sorted = lab_alloc_array((size_t)c->repeats, sizeof(*w->sorted));
+    w->errors = lab_alloc_array(rungs, sizeof(*w->errors));
+    w->states = lab_alloc_array(rungs, sizeof(*w->states));
+    w->reasons = lab_alloc_array(rungs, sizeof(*w->reasons));
+    if (!w->ns || !w->sorted || !w->errors || !w->states || !w->reasons)
+        return lab_fail(LAB_E_NOMEM, "no memory for a lab's times");
+    enum lab_status st = lab_ladder_numbers_make(&w->numbers, c->seed);
+    if (!st)
+        st = lab_backend_alloc(c->backend, 2 * c->machine->flush_bytes,
+                               &w->flush);
+    return st;
+}
+
+enum lab_status lab_ladder_climb(const struct lab_ladder_climb *climb)
+{
+    struct climb w = {.c = climb};
+    enum lab_status st = make_room(&w);
+    if (!st)
+        st = check_rungs(&w);
+    for (int s = 0; s < climb->n_sizes && !st; s++)
+        st = climb_size(&w, s);
+    if (w.flush)
+        lab_backend_free(climb->backend, w.flush);
+    lab_ladder_numbers_release(&w.numbers);
+    lab_free(w.ns);
+    lab_free(w.sorted);
+    lab_free(w.errors);
+    lab_free(w.states);
+    lab_free(w.reasons);
+    return st;
+}

@@ -1,0 +1,56 @@
+/* store/lab_rows.h -- what a kernel lab measured, beside its run.
+ *
+ * profiles/schema_4.sql has the columns. Unknown numbers are NaN or
+ * LAB_UNKNOWN, unknown texts NULL. Threads: one at a time a connection; the
+ * writer of the run may be at work meanwhile. */
+#pragma once
+#include "store/database.h"
+#include "trace/record.h"
+
+struct lab_lab_row {
+    int64_t place;
+    const char *lab;
+    const char *size;
+    const char *rung;
+    const char *precision;
+    const char *status;
+    const char *reason;
+    const char *unit;
+    int64_t repeats;
+    int64_t flush_bytes;
+    double check_error;
+    double sample_error;
+    double min_ns;
+    double quarter_ns;
+    double median_ns;
+    double three_quarters_ns;
+    double max_ns;
+    double flop;
+    double bytes;
+    double traffic_bytes;
+    double rate;
+    double rate_model;
+    double rate_predicted;
+    double gain;
+    double gain_model;
+    double ceiling_copy;
+    double ceiling_fp32;
+    double sm_clock_before_hz;
+    double sm_clock_after_hz;
+    double memory_clock_hz;
+    double temperature_c;
+    double power_w;
+};
+
+typedef bool lab_lab_row_fn(void *user, const struct lab_lab_row *row);
+
+LAB_C_BEGIN
+/* Adds a row to run `run`; it is stored when this returns. Errors: LAB_E_DB;
+ * LAB_E_NOTFOUND, there is no such run. */
+enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
+                                const struct lab_lab_row *row);
+/* The rows of a run in their order, until `each` returns false. None: the run
+ * is not a lab's. */
+enum lab_status lab_lab_rows_read(struct lab_database *db, int64_t run,
+                                  lab_lab_row_fn *each, void *user);
+LAB_C_END

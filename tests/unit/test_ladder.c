@@ -1,0 +1,330 @@
+/* Ladders: sizes as people write them, costs, rungs that are right and rungs
+ * that are not, and a climb that goes on when one of them fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/ladder.h"
+
+static const struct lab_ladder *find(const char *name)
+{
+    const struct lab_ladder *l = NULL;
+    assert_int_equal(lab_ladder_find(name, &l), LAB_OK);
+    return l;
+}
+
+static struct lab_ladder_size size_of(const struct lab_ladder *l,
+                                      const char *text)
+{
+    struct lab_ladder_size s;
+    if (lab_ladder_size(l, text, strlen(text), &s))
+        fail_msg("%s", lab_error());
+    return s;
+}
+
+static struct lab_backend *cpu(void)
+{
+    struct lab_backend *be = NULL;
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    return be;
+}
+
+static void sizes(void **state)
+{
+    static const char *const bad[] = {
+        "",    "0",       "-1",  "x",      "4x",
+        "4x4", "4a",      "4,4", " 4",     "0x4x4",
+        "1e3", "4x4x4x4", "+4",  "4x-4x4", "99999999999999999999"};
+    const struct lab_ladder *gemm = find("gemm");
+    struct lab_ladder_size s = size_of(gemm, "30x20x10");
+    (void)state;
+    assert_int_equal(s.dim[0], 30);
+    assert_int_equal(s.dim[1], 20);
+    assert_int_equal(s.dim[2], 10);
+    assert_string_equal(s.text, "30x20x10");
+    s = size_of(gemm, "7");
+    assert_int_equal(s.dim[2], 7);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        if (lab_ladder_size(gemm, bad[i], strlen(bad[i]), &s) != LAB_E_USAGE)
+            fail_msg("'%s' is taken", bad[i]);
+    }
+    assert_int_equal(lab_ladder_size(find("saxpy"), "4x4", 3, &s), LAB_E_USAGE);
+}
+
+static void costs(void **state)
+{
+    const struct lab_ladder *gemm = find("gemm");
+    struct lab_ladder_size s = size_of(gemm, "30x20x10");
+    (void)state;
+    assert_true(lab_ladder_flop(gemm, &s) == 2.0 * 30 * 20 * 10);
+    assert_true(lab_ladder_bytes(gemm, &s) == 4.0 * (300 + 200 + 600));
+    assert_int_equal(lab_ladder_memory(gemm, &s), 4 * (300 + 200 + 600));
+    s = size_of(gemm, "100000000000"); /* 10^22 elements */
+    assert_int_equal(lab_ladder_memory(gemm, &s), 0);
+    const struct lab_ladder *saxpy = find("saxpy");
+    s = size_of(saxpy, "50");
+    assert_true(lab_ladder_flop(saxpy, &s) == 100);
+    assert_true(lab_ladder_bytes(saxpy, &s) == 600);
+}
+
+static void names(void **state)
+{
+    const struct lab_ladder *l = NULL;
+    (void)state;
+    assert_int_equal(lab_ladder_find("gem", &l), LAB_E_NOTFOUND);
+    assert_non_null(strstr(lab_error(), "gemm"));
+    assert_null(lab_ladder_at(-1));
+    assert_null(lab_ladder_at(1000));
+    for (int i = 0; lab_ladder_at(i); i++)
+        assert_ptr_equal(find(lab_ladder_at(i)->name), lab_ladder_at(i));
+}
+
+/* The model by hand: 8 bytes an element, 4.5 times that moved, at 10 B/s. */
+static void models(void **state)
+{
+    const struct lab_ladder *l = find("transpose");
+    struct lab_ladder_size s = size_of(l, "10");
+    struct lab_rung rung = {.ladder = "transpose", .model = {.traffic = 4.5}};
+    struct lab_ladder_machine m = {.copy_bytes_s = 10};
+    (void)state;
+    assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 10 / 4.5) < 1e-12);
+    rung.model.library = true;
+    assert_true(isnan(lab_ladder_model(&m, l, &rung, &s)));
+    /* 2 accesses a multiply-add: an eighth of the peak. */
+    l = find("gemm");
+    s = size_of(l, "1000");
+    m = (struct lab_ladder_machine){.copy_bytes_s = 1e30,
+                                    .info = {.peak_fp32_flops = 800}};
+    rung = (struct lab_rung){
+        .ladder = "gemm",
+        .model = {
+            .tile_m = 32, .tile_n = 32, .accesses = 2, .instructions = 3}};
+    assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 100) < 1e-9);
+    /* q: A and B once for each 32 columns or rows, C once. */
+    assert_true(lab_ladder_traffic(l, &rung, &s) == 4.0 * (2e6 * 32 + 1e6));
+}
+
+static void every_rung_of_the_cpu_is_right(void **state)
+{
+    struct lab_backend *be = cpu();
+    int checked = 0;
+    (void)state;
+    for (int i = 0; lab_ladder_at(i); i++) {
+        const struct lab_rung *rungs[16];
+        int n = lab_ladder_rungs(be, lab_ladder_at(i), rungs, 16);
+        assert_true(n >= 1);
+        for (int r = 0; r < n; r++) {
+            double error = -1;
+            if (lab_ladder_check(be, lab_ladder_at(i), rungs[r], 7, &error))
+                fail_msg("%s", lab_error());
+            assert_true(error >= 0 && error <= 1);
+            checked++;
+        }
+    }
+    assert_true(checked >= 12);
+    lab_backend_close(be);
+}
+
+/* ---- rungs with mistakes ---- */
+
+static enum lab_status forgets_last(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i + 1 < call->out[0].count; i++)
+        y[i] += LAB_SAXPY_A * x[i];
+    return LAB_OK;
+}
+
+static enum lab_status goes_too_far(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    int64_t n = call->out[0].count;
+    for (int64_t i = 0; i < n; i++)
+        y[i] += LAB_SAXPY_A * x[i];
+    y[n] = 0;
+    return LAB_OK;
+}
+
+static enum lab_status leaves_it(const struct lab_call *call)
+{
+    (void)call;
+    return LAB_OK;
+}
+
+static enum lab_status refuses(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_UNSUPPORTED, "no such unit here");
+}
+
+static enum lab_status right(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++)
+        y[i] += LAB_SAXPY_A * x[i];
+    return LAB_OK;
+}
+
+static const struct lab_rung wrong[] = {
+    {.ladder = "saxpy", .name = "forgets", .run = forgets_last},
+    {.ladder = "saxpy", .name = "too_far", .run = goes_too_far},
+    {.ladder = "saxpy", .name = "leaves", .run = leaves_it},
+};
+
+static void a_wrong_rung_is_found(void **state)
+{
+    struct lab_backend *be = cpu();
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        double error = -1;
+        assert_int_equal(
+            lab_ladder_check(be, find("saxpy"), &wrong[i], 1, &error),
+            LAB_E_CHECK);
+        assert_non_null(strstr(lab_error(), wrong[i].name));
+        assert_true(error == -1);
+    }
+    lab_backend_close(be);
+}
+
+struct seen {
+    int rows;
+    int timed;
+    int wrong;
+    int refused;
+    int no_memory;
+    int stop_after; /* rows; 0: never */
+    double gain;
+    enum lab_status answer;
+};
+
+static enum lab_status see(void *user, const struct lab_ladder_row *row)
+{
+    struct seen *s = user;
+    s->rows++;
+    s->timed += row->status == LAB_OK;
+    s->wrong += row->status == LAB_E_CHECK;
+    s->refused += row->status == LAB_E_UNSUPPORTED;
+    s->no_memory += row->status == LAB_E_NOMEM;
+    if (row->status) {
+        assert_true(row->reason[0] != '\0');
+        assert_true(isnan(row->median_ns) && isnan(row->rate));
+        return s->answer;
+    }
+    assert_int_equal(row->repeats, LAB_LADDER_REPEATS_MIN);
+    assert_true(row->min_ns <= row->quarter_ns);
+    assert_true(row->quarter_ns <= row->median_ns);
+    assert_true(row->median_ns <= row->three_quarters_ns);
+    assert_true(row->three_quarters_ns <= row->max_ns);
+    assert_true(row->rate > 0 && row->check_error <= 1);
+    assert_true(row->sample_error <= 1);
+    assert_true(isnan(row->before.sm_clock_hz)); /* it is a CPU */
+    s->gain = row->gain;
+    return s->answer;
+}
+
+static bool enough(void *user)
+{
+    struct seen *s = user;
+    return s->stop_after && s->rows >= s->stop_after;
+}
+
+static enum lab_status climb(struct lab_backend *be, struct seen *seen)
+{
+    static const struct lab_rung good = {
+        .ladder = "saxpy", .name = "right", .run = right};
+    static const struct lab_rung absent = {
+        .ladder = "saxpy", .name = "absent", .needs = "a unit", .run = refuses};
+    const struct lab_rung *rungs[] = {&good, &wrong[0], &absent, &good};
+    const struct lab_ladder *l = find("saxpy");
+    struct lab_ladder_machine m = {
+        .copy_bytes_s = NAN, .fp32_flops = NAN, .flush_bytes = 4096};
+    lab_backend_info(be, &m.info);
+    struct lab_ladder_size s[] = {size_of(l, "1001"), size_of(l, "99999999999"),
+                                  size_of(l, "5")};
+    struct lab_ladder_climb c = {.backend = be,
+                                 .ladder = l,
+                                 .machine = &m,
+                                 .rungs = rungs,
+                                 .n_rungs = 4,
+                                 .sizes = s,
+                                 .n_sizes = 3,
+                                 .repeats = LAB_LADDER_REPEATS_MIN,
+                                 .seed = 3,
+                                 .row = see,
+                                 .stop = enough,
+                                 .user = seen};
+    return lab_ladder_climb(&c);
+}
+
+static void a_climb_goes_on(void **state)
+{
+    struct lab_backend *be = cpu();
+    struct seen seen = {0};
+    (void)state;
+    assert_int_equal(climb(be, &seen), LAB_OK);
+    assert_int_equal(seen.rows, 12);
+    assert_int_equal(seen.wrong, 3);
+    assert_int_equal(seen.refused, 3);
+    assert_int_equal(seen.no_memory, 2); /* the two right ones of one size */
+    assert_int_equal(seen.timed, 4);
+    assert_true(seen.gain > 0); /* over the right one before, not a wrong one */
+    lab_backend_close(be);
+}
+
+static void a_climb_can_be_ended(void **state)
+{
+    struct lab_backend *be = cpu();
+    struct seen seen = {.stop_after = 2};
+    (void)state;
+    assert_int_equal(climb(be, &seen), LAB_E_CANCELLED);
+    assert_int_equal(seen.rows, 2);
+    seen = (struct seen){.answer = LAB_E_IO};
+    assert_int_equal(climb(be, &seen), LAB_E_IO);
+    assert_int_equal(seen.rows, 1);
+    lab_backend_close(be);
+}
+
+/* Every allocation once: the climb ends or a row says so, and nothing leaks. */
+static void memory_may_be_short(void **state)
+{
+    struct lab_backend *be = cpu();
+    bool whole = false;
+    (void)state;
+    for (int64_t nth = 1; !whole && nth < 400; nth += nth < 40 ? 1 : 17) {
+        struct seen seen = {0};
+        lab_mem_fail_from(nth);
+        enum lab_status st = climb(be, &seen);
+        lab_mem_fail_from(0);
+        whole = !st && seen.timed == 4;
+        if (!whole)
+            assert_true(st == LAB_E_NOMEM || seen.no_memory > 0);
+    }
+    assert_true(whole);
+    lab_backend_close(be);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(costs),
+        cmocka_unit_test(names),
+        cmocka_unit_test(models),
+        cmocka_unit_test(every_rung_of_the_cpu_is_right),
+        cmocka_unit_test(a_wrong_rung_is_found),
+        cmocka_unit_test(a_climb_goes_on),
+        cmocka_unit_test(a_climb_can_be_ended),
+        cmocka_unit_test(memory_may_be_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

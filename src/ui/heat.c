@@ -114,6 +114,11 @@ static const char *shade(const struct lab_canvas *c, double v, double scale)
     return blocks[share >= 1 ? 4 : 1 + (int)(share * 4)];
 }
 
+const char *lab_heat_full(const struct lab_canvas *c)
+{
+    return shade(c, 1, 1);
+}
+
 void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
                         double scale, enum lab_heat_mark mark)
 {

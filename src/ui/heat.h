@@ -43,6 +43,9 @@ double lab_heat_cell_value(const struct lab_heat_grid *g, const double *value,
 /* Largest |v| of the finite values, 0 when there is none. */
 double lab_heat_scale(const double *value, int64_t count);
 
+/* The shade of the largest |v|, as cells are drawn here: for captions. */
+const char *lab_heat_full(const struct lab_canvas *c);
+
 enum lab_heat_mark { LAB_HEAT_PLAIN, LAB_HEAT_SOURCE, LAB_HEAT_CURSOR };
 
 /* Draws one cell at (y, x): '[' before the cursor's shade and '(' before a

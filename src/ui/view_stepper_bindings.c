@@ -142,7 +142,7 @@ const struct lab_binding lab_stepper_keys[] = {
     {{'i'},
      LAB_STEPPER_ACT_PICTURE,
      "picture",
-     "one row as a square picture: a digit looks like a digit",
+     "one row as a square picture; of images, the image again",
      false},
     {{' '},
      LAB_STEPPER_ACT_FOLD,

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "train_sample.h"
+#include "view_stepper_axes.h"
 #include "view_stepper_priv.h"
 
 static int64_t count_of(const struct lab_ui_command *cmd, int64_t none)
@@ -74,12 +75,37 @@ static bool element_of(struct lab_stepper *v, const struct lab_ui_command *cmd,
     return true;
 }
 
+/* The axes that an index takes whole run down and across. One alone runs
+ * across, unless it is in sight; of more than two the last two do, unless two
+ * of them are. Without an index the tensor is seen as it was. */
+static void show_whole(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    const struct lab_show *now = &lab_stepper_look(v)->show;
+    int rank = v->snap.plan->tensors[v->tensor].shape.rank;
+    int last[2] = {-1, -1};
+    int whole = 0;
+    int seen = 0;
+    for (int i = 0; i < rank; i++) {
+        if (i < cmd->index_count && cmd->index[i] != LAB_INDEX_ALL)
+            continue;
+        whole++;
+        seen += lab_stepper_is_shown(now, i);
+        last[0] = last[1];
+        last[1] = i;
+    }
+    if (cmd->index_count == 0 || whole == 0 || (whole == 1 && seen) ||
+        (whole > 2 && seen == 2))
+        return;
+    lab_stepper_look_along(v, whole > 1 ? last[0] : now->row_axis, last[1]);
+}
+
 static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_element e;
     if (!element_of(v, cmd, &e))
         return;
     lab_stepper_goto_element(v, e);
+    show_whole(v, cmd);
     v->pinned = false;
     lab_stepper_explain_cursor(v);
     if (v->tab == LAB_PANE_TEXT)
@@ -175,6 +201,14 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
     lab_stepper_post(v, &out);
 }
 
+/* No parameter's name, for the session, is every parameter. */
+static void check(struct lab_stepper *v, const struct lab_ui_command *cmd)
+{
+    struct lab_ui_command every = *cmd;
+    every.arg[0] = '\0';
+    named(v, LAB_DO_CHECK, strcmp(cmd->arg, "all") == 0 ? &every : cmd);
+}
+
 static void train(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_stepper_model model = v->model;
@@ -216,7 +250,7 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         named(v, LAB_DO_UNWATCH, cmd);
         return true;
     case LAB_COMMAND_CHECK:
-        named(v, LAB_DO_CHECK, cmd);
+        check(v, cmd);
         return true;
     case LAB_COMMAND_VARIANT:
         named(v, LAB_DO_VARIANT, cmd);
@@ -276,9 +310,13 @@ const char *lab_stepper_complete(struct lab_screen *s,
     case LAB_COMMAND_UNWATCH:
     case LAB_COMMAND_PRINT:
     case LAB_COMMAND_EXPLAIN:
-    case LAB_COMMAND_CHECK:
         return nth < v->snap.plan->n_tensors ? v->snap.plan->tensors[nth].name
                                              : NULL;
+    case LAB_COMMAND_CHECK:
+        return nth == 0 ? "all"
+               : nth <= v->snap.plan->n_tensors
+                   ? v->snap.plan->tensors[nth - 1].name
+                   : NULL;
     case LAB_COMMAND_NEAR:
         return v->snap.words && nth + 1 < v->snap.words->n
                    ? lab_vocabulary_word(v->snap.words, nth + 1)

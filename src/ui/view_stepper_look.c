@@ -1,11 +1,11 @@
-/* Which part of a tensor is looked at: axes, slices, the element under the
+/* Which part of a tensor is looked at: slices, the element under the
  * cursor, and the elements that the explained number came from. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "view_stepper_priv.h"
+#include "view_stepper_axes.h"
 
 /* Further than any tensor reaches, and small enough to multiply. */
 #define FAR ((int64_t)1 << 40)
@@ -23,35 +23,6 @@ struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v)
 static int64_t axis_size(const struct lab_shape *s, int axis)
 {
     return axis >= 0 && axis < s->rank ? s->dim[axis] : 1;
-}
-
-static bool is_shown(const struct lab_show *show, int axis)
-{
-    return axis == show->row_axis || axis == show->col_axis;
-}
-
-/* The first axis from `from` on, going `dir`, that is not shown; -1: none. */
-static int hidden_axis(const struct lab_tensor_look *look, int rank, int from,
-                       int dir)
-{
-    for (int i = 0; i < rank; i++) {
-        int axis = ((from + dir * i) % rank + rank) % rank;
-        if (!is_shown(&look->show, axis))
-            return axis;
-    }
-    return -1;
-}
-
-/* The last axis runs across, the one before it down; the others are fixed. */
-static void look_first(struct lab_tensor_look *look, int tensor,
-                       const struct lab_shape *shape)
-{
-    memset(look, 0, sizeof(*look));
-    look->set = true;
-    look->show.tensor = tensor;
-    look->show.row_axis = shape->rank >= 2 ? shape->rank - 2 : -1;
-    look->show.col_axis = shape->rank >= 1 ? shape->rank - 1 : -1;
-    look->hidden = shape->rank > 0 ? hidden_axis(look, shape->rank, 0, 1) : -1;
 }
 
 static bool same_show(const struct lab_show *a, const struct lab_show *b)
@@ -105,7 +76,7 @@ static void cut_to_window(const struct lab_shape *shape,
     show->row_first = window(show->row_first, h, rows, look->row);
 }
 
-static void ask(struct lab_stepper *v)
+void lab_stepper_ask(struct lab_stepper *v)
 {
     struct lab_tensor_look *look = lab_stepper_look(v);
     if (look)
@@ -127,8 +98,8 @@ void lab_stepper_look_at(struct lab_stepper *v, int tensor)
     if (!look)
         return;
     if (!look->set)
-        look_first(look, tensor, &tensor_of(v)->shape);
-    ask(v);
+        lab_stepper_look_first(v->snap.plan, tensor, look);
+    lab_stepper_ask(v);
 }
 
 /* Whether the snapshot holds the plane that is asked for. */
@@ -163,11 +134,11 @@ void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e)
     const struct lab_shape *shape = &tensor_of(v)->shape;
     lab_shape_unravel(shape, e.index, at);
     for (int i = 0; i < shape->rank; i++)
-        if (!is_shown(&look->show, i))
+        if (!lab_stepper_is_shown(&look->show, i))
             look->show.fixed[i] = at[i];
     look->row = look->show.row_axis >= 0 ? at[look->show.row_axis] : 0;
     look->col = look->show.col_axis >= 0 ? at[look->show.col_axis] : 0;
-    ask(v);
+    lab_stepper_ask(v);
 }
 
 void lab_stepper_explain_cursor(struct lab_stepper *v)
@@ -220,7 +191,7 @@ static int64_t place_in_plane(const struct lab_stepper *v, int64_t flat)
     const struct lab_shape *shape = &tensor_of(v)->shape;
     lab_shape_unravel(shape, flat, at);
     for (int i = 0; i < shape->rank; i++)
-        if (!is_shown(show, i) && at[i] != show->fixed[i])
+        if (!lab_stepper_is_shown(show, i) && at[i] != show->fixed[i])
             return -1;
     int64_t row = show->row_axis >= 0 ? at[show->row_axis] : 0;
     int64_t col = show->col_axis >= 0 ? at[show->col_axis] : 0;
@@ -302,7 +273,7 @@ static void move(struct lab_stepper *v, int64_t down, int64_t right)
         clamp(look->row + down, axis_size(shape, look->show.row_axis) - 1);
     look->col =
         clamp(look->col + right, axis_size(shape, look->show.col_axis) - 1);
-    ask(v);
+    lab_stepper_ask(v);
 }
 
 /* The explanation follows the cursor, unless the cursor has gone to look at
@@ -338,86 +309,15 @@ static void slice(struct lab_stepper *v, int dir)
 {
     struct lab_tensor_look *look = lab_stepper_look(v);
     int axis = look->hidden;
-    if (axis < 0 || is_shown(&look->show, axis)) {
+    if (axis < 0 || lab_stepper_is_shown(&look->show, axis)) {
         lab_ui_message(v->ui, LAB_ROLE_DIM,
                        "all of this tensor is in sight: no slice to change");
         return;
     }
     look->show.fixed[axis] = clamp(look->show.fixed[axis] + dir,
                                    axis_size(&tensor_of(v)->shape, axis) - 1);
-    ask(v);
+    lab_stepper_ask(v);
     moved(v);
-}
-
-static void choose_hidden(struct lab_stepper *v, int dir)
-{
-    struct lab_tensor_look *look = lab_stepper_look(v);
-    int rank = tensor_of(v)->shape.rank;
-    if (look->hidden >= 0)
-        look->hidden = hidden_axis(look, rank, look->hidden + dir, dir);
-}
-
-/* The next axis down or across; the two change places when they meet. */
-static void turn_axis(struct lab_stepper *v, bool rows)
-{
-    struct lab_tensor_look *look = lab_stepper_look(v);
-    struct lab_show *show = &look->show;
-    int rank = tensor_of(v)->shape.rank;
-    int *mine = rows ? &show->row_axis : &show->col_axis;
-    int *other = rows ? &show->col_axis : &show->row_axis;
-    if (rank < 2 || look->picture) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "this picture has one axis only");
-        return;
-    }
-    int64_t at[LAB_MAX_RANK];
-    memcpy(at, show->fixed, sizeof(at));
-    at[show->row_axis] = look->row;
-    at[show->col_axis] = look->col;
-    int next = (*mine + 1) % rank;
-    if (next == *other)
-        *other = *mine;
-    *mine = next;
-    memset(show->fixed, 0, sizeof(show->fixed));
-    for (int i = 0; i < rank; i++)
-        if (!is_shown(show, i))
-            show->fixed[i] = at[i];
-    look->row = at[show->row_axis];
-    look->col = at[show->col_axis];
-    if (look->hidden >= 0 && is_shown(show, look->hidden))
-        look->hidden = hidden_axis(look, rank, 0, 1);
-    ask(v);
-}
-
-/* One row as a square: a digit of 64 pixels is 8 by 8. */
-static void turn_picture(struct lab_stepper *v)
-{
-    struct lab_tensor_look *look = lab_stepper_look(v);
-    const struct lab_shape *shape = &tensor_of(v)->shape;
-    if (look->picture) {
-        int64_t col = look->col;
-        int64_t row = shape->rank >= 2 ? look->show.fixed[shape->rank - 2] : 0;
-        struct lab_show old = look->show;
-        look_first(look, v->tensor, shape);
-        memcpy(look->show.fixed, old.fixed, sizeof(old.fixed));
-        if (shape->rank >= 2)
-            look->show.fixed[shape->rank - 2] = 0;
-        if (look->show.col_axis >= 0)
-            look->show.fixed[look->show.col_axis] = 0;
-        look->row = row;
-        look->col = col;
-    } else if (shape->rank < 1) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM, "one number has no picture");
-        return;
-    } else {
-        if (look->show.row_axis >= 0) {
-            look->show.fixed[look->show.row_axis] = look->row;
-            look->hidden = look->show.row_axis;
-        }
-        look->show.row_axis = -1;
-        look->row = 0;
-        look->picture = true;
-    }
-    ask(v);
 }
 
 static bool movement(struct lab_stepper *v, int action)
@@ -470,14 +370,15 @@ bool lab_stepper_tensor_action(struct lab_stepper *v, int action)
         break;
     case LAB_STEPPER_ACT_HIDDEN_NEXT:
     case LAB_STEPPER_ACT_HIDDEN_PREV:
-        choose_hidden(v, action == LAB_STEPPER_ACT_HIDDEN_NEXT ? 1 : -1);
+        lab_stepper_choose_hidden(
+            v, action == LAB_STEPPER_ACT_HIDDEN_NEXT ? 1 : -1);
         break;
     case LAB_STEPPER_ACT_ROW_AXIS:
     case LAB_STEPPER_ACT_COL_AXIS:
-        turn_axis(v, action == LAB_STEPPER_ACT_ROW_AXIS);
+        lab_stepper_turn_axis(v, action == LAB_STEPPER_ACT_ROW_AXIS);
         break;
     case LAB_STEPPER_ACT_PICTURE:
-        turn_picture(v);
+        lab_stepper_turn_picture(v);
         break;
     case LAB_STEPPER_ACT_DIGITS:
         v->numbers = !v->numbers;

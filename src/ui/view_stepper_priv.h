@@ -1,7 +1,7 @@
 /* view_stepper_priv.h -- the stepper's state, shared by its panes.
  *
  * One file a pane: view_stepper_steps.c (the tree), _tensor.c, _explain.c,
- * _kernels.c, _text.c; _look.c says which part of a tensor is looked at,
+ * _kernels.c, _text.c; _look.c and _axes.c say which part of a tensor is seen,
  * _bindings.c, _keys.c and _command.c what keys and words do, _draw.c frames,
  * view_stepper.c is the life of the screen. Threads: the UI's. */
 #pragma once
@@ -139,6 +139,7 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* view_stepper_look.c: which part of a tensor is looked at */
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
+void lab_stepper_ask(struct lab_stepper *v); /* for the plane looked at */
 struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
 int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,

@@ -34,18 +34,39 @@ static const char *doing(const struct lab_snapshot *snap)
     }
 }
 
+/* The check to name: of those that failed, else of all, the largest error. */
+static const struct lab_check_result *worst_check(const struct lab_snapshot *s)
+{
+    const struct lab_check_result *worst = &s->checks[0];
+    for (int i = 1; i < s->n_checks; i++) {
+        const struct lab_check_result *k = &s->checks[i];
+        bool larger = isnan(k->max_error) || k->max_error > worst->max_error;
+        if (k->passed == worst->passed ? larger : worst->passed)
+            worst = k;
+    }
+    return worst;
+}
+
+/* What the checks came to, in half a line of a small terminal; those that
+ * failed are counted. */
 static int checks_of(const struct lab_snapshot *snap, char *out, size_t cap)
 {
-    int passed = 0;
-    double worst = 0;
-    for (int i = 0; i < snap->n_checks; i++) {
-        passed += snap->checks[i].passed;
-        worst = fmax(worst, snap->checks[i].max_error);
-    }
-    if (snap->n_checks)
-        snprintf(out, cap, "gradient check: %d of %d agree, worst error %.1e",
-                 passed, snap->n_checks, worst);
-    return snap->n_checks - passed;
+    const struct lab_check_result *worst = worst_check(snap);
+    int n = snap->n_checks;
+    int bad = 0;
+    for (int i = 0; i < n; i++)
+        bad += !snap->checks[i].passed;
+    if (n == 1)
+        snprintf(out, cap, "gradient of %.40s %s, worst error %.1e",
+                 worst->parameter, bad ? "is wrong" : "agrees",
+                 worst->max_error);
+    else if (bad)
+        snprintf(out, cap, "%d of %d gradients wrong, worst error %.1e, %.24s",
+                 bad, n, worst->max_error, worst->parameter);
+    else
+        snprintf(out, cap, "%d gradients agree, worst error %.1e, %.24s", n,
+                 worst->max_error, worst->parameter);
+    return bad;
 }
 
 /* What runs, or nothing. */
@@ -62,39 +83,44 @@ static void idle_text(const struct lab_snapshot *snap, struct lab_canvas *c,
                       int y, int x)
 {
     const struct lab_schedule *s = snap->schedule;
-    char check[128];
-    if (snap->n_checks) {
-        int bad = checks_of(snap, check, sizeof(check));
-        lab_canvas_textf(c, y, x, -1, bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s",
-                         check);
-    } else if (snap->position < s->n_steps) {
+    if (snap->position < s->n_steps)
         lab_canvas_textf(c, y, x, -1, LAB_ROLE_DIM, "next: %s",
                          s->steps[snap->position].step->name);
-    } else {
+    else
         lab_canvas_text(c, y, x, -1, LAB_ROLE_GOOD, "done: s goes on");
-    }
 }
 
-/* What runs goes first: a narrow line is cut at its end. */
+/* What runs, or what was last found out; returns the columns used. */
+static int first_words(const struct lab_snapshot *snap, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    char text[160];
+    busy_text(snap, text, sizeof(text));
+    if (text[0])
+        return lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_WARN, "%s   ", text);
+    if (!snap->n_checks)
+        return 0;
+    int bad = checks_of(snap, text, sizeof(text));
+    return lab_canvas_textf(c, r.y, r.x, r.w,
+                            bad ? LAB_ROLE_BAD : LAB_ROLE_GOOD, "%s   ", text);
+}
+
+/* What is news goes first: a narrow line is cut at its end. */
 void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
                             struct lab_rect r)
 {
     const struct lab_snapshot *snap = &v->snap;
     char loss[LAB_FORMAT_BYTES] = "not known yet";
-    char busy[96];
     if (lab_rect_empty(r))
         return;
     if (loss_known(snap) || !isnan(snap->loss))
         lab_format_value(snap->loss, 8, loss, sizeof(loss));
-    busy_text(snap, busy, sizeof(busy));
-    int x = r.x;
-    if (busy[0])
-        x += lab_canvas_textf(c, r.y, x, r.w, LAB_ROLE_WARN, "%s   ", busy);
+    int x = r.x + first_words(snap, c, r);
     x += lab_canvas_textf(c, r.y, x, -1, LAB_ROLE_NORMAL,
                           "iteration %lld   step %d of %d   loss %s",
                           (long long)snap->iteration, snap->position,
                           snap->schedule->n_steps, loss);
-    if (!busy[0])
+    if (!doing(snap)[0])
         idle_text(snap, c, r.y, x + 3);
 }
 

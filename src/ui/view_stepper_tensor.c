@@ -338,7 +338,8 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
         return;
     lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 6, text,
                      sizeof(text));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  █ is %s", text);
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  %s is %s",
+                          lab_heat_full(c), text);
     if (g.block_rows * g.block_cols > 1)
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", 1 cell is %lldx%lld",
                          (long long)g.block_rows, (long long)g.block_cols);

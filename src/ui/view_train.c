@@ -1,5 +1,6 @@
 /* Training: curves that grow while the engine runs on its own thread. Leaving
  * the screen does not stop it. */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -54,6 +55,28 @@ static const struct lab_binding keys[] = {
      "back to the stepper; the training goes on",
      true},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+static_assert(sizeof(keys) / sizeof(keys[0]) == LAB_TRAIN_KEYS + 1,
+              "every key has its place in a text lesson's bar");
+
+/* Of a lesson that learns from text: what it writes comes first in the bar. */
+static void make_text_keys(struct lab_train_state *v)
+{
+    static const int order[LAB_TRAIN_KEYS] = {
+        ACT_TRAIN, ACT_WRITE,    ACT_PROMPT, ACT_DARING,
+        ACT_STOP,  LAB_ACT_BACK, ACT_COUNT,  ACT_LOG};
+    for (int i = 0; i < LAB_TRAIN_KEYS; i++) {
+        for (const struct lab_binding *b = keys; b->action; b++)
+            if (b->action == order[i])
+                v->text_keys[i] = *b;
+        v->text_keys[i].bar = true;
+    }
+}
+
+static const struct lab_binding *keys_now(const struct lab_screen *s)
+{
+    const struct lab_train_state *v = s->state;
+    return v->snap.text ? v->text_keys : keys;
+}
 
 static void post(struct lab_train_state *v, enum lab_command_kind kind,
                  int64_t n)
@@ -124,6 +147,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->ui = s->ui;
     v->model = *(const struct lab_stepper_model *)args;
     v->asked = v->model.train_iterations;
+    make_text_keys(v);
     refresh(v);
     if (v->snap.state == LAB_SESSION_IDLE && !v->model.train_waits)
         start(v, v->asked);
@@ -286,6 +310,7 @@ const struct lab_screen_ops lab_view_train = {
     .title = "training",
     .state_bytes = sizeof(struct lab_train_state),
     .bindings = keys,
+    .bindings_now = keys_now,
     .sideways = true,
     .init = init,
     .release = release,

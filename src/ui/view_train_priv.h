@@ -1,7 +1,10 @@
 /* view_train_priv.h -- the training screen's state, which view_train.c changes
  * and view_train_draw.c draws. */
 #pragma once
+#include "ui/keymap.h"
 #include "ui/stepper.h"
+
+enum { LAB_TRAIN_KEYS = 8 };
 
 struct lab_train_curve { /* as a chart wants it */
     double *x;
@@ -20,6 +23,7 @@ struct lab_train_state {
     struct lab_train_curve bits;
     int64_t asked; /* iterations of the last request; 0: the lesson's */
     bool log_scale;
+    struct lab_binding text_keys[LAB_TRAIN_KEYS + 1]; /* ends as a table does */
 };
 
 void lab_train_draw(struct lab_screen *s, struct lab_canvas *c,

@@ -40,6 +40,8 @@ struct stepper_fixture {
     const char *written; /* ... and what it wrote, NULL: nothing yet */
     int64_t target;
     bool checked;
+    bool checked_all;   /* all three */
+    double check_wrong; /* the error of the one that fails; 0: none does */
     int64_t check_done;
     int64_t check_of;
     const char *notice; /* NULL: none */

@@ -143,6 +143,7 @@ enum lab_status fixture_post(void *user, const struct lab_command *c)
         break;
     case LAB_DO_CHECK:
         f->checked = true;
+        f->checked_all = !c->text[0];
         break;
     case LAB_DO_SAMPLE:
         f->written = "The gradient of";

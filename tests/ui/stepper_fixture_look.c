@@ -242,15 +242,26 @@ static void show_check(const struct stepper_fixture *f,
 {
     if (!f->checked)
         return;
-    out->checks = calloc(1, sizeof(*out->checks));
-    out->n_checks = 1;
-    *out->checks = (struct lab_check_result){.parameter = "fc2.W",
-                                             .elements = 48,
-                                             .max_error = 3.2e-9,
-                                             .worst = 7,
-                                             .analytic = 0.125,
-                                             .numeric = 0.125000001,
-                                             .passed = true};
+    const struct lab_check_result right = {.parameter = "fc2.W",
+                                           .elements = 48,
+                                           .max_error = 3.2e-9,
+                                           .worst = 7,
+                                           .analytic = 0.125,
+                                           .numeric = 0.125000001,
+                                           .passed = true};
+    bool all = f->checked_all;
+    out->checks = calloc(3, sizeof(*out->checks));
+    out->n_checks = all ? 3 : 1;
+    out->checks[0] = right;
+    out->checks[1] = right;
+    out->checks[2] = right;
+    snprintf(out->checks[1].parameter, sizeof(right.parameter), "fc1.W");
+    snprintf(out->checks[2].parameter, sizeof(right.parameter), "fc1.b");
+    out->checks[2].max_error = 4e-8;
+    if (f->check_wrong) {
+        out->checks[all].passed = false;
+        out->checks[all].max_error = f->check_wrong;
+    }
 }
 
 enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)

@@ -8,11 +8,13 @@
 
 enum { TENSORS = 40, STEPS = 40 };
 
-static const struct lab_op_def ops[] = {{.name = "dense"},
-                                        {.name = "relu"},
-                                        {.name = "scaled_dot_attention"},
-                                        {.name = "sgd"},
-                                        {.name = "softmax_cross_entropy"}};
+static const struct lab_part_axis places[] = {{"probs", 2, 0}, {"probs", 1, 0}};
+static const struct lab_op_def ops[] = {
+    {.name = "dense"},
+    {.name = "relu"},
+    {.name = "scaled_dot_attention", .axes = places, .n_axes = 2},
+    {.name = "sgd"},
+    {.name = "softmax_cross_entropy"}};
 
 static const struct lab_variant variants[] = {
     {.name = "naive",
@@ -162,6 +164,7 @@ struct lab_plan *plan_small(void)
     int fc2 = plan_add_node(p, "fc2", 0);
     int loss = plan_add_node(p, "loss", 4);
     p->loss_node = loss;
+    p->tensors[find(p, "block1.attn.probs", 17)].node = attn;
     plan_add_step(p, "fc1.matmul", fc1, LAB_FORWARD, "x fc1.W", "fc1.xW",
                   "fc1.xW[n,m] = sum_k x[n,k] * fc1.W[k,m]", 8192);
     plan_add_step(p, "fc1.bias", fc1, LAB_FORWARD, "fc1.xW fc1.b", "fc1.out",

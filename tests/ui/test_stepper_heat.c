@@ -96,6 +96,7 @@ static void signs_and_marks_need_no_colour(void **state)
     (void)state;
     assert_int_equal(lab_canvas_init(&c, 1, 4, false), LAB_OK);
     assert_string_equal(cell(&c, 1, 1, LAB_HEAT_PLAIN), " █");
+    assert_string_equal(lab_heat_full(&c), "█");
     assert_string_equal(cell(&c, -1, 1, LAB_HEAT_PLAIN), "-█");
     assert_string_equal(cell(&c, 1e-9, 1, LAB_HEAT_PLAIN), " ░");
     assert_string_equal(cell(&c, 0, 1, LAB_HEAT_PLAIN), " ·");
@@ -106,6 +107,7 @@ static void signs_and_marks_need_no_colour(void **state)
     assert_string_equal(cell(&c, -0.3, 1, LAB_HEAT_SOURCE), "(▒");
     c.ascii = true;
     assert_string_equal(cell(&c, -1, 1, LAB_HEAT_PLAIN), "-@");
+    assert_string_equal(lab_heat_full(&c), "@");
     assert_string_equal(cell(&c, 1e-9, 1, LAB_HEAT_PLAIN), " .");
     assert_string_equal(cell(&c, 0, 1, LAB_HEAT_PLAIN), " 0");
     assert_string_equal(cell(&c, 1e308, 1e308, LAB_HEAT_PLAIN), " @");

@@ -160,8 +160,19 @@ static void the_gradient_of_what_is_shown_is_checked(void **state)
     play(f, "key C\nexpect show a parameter\n");
     assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
     play(f, "text :print fc2.W.grad[0,0]\nkey Enter\nkey C\nkey 3\n"
-            "expect gradient check: 1 of 1 agree\n"
+            "expect gradient of fc2.W agrees, worst error 3.2e-09\n"
             "expect gradient check of fc2.W: agrees\n");
+    assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
+}
+
+static void every_gradient_is_checked(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :check al\nkey Enter\nexpect no tensor \"al\"\n");
+    assert_int_equal(fixture_count(f, LAB_DO_CHECK), 0);
+    play(f, "text :check all\nkey Enter\n");
+    assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "");
+    play(f, "text :check fc2.W\nkey Enter\n");
     assert_string_equal(fixture_last(f, LAB_DO_CHECK)->text, "fc2.W");
 }
 
@@ -293,6 +304,48 @@ static void axes_and_slices(void **state)
     assert_int_equal(f->show.fixed[3], 1);
 }
 
+/* As the plain stepper prints them: whole axes are rows and columns. */
+static void a_printed_slice_turns_the_axes(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->iteration = 1; /* all has been written */
+    play(f, "text :print block1.attn.probs[1,:,:,3]\nkey Enter\n"
+            "expect block1.attn.probs[<1>,↓,→,3]\n"
+            "expect block1.attn.probs[1,0,0,3] =\n"
+            "text :print block1.attn.probs[0]\nkey Enter\n"
+            "expect block1.attn.probs[<0>,↓,→,0]\n"
+            "text :print block1.attn.probs[:,1,2,3]\nkey Enter\n"
+            "expect block1.attn.probs[→,↓,<2>,3]\n"
+            "expect block1.attn.probs[0,1,2,3] =\n"
+            "text :print block1.attn.probs[1,:,:]\nkey Enter\n"
+            "expect block1.attn.probs[<1>,0,↓,→]\n"
+            "text :print fc2.W[3,:]\nkey Enter\nexpect fc2.W[↓,→]\n"
+            "expect fc2.W[3,0] =\n"
+            "text :print x[2,5]\nkey Enter\nkey i\nexpect x[<2>,→]\n"
+            "text :print x[3]\nkey Enter\nexpect x[<3>,→]\n"
+            "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
+}
+
+/* Channels last is about images: what an op's own axes count stays. */
+static void attention_is_no_image(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->plan->layout = LAB_NHWC;
+    play(f, "text :print block1.attn.probs\nkey Enter\n"
+            "expect block1.attn.probs[<0>,0,↓,→]\n");
+    play(f, "text :print x\nkey Enter\nexpect x[↓,→]\n");
+}
+
+/* The picture is of the axis that ran across; its end is no place of another. */
+static void a_picture_of_a_turned_tensor_is_left(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :print fc2.W[15,2]\nkey Enter\nkey <\n"
+            "expect fc2.W[→,↓]\nexpect fc2.W[15,2] =\nkey i\n"
+            "expect fc2.W[→,<2>]\nexpect fc2.W[15,2] =\nkey i\n"
+            "expect fc2.W[↓,→]\nexpect fc2.W[15,2] =\n");
+}
+
 static void the_source_opens(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -413,6 +466,7 @@ int main(void)
         WITH(a_variant_is_chosen),
         WITH(folds_stay_when_the_schedule_changes),
         WITH(the_gradient_of_what_is_shown_is_checked),
+        WITH(every_gradient_is_checked),
         WITH(restart_asks_when_something_is_lost),
         WITH(esc_stops_what_runs),
         WITH(words_do_what_keys_do),
@@ -421,6 +475,9 @@ int main(void)
         WITH(a_check_tells_how_far_it_is),
         WITH(search_goes_on_with_n),
         WITH(axes_and_slices),
+        WITH(a_printed_slice_turns_the_axes),
+        WITH(attention_is_no_image),
+        WITH(a_picture_of_a_turned_tensor_is_left),
         WITH(the_source_opens),
         WITH(training_starts_goes_on_and_stops),
         WITH(stepping_on_while_training_is_no_crash),

@@ -1,4 +1,5 @@
 /* The stepper's screens as golden text, at 80x24 and 200x60. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,6 +205,30 @@ static void train_decodes(void **state)
     check_screen(f, 80, 24, "key t", "train_decodes_80x24.txt", false);
 }
 
+/* A small terminal has room for what a check found out. */
+static void gradients_that_agree(void **state)
+{
+    check_screen(*state, 80, 24,
+                 "key s\ntext :check fc2.W\nkey Enter\n"
+                 "expect gradient of fc2.W agrees, worst error 3.2e-09\n"
+                 "text :check all\nkey Enter",
+                 "stepper_check_80x24.txt", false);
+}
+
+static void a_gradient_that_is_wrong(void **state)
+{
+    struct stepper_fixture *f = *state;
+    f->check_wrong = 0.25;
+    check_screen(f, 80, 24,
+                 "key s\ntext :check fc2.W\nkey Enter\n"
+                 "expect gradient of fc2.W is wrong, worst error 2.5e-01\n"
+                 "text :check all\nkey Enter",
+                 "stepper_check_wrong_80x24.txt", false);
+    f->check_wrong = NAN;
+    play(f, "resize 80 24\n"
+            "expect 1 of 3 gradients wrong, worst error nan, fc1.W\n");
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
@@ -242,6 +267,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_large_map_has_labels_for_its_cells,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(train_decodes, setup, teardown),
+        cmocka_unit_test_setup_teardown(gradients_that_agree, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_gradient_that_is_wrong, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

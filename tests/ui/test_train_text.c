@@ -64,6 +64,19 @@ static void keys_make_it_write(void **state)
     assert_true(c->value == 1.5 && c->top_k == 4 && c->n == 33);
 }
 
+/* The bar names what the lesson can do, and only that; help has all keys. */
+static void the_bar_is_of_the_lesson(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "resize 80 24\nkey t\n"
+            "expect w write  p prompt  d daring  Esc stop  q stepper\n"
+            "resize 200 60\nexpect i iterations  l log scale\n"
+            "key ?\nexpect likeliest character\nexpect logarithmic\n");
+    f->text = false;
+    play(f, "resize 200 60\nkey t\nabsent w write\nabsent d daring\n"
+            "expect t train on  i iterations\n");
+}
+
 /* From the stepper the screen opens, and no training starts. */
 static void the_word_in_the_stepper(void **state)
 {
@@ -92,6 +105,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_text_that_is_longer_than_its_pane,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(keys_make_it_write, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_bar_is_of_the_lesson, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_word_in_the_stepper, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(other_lessons_say_so, setup, teardown),

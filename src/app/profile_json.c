@@ -116,7 +116,8 @@ json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r)
     return o;
 }
 
-const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes)
+void lab_profile_limit_words(int64_t limit, const char *between, char *out,
+                             size_t bytes)
 {
     static const struct {
         int64_t bit;
@@ -129,12 +130,19 @@ const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes)
     size_t n = 0;
     out[0] = '\0';
     if (limit == LAB_UNKNOWN)
-        return NULL;
+        return;
     for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
         if ((limit & bits[i].bit) && n < bytes)
-            n += (size_t)snprintf(out + n, bytes - n, "%s%s", n ? "+" : "",
+            n += (size_t)snprintf(out + n, bytes - n, "%s%s", n ? between : "",
                                   bits[i].name);
-    return n ? out : "none";
+}
+
+const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes)
+{
+    lab_profile_limit_words(limit, "+", out, bytes);
+    if (limit == LAB_UNKNOWN)
+        return NULL;
+    return out[0] ? out : "none";
 }
 
 json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,

@@ -12,5 +12,9 @@ json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
 json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r);
 json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
                                   const struct lab_counted_run *counted);
+/* The limits of an occupancy, "registers<between>shared"; "" for none, or when
+ * they are not known. */
+void lab_profile_limit_words(int64_t limit, const char *between, char *out,
+                             size_t bytes);
 /* "registers+shared"; NULL: unknown. */
 const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "store/delete.h"
 #include "store/query.h"
+#include "profile_json.h"
 #include "runs_model_priv.h"
 #include "ui/format.h"
 
@@ -219,26 +220,6 @@ static enum lab_status load_steps(void *user, int64_t run,
     return st ? st : check(&s->steps);
 }
 
-static void limit_text(int64_t bits, char *out, size_t size)
-{
-    static const struct {
-        int bit;
-        const char *name;
-    } limits[] = {
-        {LAB_LIMIT_WARPS, "warps"},         {LAB_LIMIT_BLOCKS, "blocks"},
-        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared"},
-        {LAB_LIMIT_BARRIERS, "barriers"},   {LAB_LIMIT_GRID, "grid"}};
-    size_t used = 0;
-    out[0] = '\0';
-    if (bits == LAB_UNKNOWN)
-        return;
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        if (bits & limits[i].bit)
-            used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                     used ? ", " : "", limits[i].name);
-    }
-}
-
 static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_ui_step_row *step)
 {
@@ -255,7 +236,7 @@ static void take_kernel(struct lab_runs_source *s,
     struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
     if (!out)
         return;
-    limit_text(sum->occupancy_limit, limit, sizeof(limit));
+    lab_profile_limit_words(sum->occupancy_limit, ", ", limit, sizeof(limit));
     *out = (struct lab_ui_kernel_row){.count = sum->count,
                                       .median_ns = sum->median_ns,
                                       .registers = sum->registers_per_thread,

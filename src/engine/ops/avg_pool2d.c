@@ -26,23 +26,16 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
                              int64_t index)
 {
     const struct lab_pool_params *p = lab_explain_params(ex);
-    bool nhwc = p->window.nhwc;
-    struct lab_image x =
-        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
-    struct lab_image y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
-    struct lab_pixel at = lab_pixel_of(&x, index);
-    int64_t rows[2];
-    int64_t cols[2];
-    lab_window_readers(&p->window, 0, at.h, y.H, &rows[0], &rows[1]);
-    lab_window_readers(&p->window, 1, at.w, y.W, &cols[0], &cols[1]);
+    struct lab_pool_readers r;
+    lab_pool_readers_of(ex, out_slot, index, &r);
     lab_explain_symbolic(ex,
                          "sum over the windows that hold it of %s / elements",
                          lab_explain_in_name(ex, 0));
-    for (int64_t h = rows[0]; h <= rows[1]; h++) {
-        for (int64_t w = cols[0]; w <= cols[1]; w++) {
-            struct lab_pixel o = {at.n, at.c, h, w};
-            int64_t i = lab_pixel_index(&y, o);
-            int64_t count = lab_pool_count(&p->window, &x, o);
+    for (int64_t h = r.rows[0]; h <= r.rows[1]; h++) {
+        for (int64_t w = r.cols[0]; w <= r.cols[1]; w++) {
+            struct lab_pixel o = {r.at.n, r.at.c, h, w};
+            int64_t i = lab_pixel_index(&r.y, o);
+            int64_t count = lab_pool_count(&p->window, &r.x, o);
             double g = lab_explain_in(ex, 0, i);
             lab_explain_term(ex, g / (double)count, "%.4g/%lld", g,
                              (long long)count);

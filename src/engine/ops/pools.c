@@ -1,5 +1,7 @@
 #include "pools.h"
 
+#include "engine/explain.h"
+
 static const char *const paddings[] = {"same", "valid", NULL};
 enum { SAME, VALID };
 
@@ -77,4 +79,18 @@ int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
     while (lab_pool_next(win, x, out, &k, &index))
         count++;
     return count;
+}
+
+void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
+                         struct lab_pool_readers *out)
+{
+    const struct lab_pool_params *p = lab_explain_params(ex);
+    bool nhwc = p->window.nhwc;
+    out->x = lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
+    out->y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
+    out->at = lab_pixel_of(&out->x, index);
+    lab_window_readers(&p->window, 0, out->at.h, out->y.H, &out->rows[0],
+                       &out->rows[1]);
+    lab_window_readers(&p->window, 1, out->at.w, out->y.W, &out->cols[0],
+                       &out->cols[1]);
 }

@@ -427,34 +427,22 @@ static void backward_weights(struct lab_builder *b,
     int dW = lab_build_grad(b, W);
     int dU = lab_build_grad(b, lab_build_find(b, "U"));
     int db = lab_build_grad(b, lab_build_find(b, "b"));
-    lab_build_step(
-        b, &(struct lab_step_def){
-               .name = "weights",
-               .phase = LAB_BACKWARD,
-               .in = {dz, lab_build_find(b, "x"), lab_build_find(b, "h"),
-                      lab_recurrent_before(b, r, "h", 0, 0)},
-               .n_in = 4,
-               .out = {dW, dU, db},
-               .n_out = 3,
-               .flop = each * (2 * (double)r->d + 2 * (double)r->h + 1),
-               .formula =
-                   "$o0[k,d] = sum_tn $i0[t,n,k] * $i1[t,n,d]; $o1[k,j] = "
-                   "sum_tn $i0[t,n,k] * $i2[t-1,n,j], $i2[-1] = $i3; $o2[k] = "
-                   "sum_tn $i0[t,n,k]",
-               .explain = explain_weights});
-    int dx = lab_build_input_grad(b, 0);
-    if (dx < 0)
-        return;
-    lab_build_step(b, &(struct lab_step_def){
-                          .name = "input",
-                          .phase = LAB_BACKWARD,
-                          .in = {dz, W},
-                          .n_in = 2,
-                          .out = {dx},
-                          .n_out = 1,
-                          .flop = each * 2 * (double)r->d,
-                          .formula = "$o0[n,t,d] = sum_k $i0[t,n,k] * $i1[k,d]",
-                          .explain = explain_input_back});
+    lab_recurrent_weights_step(
+        b, r, dz,
+        &(struct lab_step_def){
+            .out = {dW, dU, db},
+            .flop = each * (2 * (double)r->d + 2 * (double)r->h + 1),
+            .formula =
+                "$o0[k,d] = sum_tn $i0[t,n,k] * $i1[t,n,d]; $o1[k,j] = "
+                "sum_tn $i0[t,n,k] * $i2[t-1,n,j], $i2[-1] = $i3; $o2[k] = "
+                "sum_tn $i0[t,n,k]",
+            .explain = explain_weights});
+    lab_recurrent_input_step(
+        b, dz, W,
+        &(struct lab_step_def){.flop = each * 2 * (double)r->d,
+                               .formula =
+                                   "$o0[n,t,d] = sum_k $i0[t,n,k] * $i1[k,d]",
+                               .explain = explain_input_back});
 }
 
 static void backward(struct lab_builder *b)

@@ -2,6 +2,8 @@
  * products that their explanations share. */
 #include "recurrent.h"
 
+#include <string.h>
+
 #include <stdio.h>
 
 #include "engine/explain.h"
@@ -179,4 +181,36 @@ int lab_recurrent_returned(struct lab_builder *b, const struct lab_recurrent *r,
         return whole < 0 ? LAB_NO_TENSOR
                          : lab_recurrent_grad(b, r, "h", t, "return", whole);
     return t == r->t - 1 ? lab_build_out_grad(b) : LAB_NO_TENSOR;
+}
+
+void lab_recurrent_weights_step(struct lab_builder *b,
+                                const struct lab_recurrent *r, int dz,
+                                const struct lab_step_def *def)
+{
+    const int in[] = {dz, lab_build_find(b, "x"), lab_build_find(b, "h"),
+                      lab_recurrent_before(b, r, "h", 0, 0)};
+    struct lab_step_def step = *def;
+    step.name = "weights";
+    step.phase = LAB_BACKWARD;
+    step.n_in = 4;
+    step.n_out = 3;
+    memcpy(step.in, in, sizeof(in));
+    lab_build_step(b, &step);
+}
+
+void lab_recurrent_input_step(struct lab_builder *b, int dz, int W,
+                              const struct lab_step_def *def)
+{
+    struct lab_step_def step = *def;
+    int dx = lab_build_input_grad(b, 0);
+    if (dx < 0)
+        return;
+    step.name = "input";
+    step.phase = LAB_BACKWARD;
+    step.in[0] = dz;
+    step.in[1] = W;
+    step.n_in = 2;
+    step.out[0] = dx;
+    step.n_out = 1;
+    lab_build_step(b, &step);
 }

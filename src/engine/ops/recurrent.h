@@ -69,3 +69,12 @@ double lab_recurrent_products(struct lab_explainer *ex, int slot_a,
                               int64_t at_b, int64_t step_b, int64_t count);
 /* Adds one number of an input as a term of its own. */
 double lab_recurrent_number(struct lab_explainer *ex, int slot, int64_t index);
+
+/* The gradients of all weights, one sum over the time steps; `def` has the
+ * outputs, the flop, the formula and the explanation. */
+void lab_recurrent_weights_step(struct lab_builder *b,
+                                const struct lab_recurrent *r, int dz,
+                                const struct lab_step_def *def);
+/* That of x, where somebody wants it: of all z.grad and the weights of x. */
+void lab_recurrent_input_step(struct lab_builder *b, int dz, int W,
+                              const struct lab_step_def *def);

@@ -254,16 +254,10 @@ static void backward_weights(struct lab_builder *b,
     int dWx = lab_build_grad(b, Wx);
     int dWh = lab_build_grad(b, lab_build_find(b, "Wh"));
     int db = bias >= 0 ? lab_build_grad(b, bias) : LAB_NO_TENSOR;
-    lab_build_step(
-        b,
+    lab_recurrent_weights_step(
+        b, r, dz,
         &(struct lab_step_def){
-            .name = "weights",
-            .phase = LAB_BACKWARD,
-            .in = {dz, lab_build_find(b, "x"), lab_build_find(b, "h"),
-                   lab_recurrent_before(b, r, "h", 0, 0)},
-            .n_in = 4,
             .out = {dWx, dWh, db},
-            .n_out = 3,
             .flop = each * (2 * (double)r->d + 2 * (double)r->h + (bias >= 0)),
             .formula = bias >= 0
                            ? "$o0[d,j] = sum_tn $i1[t,n,d] * $i0[t,n,j]; "
@@ -273,19 +267,12 @@ static void backward_weights(struct lab_builder *b,
                              "$o1[k,j] = sum_tn $i2[t-1,n,k] * $i0[t,n,j], "
                              "$i2[-1] = $i3",
             .explain = explain_weights});
-    int dx = lab_build_input_grad(b, 0);
-    if (dx < 0)
-        return;
-    lab_build_step(b, &(struct lab_step_def){
-                          .name = "input",
-                          .phase = LAB_BACKWARD,
-                          .in = {dz, Wx},
-                          .n_in = 2,
-                          .out = {dx},
-                          .n_out = 1,
-                          .flop = each * 2 * (double)r->d,
-                          .formula = "$o0[n,t,d] = sum_j $i0[t,n,j] * $i1[d,j]",
-                          .explain = explain_input_back});
+    lab_recurrent_input_step(
+        b, dz, Wx,
+        &(struct lab_step_def){.flop = each * 2 * (double)r->d,
+                               .formula =
+                                   "$o0[n,t,d] = sum_j $i0[t,n,j] * $i1[d,j]",
+                               .explain = explain_input_back});
 }
 
 static void backward(struct lab_builder *b)

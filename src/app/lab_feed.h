@@ -1,0 +1,38 @@
+/* lab_feed.h -- a lab's rows as the screen and the pictures take them: from a
+ * climb, and from the store. Threads: one at a time a struct lab_ui_lab. */
+#pragma once
+#include "lab.h"
+#include "store/lab_rows.h"
+#include "ui/lab_model.h"
+
+/* Adds an empty set; returns its index, or -1: there are too many. */
+int lab_feed_add_set(struct lab_ui_lab *ui, const char *name,
+                     const char *device);
+/* Takes out a set's sizes and rows; the set stays. */
+void lab_feed_clear(struct lab_ui_lab *ui, int set);
+/* The unit, and a row that waits for each size and rung of `lab`, with what was
+ * said of it. Errors: LAB_E_NOMEM. */
+enum lab_status lab_feed_plan(struct lab_ui_lab *ui, int set,
+                              const struct lab_lab *lab);
+/* The ceilings, once they were measured. */
+void lab_feed_ceilings(struct lab_ui_lab *ui, int set,
+                       const struct lab_lab *lab);
+/* A row of the climb in the place of the one that waits. */
+void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
+                  const struct lab_ladder_row *row);
+/* The row that is being checked or timed. */
+void lab_feed_state(struct lab_ui_lab *ui, int set, const char *rung,
+                    const char *precision, const char *size,
+                    enum lab_ui_lab_state state);
+/* The predictions of a set's rows, anew. */
+void lab_feed_said(struct lab_ui_lab *ui, int set, const struct lab_said *said,
+                   int n);
+/* A row of the store. `ladder` tells its shape. Errors: LAB_E_NOMEM. */
+enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
+                                const struct lab_operation *ladder,
+                                const struct lab_lab_row *row);
+/* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
+enum lab_status lab_feed_slides(struct lab_ui_lab *ui,
+                                const struct lab_lab *lab);
+/* What this machine has beside them, in words: when rows have changed. */
+void lab_feed_beside(struct lab_ui_lab *ui, const struct lab_operation *ladder);

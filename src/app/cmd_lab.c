@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cmd.h"
 #include "lab.h"
+#include "lab_feed.h"
 #include "say.h"
 #include "signals.h"
 
@@ -23,7 +24,8 @@ enum {
     KEY_SEED,
     KEY_DB,
     KEY_JSON,
-    KEY_ASCII
+    KEY_ASCII,
+    KEY_CHART
 };
 
 static const struct argp_option argp_options[] = {
@@ -36,8 +38,12 @@ static const struct argp_option argp_options[] = {
      1},
     {"repeat", KEY_REPEAT, "N", 0, "Times of each, 20 to 1000 (21)", 1},
     {"predict", KEY_PREDICT, "WHAT", 0,
-     "What you expect, kept beside the result: ask, or VARIANT=NUMBER,... in "
-     "GFLOP/s, GB/s or ns an item, as the table has it",
+     "What you expect, kept beside the result: ask, or "
+     "VARIANT[@SIZE]=WORDS,... "
+     "of a number in GFLOP/s, GB/s or ns an item, as the table has it (8.2T, "
+     "or "
+     "a time, 3.5ms), memory, arithmetic or latency, and an occupancy (50%), "
+     "with colons between; VARIANT best is the fastest",
      1},
     {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu or cuda", 2},
     {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
@@ -45,6 +51,8 @@ static const struct argp_option argp_options[] = {
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
+    {"chart", KEY_CHART, NULL, 0,
+     "Pictures below the table, on a pipe too (a terminal gets them)", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
     {0}};
 
@@ -138,6 +146,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->json = true;
     else if (key == KEY_ASCII)
         o->ascii = true;
+    else if (key == KEY_CHART)
+        o->chart = true;
     else if (key == ARGP_KEY_ARG && !o->name)
         o->name = arg;
     else if (key == ARGP_KEY_ARG)
@@ -155,6 +165,7 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
     struct lab_lab *lab = user;
     lab_lab_record_row(lab, row);
+    lab_feed_row(&lab->ui, 0, lab, row);
     lab->place++;
     lab->timed += !row->status;
     if (lab->options->json)
@@ -216,6 +227,20 @@ static enum lab_status climb(struct lab_lab *lab, enum lab_status *worst)
     return st;
 }
 
+/* What is beside the rows. */
+static enum lab_status tell_rest(struct lab_lab *lab)
+{
+    /* Without a GPU the recorded results of one stand beside the CPU's. */
+    if (lab->backend->host_memory)
+        lab_feed_recorded(&lab->ui, lab);
+    lab_feed_beside(&lab->ui, lab->ladder);
+    if (lab->options->json)
+        return lab_lab_json_slides(lab);
+    enum lab_status st = lab_lab_print_recorded(lab);
+    lab_lab_print_slides(lab);
+    return st ? st : lab_lab_print_chart(lab);
+}
+
 static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
 {
     enum lab_status st = lab_lab_ask(lab);
@@ -225,6 +250,9 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
     for (int i = 0; i < lab->n_rungs; i++)
         precisions |= 1u << lab->rungs[i]->precision;
     lab_ladder_measure(lab->backend, precisions, &lab->machine);
+    if (lab->options->predict) /* those that were asked for */
+        lab_feed_said(&lab->ui, 0, lab->said, lab->n_said);
+    lab_feed_ceilings(&lab->ui, 0, lab);
     st = lab_lab_record_begin(lab);
     if (!st && lab->options->json)
         st = lab_lab_json_run(lab);
@@ -232,6 +260,8 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
         lab_lab_print_head(lab);
     if (!st)
         st = climb(lab, worst);
+    if (!st)
+        st = tell_rest(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
     lab_lab_record_end(lab, st);

@@ -105,9 +105,7 @@ static struct lab_ui_lab_row *find_row(struct lab_ui_lab *ui, int set,
 
 static void take_unit(struct lab_ui_lab *ui, const struct lab_operation *l)
 {
-    ui->unit = l->unit == LAB_UNIT_FLOPS   ? LAB_UI_LAB_FLOPS
-               : l->unit == LAB_UNIT_BYTES ? LAB_UI_LAB_BYTES
-                                           : LAB_UI_LAB_TIME;
+    ui->unit = lab_lab_ui_unit(l);
     put(ui->item, sizeof(ui->item), l->item);
 }
 
@@ -350,19 +348,24 @@ static void stored_ceiling(struct lab_ui_lab *ui, int set,
                    fp32 ? from->ceiling_fp32 : (double)NAN, to->precision, to);
 }
 
-/* The CUDA module's tables may not be there: the source of a rung is then not
- * known, and its name says whether it is the library's. */
+/* Idea and source stand in the tables of the CUDA module. Where that cannot be
+ * loaded the name says whether a rung is the library's. */
 static void describe_stored(struct lab_ui_lab_row *to,
                             const struct lab_operation *ladder)
 {
     const struct lab_cuda_module *module = NULL;
-    const struct lab_rung *rung = NULL;
+    const struct lab_rung *r;
     to->library = strncmp(to->rung, "cublas", 6) == 0 ||
                   strncmp(to->rung, "cudnn", 5) == 0;
-    if (!lab_cuda_load(&module))
-        rung = lab_ladder_cuda_rung(module, ladder, to->rung, to->precision);
-    if (rung)
-        describe(to, rung);
+    if (lab_cuda_load(&module))
+        return;
+    for (int i = 0; (r = module->backend->rung(NULL, ladder->name, i)); i++) {
+        if (strcmp(r->name, to->rung) == 0 &&
+            strcmp(lab_precision_name(r->precision), to->precision) == 0) {
+            describe(to, r);
+            return;
+        }
+    }
 }
 
 enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,

@@ -31,6 +31,10 @@ void lab_feed_said(struct lab_ui_lab *ui, int set, const struct lab_said *said,
 enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
                                 const struct lab_operation *ladder,
                                 const struct lab_lab_row *row);
+/* A set "recorded" with the newest run of this lab that ships with the program
+ * (profiles/recorded). Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
+enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
+                                  const struct lab_lab *lab);
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
 enum lab_status lab_feed_slides(struct lab_ui_lab *ui,
                                 const struct lab_lab *lab);

@@ -10,8 +10,30 @@
 #include "lesson/lesson.h"
 #include "run_device.h"
 #include "store/lab_rows.h"
+#include "store/lab_said.h"
 #include "trace/intern.h"
 #include "version.h"
+
+/* Before anything is measured: nobody can say it afterwards. */
+static enum lab_status store_said(struct lab_lab *lab)
+{
+    enum lab_status st = LAB_OK;
+    int64_t run = lab_writer_run(lab->writer);
+    for (int i = 0; i < lab->n_said && run && !st; i++) {
+        const struct lab_said *s = &lab->said[i];
+        struct lab_said_row row = {
+            .place = i,
+            .rung = s->rung,
+            .precision = s->precision[0] ? s->precision : NULL,
+            .size = s->size[0] ? s->size : NULL,
+            .bound = s->what.bound[0] ? s->what.bound : NULL,
+            .rate = s->what.rate,
+            .time_ns = s->what.time_ns,
+            .occupancy_pct = s->what.occupancy_pct};
+        st = lab_said_row_add(lab->db, run, &row);
+    }
+    return st;
+}
 
 static enum lab_status open_writer(struct lab_lab *lab, const char *path)
 {
@@ -36,6 +58,8 @@ static enum lab_status open_writer(struct lab_lab *lab, const char *path)
     enum lab_status st = lab_writer_new(&lab->writer, path, &info, NULL);
     if (!st)
         st = lab_database_open(&lab->db, path, NULL);
+    if (!st)
+        st = store_said(lab);
     return st;
 }
 
@@ -116,7 +140,7 @@ static void fill_row(const struct lab_lab *lab,
         .traffic_bytes = row->traffic,
         .rate = row->rate,
         .rate_model = row->rate_model,
-        .rate_predicted = lab_lab_said(lab, row->rung),
+        .rate_predicted = lab_lab_said(lab, row),
         .gain = row->gain,
         .gain_model = row->gain_model,
         .ceiling_copy = lab->machine.copy_bytes_s,

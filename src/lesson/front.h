@@ -65,10 +65,10 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
                               struct lab_lesson_lab *out);
 /* The list `slide`: figures that the course prints. `ladder` NULL: its name was
  * wrong, and sizes cannot be checked. */
-struct lab_ladder;
+struct lab_operation;
 enum lab_status lab_front_slides(struct lab_front *f,
                                  const struct lab_ynode *node,
-                                 const struct lab_ladder *ladder,
+                                 const struct lab_operation *ladder,
                                  struct lab_lesson_lab *out);
 
 /* A checked text as memory of its own (lab_free). */

@@ -14,7 +14,7 @@ static const char *const units[] = {
 
 struct taking {
     struct lab_front *f;
-    const struct lab_ladder *ladder;
+    const struct lab_operation *ladder;
     struct lab_lesson_slide *out;
 };
 
@@ -83,7 +83,7 @@ static enum lab_status take_rung(struct lab_reader *r,
 
 static enum lab_status read_row(struct lab_front *f,
                                 const struct lab_ynode *node,
-                                const struct lab_ladder *ladder,
+                                const struct lab_operation *ladder,
                                 struct lab_lesson_slide *out)
 {
     static const struct lab_ykey keys[] = {
@@ -109,7 +109,7 @@ static enum lab_status read_row(struct lab_front *f,
 
 enum lab_status lab_front_slides(struct lab_front *f,
                                  const struct lab_ynode *node,
-                                 const struct lab_ladder *ladder,
+                                 const struct lab_operation *ladder,
                                  struct lab_lesson_lab *out)
 {
     enum lab_status st = lab_y_want(f->r, node, LAB_Y_LIST, "a list of rows");

@@ -30,6 +30,8 @@ static const struct table {
      "rratePredicted rgain rgainModel rceilingCopy_B_s rceilingFp32_FLOP_s "
      "iflush_bytes rsmClockBefore_hz rsmClockAfter_hz rmemoryClock_hz "
      "rtemperature_c rpower_w tnote iworkspace_bytes itracedExec"},
+    {"lab_said", true, NULL, 0,
+     "iplace trung tprecision tsize rrate rtime_ns tbound roccupancy_pct"},
     {"sweep_row", true, NULL, 0,
      "iplace tsweep tlesson tbackend tname rx tstatus treason iiterations "
      "isamples rmedian_ns rquarter_ns rthreeQuarters_ns rsamples_per_s "

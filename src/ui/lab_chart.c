@@ -407,13 +407,11 @@ static int last_size(const struct lab_ui_lab *lab, int set, int *count)
 }
 
 enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
-                                   int columns, bool ascii, bool log,
-                                   struct lab_str *out)
+                                   int columns, bool ascii, struct lab_str *out)
 {
     struct lab_canvas c;
     int count;
-    struct lab_lab_chart chart = {
-        .lab = lab, .set = set, .chosen = -1, .log = log};
+    struct lab_lab_chart chart = {.lab = lab, .set = set, .chosen = -1};
     chart.size = last_size(lab, set, &count);
     if (chart.size < 0)
         return LAB_OK;
@@ -425,6 +423,7 @@ enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
     struct lab_rect r = {0, 0, h, columns};
     lab_lab_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
     lab_rect_cut_top(&r, 1);
+    chart.log = true;
     if (count > 1)
         lab_lab_rates_draw(&c, r, &chart);
     char *text = lab_canvas_dump(&c);

@@ -29,9 +29,9 @@ void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_lab_chart *chart);
 /* Rows that lab_lab_bars_draw() needs for a size. */
 int lab_lab_bars_height(const struct lab_ui_lab *lab, int size);
-/* Both pictures of a set as lines of text: bars of its last size, and rates
- * where it has several sizes. */
+/* Both pictures of a set as lines of text: bars of its last size, linear, and
+ * rates, logarithmic, where it has several sizes. */
 enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
-                                   int columns, bool ascii, bool log,
+                                   int columns, bool ascii,
                                    struct lab_str *out);
 LAB_C_END

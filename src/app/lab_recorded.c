@@ -1,0 +1,92 @@
+/* What a lab measured on the GPU whose runs ship with the program. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/datadir.h"
+#include "base/str.h"
+#include "lab_feed.h"
+#include "lesson/lesson.h"
+#include "runs_model.h"
+#include "store/lab_said.h"
+#include "store/query.h"
+
+struct taking {
+    struct lab_ui_lab *ui;
+    const struct lab_lab *lab;
+    int set;
+    enum lab_status status;
+};
+
+static bool take_row(void *user, const struct lab_lab_row *row)
+{
+    struct taking *t = user;
+    if (row->lab && strcmp(row->lab, t->lab->ladder->name) == 0)
+        t->status = lab_feed_stored(t->ui, t->set, t->lab->ladder, row);
+    return t->status == LAB_OK;
+}
+
+static bool take_run(void *user, const struct lab_run_row *run)
+{
+    struct taking *t = user;
+    struct lab_str device;
+    lab_str_init(&device);
+    lab_str_add_visible(&device, run->device ? run->device : "",
+                        run->device ? strlen(run->device) : 0, false);
+    t->set = lab_feed_add_set(t->ui, "recorded", lab_str_text(&device));
+    if (t->set >= 0) {
+        struct lab_ui_lab_set *set = &t->ui->sets[t->set];
+        snprintf(set->badge, sizeof(set->badge), "recorded on %.40s",
+                 lab_str_text(&device));
+        snprintf(set->note, sizeof(set->note), "run %lld of %.10s",
+                 (long long)run->id, run->started ? run->started : "");
+    }
+    lab_str_release(&device);
+    return false;
+}
+
+/* Of this lesson, else of any of the ladder. */
+static enum lab_status find_run(struct lab_database *db,
+                                const struct lab_lab *lab, int64_t *run)
+{
+    enum lab_status st = LAB_E_NOTFOUND;
+    if (lab->lesson)
+        st = lab_lab_run_newest(db, lab->ladder->name, lab->lesson->id, run);
+    if (st == LAB_E_NOTFOUND)
+        st = lab_lab_run_newest(db, lab->ladder->name, NULL, run);
+    return st;
+}
+
+static enum lab_status read_run(struct taking *t, struct lab_database *db)
+{
+    int64_t run = 0;
+    enum lab_status st = find_run(db, t->lab, &run);
+    if (!st)
+        st = lab_query_run(db, run, take_run, t);
+    if (!st && t->set < 0)
+        st = lab_fail(LAB_E_NOTFOUND, "there is no such run");
+    if (!st)
+        st = lab_lab_rows_read(db, run, take_row, t);
+    return st ? st : t->status;
+}
+
+enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
+                                  const struct lab_lab *lab)
+{
+    struct lab_database_options options = {.read_only = true,
+                                           .busy_timeout_ms = 500};
+    struct taking t = {.ui = ui, .lab = lab, .set = -1};
+    struct lab_database *db = NULL;
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st && access(lab_str_text(&path), R_OK))
+        st = lab_fail(LAB_E_NOTFOUND, "%s is not there", lab_str_text(&path));
+    if (!st)
+        st = lab_database_open(&db, lab_str_text(&path), &options);
+    if (!st)
+        st = read_run(&t, db);
+    lab_database_close(db);
+    lab_str_release(&path);
+    return st;
+}

@@ -177,6 +177,8 @@ static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
     int base = g->plot.y + g->plot.h;
     int ticks = g->plot.h / 3 + 1;
     double step = nice_step((sc->y1 - sc->y0) / ticks);
+    if (sc->log_y && sc->y1 - sc->y0 >= 2)
+        step = ceil(step); /* whole powers of ten */
     double first = ceil(sc->y0 / step) * step;
     int last_row = -1;
     for (int y = 0; y < g->plot.h; y++)

@@ -10,7 +10,7 @@
 #include "ui/layout.h"
 
 enum { NAME_W = 12, VALUE_W = 24, BARS_LEAST = 8 };
-enum { RATES_H = 16, POINTS = 64, RUNG_LINES = 6, LINES = 9 };
+enum { RATES_H = 16, POINTS = 64, RUNG_LINES = 5, LINES = 9 };
 
 /* ---- bars ---- */
 
@@ -188,6 +188,7 @@ struct line {
 struct picture {
     struct line lines[LINES];
     int count;
+    int most; /* lines now */
     double x0;
     double x1;
 };
@@ -217,7 +218,7 @@ static void add_point(struct picture *p, struct line *l, double x, double y)
 
 static struct line *add_line(struct picture *p, const char *name)
 {
-    if (p->count == LINES)
+    if (p->count == p->most)
         return NULL;
     struct line *l = &p->lines[p->count];
     l->n = 0;
@@ -320,6 +321,7 @@ static void add_ceiling(struct picture *p, const struct lab_lab_chart *chart)
 static void fill_picture(struct picture *p, const struct lab_lab_chart *chart)
 {
     p->count = 0;
+    p->most = LINES - 1; /* the last is the ceiling's */
     p->x0 = NAN;
     p->x1 = NAN;
     add_own(p, chart);
@@ -327,6 +329,7 @@ static void fill_picture(struct picture *p, const struct lab_lab_chart *chart)
         if (s != chart->set && p->count < LINES - 2)
             add_set(p, chart->lab, s);
     add_slides(p, chart->lab);
+    p->most = LINES;
     add_ceiling(p, chart);
 }
 

@@ -26,7 +26,7 @@ const char *lab_lab_rate_text(const struct lab_ui_lab *lab, double rate,
     if (isnan(rate))
         snprintf(out, cap, "n/a");
     else if (lab->unit == LAB_UI_LAB_TIME)
-        snprintf(out, cap, "%s a %s",
+        snprintf(out, cap, "%s / %s",
                  lab_format_ns(rate * 1e9, time, sizeof(time)),
                  lab->item[0] ? lab->item : "item");
     else

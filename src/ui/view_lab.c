@@ -29,17 +29,22 @@ static int same_size(const struct lab_ui_lab *lab, int set, const char *text)
     return first_size(lab, set);
 }
 
+static bool rows_said(const struct lab_lab_state *st)
+{
+    for (int64_t i = 0; i < st->lab.row_count; i++)
+        if (st->lab.rows[i].set == st->set &&
+            lab_ui_said_any(&st->lab.rows[i].said))
+            return true;
+    return false;
+}
+
 static bool anything_said(const struct lab_lab_state *st)
 {
     for (int i = 0; i < st->lab.size_count; i++)
         if (st->lab.sizes[i].set == st->set &&
             lab_ui_said_any(&st->lab.sizes[i].best))
             return true;
-    for (int64_t i = 0; i < st->lab.row_count; i++)
-        if (st->lab.rows[i].set == st->set &&
-            lab_ui_said_any(&st->lab.rows[i].said))
-            return true;
-    return false;
+    return rows_said(st);
 }
 
 static enum lab_status show_rows(struct lab_lab_state *st)
@@ -54,8 +59,7 @@ static enum lab_status show_rows(struct lab_lab_state *st)
             shown[n++] = i;
     lab_free(st->shown);
     st->shown = shown;
-    st->table.ops =
-        anything_said(st) ? &lab_lab_columns : &lab_lab_plain_columns;
+    st->table.ops = rows_said(st) ? &lab_lab_columns : &lab_lab_plain_columns;
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
         lab_lab_kernel_load(st);
@@ -164,6 +168,16 @@ static enum lab_status can_run(const struct lab_lab_state *st)
     return LAB_OK;
 }
 
+/* The one that a ladder is about: the largest stands last. */
+static int last_size(const struct lab_lab_state *st)
+{
+    int last = st->size;
+    for (int i = 0; i < st->lab.size_count; i++)
+        if (st->lab.sizes[i].set == st->set)
+            last = i;
+    return last;
+}
+
 /* A prediction comes first; an empty one is skipped. */
 static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 {
@@ -174,7 +188,7 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
         return status ? status : start(s);
     snprintf(label, sizeof(label),
              "fastest at %.16s, you expect (Enter skips): ",
-             st->lab.sizes[st->size].text);
+             st->lab.sizes[last_size(st)].text);
     lab_ui_prompt(s->ui, PROMPT_RUN, label, text);
     return LAB_OK;
 }
@@ -372,10 +386,11 @@ static void take_prediction(struct lab_screen *s, int id, const char *text)
     struct lab_lab_state *st = s->state;
     const struct lab_ui_lab_row *r = lab_lab_chosen(st);
     const char *rung = id == PROMPT_PREDICT && r ? r->rung : NULL;
+    int size = rung ? st->size : last_size(st);
     enum lab_status status = LAB_OK;
     if (text[0] || id == PROMPT_PREDICT)
         status = st->model->predict(st->model->user, st->set, rung,
-                                    st->lab.sizes[st->size].text, text);
+                                    st->lab.sizes[size].text, text);
     if (status) {
         lab_ui_error(s->ui);
         return;

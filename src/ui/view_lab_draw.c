@@ -161,13 +161,14 @@ static void draw_best(const struct lab_lab_state *st, struct lab_canvas *c,
     const struct lab_ui_lab_row *best = lab_ui_lab_best(lab, st->size);
     lab_lab_said_text(lab, best_said, said, sizeof(said));
     if (!best) {
-        snprintf(text, sizeof(text),
-                 said[0] ? "you said of the fastest: %s; r runs the ladder"
-                         : "r runs the ladder, p predicts the chosen rung, t "
-                           "has the text and its questions%s",
-                 said);
-        if (lab->running < 0 && lab->sets[st->set].runs)
-            lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);
+        bool idle = lab->running < 0 && lab->sets[st->set].runs;
+        snprintf(text, sizeof(text), "%s%s%s",
+                 said[0] ? "you said of the fastest: " : "", said,
+                 !idle     ? ""
+                 : said[0] ? "; r runs the ladder"
+                           : "r runs the ladder, p predicts the chosen rung, "
+                             "t has the text and its questions");
+        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM, text);
         return;
     }
     int n = snprintf(text, sizeof(text), "fastest: %s, %s", best->rung,

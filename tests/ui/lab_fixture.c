@@ -247,6 +247,11 @@ static void set_of(int i, const char *name, const char *device, bool runs,
              "the library's product, fp32");
 }
 
+enum lab_status fixture_lab_data(struct lab_ui_lab *out)
+{
+    return lab_ui_lab_copy(out, &lab);
+}
+
 const struct lab_lab_model *fixture_lab(void)
 {
     static struct lab_ui_lab_slide slide_rows[2];

@@ -22,7 +22,7 @@ LAB_C_BEGIN
  * promises, '?' what was said before. */
 void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
                        const struct lab_lab_chart *chart);
-/* A line for each rung, at most six (the chosen, the library's, the fastest,
+/* A line for each rung, at most five (the chosen, the library's, the fastest,
  * then in order), one for the best of every other set, the course's figures as
  * points, and the ceiling. */
 void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,

@@ -4,7 +4,7 @@
 #include "ui/lab_model.h"
 
 LAB_C_BEGIN
-/* "8.241 TFLOP/s", "3.2 TB/s", "1.8 ns an access"; NaN: "n/a". */
+/* "8.241 TFLOP/s", "3.2 TB/s", "1.8 ns / access"; NaN: "n/a". */
 const char *lab_lab_rate_text(const struct lab_ui_lab *lab, double rate,
                               char *out, size_t cap);
 /* What was said: "2 TFLOP/s, memory, 50 %"; nothing said: "". */

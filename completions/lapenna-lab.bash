@@ -16,7 +16,7 @@ _lapenna_lab() {
         --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run --sizes --variants --repeat --predict
-        --json --plain --ascii --color --no-mouse --no-graph
+        --chart --json --plain --ascii --color --no-mouse --no-graph
         --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'

@@ -63,6 +63,7 @@ static enum lab_status run(void *user, int set)
         s->ui.running = set;
         s->ui.at_size = -1;
         s->ui.done = 0;
+        s->ui.elapsed_ns = 0;
         s->ui.total = (int64_t)lab->n_rungs * lab->n_sizes;
         s->ui.problem[0] = '\0';
         s->want = set;

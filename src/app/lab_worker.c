@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "lab_screen_priv.h"
 #include "lesson/lesson.h"
@@ -97,6 +98,7 @@ struct climbing {
     struct lab_lab_screen *s;
     struct lab_lab *lab;
     int set;
+    int64_t start_ns; /* of the first check */
 };
 
 static int size_index(const struct lab_ui_lab *ui, int set, const char *text)
@@ -141,6 +143,7 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     lab_feed_row(&w->s->ui, w->set, w->lab, row);
     lab_feed_beside(&w->s->ui, w->lab->ladder);
     w->s->ui.done++;
+    w->s->ui.elapsed_ns = lab_clock_monotonic_ns() - w->start_ns;
     lab_lab_screen_changed(w->s);
     pthread_mutex_unlock(&w->s->lock);
     return LAB_OK;
@@ -200,6 +203,7 @@ static enum lab_status climb(struct climbing *w)
         st = lab_lab_record_begin(lab);
     if (st)
         return st;
+    w->start_ns = lab_clock_monotonic_ns();
     st = lab_ladder_climb(&c);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());

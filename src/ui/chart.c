@@ -225,7 +225,8 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
     struct lab_dots g;
     if (lab_rect_empty(r) || chart->count > MOST_SERIES)
         return;
-    draw_legend(c, lab_rect_cut_top(&r, 1), chart);
+    if (chart->title || !chart->unlisted)
+        draw_legend(c, lab_rect_cut_top(&r, 1), chart);
     lab_rect_cut_left(&r, AXIS_W);
     lab_rect_cut_bottom(&r, 1);
     if (r.h < 2 || r.w < 8)

@@ -355,11 +355,11 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     return y + 1;
 }
 
-static const char *axis_name(const struct lab_ui_lab *lab)
+const char *lab_lab_rates_title(const struct lab_ui_lab *lab)
 {
-    return lab->unit == LAB_UI_LAB_FLOPS   ? "GFLOP/s against the size"
-           : lab->unit == LAB_UI_LAB_BYTES ? "GB/s against the size"
-                                           : "ns against the size";
+    return lab->unit == LAB_UI_LAB_FLOPS   ? "Rates: GFLOP/s against the size"
+           : lab->unit == LAB_UI_LAB_BYTES ? "Rates: GB/s against the size"
+                                           : "Times: ns against the size";
 }
 
 void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
@@ -380,8 +380,7 @@ void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
     }
     int rows = draw_names(c, r, p, roles, false);
     struct lab_rect names = lab_rect_cut_bottom(&r, rows < r.h / 2 ? rows : 1);
-    struct lab_chart picture_of = {.title = axis_name(chart->lab),
-                                   .x_name = chart->log ? "size, log" : "size",
+    struct lab_chart picture_of = {.x_name = chart->log ? "size, log" : "size",
                                    .series = series,
                                    .count = p->count,
                                    .y_min = chart->log ? (double)NAN : 0,
@@ -427,6 +426,9 @@ enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
     lab_lab_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
     lab_rect_cut_top(&r, 1);
     chart.log = true;
+    struct lab_rect title = lab_rect_cut_top(&r, 1);
+    lab_canvas_text(&c, title.y, title.x, title.w, LAB_ROLE_HEADING,
+                    count > 1 ? lab_lab_rates_title(lab) : "");
     if (count > 1)
         lab_lab_rates_draw(&c, r, &chart);
     char *text = lab_canvas_dump(&c);

@@ -70,14 +70,14 @@ static void draw_state(const struct lab_lab_state *st, struct lab_canvas *c,
 {
     const struct lab_ui_lab *lab = &st->lab;
     const struct lab_ui_lab_set *set = &lab->sets[st->set];
-    char text[32];
+    char text[80];
     int x = row.x;
     x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s: ", set->name);
     if (lab->running >= 0) {
-        int w = row.w > 120 ? 40 : 16;
+        int w = row.w > 120 ? 60 : row.w > 76 ? 40 : row.w / 3;
         struct lab_rect gauge = lab_rect_cut_right(&row, w);
-        snprintf(text, sizeof(text), "%lld of %lld", (long long)lab->done,
-                 (long long)lab->total);
+        lab_format_progress(lab->done, lab->total, lab->elapsed_ns, "rows",
+                            text, sizeof(text));
         lab_gauge_draw(c, gauge.y, gauge.x, gauge.w,
                        lab->total ? (double)lab->done / (double)lab->total : 0,
                        LAB_ROLE_GOOD, text);
@@ -175,8 +175,7 @@ static void draw_best(const struct lab_lab_state *st, struct lab_canvas *c,
                      lab_lab_rate_text(lab, best->rate, rate, sizeof(rate)));
     lab_lab_off_text(lab->unit, best_said, best, off, sizeof(off));
     if (off[0])
-        snprintf(text + n, sizeof(text) - (size_t)n, "; you said %s: %s", said,
-                 off);
+        snprintf(text + n, sizeof(text) - (size_t)n, ": %s", off);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_GOOD, text);
 }
 
@@ -227,7 +226,7 @@ static void draw_lower(struct lab_lab_state *st, struct lab_canvas *c,
         draw_slides(st, c, r);
         return;
     case LAB_LOWER_RATES:
-        lab_canvas_heading(c, &r, LOWER_TITLES[st->lower], false);
+        lab_canvas_heading(c, &r, lab_lab_rates_title(&st->lab), false);
         lab_lab_rates_draw(c, r, rates);
         return;
     default:
@@ -243,7 +242,7 @@ static void draw_wide(struct lab_lab_state *st, struct lab_canvas *c,
 {
     lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
     lab_lab_bars_draw(c, l->bars, bars);
-    lab_canvas_heading(c, &l->rates, LOWER_TITLES[LAB_LOWER_RATES], false);
+    lab_canvas_heading(c, &l->rates, lab_lab_rates_title(&st->lab), false);
     lab_lab_rates_draw(c, l->rates, rates);
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);

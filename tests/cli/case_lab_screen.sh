@@ -80,7 +80,7 @@ expect no recorded results
 END
 expect_exit 0
 [ "$(count 'SELECT count(*) FROM lab_row')" = 4 ] || complain "not 4 rows"
-[ "$(count 'SELECT status FROM run WHERE id = 1')" = done ] ||
+[ "$(count 'SELECT status FROM run WHERE id = 1')" = 'done' ] ||
     complain "run 1 is not done"
 [ "$(count 'SELECT rung FROM lab_said')" = best ] ||
     complain "the prediction was not kept"
@@ -104,7 +104,7 @@ key r
 await 5000 you expect
 key Enter
 await 60000 timing naive at 700
-expect 4 of 8
+expect 4/8
 key x
 await 60000 stopped after 4 of 8 rows
 expect waiting

@@ -123,6 +123,7 @@ static enum lab_status run(void *user, int set)
     lab.at_size = 1;
     lab.done = 6;
     lab.total = CPU_RUNGS * SIZES;
+    lab.elapsed_ns = 3000000000;
     lab.problem[0] = '\0';
     snprintf(lab.doing, sizeof(lab.doing), "timing blocked at 256, fp32");
     for (int i = 0; i < CPU_RUNGS * SIZES; i++) {

@@ -26,7 +26,8 @@ struct lab_chart {
     double y_max;
     bool log_y;    /* values <= 0 are gaps */
     bool log_x;    /* the same */
-    bool unlisted; /* no names and values beside the title */
+    bool unlisted; /* no names and values beside the title, and
+                     without a title no row for them */
 };
 
 LAB_C_BEGIN

@@ -22,6 +22,8 @@ LAB_C_BEGIN
  * promises, '?' what was said before. */
 void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
                        const struct lab_lab_chart *chart);
+/* "Rates: GFLOP/s against the size" */
+const char *lab_lab_rates_title(const struct lab_ui_lab *lab);
 /* A line for each rung, at most five (the chosen, the library's, the fastest,
  * then in order), one for the best of every other set, the course's figures as
  * points, and the ceiling. */

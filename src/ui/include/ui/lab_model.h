@@ -125,6 +125,7 @@ struct lab_ui_lab {
     char doing[160];
     int64_t done; /* rows that are through, of this climb */
     int64_t total;
+    int64_t elapsed_ns;            /* when the last row came */
     char problem[LAB_UI_LAB_TEXT]; /* why the last climb ended early */
     int problem_set;
     struct lab_ui_lab_slide *slides;

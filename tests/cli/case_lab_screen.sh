@@ -47,7 +47,7 @@ key Enter
 await 60000 recorded as run 1
 expect [700]
 expect GB/s
-expect you said 3 GB/s, memory
+expect you said
 key Left
 expect [300]
 key v

@@ -11,6 +11,7 @@
 #include "lab.h"
 #include "say.h"
 #include "signals.h"
+#include "trace/metric.h"
 
 enum {
     KEY_SIZES = 256,
@@ -21,6 +22,7 @@ enum {
     KEY_BACKEND,
     KEY_DEVICE,
     KEY_SEED,
+    KEY_COUNTERS,
     KEY_DB,
     KEY_JSON,
     KEY_ASCII
@@ -41,6 +43,10 @@ static const struct argp_option argp_options[] = {
      1},
     {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu or cuda", 2},
     {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
+    {"counters", KEY_COUNTERS, "SET", 0,
+     "Hardware counters of each rung, taken after the times: off, basic or "
+     "full (off)",
+     2},
     {"seed", KEY_SEED, "S", 0, "Of the random inputs (1)", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
@@ -130,6 +136,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         take_backend(o, arg, state);
     else if (key == KEY_DEVICE)
         o->device = (int)number(arg, "device", 0, 1023, state);
+    else if (key == KEY_COUNTERS &&
+             lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
+        argp_error(state, "--counters is off, basic or full");
+    else if (key == KEY_COUNTERS)
+        o->counters = arg;
     else if (key == KEY_SEED)
         o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
     else if (key == KEY_DB)
@@ -155,8 +166,9 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
     struct lab_lab *lab = user;
     lab_lab_record_row(lab, row);
+    if (!row->status && lab_lab_trace_later(lab, row))
+        return LAB_E_NOMEM;
     lab->place++;
-    lab->timed += !row->status;
     if (lab->options->json)
         return lab_lab_json_row(lab, row);
     lab->rows[lab->n_rows++] = *row;
@@ -232,6 +244,8 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
         lab_lab_print_head(lab);
     if (!st)
         st = climb(lab, worst);
+    if (!st)
+        st = lab_lab_trace(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
     lab_lab_record_end(lab, st);
@@ -243,7 +257,8 @@ int lab_cmd_lab(int argc, char **argv)
     static const struct argp argp = {
         argp_options, parse_option, "NAME", argp_doc, NULL, NULL, NULL};
     static char program[] = "lapenna-lab lab";
-    struct lab_lab_options o = {.backend = "auto", .seed = 1};
+    struct lab_lab_options o = {
+        .backend = "auto", .seed = 1, .counters = "off"};
     enum lab_status worst = LAB_OK;
     if (argc > 0)
         argv[0] = program;

@@ -4,6 +4,9 @@
 #include "store/database.h"
 #include "store/writer.h"
 
+struct lab_live;
+struct lab_profiler;
+
 enum {
     LAB_LAB_SIZES = 64,
     LAB_LAB_RUNGS = 96,
@@ -19,6 +22,7 @@ struct lab_lab_options {
     const char *backend; /* auto, cpu, cuda */
     const char *predict; /* "ask", or RUNG=VALUE,... */
     const char *db;
+    const char *counters; /* off, basic, full */
     int device;
     int repeat; /* 0: the lesson's, or the default */
     uint64_t seed;
@@ -30,6 +34,13 @@ struct lab_lab_options {
 struct lab_said {
     char rung[32];
     double rate; /* in the ladder's unit */
+};
+
+/* A row that was timed, to be traced afterwards. */
+struct lab_timed_row {
+    const struct lab_rung *rung;
+    int size; /* of lab->sizes */
+    int64_t place;
 };
 
 /* A lab as it is going to run. Texts belong to lesson and ladder. */
@@ -52,6 +63,9 @@ struct lab_lab {
     int n_rows;
     int64_t place; /* rows so far */
     int64_t timed;
+    struct lab_timed_row *to_trace; /* `timed` of them */
+    const char *counters_end;       /* refused, where they were; else NULL */
+    char counters_why[512];
     struct lab_writer *writer; /* NULL: not recorded */
     struct lab_database *db;
     int64_t run;
@@ -80,6 +94,14 @@ enum lab_status lab_lab_ask(struct lab_lab *lab);
 enum lab_status lab_lab_record_begin(struct lab_lab *lab);
 void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row);
 void lab_lab_record_end(struct lab_lab *lab, enum lab_status st);
+
+/* lab_trace.c: the kernels of each row that was timed, traced once, stored and
+ * told; with --counters counted too. What cannot be traced is a line on stderr,
+ * not a failure. Nothing on a CPU. */
+enum lab_status lab_lab_trace(struct lab_lab *lab);
+/* Remembers a row that was timed. */
+enum lab_status lab_lab_trace_later(struct lab_lab *lab,
+                                    const struct lab_ladder_row *row);
 
 /* lab_print.c */
 void lab_lab_print_head(const struct lab_lab *lab);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "lab.h"
 #include "lesson/catalog.h"
 #include "say.h"
@@ -340,6 +341,8 @@ void lab_lab_close(struct lab_lab *lab)
 {
     lab_backend_close(lab->backend);
     lab_lesson_free(lab->lesson);
+    lab_free(lab->to_trace);
     lab->backend = NULL;
     lab->lesson = NULL;
+    lab->to_trace = NULL;
 }

@@ -26,7 +26,7 @@ static enum lab_status open_writer(struct lab_lab *lab, const char *path)
     info.precision = lab_lab_precisions(lab, words, sizeof(words));
     info.version = lab_version();
     info.commit = lab_commit()[0] ? lab_commit() : NULL;
-    info.counters = "off";
+    info.counters = lab->options->counters;
     info.seed = lab->options->seed;
     info.rank = 0;
     info.time_source =
@@ -161,6 +161,10 @@ void lab_lab_record_end(struct lab_lab *lab, enum lab_status st)
                      : st                  ? LAB_RUN_FAILED
                                            : LAB_RUN_DONE;
     summary.iterations = lab->repeats;
+    if (lab->counters_end) {
+        summary.counters = lab->counters_end;
+        summary.counters_reason = lab->counters_why;
+    }
     lab_database_close(lab->db);
     lab->db = NULL;
     if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))

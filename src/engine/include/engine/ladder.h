@@ -135,6 +135,19 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
  * what `row` returned, LAB_E_NOMEM of the host. */
 enum lab_status lab_ladder_climb(const struct lab_ladder_climb *climb);
 
+/* Queues the rung once more each time it is called. */
+typedef enum lab_status lab_ladder_again_fn(void *launch);
+typedef enum lab_status
+lab_ladder_look_fn(void *user, lab_ladder_again_fn *again, void *launch);
+/* Makes the tensors of one size, runs the rung once, and lets `look` run it as
+ * often as it likes, for a trace or for counters. Errors: as a row's. */
+enum lab_status lab_ladder_launch(struct lab_backend *be,
+                                  const struct lab_operation *op,
+                                  const struct lab_rung *rung,
+                                  const struct lab_ladder_size *size,
+                                  uint64_t seed, lab_ladder_look_fn *look,
+                                  void *user);
+
 /* Clocks, temperature and power of a GPU, by NVML where it can be loaded. */
 void lab_device_state_read(const struct lab_device_info *info,
                            struct lab_device_state *out);

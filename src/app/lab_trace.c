@@ -45,7 +45,8 @@ enum lab_status lab_lab_trace_later(struct lab_lab *lab,
     if (!all)
         return lab_fail(LAB_E_NOMEM, "no memory for a lab's rows");
     lab->to_trace = all;
-    all[n] = (struct lab_timed_row){.rung = row->rung, .place = lab->place};
+    all[n] = (struct lab_timed_row){
+        .rung = row->rung, .ran = row->ran, .place = lab->place};
     for (int s = 0; s < lab->n_sizes; s++) {
         if (strcmp(lab->sizes[s].text, row->size.text) == 0)
             all[n].size = s;
@@ -264,7 +265,7 @@ static enum lab_status trace_row(struct tracing *t)
     struct lab_lab *lab = t->lab;
     t->exec = ++lab->exec;
     enum lab_status st = lab_ladder_launch(
-        lab->backend, lab->ladder, t->row->rung, &lab->sizes[t->row->size],
+        lab->backend, lab->ladder, t->row->ran, &lab->sizes[t->row->size],
         lab->options->seed, look, t);
     if (st) {
         lab_warn("%s at %s was not traced: %s", t->row->rung->name,

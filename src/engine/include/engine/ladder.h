@@ -45,6 +45,7 @@ struct lab_ladder_machine {
 
 struct lab_ladder_row {
     const struct lab_rung *rung;
+    const struct lab_rung *ran; /* the rung, or the candidate in its place */
     struct lab_ladder_size size;
     enum lab_status status; /* LAB_OK: timed */
     char reason[LAB_LADDER_TEXT];
@@ -80,6 +81,11 @@ struct lab_ladder_climb {
     int n_sizes;
     int repeats;
     uint64_t seed;
+    /* Who stands for a tuned rung at a size, with a word in `note`; NULL, or no
+     * function: the rung itself. */
+    const struct lab_rung *(*stands)(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note);
     /* Every row when it is there; another status than LAB_OK ends the climb. */
     enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
     bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
@@ -105,7 +111,18 @@ size_t lab_ladder_memory(const struct lab_operation *l,
 /* What a rate is told in: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 
-/* The backend's rungs of a ladder, at most `max`; returns how many. */
+/* Sizes that a tuning counts for together: the geometric mean of the sides,
+ * rounded to a power of two: "~2048". */
+void lab_ladder_size_class(const struct lab_operation *l,
+                           const struct lab_ladder_size *s, char *out,
+                           size_t bytes);
+
+/* The candidates of a tuned rung, at most `max`; returns how many. */
+int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
+                          const struct lab_rung *tuned,
+                          const struct lab_rung **out, int max);
+/* The backend's rungs of a ladder, candidates left out, at most `max`; returns
+ * how many. */
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
                      const struct lab_rung **out, int max);
 /* Measures the ceilings that the models need, a second or two: memory, fp32,

@@ -12,6 +12,7 @@
 #include "lab_feed.h"
 #include "say.h"
 #include "signals.h"
+#include "trace/metric.h"
 
 enum {
     KEY_SIZES = 256,
@@ -22,6 +23,8 @@ enum {
     KEY_BACKEND,
     KEY_DEVICE,
     KEY_SEED,
+    KEY_COUNTERS,
+    KEY_RETUNE,
     KEY_DB,
     KEY_JSON,
     KEY_ASCII,
@@ -45,8 +48,14 @@ static const struct argp_option argp_options[] = {
      "a time, 3.5ms), memory, arithmetic or latency, and an occupancy (50%), "
      "with colons between; VARIANT best is the fastest",
      1},
+    {"retune", KEY_RETUNE, NULL, 0,
+     "With tune: measure again where a winner is kept", 1},
     {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu or cuda", 2},
     {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
+    {"counters", KEY_COUNTERS, "SET", 0,
+     "Hardware counters of each rung, taken after the times: off, basic or "
+     "full (off)",
+     2},
     {"seed", KEY_SEED, "S", 0, "Of the random inputs (1)", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
@@ -59,7 +68,9 @@ static const struct argp_option argp_options[] = {
 static const char argp_doc[] =
     "Climb a ladder of kernels: the same operation, from the first kernel that "
     "works to the fastest. Every rung is compared with double on odd shapes "
-    "before it is timed, and everything is recorded.\v"
+    "before it is timed, and everything is recorded. With tune the candidates "
+    "of a rung that is tuned are measured, and the fastest is kept for the "
+    "device and the size.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
     "lists them all), or a lesson of kind lab. Exit status: 0 done, 1 a rung "
     "is wrong, 2 wrong usage, 3 bad "
@@ -138,6 +149,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         take_backend(o, arg, state);
     else if (key == KEY_DEVICE)
         o->device = (int)number(arg, "device", 0, 1023, state);
+    else if (key == KEY_COUNTERS &&
+             lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
+        argp_error(state, "--counters is off, basic or full");
+    else if (key == KEY_COUNTERS)
+        o->counters = arg;
     else if (key == KEY_SEED)
         o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
     else if (key == KEY_DB)
@@ -148,12 +164,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->ascii = true;
     else if (key == KEY_CHART)
         o->chart = true;
+    else if (key == KEY_RETUNE)
+        o->retune = true;
+    else if (key == ARGP_KEY_ARG && !o->name && !o->tune &&
+             strcmp(arg, "tune") == 0)
+        o->tune = true;
     else if (key == ARGP_KEY_ARG && !o->name)
         o->name = arg;
+    else if (key == ARGP_KEY_END && !o->name)
+        which_lab(state);
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "one lab at a time: %s or %s", o->name, arg);
-    else if (key == ARGP_KEY_NO_ARGS)
-        which_lab(state);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -166,8 +187,9 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     struct lab_lab *lab = user;
     lab_lab_record_row(lab, row);
     lab_feed_row(&lab->ui, 0, lab, row);
+    if (!row->status && lab_lab_trace_later(lab, row))
+        return LAB_E_NOMEM;
     lab->place++;
-    lab->timed += !row->status;
     if (lab->options->json)
         return lab_lab_json_row(lab, row);
     lab->rows[lab->n_rows++] = *row;
@@ -188,14 +210,25 @@ static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
 
 struct watch {
     struct lab_lab *lab;
-    enum lab_status worst;
+    lab_lab_see_fn *see;
+    void *user;
 };
 
 static enum lab_status see_row(void *user, const struct lab_ladder_row *row)
 {
     struct watch *w = user;
-    note_worst(row, &w->worst);
+    note_worst(row, &w->lab->worst);
+    if (w->see)
+        w->see(w->user, row);
     return take_row(w->lab, row);
+}
+
+static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note)
+{
+    struct watch *w = user;
+    return lab_lab_stands(w->lab, tuned, size, note);
 }
 
 static bool stop(void *user)
@@ -204,18 +237,20 @@ static bool stop(void *user)
     return lab_signals_caught() != 0;
 }
 
-static enum lab_status climb(struct lab_lab *lab, enum lab_status *worst)
+enum lab_status lab_lab_climb(struct lab_lab *lab, int first, int n,
+                              lab_lab_see_fn *see, void *user)
 {
-    struct watch watch = {.lab = lab};
+    struct watch watch = {lab, see, user};
     struct lab_ladder_climb c = {.backend = lab->backend,
                                  .ladder = lab->ladder,
                                  .machine = &lab->machine,
                                  .rungs = lab->rungs,
                                  .n_rungs = lab->n_rungs,
-                                 .sizes = lab->sizes,
-                                 .n_sizes = lab->n_sizes,
+                                 .sizes = lab->sizes + first,
+                                 .n_sizes = n,
                                  .repeats = lab->repeats,
                                  .seed = lab->options->seed,
+                                 .stands = stands,
                                  .row = see_row,
                                  .stop = stop,
                                  .user = &watch};
@@ -223,7 +258,6 @@ static enum lab_status climb(struct lab_lab *lab, enum lab_status *worst)
     /* What an interrupted size has is told too. */
     if (st && lab->n_rows > 0)
         lab_lab_print_size(lab);
-    *worst = watch.worst;
     return st;
 }
 
@@ -241,10 +275,13 @@ static enum lab_status tell_rest(struct lab_lab *lab)
     return st ? st : lab_lab_print_chart(lab);
 }
 
-static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
+static enum lab_status run(struct lab_lab *lab)
 {
+    bool tune = lab->options->tune;
     enum lab_status st = lab_lab_ask(lab);
-    if (st)
+    if (!st && tune)
+        st = lab_lab_tune_kept(lab);
+    if (st || (tune && !lab->to_tune))
         return st;
     unsigned precisions = 0;
     for (int i = 0; i < lab->n_rungs; i++)
@@ -258,9 +295,13 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
         st = lab_lab_json_run(lab);
     else if (!st)
         lab_lab_print_head(lab);
-    if (!st)
-        st = climb(lab, worst);
-    if (!st)
+    if (!st && tune)
+        st = lab_lab_tune(lab);
+    else if (!st)
+        st = lab_lab_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    if (!st && !tune)
+        st = lab_lab_trace(lab);
+    if (!st && !tune)
         st = tell_rest(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
@@ -271,10 +312,10 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
 int lab_cmd_lab(int argc, char **argv)
 {
     static const struct argp argp = {
-        argp_options, parse_option, "NAME", argp_doc, NULL, NULL, NULL};
+        argp_options, parse_option, "[tune] NAME", argp_doc, NULL, NULL, NULL};
     static char program[] = "lapenna-lab lab";
-    struct lab_lab_options o = {.backend = "auto", .seed = 1};
-    enum lab_status worst = LAB_OK;
+    struct lab_lab_options o = {
+        .backend = "auto", .seed = 1, .counters = "off"};
     if (argc > 0)
         argv[0] = program;
     argp_err_exit_status = LAB_EXIT_USAGE;
@@ -286,13 +327,14 @@ int lab_cmd_lab(int argc, char **argv)
     enum lab_status st = lab ? lab_lab_open(lab, &o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");
     if (!st) {
-        st = run(lab, &worst);
+        st = run(lab);
         if (!st && !o.json && lab->run)
             lab_say(stdout,
                     "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
                     (long long)lab->run, (long long)lab->run);
-        if (!st && (worst == LAB_E_CHECK || lab->timed == 0))
-            st = lab_fail(worst ? worst : LAB_E_CHECK,
+        bool measured = !o.tune || lab->to_tune > 0;
+        if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
+            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
                           "not everything was timed: the rows say why");
         lab_lab_close(lab);
     }

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "lesson/lesson.h"
 #include "profiler/roofline.h"
+#include "trace/intern.h"
 
 /* Texts of the store come from anywhere: made safe for the terminal. */
 static void put(char *out, size_t cap, const char *text)
@@ -269,6 +270,55 @@ void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
         find_bound(ui, lab->machine.copy_bytes_s,
                    lab->machine.flops[row->rung->precision], precision, to);
     lab_ui_lab_relate(ui, to->size);
+}
+
+/* "128 x 4", without sides of 1. */
+static void put_sides(const int32_t *v, char *out, size_t cap)
+{
+    if (v[2] > 1)
+        snprintf(out, cap, "%d x %d x %d", v[0], v[1], v[2]);
+    else if (v[1] > 1)
+        snprintf(out, cap, "%d x %d", v[0], v[1]);
+    else
+        snprintf(out, cap, "%d", v[0]);
+}
+
+static void put_kernel(struct lab_ui_lab_row *to,
+                       const struct lab_kernel_record *k,
+                       const struct lab_counters *c)
+{
+    char grid[24];
+    char block[24];
+    double ns = k->start_ns == LAB_UNKNOWN || k->end_ns == LAB_UNKNOWN
+                    ? 0
+                    : (double)(k->end_ns - k->start_ns);
+    double dram = c->dram_read_bytes + c->dram_write_bytes;
+    to->kernels++;
+    if (!isnan(dram))
+        to->dram_bytes = isnan(to->dram_bytes) ? dram : to->dram_bytes + dram;
+    if (!isnan(to->kernel_ns) && ns <= to->kernel_ns)
+        return;
+    put_sides(k->grid, grid, sizeof(grid));
+    put_sides(k->block, block, sizeof(block));
+    put(to->kernel, sizeof(to->kernel), lab_intern_text(k->short_name));
+    snprintf(to->launch, sizeof(to->launch), "%s blocks of %s", grid, block);
+    to->kernel_ns = ns;
+    to->occupancy_pct = k->occupancy_pct;
+    to->achieved_pct = c->achieved_occupancy_pct;
+    to->registers = k->registers_per_thread;
+    to->shared_bytes = k->static_shared_bytes + k->dynamic_shared_bytes;
+}
+
+void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
+                     const struct lab_timed_row *row,
+                     const struct lab_kernel_record *kernel,
+                     const struct lab_counters *counters)
+{
+    struct lab_ui_lab_row *to = find_row(
+        ui, set, row->rung->name, lab_precision_name(row->rung->precision),
+        lab->sizes[row->size].text);
+    if (to)
+        put_kernel(to, kernel, counters);
 }
 
 void lab_feed_state(struct lab_ui_lab *ui, int set, const char *rung,

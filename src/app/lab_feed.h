@@ -3,6 +3,7 @@
 #pragma once
 #include "lab.h"
 #include "store/lab_rows.h"
+#include "trace/metric.h"
 #include "ui/lab_model.h"
 
 /* Adds an empty set; returns its index, or -1: there are too many. */
@@ -20,6 +21,12 @@ void lab_feed_ceilings(struct lab_ui_lab *ui, int set,
 /* A row of the climb in the place of the one that waits. */
 void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
                   const struct lab_ladder_row *row);
+/* What a traced launch says: of a row's kernels the one that took longest
+ * counts. */
+void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
+                     const struct lab_timed_row *row,
+                     const struct lab_kernel_record *kernel,
+                     const struct lab_counters *counters);
 /* The row that is being checked or timed. */
 void lab_feed_state(struct lab_ui_lab *ui, int set, const char *rung,
                     const char *precision, const char *size,

@@ -200,6 +200,7 @@ static enum lab_status start(struct lab_lab_screen *s,
                                                  .db = o->db,
                                                  .device = o->device,
                                                  .seed = 1,
+                                                 .counters = o->counters,
                                                  .ascii = o->ascii};
     for (int i = 0; i < LAB_SCREEN_LABS && o->seed_given; i++)
         s->options[i].seed = o->seed;

@@ -138,6 +138,8 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
     struct climbing *w = user;
     lab_lab_record_row(w->lab, row);
+    if (!row->status && lab_lab_trace_later(w->lab, row))
+        return LAB_E_NOMEM;
     w->lab->place++;
     pthread_mutex_lock(&w->s->lock);
     lab_feed_row(&w->s->ui, w->set, w->lab, row);
@@ -147,6 +149,25 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     lab_lab_screen_changed(w->s);
     pthread_mutex_unlock(&w->s->lock);
     return LAB_OK;
+}
+
+static void take_kernel(void *user, const struct lab_timed_row *row,
+                        const struct lab_kernel_record *kernel,
+                        const struct lab_counters *counters)
+{
+    struct climbing *w = user;
+    pthread_mutex_lock(&w->s->lock);
+    lab_feed_kernel(&w->s->ui, w->set, w->lab, row, kernel, counters);
+    lab_lab_screen_changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note)
+{
+    struct climbing *w = user;
+    return lab_lab_stands(w->lab, tuned, size, note);
 }
 
 static bool stopped(void *user)
@@ -187,6 +208,7 @@ static enum lab_status climb(struct climbing *w)
                                  .n_sizes = lab->n_sizes,
                                  .repeats = lab->repeats,
                                  .seed = lab->options->seed,
+                                 .stands = stands,
                                  .row = take_row,
                                  .stop = stopped,
                                  .doing = doing,
@@ -196,7 +218,10 @@ static enum lab_status climb(struct climbing *w)
     lab_feed_ceilings(&w->s->ui, w->set, lab);
     pthread_mutex_unlock(&w->s->lock);
     lab->place = 0;
+    lab->timed = 0;
     lab->run = 0;
+    lab->traced = take_kernel;
+    lab->traced_user = w;
     enum lab_status st =
         stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
     if (!st)
@@ -205,6 +230,10 @@ static enum lab_status climb(struct climbing *w)
         return st;
     w->start_ns = lab_clock_monotonic_ns();
     st = lab_ladder_climb(&c);
+    if (!st) {
+        say_doing(w->s, "looking at the kernels");
+        st = lab_lab_trace(lab);
+    }
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
     lab_lab_record_end(lab, st);

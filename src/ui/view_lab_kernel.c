@@ -185,17 +185,29 @@ static void work_line(struct page *p, const struct lab_ui_lab_row *r)
     line_of(p, "work", text);
 }
 
-static void launch_line(struct page *p, const struct lab_ui_lab_row *r)
+static void launch_lines(struct page *p, const struct lab_ui_lab_row *r)
 {
     char text[200];
     char shared[LAB_FORMAT_BYTES];
+    char dram[LAB_FORMAT_BYTES];
+    char achieved[48] = "";
     if (isnan(r->occupancy_pct) && isnan(r->registers))
         return;
+    snprintf(text, sizeof(text), "%s, %s", r->kernel, r->launch);
+    line_of(p, r->kernels > 1 ? "longest of" : "kernel", text);
+    if (!isnan(r->achieved_pct))
+        snprintf(achieved, sizeof(achieved), ", %.4g %% achieved",
+                 r->achieved_pct);
     snprintf(text, sizeof(text),
-             "occupancy %.4g %%, %.0f registers a thread, %s shared a block",
-             r->occupancy_pct, r->registers,
+             "%.4g %%%s: %.0f registers a thread, %s shared a block",
+             r->occupancy_pct, achieved, r->registers,
              lab_format_bytes(r->shared_bytes, shared, sizeof(shared)));
-    line_of(p, "launch", text);
+    line_of(p, "occupancy", text);
+    if (isnan(r->dram_bytes))
+        return;
+    snprintf(text, sizeof(text), "%s counted",
+             lab_format_bytes(r->dram_bytes, dram, sizeof(dram)));
+    line_of(p, "DRAM", text);
 }
 
 static void state_line(struct page *p, const struct lab_ui_lab_row *r)
@@ -251,7 +263,7 @@ void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
             row->bound[0] ? row->bound : "not known: no ceiling of it");
     said_lines(&p, &st->lab, row);
     work_line(&p, row);
-    launch_line(&p, row);
+    launch_lines(&p, row);
     if (row->note[0])
         line_of(&p, "note", row->note);
     state_line(&p, row);

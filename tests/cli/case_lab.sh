@@ -5,7 +5,7 @@ expect_exit 0
 expect_no_stderr
 expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab")[0]["backend"] == "cpu"' \
-    'len(of("lab_row")) == 8' \
+    'len(of("lab_row")) == 10' \
     'all(r["status"] == "done" for r in of("lab_row"))' \
     'all(r["repeats"] == 21 for r in of("lab_row"))' \
     'all(0 <= r["check_error"] <= 1 for r in of("lab_row"))' \
@@ -16,7 +16,7 @@ expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab_row")[0]["note"] is None' \
     'of("lab_row")[0]["workspace_bytes"] is None' \
     'of("lab_row")[1]["gain"] > 0' \
-    '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "openblas"}'
+    '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "tuned", "openblas"}'
 
 # It is a run like others: its times are steps.
 run profile list --json
@@ -98,6 +98,56 @@ run lab gem
 expect_exit 3
 expect_stderr 'did you mean gemm?'
 run lab
+expect_exit 2
+
+# Tuning measures once, keeps the winner, and measures again when it is told to.
+run lab tune gemm --backend cpu --sizes 40,44 --repeat 20 --json --db t.db
+expect_exit 0
+expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
+    'of("lab_tuned")[0]["measured_now"] is True' \
+    'of("lab_tuned")[0]["candidates"] == 8' \
+    'of("lab_tuned")[0]["size_class"] == "~32"' \
+    'min(of("lab_row"), key=lambda r: r["median_ns"])["variant"] == of("lab_tuned")[0]["candidate"]'
+run lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
+expect_exit 0
+expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False'
+run lab tune gemm --backend cpu --sizes 36 --repeat 20 --retune --json --db t.db
+expect_exit 0
+expect_json 'len(of("lab_row")) == 8' 'of("lab_tuned")[0]["measured_now"] is True'
+run lab gemm --backend cpu --sizes 40,400 --repeat 20 --variants tuned --json --db t.db
+expect_exit 0
+expect_json '"the fastest of 8 here" in of("lab_row")[0]["note"]' \
+    '"not tuned here" in of("lab_row")[1]["note"]'
+run doctor --json --db t.db
+expect_stdout 'gemm fp32 ~32 on'
+# A winner of another machine is none here; one that nobody knows is said to be.
+sql() {
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+c = sqlite3.connect("t.db")
+c.execute(sys.argv[1])
+c.commit()' "$1"
+}
+sql "UPDATE lab_tuned SET candidate = '1x1'"
+run lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
+expect_exit 0
+expect_stderr '1x1, is no candidate of this program: it is ignored'
+expect_json '"not tuned here" in of("lab_row")[0]["note"]'
+sql "UPDATE lab_tuned SET hostname = 'elsewhere', candidate = '64x128'"
+run lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
+expect_exit 0
+expect_no_stderr
+expect_json '"not tuned here" in of("lab_row")[0]["note"]'
+run lab tune saxpy --backend cpu
+expect_exit 4
+expect_stderr 'gemm has one'
+run lab tune
+expect_exit 2
+expect_stderr 'which lab?'
+# Hardware counters are a GPU's.
+run lab saxpy --backend cpu --sizes 100 --counters basic
+expect_exit 0
+expect_stderr 'this backend has none'
+run lab saxpy --backend cpu --sizes 100 --counters some
 expect_exit 2
 
 # A lab is no network, and a network no lab.

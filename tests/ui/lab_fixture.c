@@ -67,6 +67,9 @@ static void add_row(int set, int size, int k)
     r->sm_clock_hz = 1.755e9;
     r->temperature_c = 41;
     r->power_w = 512;
+    snprintf(r->kernel, sizeof(r->kernel), "gemm_%s", r->rung);
+    snprintf(r->launch, sizeof(r->launch), "32 x 32 blocks of 256");
+    r->kernels = 1;
     r->registers = 128;
     r->shared_bytes = 16384;
     r->occupancy_pct = 25;

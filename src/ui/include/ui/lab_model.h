@@ -71,7 +71,14 @@ struct lab_ui_lab_row {
     double share;      /* of the ceiling */
     double of_library; /* of the library's rate at this size */
     double workspace_bytes;
+    /* Its kernel, traced once: of several the one that took longest. */
+    char kernel[LAB_UI_LAB_NAME];
+    char launch[LAB_UI_LAB_NAME]; /* "128 x 128 blocks of 16 x 16" */
+    int kernels;
+    double kernel_ns;
     double occupancy_pct; /* theoretical */
+    double achieved_pct;  /* counted */
+    double dram_bytes;    /* counted, of all kernels */
     double registers;     /* a thread */
     double shared_bytes;  /* a block */
     double sm_clock_hz;

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "lesson/lesson.h"
@@ -398,8 +400,29 @@ static void stored_ceiling(struct lab_ui_lab *ui, int set,
                    fp32 ? from->ceiling_fp32 : (double)NAN, to->precision, to);
 }
 
+/* kernels/labs/gemm/tile.cu, or kernels/labs/saxpy/saxpy.cu for small rungs. */
+static void guess_source(struct lab_ui_lab_row *to, const char *lab)
+{
+    const char *const names[] = {to->rung, lab};
+    for (int i = 0; i < 2; i++) {
+        char file[sizeof(to->source)];
+        struct lab_str path;
+        lab_str_init(&path);
+        snprintf(file, sizeof(file), "kernels/labs/%.28s/%.31s.cu", lab,
+                 names[i]);
+        bool there = !lab_data_path(file, &path) &&
+                     access(lab_str_text(&path), R_OK) == 0;
+        lab_str_release(&path);
+        if (there) {
+            memcpy(to->source, file, sizeof(file));
+            return;
+        }
+    }
+}
+
 /* Idea and source stand in the tables of the CUDA module. Where that cannot be
- * loaded the name says whether a rung is the library's. */
+ * loaded, the name says whether a rung is the library's and where its file may
+ * be. */
 static void describe_stored(struct lab_ui_lab_row *to,
                             const struct lab_operation *ladder)
 {
@@ -407,6 +430,7 @@ static void describe_stored(struct lab_ui_lab_row *to,
     const struct lab_rung *r;
     to->library = strncmp(to->rung, "cublas", 6) == 0 ||
                   strncmp(to->rung, "cudnn", 5) == 0;
+    guess_source(to, ladder->name);
     if (lab_cuda_load(&module))
         return;
     for (int i = 0; (r = module->backend->rung(NULL, ladder->name, i)); i++) {
@@ -420,10 +444,11 @@ static void describe_stored(struct lab_ui_lab_row *to,
 
 enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
                                 const struct lab_operation *ladder,
-                                const struct lab_lab_row *row)
+                                const struct lab_lab_row *row, int64_t *index)
 {
     struct lab_ladder_size size;
     const char *text = row->size ? row->size : "";
+    *index = -1;
     take_unit(ui, ladder);
     if (lab_ladder_size(ladder, text, strlen(text), &size))
         return LAB_OK; /* of another program's size: left out */
@@ -437,5 +462,14 @@ enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
     describe_stored(to, ladder);
     stored_ceiling(ui, set, row, to);
     lab_ui_lab_relate(ui, at);
+    *index = to - ui->rows;
     return LAB_OK;
+}
+
+void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
+                            const struct lab_kernel_record *kernel)
+{
+    struct lab_counters none;
+    lab_counters_init(&none);
+    put_kernel(&ui->rows[index], kernel, &none);
 }

@@ -34,10 +34,14 @@ void lab_feed_state(struct lab_ui_lab *ui, int set, const char *rung,
 /* The predictions of a set's rows, anew. */
 void lab_feed_said(struct lab_ui_lab *ui, int set, const struct lab_said *said,
                    int n);
-/* A row of the store. `ladder` tells its shape. Errors: LAB_E_NOMEM. */
+/* A row of the store; *index gets its place in ui->rows, -1 where it is left
+ * out. `ladder` tells its shape. Errors: LAB_E_NOMEM. */
 enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
                                 const struct lab_operation *ladder,
-                                const struct lab_lab_row *row);
+                                const struct lab_lab_row *row, int64_t *index);
+/* A kernel of a stored row, as lab_feed_kernel(). */
+void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
+                            const struct lab_kernel_record *kernel);
 /* A set "recorded" with the newest run of this lab that ships with the program
  * (profiles/recorded). Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
 enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,

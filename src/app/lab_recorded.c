@@ -10,19 +10,51 @@
 #include "runs_model.h"
 #include "store/lab_said.h"
 #include "store/query.h"
+#include "trace/intern.h"
+
+enum { LAUNCHES = 1024 };
 
 struct taking {
     struct lab_ui_lab *ui;
     const struct lab_lab *lab;
     int set;
     enum lab_status status;
+    struct launch {
+        int64_t exec;
+        int64_t row; /* of ui->rows */
+    } launches[LAUNCHES];
+    int n_launches;
 };
+
+static bool take_kernel(void *user, const struct lab_kernel_row *k)
+{
+    struct taking *t = user;
+    struct lab_kernel_record record = {
+        .registers_per_thread = (int32_t)k->registers_per_thread,
+        .static_shared_bytes = (int32_t)k->static_shared_bytes,
+        .dynamic_shared_bytes = (int32_t)k->dynamic_shared_bytes,
+        .start_ns = k->start_ns,
+        .end_ns = k->end_ns,
+        .short_name = lab_intern(k->short_name ? k->short_name : ""),
+        .occupancy_pct = k->occupancy_pct};
+    for (int i = 0; i < 3; i++) {
+        record.grid[i] = (int32_t)k->grid[i];
+        record.block[i] = (int32_t)k->block[i];
+    }
+    for (int i = 0; i < t->n_launches; i++)
+        if (t->launches[i].exec == k->exec)
+            lab_feed_stored_kernel(t->ui, t->launches[i].row, &record);
+    return true;
+}
 
 static bool take_row(void *user, const struct lab_lab_row *row)
 {
     struct taking *t = user;
+    int64_t at = -1;
     if (row->lab && strcmp(row->lab, t->lab->ladder->name) == 0)
-        t->status = lab_feed_stored(t->ui, t->set, t->lab->ladder, row);
+        t->status = lab_feed_stored(t->ui, t->set, t->lab->ladder, row, &at);
+    if (at >= 0 && row->traced_exec != LAB_UNKNOWN && t->n_launches < LAUNCHES)
+        t->launches[t->n_launches++] = (struct launch){row->traced_exec, at};
     return t->status == LAB_OK;
 }
 
@@ -67,6 +99,10 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
         st = lab_fail(LAB_E_NOTFOUND, "there is no such run");
     if (!st)
         st = lab_lab_rows_read(db, run, take_row, t);
+    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN};
+    if (!st && t->n_launches)
+        st = lab_query_kernels(db, run, &all, take_kernel, t);
     return st ? st : t->status;
 }
 
@@ -75,7 +111,7 @@ enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
 {
     struct lab_database_options options = {.read_only = true,
                                            .busy_timeout_ms = 500};
-    struct taking t = {.ui = ui, .lab = lab, .set = -1};
+    struct taking t = {.ui = ui, .lab = lab, .set = -1}; /* 17 KiB */
     struct lab_database *db = NULL;
     struct lab_str path;
     lab_str_init(&path);

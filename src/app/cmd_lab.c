@@ -8,9 +8,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "json_line.h"
 #include "lab.h"
 #include "say.h"
 #include "signals.h"
+#include "sweep.h"
 #include "trace/metric.h"
 
 enum {
@@ -24,6 +26,7 @@ enum {
     KEY_SEED,
     KEY_COUNTERS,
     KEY_RETUNE,
+    KEY_LIST,
     KEY_DB,
     KEY_JSON,
     KEY_ASCII
@@ -53,6 +56,7 @@ static const struct argp_option argp_options[] = {
     {"seed", KEY_SEED, "S", 0, "Of the random inputs (1)", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
+    {"list", KEY_LIST, NULL, 0, "The operations that have a ladder", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
     {0}};
@@ -62,7 +66,9 @@ static const char argp_doc[] =
     "works to the fastest. Every rung is compared with double on odd shapes "
     "before it is timed, and everything is recorded. With tune the candidates "
     "of a rung that is tuned are measured, and the fastest is kept for the "
-    "device and the size.\v"
+    "device and the size. batch-size, network-size, products and backward "
+    "measure a lesson's network: several batches, several widths, the part of "
+    "matrix products, and of the backward pass.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
     "lists them all), or a lesson of kind lab. Exit status: 0 done, 1 a rung "
     "is wrong, 2 wrong usage, 3 bad "
@@ -123,6 +129,12 @@ static void take_precision(struct lab_lab_options *o, const char *arg,
     }
 }
 
+/* `tune` or the name of a sweep has been given. */
+static bool has_word(const struct lab_lab_options *o)
+{
+    return o->tune || o->sweep != LAB_SWEEP_KINDS;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct lab_lab_options *o = state->input;
@@ -146,8 +158,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         argp_error(state, "--counters is off, basic or full");
     else if (key == KEY_COUNTERS)
         o->counters = arg;
-    else if (key == KEY_SEED)
+    else if (key == KEY_SEED) {
         o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
+        o->seed_given = true;
+    } else if (key == KEY_LIST)
+        o->list = true;
     else if (key == KEY_DB)
         o->db = arg;
     else if (key == KEY_JSON)
@@ -156,12 +171,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->ascii = true;
     else if (key == KEY_RETUNE)
         o->retune = true;
-    else if (key == ARGP_KEY_ARG && !o->name && !o->tune &&
+    else if (key == ARGP_KEY_ARG && !o->name && !has_word(o) &&
              strcmp(arg, "tune") == 0)
         o->tune = true;
+    else if (key == ARGP_KEY_ARG && !o->name && !has_word(o) &&
+             lab_sweep_find(arg) != LAB_SWEEP_KINDS)
+        o->sweep = (int)lab_sweep_find(arg);
     else if (key == ARGP_KEY_ARG && !o->name)
         o->name = arg;
-    else if (key == ARGP_KEY_END && !o->name)
+    else if (key == ARGP_KEY_END && !o->name && o->sweep != LAB_SWEEP_KINDS)
+        argp_error(state,
+                   "%s of which LESSON? `lapenna-lab lesson list` shows "
+                   "them; products and backward take `all` too",
+                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
+    else if (key == ARGP_KEY_END && !o->name && !o->list)
         which_lab(state);
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "one lab at a time: %s or %s", o->name, arg);
@@ -279,20 +302,56 @@ static enum lab_status run(struct lab_lab *lab)
     return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
+static enum lab_status list_labs(const struct lab_lab_options *o)
+{
+    enum lab_status st = LAB_OK;
+    const struct lab_operation *op;
+    for (int i = 0; !st && (op = lab_ladder_at(i)); i++) {
+        if (!o->json) {
+            lab_say(stdout, "%-16s %-12s %s\n", op->name, op->shape, op->title);
+            continue;
+        }
+        char unit[LAB_LAB_UNIT];
+        json_t *line = lab_json_new("operation");
+        lab_ladder_unit(op, unit, sizeof(unit));
+        lab_json_text(line, "lab", op->name);
+        lab_json_text(line, "title", op->title);
+        lab_json_text(line, "shape", op->shape);
+        lab_json_text(line, "unit", unit);
+        st = lab_json_print(line);
+    }
+    if (!st && fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    return st;
+}
+
 int lab_cmd_lab(int argc, char **argv)
 {
     static const struct argp argp = {
-        argp_options, parse_option, "[tune] NAME", argp_doc, NULL, NULL, NULL};
+        argp_options,
+        parse_option,
+        "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
+        "products|backward LESSON|all",
+        argp_doc,
+        NULL,
+        NULL,
+        NULL};
     static char program[] = "lapenna-lab lab";
-    struct lab_lab_options o = {
-        .backend = "auto", .seed = 1, .counters = "off"};
+    struct lab_lab_options o = {.backend = "auto",
+                                .seed = 1,
+                                .counters = "off",
+                                .sweep = LAB_SWEEP_KINDS};
     if (argc > 0)
         argv[0] = program;
     argp_err_exit_status = LAB_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     if (o.ascii)
         lab_say_ascii(true);
+    if (o.list)
+        return lab_exit_error(list_labs(&o));
     lab_signals_catch();
+    if (o.sweep != LAB_SWEEP_KINDS)
+        return lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep);
     struct lab_lab *lab = lab_alloc(sizeof(*lab));
     enum lab_status st = lab ? lab_lab_open(lab, &o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");

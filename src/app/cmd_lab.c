@@ -13,6 +13,7 @@
 #include "say.h"
 #include "signals.h"
 #include "sweep.h"
+#include "lesson/catalog.h"
 #include "trace/metric.h"
 
 enum {
@@ -135,6 +136,42 @@ static bool has_word(const struct lab_lab_options *o)
     return o->tune || o->sweep != LAB_SWEEP_KINDS;
 }
 
+static void take_counters(struct lab_lab_options *o, const char *arg,
+                          struct argp_state *state)
+{
+    if (lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
+        argp_error(state, "--counters is off, basic or full");
+    o->counters = arg;
+}
+
+/* A word that is no option: what is measured, and of what. */
+static void take_word(struct lab_lab_options *o, const char *arg,
+                      struct argp_state *state)
+{
+    if (o->name)
+        argp_error(state, "one lab at a time: %s or %s", o->name, arg);
+    else if (!has_word(o) && strcmp(arg, "tune") == 0)
+        o->tune = true;
+    else if (!has_word(o) && lab_sweep_find(arg) != LAB_SWEEP_KINDS)
+        o->sweep = (int)lab_sweep_find(arg);
+    else
+        o->name = arg;
+}
+
+static void check_words(const struct lab_lab_options *o,
+                        struct argp_state *state)
+{
+    if (o->name || o->list)
+        return;
+    if (o->sweep == LAB_SWEEP_KINDS)
+        which_lab(state);
+    else
+        argp_error(state,
+                   "%s of which LESSON? `lapenna-lab lesson list` shows "
+                   "them; products and backward take `all` too",
+                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct lab_lab_options *o = state->input;
@@ -153,15 +190,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         take_backend(o, arg, state);
     else if (key == KEY_DEVICE)
         o->device = (int)number(arg, "device", 0, 1023, state);
-    else if (key == KEY_COUNTERS &&
-             lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
-        argp_error(state, "--counters is off, basic or full");
     else if (key == KEY_COUNTERS)
-        o->counters = arg;
-    else if (key == KEY_SEED) {
+        take_counters(o, arg, state);
+    else if (key == KEY_SEED)
         o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
-        o->seed_given = true;
-    } else if (key == KEY_LIST)
+    else if (key == KEY_LIST)
         o->list = true;
     else if (key == KEY_DB)
         o->db = arg;
@@ -171,25 +204,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->ascii = true;
     else if (key == KEY_RETUNE)
         o->retune = true;
-    else if (key == ARGP_KEY_ARG && !o->name && !has_word(o) &&
-             strcmp(arg, "tune") == 0)
-        o->tune = true;
-    else if (key == ARGP_KEY_ARG && !o->name && !has_word(o) &&
-             lab_sweep_find(arg) != LAB_SWEEP_KINDS)
-        o->sweep = (int)lab_sweep_find(arg);
-    else if (key == ARGP_KEY_ARG && !o->name)
-        o->name = arg;
-    else if (key == ARGP_KEY_END && !o->name && o->sweep != LAB_SWEEP_KINDS)
-        argp_error(state,
-                   "%s of which LESSON? `lapenna-lab lesson list` shows "
-                   "them; products and backward take `all` too",
-                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
-    else if (key == ARGP_KEY_END && !o->name && !o->list)
-        which_lab(state);
     else if (key == ARGP_KEY_ARG)
-        argp_error(state, "one lab at a time: %s or %s", o->name, arg);
+        take_word(o, arg, state);
+    else if (key == ARGP_KEY_END)
+        check_words(o, state);
     else
         return ARGP_ERR_UNKNOWN;
+    o->seed_given = o->seed_given || key == KEY_SEED;
     return 0;
 }
 
@@ -325,6 +346,62 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
     return st;
 }
 
+/* A lesson of kind lab that measures something else than a ladder: the same as
+ * the words and options that it stands for. *lesson must outlive `o`. */
+static enum lab_status follow_lesson(struct lab_lab_options *o,
+                                     struct lab_lesson **lesson)
+{
+    const struct lab_operation *op = NULL;
+    struct lab_str path;
+    if (has_word(o) || !lab_ladder_find(o->name, &op))
+        return LAB_OK;
+    lab_str_init(&path);
+    if (lab_lesson_find(o->name, &path)) {
+        lab_str_release(&path);
+        return LAB_OK; /* told when it is opened */
+    }
+    enum lab_status st = lab_lesson_load(lesson, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    const struct lab_lesson_lab *lab = &(*lesson)->lab;
+    if ((*lesson)->kind != LAB_LESSON_LAB ||
+        lab->measures == LAB_MEASURE_LADDER)
+        return LAB_OK;
+    if (lab->measures == LAB_MEASURE_TUNE) {
+        o->tune = true;
+        return LAB_OK;
+    }
+    o->sweep = (int)lab->measures - LAB_MEASURE_BATCH;
+    o->name = lab->of;
+    o->lesson_sizes = lab->sizes;
+    o->lesson_cpu_sizes = lab->cpu_sizes;
+    if (o->repeat == 0)
+        o->repeat = (int)lab->repeat;
+    return LAB_OK;
+}
+
+static int climb_or_tune(const struct lab_lab_options *o)
+{
+    struct lab_lab *lab = lab_alloc(sizeof(*lab));
+    enum lab_status st = lab ? lab_lab_open(lab, o)
+                             : lab_fail(LAB_E_NOMEM, "no memory for a lab");
+    if (!st) {
+        st = run(lab);
+        if (!st && !o->json && lab->run)
+            lab_say(stdout,
+                    "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
+                    (long long)lab->run, (long long)lab->run);
+        bool measured = !o->tune || lab->to_tune > 0;
+        if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
+            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
+                          "not everything was timed: the rows say why");
+        lab_lab_close(lab);
+    }
+    lab_free(lab);
+    return lab_exit_error(st);
+}
+
 int lab_cmd_lab(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -350,23 +427,12 @@ int lab_cmd_lab(int argc, char **argv)
     if (o.list)
         return lab_exit_error(list_labs(&o));
     lab_signals_catch();
-    if (o.sweep != LAB_SWEEP_KINDS)
-        return lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep);
-    struct lab_lab *lab = lab_alloc(sizeof(*lab));
-    enum lab_status st = lab ? lab_lab_open(lab, &o)
-                             : lab_fail(LAB_E_NOMEM, "no memory for a lab");
-    if (!st) {
-        st = run(lab);
-        if (!st && !o.json && lab->run)
-            lab_say(stdout,
-                    "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
-                    (long long)lab->run, (long long)lab->run);
-        bool measured = !o.tune || lab->to_tune > 0;
-        if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
-            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
-                          "not everything was timed: the rows say why");
-        lab_lab_close(lab);
-    }
-    lab_free(lab);
-    return lab_exit_error(st);
+    struct lab_lesson *lesson = NULL;
+    enum lab_status st = follow_lesson(&o, &lesson);
+    int code = st ? lab_exit_error(st)
+               : o.sweep != LAB_SWEEP_KINDS
+                   ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)
+                   : climb_or_tune(&o);
+    lab_lesson_free(lesson);
+    return code;
 }

@@ -16,22 +16,16 @@
 #include "version.h"
 #include "work.h"
 
-static const char *const names[LAB_SWEEP_KINDS] = {
-    [LAB_SWEEP_BATCH] = "batch-size",
-    [LAB_SWEEP_NETWORK] = "network-size",
-    [LAB_SWEEP_PRODUCTS] = "products",
-    [LAB_SWEEP_BACKWARD] = "backward",
-};
-
 const char *lab_sweep_name(enum lab_sweep_kind kind)
 {
-    return names[kind];
+    return lab_measure_name((enum lab_measure)(LAB_MEASURE_BATCH + (int)kind));
 }
 
 enum lab_sweep_kind lab_sweep_find(const char *word)
 {
     int k = 0;
-    while (k < LAB_SWEEP_KINDS && strcmp(names[k], word) != 0)
+    while (k < LAB_SWEEP_KINDS &&
+           strcmp(lab_sweep_name((enum lab_sweep_kind)k), word) != 0)
         k++;
     return (enum lab_sweep_kind)k;
 }
@@ -46,8 +40,8 @@ static enum lab_status open_run(struct lab_sweep *s,
     bool gpu = strcmp(s->backends[0], "cuda") == 0;
     lab_run_info_init(&info);
     info.kind = "lab";
-    info.lesson = s->lesson_id ? s->lesson_id : names[s->kind];
-    info.title = names[s->kind];
+    info.lesson = s->lesson_id ? s->lesson_id : lab_sweep_name(s->kind);
+    info.title = lab_sweep_name(s->kind);
     info.backend = s->backends[0];
     info.precision = "fp32";
     info.version = lab_version();
@@ -136,7 +130,7 @@ enum lab_status lab_sweep_take(struct lab_sweep *s, struct lab_sweep_row *row,
                                const struct lab_sweep_result *r)
 {
     row->place = s->n_rows;
-    row->sweep = names[s->kind];
+    row->sweep = lab_sweep_name(s->kind);
     row->status = lab_status_text(r->status);
     row->reason = r->reason[0] ? r->reason : NULL;
     if (s->n_rows == LAB_SWEEP_ROWS)
@@ -203,6 +197,8 @@ static enum lab_status read_sizes(struct lab_sweep *s)
 {
     bool gpu = strcmp(s->backends[0], "cuda") == 0;
     const char *at = s->options->sizes;
+    if (!at)
+        at = gpu ? s->options->lesson_sizes : s->options->lesson_cpu_sizes;
     if (!at && s->kind == LAB_SWEEP_BATCH)
         at = gpu ? "1,4,16,64,256,1024,4096" : "1,4,16,64,256";
     else if (!at)
@@ -264,7 +260,8 @@ static enum lab_status sweep(struct lab_sweep *s)
     if (!st)
         st = read_sizes(s);
     if (!st && all && s->kind <= LAB_SWEEP_NETWORK)
-        st = lab_fail(LAB_E_USAGE, "%s takes one lesson", names[s->kind]);
+        st = lab_fail(LAB_E_USAGE, "%s takes one lesson",
+                      lab_sweep_name(s->kind));
     if (!st)
         st = all ? all_lessons(s) : one_lesson(s);
     if (!st && s->measured == 0)

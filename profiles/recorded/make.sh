@@ -31,7 +31,7 @@ rm -f "$file" "$file-wal" "$file-shm"
 "$program" lesson list --json |
     sed -n 's/.*"id":"\([^"]*\)","kind":"lab".*/\1/p' |
     while read -r lab; do
-        if ! "$program" lab "$lab" --backend cuda --repeat 20 --db "$file" \
+        if ! timeout 120 "$program" lab "$lab" --backend cuda --repeat 20 --db "$file" \
             >"$file.rows" 2>"$file.said"; then
             echo "left out, or not whole: lab $lab: $(tail -1 "$file.said")"
         fi

@@ -8,10 +8,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "json_line.h"
 #include "lab.h"
 #include "lab_feed.h"
 #include "say.h"
 #include "signals.h"
+#include "sweep.h"
+#include "lesson/catalog.h"
 #include "trace/metric.h"
 
 enum {
@@ -25,6 +28,7 @@ enum {
     KEY_SEED,
     KEY_COUNTERS,
     KEY_RETUNE,
+    KEY_LIST,
     KEY_DB,
     KEY_JSON,
     KEY_ASCII,
@@ -59,6 +63,7 @@ static const struct argp_option argp_options[] = {
     {"seed", KEY_SEED, "S", 0, "Of the random inputs (1)", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
+    {"list", KEY_LIST, NULL, 0, "The operations that have a ladder", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"chart", KEY_CHART, NULL, 0,
      "Pictures below the table, on a pipe too (a terminal gets them)", 3},
@@ -70,7 +75,9 @@ static const char argp_doc[] =
     "works to the fastest. Every rung is compared with double on odd shapes "
     "before it is timed, and everything is recorded. With tune the candidates "
     "of a rung that is tuned are measured, and the fastest is kept for the "
-    "device and the size.\v"
+    "device and the size. batch-size, network-size, products and backward "
+    "measure a lesson's network: several batches, several widths, the part of "
+    "matrix products, and of the backward pass.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
     "lists them all), or a lesson of kind lab. Exit status: 0 done, 1 a rung "
     "is wrong, 2 wrong usage, 3 bad "
@@ -131,6 +138,48 @@ static void take_precision(struct lab_lab_options *o, const char *arg,
     }
 }
 
+/* `tune` or the name of a sweep has been given. */
+static bool has_word(const struct lab_lab_options *o)
+{
+    return o->tune || o->sweep != LAB_SWEEP_KINDS;
+}
+
+static void take_counters(struct lab_lab_options *o, const char *arg,
+                          struct argp_state *state)
+{
+    if (lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
+        argp_error(state, "--counters is off, basic or full");
+    o->counters = arg;
+}
+
+/* A word that is no option: what is measured, and of what. */
+static void take_word(struct lab_lab_options *o, const char *arg,
+                      struct argp_state *state)
+{
+    if (o->name)
+        argp_error(state, "one lab at a time: %s or %s", o->name, arg);
+    else if (!has_word(o) && strcmp(arg, "tune") == 0)
+        o->tune = true;
+    else if (!has_word(o) && lab_sweep_find(arg) != LAB_SWEEP_KINDS)
+        o->sweep = (int)lab_sweep_find(arg);
+    else
+        o->name = arg;
+}
+
+static void check_words(const struct lab_lab_options *o,
+                        struct argp_state *state)
+{
+    if (o->name || o->list)
+        return;
+    if (o->sweep == LAB_SWEEP_KINDS)
+        which_lab(state);
+    else
+        argp_error(state,
+                   "%s of which LESSON? `lapenna-lab lesson list` shows "
+                   "them; products and backward take `all` too",
+                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct lab_lab_options *o = state->input;
@@ -149,13 +198,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         take_backend(o, arg, state);
     else if (key == KEY_DEVICE)
         o->device = (int)number(arg, "device", 0, 1023, state);
-    else if (key == KEY_COUNTERS &&
-             lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
-        argp_error(state, "--counters is off, basic or full");
     else if (key == KEY_COUNTERS)
-        o->counters = arg;
+        take_counters(o, arg, state);
     else if (key == KEY_SEED)
         o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
+    else if (key == KEY_LIST)
+        o->list = true;
     else if (key == KEY_DB)
         o->db = arg;
     else if (key == KEY_JSON)
@@ -166,17 +214,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->chart = true;
     else if (key == KEY_RETUNE)
         o->retune = true;
-    else if (key == ARGP_KEY_ARG && !o->name && !o->tune &&
-             strcmp(arg, "tune") == 0)
-        o->tune = true;
-    else if (key == ARGP_KEY_ARG && !o->name)
-        o->name = arg;
-    else if (key == ARGP_KEY_END && !o->name)
-        which_lab(state);
     else if (key == ARGP_KEY_ARG)
-        argp_error(state, "one lab at a time: %s or %s", o->name, arg);
+        take_word(o, arg, state);
+    else if (key == ARGP_KEY_END)
+        check_words(o, state);
     else
         return ARGP_ERR_UNKNOWN;
+    o->seed_given = o->seed_given || key == KEY_SEED;
     return 0;
 }
 
@@ -309,30 +353,76 @@ static enum lab_status run(struct lab_lab *lab)
     return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
-int lab_cmd_lab(int argc, char **argv)
+static enum lab_status list_labs(const struct lab_lab_options *o)
 {
-    static const struct argp argp = {
-        argp_options, parse_option, "[tune] NAME", argp_doc, NULL, NULL, NULL};
-    static char program[] = "lapenna-lab lab";
-    struct lab_lab_options o = {
-        .backend = "auto", .seed = 1, .counters = "off"};
-    if (argc > 0)
-        argv[0] = program;
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
-    if (o.ascii)
-        lab_say_ascii(true);
-    lab_signals_catch();
+    enum lab_status st = LAB_OK;
+    const struct lab_operation *op;
+    for (int i = 0; !st && (op = lab_ladder_at(i)); i++) {
+        if (!o->json) {
+            lab_say(stdout, "%-16s %-12s %s\n", op->name, op->shape, op->title);
+            continue;
+        }
+        char unit[LAB_LAB_UNIT];
+        json_t *line = lab_json_new("operation");
+        lab_ladder_unit(op, unit, sizeof(unit));
+        lab_json_text(line, "lab", op->name);
+        lab_json_text(line, "title", op->title);
+        lab_json_text(line, "shape", op->shape);
+        lab_json_text(line, "unit", unit);
+        st = lab_json_print(line);
+    }
+    if (!st && fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    return st;
+}
+
+/* A lesson of kind lab that measures something else than a ladder: the same as
+ * the words and options that it stands for. *lesson must outlive `o`. */
+static enum lab_status follow_lesson(struct lab_lab_options *o,
+                                     struct lab_lesson **lesson)
+{
+    const struct lab_operation *op = NULL;
+    struct lab_str path;
+    if (has_word(o) || !lab_ladder_find(o->name, &op))
+        return LAB_OK;
+    lab_str_init(&path);
+    if (lab_lesson_find(o->name, &path)) {
+        lab_str_release(&path);
+        return LAB_OK; /* told when it is opened */
+    }
+    enum lab_status st = lab_lesson_load(lesson, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    const struct lab_lesson_lab *lab = &(*lesson)->lab;
+    if ((*lesson)->kind != LAB_LESSON_LAB ||
+        lab->measures == LAB_MEASURE_LADDER)
+        return LAB_OK;
+    if (lab->measures == LAB_MEASURE_TUNE) {
+        o->tune = true;
+        return LAB_OK;
+    }
+    o->sweep = (int)lab->measures - LAB_MEASURE_BATCH;
+    o->name = lab->of;
+    o->lesson_sizes = lab->sizes;
+    o->lesson_cpu_sizes = lab->cpu_sizes;
+    if (o->repeat == 0)
+        o->repeat = (int)lab->repeat;
+    return LAB_OK;
+}
+
+static int climb_or_tune(const struct lab_lab_options *o)
+{
     struct lab_lab *lab = lab_alloc(sizeof(*lab));
-    enum lab_status st = lab ? lab_lab_open(lab, &o)
+    enum lab_status st = lab ? lab_lab_open(lab, o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");
     if (!st) {
         st = run(lab);
-        if (!st && !o.json && lab->run)
+        if (!st && !o->json && lab->run)
             lab_say(stdout,
                     "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
                     (long long)lab->run, (long long)lab->run);
-        bool measured = !o.tune || lab->to_tune > 0;
+        bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
             st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
                           "not everything was timed: the rows say why");
@@ -340,4 +430,39 @@ int lab_cmd_lab(int argc, char **argv)
     }
     lab_free(lab);
     return lab_exit_error(st);
+}
+
+int lab_cmd_lab(int argc, char **argv)
+{
+    static const struct argp argp = {
+        argp_options,
+        parse_option,
+        "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
+        "products|backward LESSON|all",
+        argp_doc,
+        NULL,
+        NULL,
+        NULL};
+    static char program[] = "lapenna-lab lab";
+    struct lab_lab_options o = {.backend = "auto",
+                                .seed = 1,
+                                .counters = "off",
+                                .sweep = LAB_SWEEP_KINDS};
+    if (argc > 0)
+        argv[0] = program;
+    argp_err_exit_status = LAB_EXIT_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    if (o.ascii)
+        lab_say_ascii(true);
+    if (o.list)
+        return lab_exit_error(list_labs(&o));
+    lab_signals_catch();
+    struct lab_lesson *lesson = NULL;
+    enum lab_status st = follow_lesson(&o, &lesson);
+    int code = st ? lab_exit_error(st)
+               : o.sweep != LAB_SWEEP_KINDS
+                   ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)
+                   : climb_or_tune(&o);
+    lab_lesson_free(lesson);
+    return code;
 }

@@ -27,6 +27,11 @@ struct lab_lab_options {
     int device;
     int repeat; /* 0: the lesson's, or the default */
     uint64_t seed;
+    bool seed_given;
+    const char *lesson_sizes; /* of a sweep: its lesson's, or NULL */
+    const char *lesson_cpu_sizes;
+    bool list;   /* the operations, and nothing else */
+    int sweep;   /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
     bool tune;   /* `lab tune`: measure candidates, keep the fastest */
     bool retune; /* also where one is kept */
     bool json;

@@ -49,7 +49,8 @@ enum lab_status lab_feed_slides(struct lab_ui_lab *ui,
         snprintf(to->size, sizeof(to->size), "%s", s->size);
         snprintf(to->unit, sizeof(to->unit), "%s", s->unit);
         snprintf(to->rung, sizeof(to->rung), "%s", s->rung ? s->rung : "");
-        if (!lab_ladder_size(lab->ladder, s->size, strlen(s->size), &size))
+        if (lab->ladder &&
+            !lab_ladder_size(lab->ladder, s->size, strlen(s->size), &size))
             to->x = (double)size.dim[0];
     }
     return LAB_OK;

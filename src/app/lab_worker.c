@@ -67,6 +67,20 @@ static void add_recorded(struct lab_lab_screen *s)
     lab_free(bare);
 }
 
+/* Tuning and sweeps of a network have tables of their own in the shell. */
+static bool climbs(struct lab_lab_screen *s)
+{
+    if (s->lesson->lab.measures == LAB_MEASURE_LADDER)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    snprintf(s->ui.problem, sizeof(s->ui.problem),
+             "this lab is no ladder: lapenna-lab lab %.64s measures it",
+             s->lesson->id);
+    lab_lab_screen_changed(s);
+    pthread_mutex_unlock(&s->lock);
+    return false;
+}
+
 /* The GPU first, where there is one and nobody asked for the CPU alone. */
 static void open_all(struct lab_lab_screen *s)
 {
@@ -284,7 +298,8 @@ static void run_set(struct lab_lab_screen *s, int set)
 void *lab_lab_worker(void *user)
 {
     struct lab_lab_screen *s = user;
-    open_all(s);
+    if (climbs(s))
+        open_all(s);
     for (;;) {
         pthread_mutex_lock(&s->lock);
         while (s->want < 0 && !s->quit)

@@ -157,7 +157,9 @@ static enum lab_status start(struct lab_screen *s)
 static enum lab_status can_run(const struct lab_lab_state *st)
 {
     if (st->lab.set_count == 0)
-        return lab_fail(LAB_E_STATE, "wait: nothing can be run yet");
+        return lab_fail(LAB_E_STATE, "%s",
+                        st->lab.problem[0] ? st->lab.problem
+                                           : "wait: nothing can be run yet");
     if (st->lab.running >= 0)
         return lab_fail(LAB_E_STATE, "it is running: x stops it");
     if (!set_of(st)->runs)
@@ -199,7 +201,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
     const struct lab_ui_lab_row *r = lab_lab_chosen(st);
     char label[64];
     char said[96];
-    if (!r || !set_of(st)->runs)
+    if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
         return lab_fail(LAB_E_STATE, "there is nothing to predict here");
     if (r->state == LAB_UI_LAB_DONE)
         return lab_fail(LAB_E_STATE,

@@ -247,3 +247,84 @@ END
     expect_exit 3
     expect_stderr 'bad.md:'
 done
+
+# What measures something else than a ladder says so, and of what.
+lesson sweep <<'END'
+---
+format: 1
+kind: lab
+title: Batches
+measures: batch-size
+of: mlp-digits
+cpu_sizes: [5, 1000000, 10]
+repeat: 20
+---
+END
+run lesson lint sweep.md
+expect_exit 0
+run lab ./sweep.md --backend cpu --json --db s.db
+expect_exit 0
+expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]' \
+    'of("sweep_row")[0]["status"] == "done"' \
+    'of("sweep_row")[0]["iterations"] == 20' \
+    'of("sweep_row")[1]["status"] != "done"' \
+    '"1437 training rows" in of("sweep_row")[1]["reason"]' \
+    'of("sweep_row")[1]["median_ns"] is None' \
+    'of("sweep_row")[2]["status"] == "done"' \
+    'of("sweep_row")[2]["loss_equal_samples"] == of("sweep_row")[2]["loss_equal_iterations"]' \
+    'of("sweep_row")[2]["memory_bytes"] > of("sweep_row")[0]["memory_bytes"]'
+rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
+c = sqlite3.connect("s.db")
+print(c.execute("SELECT count(*), sum(median_ns > 0), min(kind) FROM sweep_row "
+                "JOIN run ON run.id = runId").fetchone())')
+[ "$rows" = "(3, 2, 'lab')" ] || complain "s.db has $rows of the sweep"
+for lines in 'measures: batch-size' 'measures: bach' 'of: mlp-digits
+lab: saxpy' 'measures: products
+of: all
+lab: gemm' 'measures: batch-size
+of: mlp-digits
+sizes: [4x4]'; do
+    lesson bad <<END
+---
+format: 1
+kind: lab
+title: A lab
+$lines
+---
+END
+    run lesson lint bad.md
+    expect_exit 3
+    expect_stderr 'bad.md:'
+done
+# Wider until no memory holds it; what can be measured is.
+run lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
+expect_exit 0
+expect_json '[r["status"] == "done" for r in of("sweep_row")] == [True, False, True]' \
+    '"MiB" in of("sweep_row")[1]["reason"]' \
+    'of("sweep_row")[0]["parameters"] == 1210' \
+    'of("sweep_row")[2]["parameters"] == 3610'
+run lab network-size mlp-digits --backend cpu --sizes 1000000000
+expect_exit 3
+expect_stderr 'the largest is fc1.W'
+run lab network-size softmax-regression --backend cpu
+expect_exit 2
+expect_stderr 'no hidden layer'
+run lab products mlp-digits --backend cpu --repeat 20 --json
+expect_exit 0
+expect_json '[r["name"] for r in of("sweep_row")] == ["products", "the rest"]' \
+    'abs(sum(r["share"] for r in of("sweep_row")) - 1) < 1e-9' \
+    'of("sweep_row")[0]["flop"] == 2 * 10 * (64 * 16 + 2 * 16 * 10) + 2 * 10 * 64 * 16 + 2 * 10 * 16 * 10'
+run lab backward mlp-digits --backend cpu --repeat 20 --ascii
+expect_exit 0
+expect_ascii
+expect_stdout 'backward takes'
+for words in 'batch-size' 'batch-size all' 'tune tune gemm' 'batch-size tune'; do
+    # shellcheck disable=SC2086 # words
+    run lab $words
+    [ "$status" -ne 0 ] || complain "lab $words is taken"
+done
+run lab batch-size mlp-digits --sizes 1,x
+expect_exit 2
+run lab --list --json
+expect_exit 0
+expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'

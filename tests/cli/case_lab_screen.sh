@@ -154,6 +154,32 @@ expect GiB
 END
 expect_exit 0
 
+# A lab that is no ladder says where it is measured.
+lesson sweep <<'END'
+---
+format: 1
+kind: lab
+title: A sweep
+measures: backward
+of: mlp-digits
+---
+What costs more?
+END
+play sweep.md --backend cpu --db screen.db <<'END'
+resize 80 24
+expect What costs more?
+wait 300
+key r
+expect lapenna-lab lab sweep measures it
+key Esc
+expect lapenna-lab lab sweep measures it
+key p
+key v
+key m
+key q
+END
+expect_exit 0
+
 # From the list of lessons, and what was recorded on another machine. The
 # recorded run is made here: one of the CPU, told to be a GPU's.
 mkdir -p data/profiles/recorded
@@ -182,6 +208,11 @@ key g
 await 5000 recorded on NVIDIA H200
 expect tile
 expect [64]
+key End
+key Up
+key v
+key v
+expect Kernel: kernels/labs/gemm/
 key r
 expect these are recorded results
 key g

@@ -314,6 +314,7 @@ static enum lab_status tell_rest(struct lab_lab *lab)
     lab_feed_beside(&lab->ui, lab->ladder);
     if (lab->options->json)
         return lab_lab_json_slides(lab);
+    lab_lab_print_occupancy(lab);
     enum lab_status st = lab_lab_print_recorded(lab);
     lab_lab_print_slides(lab);
     return st ? st : lab_lab_print_chart(lab);

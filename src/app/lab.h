@@ -138,6 +138,7 @@ void lab_lab_record_end(struct lab_lab *lab, enum lab_status st);
 /* lab_picture.c: pictures below the table, and the course's figures. */
 enum lab_status lab_lab_print_chart(const struct lab_lab *lab);
 void lab_lab_print_slides(const struct lab_lab *lab);
+void lab_lab_print_occupancy(const struct lab_lab *lab);
 enum lab_status lab_lab_print_recorded(const struct lab_lab *lab);
 enum lab_status lab_lab_json_slides(const struct lab_lab *lab);
 

@@ -106,6 +106,27 @@ enum lab_status lab_lab_print_recorded(const struct lab_lab *lab)
     return st;
 }
 
+/* ---- occupancy that was predicted ---- */
+
+void lab_lab_print_occupancy(const struct lab_lab *lab)
+{
+    const struct lab_ui_lab *ui = &lab->ui;
+    bool any = false;
+    for (int64_t i = 0; i < ui->row_count; i++) {
+        const struct lab_ui_lab_row *r = &ui->rows[i];
+        char text[160];
+        struct lab_ui_said said = r->said;
+        said.rate = NAN;
+        said.time_ns = NAN;
+        said.bound[0] = '\0';
+        lab_lab_off_text(ui->unit, &said, r, text, sizeof(text));
+        if (r->set == 0 && text[0])
+            lab_say(stdout, "%s  %s at %s: %s\n", any ? "" : "\n", r->rung,
+                    ui->sizes[r->size].text, text);
+        any = any || text[0];
+    }
+}
+
 /* ---- the course's figures ---- */
 
 void lab_lab_print_slides(const struct lab_lab *lab)

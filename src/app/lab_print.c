@@ -142,7 +142,9 @@ static void say_off(const struct lab_lab *lab, const char *rung,
                     const struct lab_ui_lab_row *u)
 {
     char text[320];
-    lab_lab_off_text(lab->ui.unit, said, u, text, sizeof(text));
+    struct lab_ui_said timed = *said;
+    timed.occupancy_pct = NAN; /* known when its kernels were traced */
+    lab_lab_off_text(lab->ui.unit, &timed, u, text, sizeof(text));
     if (text[0])
         lab_say(stdout, "  %s: %s\n", rung, text);
 }

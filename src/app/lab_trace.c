@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "lab.h"
+#include "lab_feed.h"
 #include "profiler/counters.h"
 #include "profiler/occupancy.h"
 #include "say.h"
@@ -250,6 +251,8 @@ static enum lab_status tell(struct tracing *t)
         lab_counters_init(&c);
         if (!lab_live_counters(t->live, t->exec, (int64_t)i, &c))
             lab_counters_init(&c);
+        if (!t->lab->traced)
+            lab_feed_kernel(&t->lab->ui, 0, t->lab, t->row, &kernels[i], &c);
         if (t->lab->traced)
             t->lab->traced(t->lab->traced_user, t->row, &kernels[i], &c);
         else if (t->lab->options->json)

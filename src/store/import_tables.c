@@ -114,7 +114,7 @@ enum lab_status lab_import_has_table(struct lab_import *in, const char *name,
     bool real = rc == SQLITE_ROW && sqlite3_column_int(stmt, 0);
     st = lab_query_end(in->db, stmt, rc);
     if (st == LAB_OK && rc == SQLITE_ROW && !real)
-        st = lab_fail(LAB_E_DB, "%s: %s is no table of its own: refused",
+        st = lab_fail(LAB_E_DB, "%s: %s is a view, or virtual: refused",
                       in->path, name);
     *out = real;
     return st;

@@ -308,8 +308,9 @@ enum lab_status lab_lab_climb(struct lab_lab *lab, int first, int n,
 /* What is beside the rows. */
 static enum lab_status tell_rest(struct lab_lab *lab)
 {
-    /* Without a GPU the recorded results of one stand beside the CPU's. */
-    if (lab->backend->host_memory)
+    /* CPU and GPU in one picture: what was measured here earlier; and without a
+     * GPU what was recorded on one. Neither need be there. */
+    if (lab_feed_earlier(&lab->ui, lab) && lab->backend->host_memory)
         lab_feed_recorded(&lab->ui, lab);
     lab_feed_beside(&lab->ui, lab->ladder);
     if (lab->options->json)

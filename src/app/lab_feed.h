@@ -46,6 +46,11 @@ void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
  * (profiles/recorded). Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
 enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
                                   const struct lab_lab *lab);
+/* A set with the newest run of this lab on another backend that the learner's
+ * own database has, so that CPU and GPU stand in one picture. Errors: the
+ * same. */
+enum lab_status lab_feed_earlier(struct lab_ui_lab *ui,
+                                 const struct lab_lab *lab);
 /* The lesson's figures of the course. Errors: LAB_E_NOMEM. */
 enum lab_status lab_feed_slides(struct lab_ui_lab *ui,
                                 const struct lab_lab *lab);

@@ -1,4 +1,5 @@
-/* What a lab measured on the GPU whose runs ship with the program. */
+/* What a lab measured elsewhere: on the GPU whose runs ship with the program, or
+ * earlier on this machine. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ enum { LAUNCHES = 1024 };
 struct taking {
     struct lab_ui_lab *ui;
     const struct lab_lab *lab;
+    const char *name; /* of the set; NULL: by its backend */
+    const char *but;  /* not on this backend; NULL: on any */
     int set;
     enum lab_status status;
     struct launch {
@@ -65,11 +68,16 @@ static bool take_run(void *user, const struct lab_run_row *run)
     lab_str_init(&device);
     lab_str_add_visible(&device, run->device ? run->device : "",
                         run->device ? strlen(run->device) : 0, false);
-    t->set = lab_feed_add_set(t->ui, "recorded", lab_str_text(&device));
+    bool cpu = run->backend && strcmp(run->backend, "cpu") == 0;
+    t->set = lab_feed_add_set(t->ui,
+                              t->name ? t->name
+                              : cpu   ? "CPU"
+                                      : "GPU",
+                              lab_str_text(&device));
     if (t->set >= 0) {
         struct lab_ui_lab_set *set = &t->ui->sets[t->set];
-        snprintf(set->badge, sizeof(set->badge), "recorded on %.40s",
-                 lab_str_text(&device));
+        snprintf(set->badge, sizeof(set->badge), "%s on %.40s",
+                 t->name ? t->name : "measured", lab_str_text(&device));
         snprintf(set->note, sizeof(set->note), "run %lld of %.10s",
                  (long long)run->id, run->started ? run->started : "");
     }
@@ -79,20 +87,22 @@ static bool take_run(void *user, const struct lab_run_row *run)
 
 /* Of this lesson, else of any of the ladder. */
 static enum lab_status find_run(struct lab_database *db,
-                                const struct lab_lab *lab, int64_t *run)
+                                const struct lab_lab *lab, const char *but,
+                                int64_t *run)
 {
+    const char *ladder = lab->ladder->name;
     enum lab_status st = LAB_E_NOTFOUND;
     if (lab->lesson)
-        st = lab_lab_run_newest(db, lab->ladder->name, lab->lesson->id, run);
+        st = lab_lab_run_newest(db, ladder, lab->lesson->id, but, run);
     if (st == LAB_E_NOTFOUND)
-        st = lab_lab_run_newest(db, lab->ladder->name, NULL, run);
+        st = lab_lab_run_newest(db, ladder, NULL, but, run);
     return st;
 }
 
 static enum lab_status read_run(struct taking *t, struct lab_database *db)
 {
     int64_t run = 0;
-    enum lab_status st = find_run(db, t->lab, &run);
+    enum lab_status st = find_run(db, t->lab, t->but, &run);
     if (!st)
         st = lab_query_run(db, run, take_run, t);
     if (!st && t->set < 0)
@@ -106,23 +116,47 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
     return st ? st : t->status;
 }
 
-enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
-                                  const struct lab_lab *lab)
+static enum lab_status read_file(struct taking *t, const char *path)
 {
     struct lab_database_options options = {.read_only = true,
                                            .busy_timeout_ms = 500};
-    struct taking t = {.ui = ui, .lab = lab, .set = -1}; /* 17 KiB */
     struct lab_database *db = NULL;
+    t->set = -1;
+    if (access(path, R_OK))
+        return lab_fail(LAB_E_NOTFOUND, "%s is not there", path);
+    enum lab_status st = lab_database_open(&db, path, &options);
+    if (!st)
+        st = read_run(t, db);
+    lab_database_close(db);
+    return st;
+}
+
+enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
+                                  const struct lab_lab *lab)
+{
+    struct taking t = {.ui = ui, .lab = lab, .name = "recorded"}; /* 17 KiB */
     struct lab_str path;
     lab_str_init(&path);
     enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
-    if (!st && access(lab_str_text(&path), R_OK))
-        st = lab_fail(LAB_E_NOTFOUND, "%s is not there", lab_str_text(&path));
     if (!st)
-        st = lab_database_open(&db, lab_str_text(&path), &options);
+        st = read_file(&t, lab_str_text(&path));
+    lab_str_release(&path);
+    return st;
+}
+
+enum lab_status lab_feed_earlier(struct lab_ui_lab *ui,
+                                 const struct lab_lab *lab)
+{
+    struct taking t = {.ui = ui, .lab = lab, .but = lab->backend->ops->name};
+    struct lab_str path;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&path);
+    if (lab->options->db)
+        lab_str_add(&path, lab->options->db);
+    else
+        st = lab_database_default_path(&path);
     if (!st)
-        st = read_run(&t, db);
-    lab_database_close(db);
+        st = read_file(&t, lab_str_text(&path));
     lab_str_release(&path);
     return st;
 }

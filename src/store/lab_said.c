@@ -61,18 +61,21 @@ enum lab_status lab_said_rows_read(struct lab_database *db, int64_t run,
 }
 
 enum lab_status lab_lab_run_newest(struct lab_database *db, const char *lab,
-                                   const char *lesson, int64_t *run)
+                                   const char *lesson, const char *but,
+                                   int64_t *run)
 {
     sqlite3_stmt *stmt;
     enum lab_status st = lab_database_prepare(
         db,
-        "SELECT max(id) FROM run WHERE (?2 IS NULL OR lesson = ?2) AND id IN "
+        "SELECT max(id) FROM run WHERE (?2 IS NULL OR lesson = ?2) AND "
+        "(?3 IS NULL OR backend <> ?3) AND id IN "
         "(SELECT runId FROM lab_row WHERE lab = ?1 AND status = 'done')",
         &stmt);
     if (st)
         return st;
     lab_bind_text(stmt, 1, lab);
     lab_bind_text(stmt, 2, lesson);
+    lab_bind_text(stmt, 3, but);
     int rc = sqlite3_step(stmt);
     bool found =
         rc == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL;

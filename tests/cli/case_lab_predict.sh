@@ -85,3 +85,18 @@ run lab saxpy --backend cpu --sizes 1000,2000 --repeat 20 --chart --ascii
 expect_exit 0
 expect_ascii
 expect_stdout 'GB/s against the size'
+
+# What was measured earlier on another backend stands beside it: here a run of
+# the CPU that is told to be a GPU's.
+run lab saxpy --backend cpu --sizes 1000,4000 --repeat 20 --db both.db
+expect_exit 0
+"${LAB_PYTHON:-python3}" -c 'import sqlite3
+d = sqlite3.connect("both.db")
+d.execute("""UPDATE run SET device = "A GPU", backend = "cuda" """)
+d.execute("""UPDATE lab_row SET rung = "fours" WHERE rung = "plain" """)
+d.commit()' || complain "the earlier run could not be made"
+run lab saxpy --backend cpu --sizes 1000,4000 --repeat 20 --db both.db --chart
+expect_exit 0
+expect_stdout 'measured on A GPU, run 1'
+grep -q '^fours  *fp32' "$out" || complain "the other run's rungs are not told"
+expect_stdout 'best of GPU'

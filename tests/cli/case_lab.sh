@@ -277,3 +277,20 @@ expect_exit 2
 run lab --list --json
 expect_exit 0
 expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'
+
+# Lists, comparisons and timelines tell a lab from a network.
+run lab saxpy --backend cpu --sizes 100 --repeat 20 --db c.db
+expect_exit 0
+run run mlp-digits --backend cpu --iterations 2 --db c.db
+expect_exit 0
+run profile list --json --db c.db
+expect_json '[r["kind"] for r in of("run")] == ["lesson", "lab"]'
+run profile compare 1 2 --db c.db
+expect_exit 3
+expect_stderr 'compare labs with labs'
+run profile timeline 1 --db c.db
+expect_exit 0
+expect_stdout 'of a lab'
+run profile timeline 2 --json --db c.db
+expect_exit 0
+expect_json 'of("timeline")[0]["of_a_lab"] is False'

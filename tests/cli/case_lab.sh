@@ -328,3 +328,28 @@ expect_exit 2
 run lab --list --json
 expect_exit 0
 expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'
+
+# Lists, comparisons and timelines tell a lab from a network.
+run lab saxpy --backend cpu --sizes 100 --repeat 20 --db c.db
+expect_exit 0
+run run mlp-digits --backend cpu --iterations 2 --db c.db
+expect_exit 0
+run profile list --json --db c.db
+expect_json '[r["kind"] for r in of("run")] == ["lesson", "lab"]'
+run profile show 1 --json --db c.db
+expect_json '[r["variant"] for r in of("lab_row")] == ["plain", "openblas"]' \
+    'of("lab_row")[0]["rate"] > 0'
+run profile show 1 --db c.db --ascii
+expect_stdout 'openblas'
+expect_stdout 'promised'
+run profile show last --db s.db --json
+expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]'
+run profile compare 1 2 --db c.db
+expect_exit 3
+expect_stderr 'compare labs with labs'
+run profile timeline 1 --db c.db
+expect_exit 0
+expect_stdout 'of a lab'
+run profile timeline 2 --json --db c.db
+expect_exit 0
+expect_json 'of("timeline")[0]["of_a_lab"] is False'

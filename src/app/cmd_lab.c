@@ -99,6 +99,8 @@ static void which_lab(struct argp_state *state)
     lab_str_init(&names);
     for (int i = 0; lab_ladder_at(i); i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", lab_ladder_at(i)->name);
+    for (int i = 0; lab_first_name(i); i++)
+        lab_str_addf(&names, ", %s", lab_first_name(i));
     argp_error(state, "which lab? %s", lab_str_text(&names));
     lab_str_release(&names);
 }

@@ -61,7 +61,9 @@ enum lab_status lab_stride_several(const struct lab_call *call)
     return lab_launched("stride_several");
 }
 
-static __global__ void stride_whole(float *y, const float *x, int stride,
+/* INDEX: 32 bits where they are enough, for the division. */
+template <typename INDEX>
+static __global__ void stride_whole(float *y, const float *x, INDEX stride,
                                     int64_t total)
 {
     int64_t i = 4 * lab_element();
@@ -78,13 +80,13 @@ static __global__ void stride_whole(float *y, const float *x, int stride,
         for (int k = 0; i + k < total; k++)
             v[k] = x[i + k];
     }
-    int64_t at = i / stride;
-    int left = static_cast<int>(i - at * stride);
-    at += left != 0; /* the first result at or after i */
+    INDEX first = static_cast<INDEX>(i) / stride;
+    INDEX left = static_cast<INDEX>(i) - first * stride;
+    int64_t at = first + (left != 0); /* the first result at or after i */
     left = left ? stride - left : 0;
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        if (k == left && i + k < total) {
+        if (static_cast<INDEX>(k) == left && i + k < total) {
             y[at++] = v[k];
             left += stride;
         }
@@ -94,10 +96,16 @@ static __global__ void stride_whole(float *y, const float *x, int stride,
 enum lab_status lab_stride_whole(const struct lab_call *call)
 {
     int64_t total = call->in[0].count;
-    stride_whole<<<lab_blocks(total, 4 * LAB_BLOCK), LAB_BLOCK, 0,
-                   lab_stream(call)>>>(
-        lab_out(call, 0), lab_in(call, 0),
-        static_cast<int>(total / call->out[0].count), total);
+    int64_t stride = total / call->out[0].count;
+    unsigned blocks = lab_blocks(total, 4 * LAB_BLOCK);
+    if (total <= INT32_MAX)
+        stride_whole<<<blocks, LAB_BLOCK, 0, lab_stream(call)>>>(
+            lab_out(call, 0), lab_in(call, 0), static_cast<uint32_t>(stride),
+            total);
+    else
+        stride_whole<<<blocks, LAB_BLOCK, 0, lab_stream(call)>>>(
+            lab_out(call, 0), lab_in(call, 0), static_cast<uint64_t>(stride),
+            total);
     return lab_launched("stride_whole");
 }
 

@@ -56,7 +56,7 @@ const struct lab_operation lab_operation_divergence = {
     .shape = "NxB",
     .dims = 2,
     .unit = LAB_UNIT_FLOPS,
-    .sizes_cpu = "100000x1,100000x32",
+    .sizes_cpu = "20000x1,20000x32",
     .sizes_gpu = "4194304x1,4194304x2,4194304x4,4194304x8,4194304x16,"
                  "4194304x32",
     .checks = checks,

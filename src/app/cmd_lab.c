@@ -8,11 +8,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "json_line.h"
 #include "lab.h"
 #include "lab_first.h"
-#include "lesson/catalog.h"
 #include "say.h"
 #include "signals.h"
+#include "sweep.h"
+#include "lesson/catalog.h"
+#include "trace/metric.h"
 
 enum {
     KEY_SIZES = 256,
@@ -27,6 +30,9 @@ enum {
     KEY_BACKEND,
     KEY_DEVICE,
     KEY_SEED,
+    KEY_COUNTERS,
+    KEY_RETUNE,
+    KEY_LIST,
     KEY_DB,
     KEY_JSON,
     KEY_ASCII
@@ -53,11 +59,18 @@ static const struct argp_option argp_options[] = {
      "index: a thread, its block's place first: 2,1,3,2", 1},
     {"elements", KEY_ELEMENTS, "N", 0,
      "index, vectors: elements that the threads share", 1},
+    {"retune", KEY_RETUNE, NULL, 0,
+     "With tune: measure again where a winner is kept", 1},
     {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu or cuda", 2},
     {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
+    {"counters", KEY_COUNTERS, "SET", 0,
+     "Hardware counters of each rung, taken after the times: off, basic or "
+     "full (off)",
+     2},
     {"seed", KEY_SEED, "S", 0, "Of the random inputs (1)", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
+    {"list", KEY_LIST, NULL, 0, "The operations that have a ladder", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
     {0}};
@@ -65,7 +78,11 @@ static const struct argp_option argp_options[] = {
 static const char argp_doc[] =
     "Climb a ladder of kernels: the same operation, from the first kernel that "
     "works to the fastest. Every rung is compared with double on odd shapes "
-    "before it is timed, and everything is recorded.\v"
+    "before it is timed, and everything is recorded. With tune the candidates "
+    "of a rung that is tuned are measured, and the fastest is kept for the "
+    "device and the size. batch-size, network-size, products and backward "
+    "measure a lesson's network: several batches, several widths, the part of "
+    "matrix products, and of the backward pass.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
     "lists them all), one of the first kernels hello, scalar_add, vectors and "
     "index, or a lesson of kind lab. Exit status: 0 done, 1 a rung "
@@ -129,6 +146,48 @@ static void take_precision(struct lab_lab_options *o, const char *arg,
     }
 }
 
+/* `tune` or the name of a sweep has been given. */
+static bool has_word(const struct lab_lab_options *o)
+{
+    return o->tune || o->sweep != LAB_SWEEP_KINDS;
+}
+
+static void take_counters(struct lab_lab_options *o, const char *arg,
+                          struct argp_state *state)
+{
+    if (lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
+        argp_error(state, "--counters is off, basic or full");
+    o->counters = arg;
+}
+
+/* A word that is no option: what is measured, and of what. */
+static void take_word(struct lab_lab_options *o, const char *arg,
+                      struct argp_state *state)
+{
+    if (o->name)
+        argp_error(state, "one lab at a time: %s or %s", o->name, arg);
+    else if (!has_word(o) && strcmp(arg, "tune") == 0)
+        o->tune = true;
+    else if (!has_word(o) && lab_sweep_find(arg) != LAB_SWEEP_KINDS)
+        o->sweep = (int)lab_sweep_find(arg);
+    else
+        o->name = arg;
+}
+
+static void check_words(const struct lab_lab_options *o,
+                        struct argp_state *state)
+{
+    if (o->name || o->list)
+        return;
+    if (o->sweep == LAB_SWEEP_KINDS)
+        which_lab(state);
+    else
+        argp_error(state,
+                   "%s of which LESSON? `lapenna-lab lesson list` shows "
+                   "them; products and backward take `all` too",
+                   lab_sweep_name((enum lab_sweep_kind)o->sweep));
+}
+
 static void take_first(struct lab_lab_options *o, int key, const char *arg)
 {
     if (key == KEY_GRID)
@@ -161,22 +220,27 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         take_backend(o, arg, state);
     else if (key == KEY_DEVICE)
         o->device = (int)number(arg, "device", 0, 1023, state);
+    else if (key == KEY_COUNTERS)
+        take_counters(o, arg, state);
     else if (key == KEY_SEED)
         o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
+    else if (key == KEY_LIST)
+        o->list = true;
     else if (key == KEY_DB)
         o->db = arg;
     else if (key == KEY_JSON)
         o->json = true;
     else if (key == KEY_ASCII)
         o->ascii = true;
-    else if (key == ARGP_KEY_ARG && !o->name)
-        o->name = arg;
+    else if (key == KEY_RETUNE)
+        o->retune = true;
     else if (key == ARGP_KEY_ARG)
-        argp_error(state, "one lab at a time: %s or %s", o->name, arg);
-    else if (key == ARGP_KEY_NO_ARGS)
-        which_lab(state);
+        take_word(o, arg, state);
+    else if (key == ARGP_KEY_END)
+        check_words(o, state);
     else
         return ARGP_ERR_UNKNOWN;
+    o->seed_given = o->seed_given || key == KEY_SEED;
     return 0;
 }
 
@@ -186,8 +250,9 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
     struct lab_lab *lab = user;
     lab_lab_record_row(lab, row);
+    if (!row->status && lab_lab_trace_later(lab, row))
+        return LAB_E_NOMEM;
     lab->place++;
-    lab->timed += !row->status;
     if (lab->options->json)
         return lab_lab_json_row(lab, row);
     lab->rows[lab->n_rows++] = *row;
@@ -198,7 +263,8 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     return st;
 }
 
-/* A wrong rung is a failed check, but one that is meant to be; where nothing at all was timed, the machine
+/* A wrong rung is a failed check, but for one that is meant to be; where
+ * nothing at all was timed, the machine
  * lacks what was asked for. */
 static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
 {
@@ -209,14 +275,25 @@ static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
 
 struct watch {
     struct lab_lab *lab;
-    enum lab_status worst;
+    lab_lab_see_fn *see;
+    void *user;
 };
 
 static enum lab_status see_row(void *user, const struct lab_ladder_row *row)
 {
     struct watch *w = user;
-    note_worst(row, &w->worst);
+    note_worst(row, &w->lab->worst);
+    if (w->see)
+        w->see(w->user, row);
     return take_row(w->lab, row);
+}
+
+static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note)
+{
+    struct watch *w = user;
+    return lab_lab_stands(w->lab, tuned, size, note);
 }
 
 static bool stop(void *user)
@@ -225,18 +302,20 @@ static bool stop(void *user)
     return lab_signals_caught() != 0;
 }
 
-static enum lab_status climb(struct lab_lab *lab, enum lab_status *worst)
+enum lab_status lab_lab_climb(struct lab_lab *lab, int first, int n,
+                              lab_lab_see_fn *see, void *user)
 {
-    struct watch watch = {.lab = lab};
+    struct watch watch = {lab, see, user};
     struct lab_ladder_climb c = {.backend = lab->backend,
                                  .ladder = lab->ladder,
                                  .machine = &lab->machine,
                                  .rungs = lab->rungs,
                                  .n_rungs = lab->n_rungs,
-                                 .sizes = lab->sizes,
-                                 .n_sizes = lab->n_sizes,
+                                 .sizes = lab->sizes + first,
+                                 .n_sizes = n,
                                  .repeats = lab->repeats,
                                  .seed = lab->options->seed,
+                                 .stands = stands,
                                  .row = see_row,
                                  .stop = stop,
                                  .user = &watch};
@@ -244,14 +323,16 @@ static enum lab_status climb(struct lab_lab *lab, enum lab_status *worst)
     /* What an interrupted size has is told too. */
     if (st && lab->n_rows > 0)
         lab_lab_print_size(lab);
-    *worst = watch.worst;
     return st;
 }
 
-static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
+static enum lab_status run(struct lab_lab *lab)
 {
+    bool tune = lab->options->tune;
     enum lab_status st = lab_lab_ask(lab);
-    if (st)
+    if (!st && tune)
+        st = lab_lab_tune_kept(lab);
+    if (st || (tune && !lab->to_tune))
         return st;
     unsigned precisions = 0;
     for (int i = 0; i < lab->n_rungs; i++)
@@ -262,74 +343,133 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
         st = lab_lab_json_run(lab);
     else if (!st)
         lab_lab_print_head(lab);
-    if (!st)
-        st = climb(lab, worst);
+    if (!st && tune)
+        st = lab_lab_tune(lab);
+    else if (!st)
+        st = lab_lab_climb(lab, 0, lab->n_sizes, NULL, NULL);
+    if (!st && !tune)
+        st = lab_lab_trace(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
     lab_lab_record_end(lab, st);
     return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
-/* The first kernel that is meant: its name, or that of a lesson about it. */
-static bool is_first(const char *name, char *kernel, size_t size)
+static enum lab_status list_labs(const struct lab_lab_options *o)
 {
-    struct lab_lesson *lesson = NULL;
-    struct lab_str path;
-    const char *meant = lab_first_is(name) ? name : NULL;
-    lab_str_init(&path);
-    if (!meant && !lab_lesson_find(name, &path) &&
-        !lab_lesson_load(&lesson, lab_str_text(&path)) &&
-        lesson->kind == LAB_LESSON_LAB && lab_first_is(lesson->lab.ladder))
-        meant = lesson->lab.ladder;
-    snprintf(kernel, size, "%s", meant ? meant : "");
-    lab_lesson_free(lesson);
-    lab_str_release(&path);
-    return meant != NULL;
+    enum lab_status st = LAB_OK;
+    const struct lab_operation *op;
+    for (int i = 0; !st && (op = lab_ladder_at(i)); i++) {
+        if (!o->json) {
+            lab_say(stdout, "%-16s %-12s %s\n", op->name, op->shape, op->title);
+            continue;
+        }
+        char unit[LAB_LAB_UNIT];
+        json_t *line = lab_json_new("operation");
+        lab_ladder_unit(op, unit, sizeof(unit));
+        lab_json_text(line, "lab", op->name);
+        lab_json_text(line, "title", op->title);
+        lab_json_text(line, "shape", op->shape);
+        lab_json_text(line, "unit", unit);
+        st = lab_json_print(line);
+    }
+    if (!st && fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    return st;
 }
 
-/* Rows of a ladder; the status that the command ends with. */
-static enum lab_status climb_ladder(const struct lab_lab_options *o)
+/* A lesson of kind lab that measures something else than a ladder: the same as
+ * the words and options that it stands for. *lesson must outlive `o`. */
+static enum lab_status follow_lesson(struct lab_lab_options *o,
+                                     struct lab_lesson **lesson)
 {
-    enum lab_status worst = LAB_OK;
-    if (lab_first_option(o))
-        return lab_fail(LAB_E_USAGE,
-                        "%s belongs to hello, scalar_add, vectors and index; "
-                        "%s is a ladder",
-                        lab_first_option(o), o->name);
+    const struct lab_operation *op = NULL;
+    struct lab_str path;
+    if (has_word(o) || !lab_ladder_find(o->name, &op))
+        return LAB_OK;
+    lab_str_init(&path);
+    if (lab_lesson_find(o->name, &path)) {
+        lab_str_release(&path);
+        return LAB_OK; /* told when it is opened */
+    }
+    enum lab_status st = lab_lesson_load(lesson, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        return st;
+    const struct lab_lesson_lab *lab = &(*lesson)->lab;
+    if ((*lesson)->kind != LAB_LESSON_LAB ||
+        lab->measures == LAB_MEASURE_LADDER)
+        return LAB_OK;
+    if (lab->measures == LAB_MEASURE_TUNE) {
+        o->tune = true;
+        return LAB_OK;
+    }
+    o->sweep = (int)lab->measures - LAB_MEASURE_BATCH;
+    o->name = lab->of;
+    o->lesson_sizes = lab->sizes;
+    o->lesson_cpu_sizes = lab->cpu_sizes;
+    if (o->repeat == 0)
+        o->repeat = (int)lab->repeat;
+    return LAB_OK;
+}
+
+static int climb_or_tune(const struct lab_lab_options *o)
+{
     struct lab_lab *lab = lab_alloc(sizeof(*lab));
     enum lab_status st = lab ? lab_lab_open(lab, o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");
     if (!st) {
-        st = run(lab, &worst);
+        st = run(lab);
         if (!st && !o->json && lab->run)
             lab_say(stdout,
                     "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
                     (long long)lab->run, (long long)lab->run);
-        if (!st && (worst == LAB_E_CHECK || lab->timed == 0))
-            st = lab_fail(worst ? worst : LAB_E_CHECK,
+        bool measured = !o->tune || lab->to_tune > 0;
+        if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
+            st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
                           "not everything was timed: the rows say why");
         lab_lab_close(lab);
     }
     lab_free(lab);
-    return st;
+    return lab_exit_error(st);
 }
 
 int lab_cmd_lab(int argc, char **argv)
 {
     static const struct argp argp = {
-        argp_options, parse_option, "NAME", argp_doc, NULL, NULL, NULL};
+        argp_options,
+        parse_option,
+        "NAME\ntune NAME\nbatch-size|network-size LESSON\n"
+        "products|backward LESSON|all",
+        argp_doc,
+        NULL,
+        NULL,
+        NULL};
     static char program[] = "lapenna-lab lab";
-    struct lab_lab_options o = {.backend = "auto", .seed = 1};
-    char kernel[32];
+    struct lab_lab_options o = {.backend = "auto",
+                                .seed = 1,
+                                .counters = "off",
+                                .sweep = LAB_SWEEP_KINDS};
     if (argc > 0)
         argv[0] = program;
     argp_err_exit_status = LAB_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     if (o.ascii)
         lab_say_ascii(true);
+    if (o.list)
+        return lab_exit_error(list_labs(&o));
     lab_signals_catch();
-    enum lab_status st = is_first(o.name, kernel, sizeof(kernel))
-                             ? lab_first_run(&o, kernel)
-                             : climb_ladder(&o);
-    return lab_exit_error(st);
+    struct lab_lesson *lesson = NULL;
+    char kernel[32];
+    if (!has_word(&o) && lab_first_of(o.name, kernel, sizeof(kernel)))
+        return lab_exit_error(lab_first_run(&o, kernel));
+    enum lab_status st = lab_first_refuse_options(&o);
+    if (!st)
+        st = follow_lesson(&o, &lesson);
+    int code = st ? lab_exit_error(st)
+               : o.sweep != LAB_SWEEP_KINDS
+                   ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)
+                   : climb_or_tune(&o);
+    lab_lesson_free(lesson);
+    return code;
 }

@@ -1,10 +1,12 @@
 /* The first kernels: which one, where it runs, and with which launch. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json_line.h"
 #include "lab_first.h"
+#include "lesson/catalog.h"
 #include "say.h"
 
 struct kernel {
@@ -59,13 +61,35 @@ bool lab_first_is(const char *name)
     return name && find(name);
 }
 
-const char *lab_first_option(const struct lab_lab_options *o)
+bool lab_first_of(const char *name, char *kernel, size_t size)
 {
-    return o->grid       ? "--grid"
-           : o->block    ? "--block"
-           : o->at       ? "--at"
-           : o->elements ? "--elements"
-                         : NULL;
+    struct lab_lesson *lesson = NULL;
+    struct lab_str path;
+    const char *meant = lab_first_is(name) ? name : NULL;
+    lab_str_init(&path);
+    if (!meant && !lab_lesson_find(name, &path) &&
+        !lab_lesson_load(&lesson, lab_str_text(&path)) &&
+        lesson->kind == LAB_LESSON_LAB && lab_first_is(lesson->lab.ladder))
+        meant = lesson->lab.ladder;
+    snprintf(kernel, size, "%s", meant ? meant : "");
+    lab_lesson_free(lesson);
+    lab_str_release(&path);
+    return meant != NULL;
+}
+
+enum lab_status lab_first_refuse_options(const struct lab_lab_options *o)
+{
+    const char *option = o->grid       ? "--grid"
+                         : o->block    ? "--block"
+                         : o->at       ? "--at"
+                         : o->elements ? "--elements"
+                                       : NULL;
+    if (!option)
+        return LAB_OK;
+    return lab_fail(LAB_E_USAGE,
+                    "%s belongs to hello, scalar_add, vectors and index, and "
+                    "%s is not one of them",
+                    option, o->name);
 }
 
 /* ---- numbers ---- */

@@ -23,8 +23,10 @@ struct lab_first {
 /* "hello" ...; NULL past the last. */
 const char *lab_first_name(int i);
 bool lab_first_is(const char *name);
-/* An option that only these take was given, as "--grid"; NULL: none. */
-const char *lab_first_option(const struct lab_lab_options *o);
+/* Is `name` one of them, or a lesson about one? Its name into `kernel`. */
+bool lab_first_of(const char *name, char *kernel, size_t size);
+/* LAB_E_USAGE: an option that only these take was given to a ladder. */
+enum lab_status lab_first_refuse_options(const struct lab_lab_options *o);
 enum lab_status lab_first_run(const struct lab_lab_options *o,
                               const char *name);
 

@@ -76,6 +76,7 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     lab_text_table_add_int(&p->table, r->id);
     add_moment(&p->table, r->started);
     lab_text_table_add(&p->table, r->lesson);
+    lab_text_table_add(&p->table, r->kind);
     lab_text_table_add(&p->table, r->backend);
     lab_text_table_add(&p->table, r->status);
     lab_text_table_add_int(&p->table, r->iterations);
@@ -87,8 +88,8 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
 enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
 {
     static const char *const heads[] = {
-        ">run",        "started (UTC)", "lesson", "backend", "status",
-        ">iterations", ">loss",         "device", NULL};
+        ">run",   "started (UTC)", "lesson", "kind",   "backend",
+        "status", ">iterations",   ">loss",  "device", NULL};
     struct printing printing = {.st = LAB_OK};
     if (p->json)
         return end_query(lab_query_runs(p->db, print_run_json, &printing),
@@ -196,6 +197,7 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
     heads[1] = number;
     lab_text_table_init(t, heads);
     add_fact(t, "lesson", r->lesson);
+    add_fact(t, "kind", r->kind);
     add_fact(t, "title", r->title);
     add_fact(t, "path", r->lesson_path);
     add_fact(t, "status", r->status);

@@ -55,7 +55,7 @@ enum lab_status lab_ladder_show_wrong(struct lab_ladder_tensors *t,
     void *host = lab_alloc_array((size_t)count, each);
     if (!host)
         return lab_fail(LAB_E_NOMEM, "no memory to count wrong elements");
-    enum lab_status st = lab_ladder_tensors_run(t, row->rung);
+    enum lab_status st = lab_ladder_tensors_run(t, row->ran);
     if (!st)
         st = lab_backend_sync(t->be);
     if (!st)

@@ -98,7 +98,7 @@ run lab hello --backend cpu --at 1,1
 expect_exit 2
 run lab gemm --backend cpu --grid 3
 expect_exit 2
-expect_stderr 'is a ladder'
+expect_stderr 'gemm is not one of them'
 
 # Lessons about them open by name, and have no sizes.
 run lab lab-scalar-add --backend cpu

@@ -7,6 +7,7 @@
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
+#include "profile_labs.h"
 #include "text_table.h"
 #include "ui/format.h"
 
@@ -311,7 +312,7 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
         st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
                        &printing);
     lab_counted_release(&printing.counted);
-    return st;
+    return st ? st : lab_profile_print_labs(p, run);
 }
 
 static enum lab_status print_steps(const struct lab_profile_print *p,
@@ -348,6 +349,8 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
         st = print_table(&facts.table, p->ascii);
+    if (st == LAB_OK)
+        st = lab_profile_print_labs(p, run);
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)

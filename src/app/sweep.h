@@ -43,16 +43,30 @@ struct lab_sweep_result {
     double loss_iterations;
     bool held_back; /* the losses are of rows that were held back */
     /* lab_sweep_steps() only: medians of an iteration's parts. */
+    enum lab_time_source time_source;
     double phase_ns[LAB_PHASE_COUNT];
     double phase_flop[LAB_PHASE_COUNT];
     double product_ns;
     double product_flop;
 };
 
-/* sweep_measure.c. What goes wrong is in the result. */
+enum { LAB_SWEEP_WARM_UP = 3 /* iterations that are not timed */ };
+
+/* sweep_measure.c, for sweep_steps.c too. */
+void lab_sweep_init(struct lab_sweep_result *r,
+                    const struct lab_sweep_point *p);
+/* The status, and lab_error() as the reason. */
+void lab_sweep_fail(struct lab_sweep_result *r, enum lab_status st);
+/* Opens the network and notes what is known of it. */
+enum lab_status lab_sweep_open(const struct lab_sweep_point *p,
+                               struct lab_walk **walk, struct lab_plan **plan,
+                               struct lab_sweep_result *r);
+
+/* What goes wrong is in the result. */
 void lab_sweep_speed(const struct lab_sweep_point *p,
                      struct lab_sweep_result *out);
-/* Step by step, each with a time of its own. */
+/* sweep_steps.c. Step by step, each with a time of its own: its kernels' on a
+ * GPU with CUPTI, else between two CUDA events, or of the processor's clock. */
 void lab_sweep_steps(const struct lab_sweep_point *p,
                      struct lab_sweep_result *out);
 /* The batch that a point with batch 0 has. */

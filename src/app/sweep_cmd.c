@@ -280,7 +280,9 @@ int lab_sweep_run(const struct lab_lab_options *o, enum lab_sweep_kind kind)
     s->kind = kind;
     enum lab_status st = sweep(s);
     if (!st && !o->json && s->run)
-        lab_say(stdout, "\nrecorded as run %lld\n", (long long)s->run);
+        lab_say(stdout,
+                "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
+                (long long)s->run, (long long)s->run);
     lab_free(s);
     return lab_signals_caught() ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                 : lab_exit_error(st);

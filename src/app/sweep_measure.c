@@ -12,13 +12,10 @@
 #include "sweep.h"
 
 enum {
-    WARM_UP = 3,   /* iterations that are not timed */
-    BUDGET_S = 20, /* of one place; what is not reached stays unknown */
-    PRODUCT = LAB_PHASE_COUNT, /* in struct parts */
-    PARTS
+    BUDGET_S = 20 /* of one place; what is not reached stays unknown */
 };
 
-static void init(struct lab_sweep_result *r, const struct lab_sweep_point *p)
+void lab_sweep_init(struct lab_sweep_result *r, const struct lab_sweep_point *p)
 {
     *r = (struct lab_sweep_result){.batch =
                                        p->batch > 0 ? p->batch : LAB_UNKNOWN,
@@ -38,15 +35,15 @@ static void init(struct lab_sweep_result *r, const struct lab_sweep_point *p)
         r->phase_ns[i] = r->phase_flop[i] = NAN;
 }
 
-static void fail(struct lab_sweep_result *r, enum lab_status st)
+void lab_sweep_fail(struct lab_sweep_result *r, enum lab_status st)
 {
     r->status = st;
     snprintf(r->reason, sizeof(r->reason), "%s", lab_error());
 }
 
-static enum lab_status open_walk(const struct lab_sweep_point *p,
-                                 struct lab_walk **walk, struct lab_plan **plan,
-                                 struct lab_sweep_result *r)
+enum lab_status lab_sweep_open(const struct lab_sweep_point *p,
+                               struct lab_walk **walk, struct lab_plan **plan,
+                               struct lab_sweep_result *r)
 {
     struct lab_str notice;
     struct lab_setup setup = {.spec = p->spec,
@@ -76,7 +73,7 @@ enum lab_status lab_sweep_own_batch(const struct lab_sweep_point *p,
     struct lab_sweep_result r;
     struct lab_sweep_point own = *p;
     own.batch = 0;
-    enum lab_status st = open_walk(&own, &walk, &plan, &r);
+    enum lab_status st = lab_sweep_open(&own, &walk, &plan, &r);
     if (!st)
         *out = r.batch;
     lab_walk_free(walk);
@@ -120,7 +117,7 @@ static void take_news(struct speed *s)
     struct lab_iteration_news news;
     while (lab_walk_news(s->walk, &news)) {
         s->last_loss = news.loss;
-        if (news.iteration >= WARM_UP && s->n < s->p->iterations)
+        if (news.iteration >= LAB_SWEEP_WARM_UP && s->n < s->p->iterations)
             s->ns[s->n++] = (double)(news.end_ns - news.start_ns);
     }
 }
@@ -149,7 +146,7 @@ static bool over(const struct speed *s)
 
 static enum lab_status train(struct speed *s)
 {
-    int64_t timed = s->p->iterations + WARM_UP;
+    int64_t timed = s->p->iterations + LAB_SWEEP_WARM_UP;
     int64_t target = s->needed_samples > timed ? s->needed_samples : timed;
     enum lab_status st = LAB_OK;
     while (!st && s->done < target && !over(s)) {
@@ -180,8 +177,9 @@ static void summarize(struct speed *s)
     if (s->n > 0 && s->n == s->p->iterations)
         return;
     if (s->n == 0) {
-        fail(r, lab_fail(LAB_E_CANCELLED, "no iteration was timed within %d s",
-                         BUDGET_S));
+        lab_sweep_fail(r, lab_fail(LAB_E_CANCELLED,
+                                   "no iteration was timed within %d s",
+                                   BUDGET_S));
         return;
     }
     snprintf(r->reason, sizeof(r->reason),
@@ -194,9 +192,9 @@ void lab_sweep_speed(const struct lab_sweep_point *p,
 {
     struct lab_plan *plan = NULL;
     struct speed s = {.p = p, .r = out, .last_loss = NAN};
-    init(out, p);
+    lab_sweep_init(out, p);
     s.ns = lab_alloc_array((size_t)p->iterations, sizeof(*s.ns));
-    enum lab_status st = s.ns ? open_walk(p, &s.walk, &plan, out)
+    enum lab_status st = s.ns ? lab_sweep_open(p, &s.walk, &plan, out)
                               : lab_fail(LAB_E_NOMEM, "no memory for times");
     if (!st) {
         s.needed_samples = (p->samples + out->batch - 1) / out->batch;
@@ -204,158 +202,12 @@ void lab_sweep_speed(const struct lab_sweep_point *p,
         st = train(&s);
     }
     if (st)
-        fail(out, st);
+        lab_sweep_fail(out, st);
     else
         summarize(&s);
     lab_walk_free(s.walk);
     lab_plan_free(plan);
     lab_free(s.ns);
-}
-
-/* ---- step by step ---- */
-
-bool lab_sweep_is_product(const struct lab_step *step)
-{
-    static const char *const products[][2] = {
-        {"dense", "matmul"},
-        {"conv2d", "conv"},
-        {"attention", "q"},
-        {"attention", "k"},
-        {"attention", "v"},
-        {"attention", "output"},
-        {"attention", "scores"},
-        {"attention", "context"},
-        {"scaled_dot_attention", "scores"},
-        {"scaled_dot_attention", "context"},
-        {"bahdanau_attention", "u"},
-        {"bahdanau_attention", "e"},
-        {"bahdanau_attention", "context"},
-        {"rnn", "sum"},
-        {"rnn", "weights"},
-        {"lstm", "input"},
-        {"lstm", "gates"},
-        {"lstm", "weights"},
-    };
-    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
-        bool op = strcmp(step->op->name, products[i][0]) == 0;
-        if (op && (step->group || !step->kernel ||
-                   strcmp(step->kernel, products[i][1]) == 0))
-            return step->phase != LAB_UPDATE && step->flop > 0;
-    }
-    return false;
-}
-
-struct parts {
-    const struct lab_sweep_point *p;
-    double *ns[PARTS]; /* of each iteration */
-    double flop[PARTS];
-    double now[PARTS]; /* of the iteration at hand */
-    int64_t n;
-    int64_t start_ns;
-    bool first;
-};
-
-static void step_begin(void *user, const struct lab_step_event *e)
-{
-    (void)e;
-    ((struct parts *)user)->start_ns = lab_clock_monotonic_ns();
-}
-
-static void step_end(void *user, const struct lab_step_event *e)
-{
-    struct parts *t = user;
-    double ns = (double)(lab_clock_monotonic_ns() - t->start_ns);
-    if (e->device_ns != LAB_EVENT_NO_TIME)
-        ns = (double)e->device_ns;
-    t->now[e->step->phase] += ns;
-    if (t->first)
-        t->flop[e->step->phase] += e->step->flop;
-    if (!lab_sweep_is_product(e->step))
-        return;
-    t->now[PRODUCT] += ns;
-    if (t->first)
-        t->flop[PRODUCT] += e->step->flop;
-}
-
-static enum lab_status walk_iteration(struct lab_walk *w, struct parts *t)
-{
-    memset(t->now, 0, sizeof(t->now));
-    enum lab_status st = lab_walk_step(w);
-    while (!st && !lab_walk_at_end(w))
-        st = lab_walk_step(w);
-    t->first = false;
-    return st;
-}
-
-static enum lab_status walk_all(struct lab_walk *w, struct parts *t)
-{
-    const struct lab_observer observer = {
-        .user = t, .step_begin = step_begin, .step_end = step_end};
-    int64_t began = lab_clock_monotonic_ns();
-    bool gpu = !lab_walk_backend(w)->host_memory;
-    t->first = true;
-    lab_walk_time_with_events(w, gpu);
-    enum lab_status st = lab_walk_observe(w, &observer);
-    for (int64_t i = 0; i < t->p->iterations + WARM_UP && !st; i++) {
-        int64_t spent = lab_clock_monotonic_ns() - began;
-        bool enough = spent > (int64_t)BUDGET_S * 1000000000 && t->n > 0;
-        if (enough || lab_signals_caught())
-            break;
-        st = walk_iteration(w, t);
-        if (st || i < WARM_UP)
-            continue;
-        for (int k = 0; k < PARTS; k++)
-            t->ns[k][t->n] = t->now[k];
-        t->n++;
-    }
-    return st;
-}
-
-static void summarize_parts(struct parts *t, struct lab_sweep_result *r)
-{
-    if (t->n == 0) {
-        fail(r, lab_fail(LAB_E_CANCELLED, "no iteration was timed"));
-        return;
-    }
-    r->median_ns = 0;
-    for (int k = 0; k < PARTS; k++) {
-        double median = lab_median(t->ns[k], (size_t)t->n);
-        if (k == PRODUCT) {
-            r->product_ns = median;
-            r->product_flop = t->flop[k];
-        } else {
-            r->phase_ns[k] = median;
-            r->phase_flop[k] = t->flop[k];
-            r->median_ns += median;
-        }
-    }
-    r->iterations = t->n;
-    r->samples_per_s = (double)r->batch / (r->median_ns / 1e9);
-}
-
-void lab_sweep_steps(const struct lab_sweep_point *p,
-                     struct lab_sweep_result *out)
-{
-    struct lab_walk *walk = NULL;
-    struct lab_plan *plan = NULL;
-    struct parts t = {.p = p};
-    size_t n = (size_t)p->iterations;
-    enum lab_status st = LAB_OK;
-    init(out, p);
-    double *all = lab_alloc_array(n * PARTS, sizeof(*all));
-    for (size_t k = 0; k < PARTS && all; k++)
-        t.ns[k] = all + k * n;
-    st = all ? open_walk(p, &walk, &plan, out)
-             : lab_fail(LAB_E_NOMEM, "no memory for times");
-    if (!st)
-        st = walk_all(walk, &t);
-    if (st)
-        fail(out, st);
-    else
-        summarize_parts(&t, out);
-    lab_walk_free(walk);
-    lab_plan_free(plan);
-    lab_free(all);
 }
 
 /* ---- wider ---- */

@@ -285,6 +285,14 @@ run run mlp-digits --backend cpu --iterations 2 --db c.db
 expect_exit 0
 run profile list --json --db c.db
 expect_json '[r["kind"] for r in of("run")] == ["lesson", "lab"]'
+run profile show 1 --json --db c.db
+expect_json '[r["variant"] for r in of("lab_row")] == ["plain", "openblas"]' \
+    'of("lab_row")[0]["rate"] > 0'
+run profile show 1 --db c.db --ascii
+expect_stdout 'openblas'
+expect_stdout 'promised'
+run profile show last --db s.db --json
+expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]'
 run profile compare 1 2 --db c.db
 expect_exit 3
 expect_stderr 'compare labs with labs'

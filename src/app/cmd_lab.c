@@ -373,6 +373,8 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
         lab_json_text(line, "unit", unit);
         st = lab_json_print(line);
     }
+    if (!st)
+        st = lab_first_list(o->json);
     if (!st && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write");
     return st;

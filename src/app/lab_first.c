@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "labs/cpu_rungs.h"
 #include "lab_first.h"
 #include "lesson/catalog.h"
 #include "say.h"
@@ -59,6 +60,26 @@ static const struct kernel *find(const char *name)
 bool lab_first_is(const char *name)
 {
     return name && find(name);
+}
+
+enum lab_status lab_first_list(bool json)
+{
+    const struct lab_rung *first;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; !st && (first = lab_cpu_rung("first", i)); i++) {
+        if (!json) {
+            lab_say(stdout, "%-16s %-12s %s\n", first->name, "one kernel",
+                    first->idea);
+            continue;
+        }
+        json_t *line = lab_json_new("operation");
+        lab_json_text(line, "lab", first->name);
+        lab_json_text(line, "title", first->idea);
+        lab_json_text(line, "shape", NULL);
+        lab_json_text(line, "unit", NULL);
+        st = lab_json_print(line);
+    }
+    return st;
 }
 
 bool lab_first_of(const char *name, char *kernel, size_t size)

@@ -23,6 +23,9 @@ struct lab_first {
 /* "hello" ...; NULL past the last. */
 const char *lab_first_name(int i);
 bool lab_first_is(const char *name);
+/* A line each, as `lab --list` has one for a ladder; in JSON "operation" too,
+ * without shape and unit. */
+enum lab_status lab_first_list(bool json);
 /* Is `name` one of them, or a lesson about one? Its name into `kernel`. */
 bool lab_first_of(const char *name, char *kernel, size_t size);
 /* LAB_E_USAGE: an option that only these take was given to a ladder. */

@@ -100,6 +100,12 @@ run lab gemm --backend cpu --grid 3
 expect_exit 2
 expect_stderr 'gemm is not one of them'
 
+run lab --list
+expect_exit 0
+expect_stdout 'scalar_add'
+run lab --list --json
+expect_json 'any(r["lab"] == "index" for r in of("operation"))'
+
 # Lessons about them open by name, and have no sizes.
 run lab lab-scalar-add --backend cpu
 expect_exit 0

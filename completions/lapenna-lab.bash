@@ -16,6 +16,7 @@ _lapenna_lab() {
         --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run --sizes --variants --repeat --predict
+        --grid --block --at --elements
         --retune --list --chart
         --json --plain --ascii --color --no-mouse --no-graph
         --npy --tensors --help --usage
@@ -25,7 +26,8 @@ _lapenna_lab() {
     takes+='|--iteration'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
     takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors'
-    takes+='|--sizes|--variants|--repeat|--predict)'
+    takes+='|--sizes|--variants|--repeat|--predict'
+    takes+='|--grid|--block|--at|--elements)'
 
     COMPREPLY=()
     # bash makes words of their own of = and what follows it.
@@ -54,7 +56,8 @@ _lapenna_lab() {
     --device | --variant | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
         --limit | --iteration | --near | --fail-above | --label | \
-        --tensors | --sizes | --variants | --repeat | --predict)
+        --tensors | --sizes | --variants | --repeat | --predict | \
+        --grid | --block | --at | --elements)
         return
         ;;
     esac

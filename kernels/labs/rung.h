@@ -5,7 +5,8 @@
  * it. A launcher gets the operation's tensors as a kernel of the engine does
  * (kernel.h), inputs in `in`, outputs and then scratch in `out`; it neither
  * allocates nor waits. What it cannot do it refuses with LAB_E_UNSUPPORTED and
- * a reason, before anything is queued.
+ * a reason, before anything is queued. `params` of its call is its size, an
+ * array of int64_t (labs/sweep.h).
  *
  * Tables are arrays of struct lab_rung that end with an empty row. In C++
  * (rungs.cu) designators stand in the order of the members. */
@@ -71,4 +72,7 @@ struct lab_rung {
     /* A candidate for the tuned rung of that name, in the same precision; it is
      * listed and timed by `lab tune` alone. NULL: an ordinary rung. */
     const char *family;
+    /* NULL, or what is wrong: a rung that shows a mistake. It is run at each
+     * size, its wrong elements are counted and told, and it is never timed. */
+    const char *wrong_on_purpose;
 };

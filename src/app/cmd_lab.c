@@ -11,6 +11,7 @@
 #include "json_line.h"
 #include "lab.h"
 #include "lab_feed.h"
+#include "lab_first.h"
 #include "say.h"
 #include "signals.h"
 #include "sweep.h"
@@ -23,6 +24,10 @@ enum {
     KEY_PRECISION,
     KEY_REPEAT,
     KEY_PREDICT,
+    KEY_GRID,
+    KEY_BLOCK,
+    KEY_AT,
+    KEY_ELEMENTS,
     KEY_BACKEND,
     KEY_DEVICE,
     KEY_SEED,
@@ -52,6 +57,14 @@ static const struct argp_option argp_options[] = {
      "a time, 3.5ms), memory, arithmetic or latency, and an occupancy (50%), "
      "with colons between; VARIANT best is the fastest",
      1},
+    {"grid", KEY_GRID, "SIDES", 0,
+     "hello, scalar_add, vectors, index: blocks, 10 or 3x2", 1},
+    {"block", KEY_BLOCK, "SIDES", 0, "The same: threads of a block, 256 or 4x3",
+     1},
+    {"at", KEY_AT, "PLACE", 0,
+     "index: a thread, its block's place first: 2,1,3,2", 1},
+    {"elements", KEY_ELEMENTS, "N", 0,
+     "index, vectors: elements that the threads share", 1},
     {"retune", KEY_RETUNE, NULL, 0,
      "With tune: measure again where a winner is kept", 1},
     {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu or cuda", 2},
@@ -79,7 +92,8 @@ static const char argp_doc[] =
     "measure a lesson's network: several batches, several widths, the part of "
     "matrix products, and of the backward pass.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
-    "lists them all), or a lesson of kind lab. Exit status: 0 done, 1 a rung "
+    "lists them all), one of the first kernels hello, scalar_add, vectors and "
+    "index, or a lesson of kind lab. Exit status: 0 done, 1 a rung "
     "is wrong, 2 wrong usage, 3 bad "
     "input, 4 the machine lacks what was asked for.";
 
@@ -110,6 +124,8 @@ static void which_lab(struct argp_state *state)
     lab_str_init(&names);
     for (int i = 0; lab_ladder_at(i); i++)
         lab_str_addf(&names, "%s%s", i ? ", " : "", lab_ladder_at(i)->name);
+    for (int i = 0; lab_first_name(i); i++)
+        lab_str_addf(&names, ", %s", lab_first_name(i));
     argp_error(state, "which lab? %s", lab_str_text(&names));
     lab_str_release(&names);
 }
@@ -180,6 +196,18 @@ static void check_words(const struct lab_lab_options *o,
                    lab_sweep_name((enum lab_sweep_kind)o->sweep));
 }
 
+static void take_first(struct lab_lab_options *o, int key, const char *arg)
+{
+    if (key == KEY_GRID)
+        o->grid = arg;
+    else if (key == KEY_BLOCK)
+        o->block = arg;
+    else if (key == KEY_AT)
+        o->at = arg;
+    else
+        o->elements = arg;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct lab_lab_options *o = state->input;
@@ -194,6 +222,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
                                 LAB_LADDER_REPEATS_MAX, state);
     else if (key == KEY_PREDICT)
         o->predict = arg;
+    else if (key >= KEY_GRID && key <= KEY_ELEMENTS)
+        take_first(o, key, arg);
     else if (key == KEY_BACKEND)
         take_backend(o, arg, state);
     else if (key == KEY_DEVICE)
@@ -244,11 +274,13 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     return st;
 }
 
-/* A wrong rung is a failed check; where nothing at all was timed, the machine
+/* A wrong rung is a failed check, but for one that is meant to be; where
+ * nothing at all was timed, the machine
  * lacks what was asked for. */
 static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
 {
-    if (row->status == LAB_E_CHECK || !*worst)
+    bool on_purpose = row->rung->wrong_on_purpose && row->compared > 0;
+    if (!on_purpose && (row->status == LAB_E_CHECK || !*worst))
         *worst = row->status;
 }
 
@@ -373,6 +405,8 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
         lab_json_text(line, "unit", unit);
         st = lab_json_print(line);
     }
+    if (!st)
+        st = lab_first_list(o->json);
     if (!st && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write");
     return st;
@@ -460,7 +494,12 @@ int lab_cmd_lab(int argc, char **argv)
         return lab_exit_error(list_labs(&o));
     lab_signals_catch();
     struct lab_lesson *lesson = NULL;
-    enum lab_status st = follow_lesson(&o, &lesson);
+    char kernel[32];
+    if (!has_word(&o) && lab_first_of(o.name, kernel, sizeof(kernel)))
+        return lab_exit_error(lab_first_run(&o, kernel));
+    enum lab_status st = lab_first_refuse_options(&o);
+    if (!st)
+        st = follow_lesson(&o, &lesson);
     int code = st ? lab_exit_error(st)
                : o.sweep != LAB_SWEEP_KINDS
                    ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)

@@ -22,6 +22,10 @@ struct lab_lab_options {
     unsigned precisions; /* 1 << enum lab_precision for each; 0: all */
     const char *backend; /* auto, cpu, cuda */
     const char *predict; /* "ask", or RUNG=VALUE,... */
+    const char *grid;    /* of the first kernels (lab_first.h) */
+    const char *block;
+    const char *at;
+    const char *elements;
     const char *db;
     const char *counters; /* off, basic, full */
     int device;

@@ -304,6 +304,11 @@ enum lab_status lab_lab_json_row(const struct lab_lab *lab,
     lab_json_int(line, "workspace_bytes",
                  r->note.workspace_bytes < 0 ? LAB_UNKNOWN
                                              : r->note.workspace_bytes);
+    if (r->rung->wrong_on_purpose) {
+        lab_json_text(line, "wrong_on_purpose", r->rung->wrong_on_purpose);
+        lab_json_int(line, "wrong_elements", r->wrong);
+        lab_json_int(line, "compared_elements", r->compared);
+    }
     lab_json_real(line, "check_error", r->check_error);
     lab_json_real(line, "sample_error", r->sample_error);
     lab_json_int(line, "repeats", r->repeats ? r->repeats : LAB_UNKNOWN);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "lab.h"
 #include "lab_feed.h"
+#include "lab_first.h"
 #include "lesson/catalog.h"
 #include "say.h"
 
@@ -97,6 +98,11 @@ static enum lab_status find(struct lab_lab *lab, const char *name)
         return lab_fail(LAB_E_USAGE,
                         "%s is a lesson with a network: `lapenna-lab run %s`",
                         name, lab->lesson->id);
+    if (lab_first_is(lab->lesson->lab.ladder))
+        return lab_fail(LAB_E_USAGE,
+                        "%s is one kernel, not a ladder: `lapenna-lab lab %s` "
+                        "runs it",
+                        lab->lesson->lab.ladder, lab->lesson->lab.ladder);
     lab->title = lab->lesson->title;
     return lab_ladder_find(lab->lesson->lab.ladder, &lab->ladder);
 }

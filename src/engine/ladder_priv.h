@@ -35,6 +35,10 @@ enum lab_status lab_ladder_numbers_make(struct lab_ladder_numbers *out,
 enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
                                         enum lab_dtype dtype);
 void lab_ladder_numbers_release(struct lab_ladder_numbers *numbers);
+struct lab_ladder_tensors;
+/* The inputs as the reference sees them. */
+struct lab_lab_numbers
+lab_ladder_numbers_of(const struct lab_ladder_tensors *t);
 
 /* The operation's tensors; *count is checked against what their roles allow. */
 enum lab_status lab_ladder_shapes(const struct lab_operation *op,
@@ -67,3 +71,11 @@ void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
  * large one; and looks whether the guards still stand. */
 enum lab_status lab_ladder_tensors_compare(const struct lab_ladder_tensors *t,
                                            double *error);
+
+/* Runs a rung that is wrong on purpose once, and counts the elements of its
+ * first result that are wrong, of the first LAB_LADDER_COUNTED at most. Returns
+ * LAB_E_CHECK, with what was found in the row and in the detail, also when
+ * nothing was; another status when it could not be run. */
+enum { LAB_LADDER_COUNTED = 1 << 20 };
+enum lab_status lab_ladder_show_wrong(struct lab_ladder_tensors *t,
+                                      struct lab_ladder_row *row);

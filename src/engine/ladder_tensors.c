@@ -47,8 +47,7 @@ void lab_ladder_numbers_release(struct lab_ladder_numbers *numbers)
     }
 }
 
-/* The inputs as the reference sees them. */
-static struct lab_lab_numbers numbers_of(const struct lab_ladder_tensors *t)
+struct lab_lab_numbers lab_ladder_numbers_of(const struct lab_ladder_tensors *t)
 {
     return (struct lab_lab_numbers){
         .precision = t->precision,
@@ -231,6 +230,7 @@ struct lab_call lab_ladder_tensors_call(const struct lab_ladder_tensors *t)
                              .n_in = t->n_in,
                              .out = t->view + t->n_in,
                              .n_out = t->n_out,
+                             .params = t->size->dim,
                              .seed = t->numbers->seed};
 }
 
@@ -268,7 +268,7 @@ void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
 static enum lab_status compare_one(const struct lab_ladder_tensors *t, int out,
                                    int64_t i, double got, double *worst)
 {
-    struct lab_lab_numbers n = numbers_of(t);
+    struct lab_lab_numbers n = lab_ladder_numbers_of(t);
     struct lab_ladder_element e =
         t->operation->element(&n, t->size->dim, out, i);
     double error = fabs(got - e.value);

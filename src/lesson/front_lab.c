@@ -3,6 +3,7 @@
 
 #include "engine/ladder.h"
 #include "front.h"
+#include "labs/cpu_rungs.h"
 #include "lesson/lesson.h"
 
 bool lab_front_is_lab(const struct lab_ynode *root)
@@ -80,11 +81,33 @@ static enum lab_status read_ladder(struct lab_front *f,
     size_t which = 0;
     for (; n < MOST && lab_ladder_at((int)n); n++)
         names[n] = lab_ladder_at((int)n)->name;
+    size_t ladders = n;
+    const struct lab_rung *first;
+    for (int i = 0; n < MOST && (first = lab_cpu_rung("first", i)); i++)
+        names[n++] = first->name;
     enum lab_status st = lab_y_choice(f->r, node, "lab", names, n, &which);
     if (st)
         return st;
-    *ladder = lab_ladder_at((int)which);
-    out->ladder = (*ladder)->name;
+    *ladder = which < ladders ? lab_ladder_at((int)which) : NULL;
+    out->ladder = names[which];
+    return LAB_OK;
+}
+
+/* One of the first kernels (labs/first/first.h) has no ladder to climb. */
+static enum lab_status refuse_ladder_keys(struct lab_front *f,
+                                          const struct lab_ynode *root,
+                                          const char *name)
+{
+    static const char *const keys[] = {"sizes", "cpu_sizes", "variants",
+                                       "repeat"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const struct lab_ynode *node = lab_y_get(root, keys[i]);
+        if (node)
+            return lab_front_pass(
+                lab_y_fail(f->r, node, LAB_E_PARSE,
+                           "%s is one kernel, not a ladder: leave `%s` out",
+                           name, keys[i]));
+    }
     return LAB_OK;
 }
 
@@ -160,6 +183,8 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
     enum lab_status st = read_measure(f, root, out);
     if (!st && lab)
         st = lab_front_pass(read_ladder(f, lab, out, &ladder));
+    if (!st && out->ladder && !ladder)
+        return refuse_ladder_keys(f, root, out->ladder);
     bool counts = out->measures >= LAB_MEASURE_BATCH;
     if (!st && (ladder || counts))
         st =

@@ -132,7 +132,13 @@ static void every_rung_of_the_cpu_is_right(void **state)
                                            rungs + n, 96 - n);
         for (int r = 0; r < n; r++) {
             double error = -1;
-            if (lab_ladder_check(be, lab_ladder_at(i), rungs[r], 7, &error))
+            enum lab_status st =
+                lab_ladder_check(be, lab_ladder_at(i), rungs[r], 7, &error);
+            if (rungs[r]->wrong_on_purpose) { /* see test_ladder_sweeps.c */
+                assert_int_equal(st, LAB_E_CHECK);
+                continue;
+            }
+            if (st)
                 fail_msg("%s", lab_error());
             assert_true(error >= 0 && error <= 1);
             checked++;

@@ -8,6 +8,9 @@
  * elements of the result compared with the reference again, before the first
  * repeat.
  *
+ * A rung that is wrong on purpose is neither checked nor timed: it is run once
+ * at each size, and its row says how much of its result is wrong.
+ *
  * What is unknown is NaN. Threads: one at a time a backend. */
 #pragma once
 #include "engine/backend.h"
@@ -67,6 +70,10 @@ struct lab_ladder_row {
     double gain_model; /* that the rung's idea promises, or the model */
     double share;      /* of the ceiling of its precision that was measured */
     struct lab_rung_note note;
+    /* Of a rung that is wrong on purpose: elements that are wrong, of those
+     * that were compared; its status is LAB_E_CHECK. Else 0. */
+    int64_t wrong;
+    int64_t compared;
     struct lab_device_state before;
     struct lab_device_state after;
 };

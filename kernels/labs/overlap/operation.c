@@ -1,0 +1,70 @@
+/* y (N) = STEPS times v = a v + c from x (N), which lies on the host and goes
+ * back there; a size is N, STEPS. The scratch vector is what x becomes on the
+ * device. Bytes are those of both ways. */
+#include "labs/operation.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "labs/overlap/overlap.h"
+
+static int tensors(const int64_t *dim, enum lab_precision p,
+                   struct lab_lab_tensor *out)
+{
+    enum lab_dtype t = lab_lab_dtype(p);
+    static const enum lab_lab_role roles[] = {LAB_ROLE_IN, LAB_ROLE_OUT,
+                                              LAB_ROLE_SCRATCH};
+    if (dim[1] > LAB_OVERLAP_STEPS) {
+        lab_fail(LAB_E_USAGE, "1 to %d steps an element: 1000000x64",
+                 LAB_OVERLAP_STEPS);
+        return 0;
+    }
+    for (int k = 0; k < 3; k++)
+        out[k] = (struct lab_lab_tensor){roles[k], t, 1, {dim[0]}};
+    return 3;
+}
+
+static double flop(const int64_t *dim)
+{
+    return 2 * (double)dim[0] * (double)dim[1];
+}
+
+static double bytes(const int64_t *dim, enum lab_precision p)
+{
+    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
+}
+
+/* Every step rounds once or, without a fused multiply-add, twice. */
+static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+                                         const int64_t *dim, int out, int64_t i)
+{
+    double v = lab_lab_number(n, 0, i);
+    double most = fabs(v);
+    (void)out;
+    for (int64_t s = 0; s < dim[1]; s++) {
+        v = v * (double)LAB_OVERLAP_A + (double)LAB_OVERLAP_C;
+        most = fmax(most, fabs(v));
+    }
+    /* What is forgotten of x, is of its errors: 1 / (1 - a) = 500 steps. */
+    double steps = fmin((double)dim[1], 500);
+    return (struct lab_ladder_element){v,
+                                       ldexp(16, -24) * sqrt(2 * steps) * most};
+}
+
+static const char *const checks[] = {
+    "1x1", "5x3", "31x2", "257x64", "1000x10", "65537x16", "100003x5", NULL};
+
+const struct lab_operation lab_operation_overlap = {
+    .name = "overlap",
+    .title = "to the GPU, STEPS times v = a v + c, and back",
+    .shape = "NxSTEPS",
+    .dims = 2,
+    .unit = LAB_UNIT_BYTES,
+    .sizes_cpu = "1000000x1,1000000x16",
+    .sizes_gpu = "16777216x1,16777216x1024,16777216x2048,16777216x8192",
+    .checks = checks,
+    .tensors = tensors,
+    .flop = flop,
+    .bytes = bytes,
+    .element = element,
+};

@@ -1,0 +1,14 @@
+/* kernels/labs/read_levels/levels.h -- what its rungs share, and the launchers
+ * of the CUDA ones. */
+#pragma once
+#include "labs/sweep.h"
+
+enum {
+    LAB_LEVELS_CHUNK = 16384, /* bytes that a block reads at a time */
+    LAB_LEVELS_SCRATCH = 4096 /* a number for each block */
+};
+
+LAB_C_BEGIN
+lab_kernel_fn lab_levels_global, lab_levels_l2, lab_levels_shared;
+lab_kernel_fn lab_levels_shared_prepare;
+LAB_C_END

@@ -1,0 +1,169 @@
+/* kernels/labs/read_levels/reads.cu -- the largest number of a footprint that
+ * is read TIMES times over, by all multiprocessors: the bandwidth of a level.
+ *
+ * A multiprocessor has one block of 1,024 threads, which walks around the
+ * footprint from a place of its own. A footprint that L1 holds is read from
+ * there after the first round; a larger one has left L1 when the block comes
+ * round again, and comes from L2; one that is larger than L2 comes from DRAM
+ * every time. (Several blocks a multiprocessor would walk behind each other,
+ * and find in L1 what the one before has just fetched.)
+ *
+ * global  plain loads of 16 bytes, four on their way at once in each thread.
+ * l2      the same loads past L1 (ld.global.cg). Of a footprint so small that
+ *         multiprocessors ask for the same line at the same time, one answer
+ *         may serve several of them: look at 1 MiB and more.
+ * shared  the footprint copied into each multiprocessor's shared memory, and
+ *         read there.
+ *
+ * The largest number does not depend on how often or in which order numbers are
+ * read, so that every rung must give the same bits. */
+#include <math_constants.h>
+
+#include "labs/read_levels/levels.h"
+#include "labs/lab.cuh"
+
+enum { EACH = 4, READ_BLOCK = 1024 };
+static_assert(READ_BLOCK * 16 == LAB_LEVELS_CHUNK, "16 bytes a thread");
+
+static __device__ float largest_of(float4 f, float v)
+{
+    return fmaxf(fmaxf(fmaxf(f.x, f.y), fmaxf(f.z, f.w)), v);
+}
+
+/* The block's largest number, in thread 0. */
+static __device__ float largest_of_block(float v)
+{
+    __shared__ float of_warp[32];
+#pragma unroll
+    for (int lane = 16; lane > 0; lane /= 2)
+        v = fmaxf(v, __shfl_down_sync(0xffffffffu, v, lane));
+    if (threadIdx.x % 32 == 0)
+        of_warp[threadIdx.x / 32] = v;
+    __syncthreads();
+    for (int w = 0; w < blockDim.x / 32; w++)
+        v = fmaxf(v, of_warp[w]);
+    return v;
+}
+
+template <bool L1>
+static __global__ void levels_global(float *part, const float4 *x, int chunks,
+                                     int64_t rounds)
+{
+    int at =
+        static_cast<int>(blockIdx.x * static_cast<int64_t>(chunks) / gridDim.x);
+    float v = -CUDART_INF_F;
+    for (int64_t r = 0; r < rounds; r++) {
+        float4 f[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            const float4 *from =
+                x + static_cast<int64_t>(at) * READ_BLOCK + threadIdx.x;
+            f[k] = L1 ? *from : __ldcg(from);
+            at = at + 1 < chunks ? at + 1 : 0;
+        }
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            v = largest_of(f[k], v);
+    }
+    v = largest_of_block(v);
+    if (threadIdx.x == 0)
+        part[blockIdx.x] = v;
+}
+
+static __global__ void levels_last(float *y, const float *part, int n)
+{
+    float v = -CUDART_INF_F;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        v = fmaxf(v, part[i]);
+    v = largest_of_block(v);
+    if (threadIdx.x == 0)
+        *y = v;
+}
+
+static enum lab_status finish(const struct lab_call *call, unsigned blocks)
+{
+    levels_last<<<1, READ_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_out(call, 1), static_cast<int>(blocks));
+    return lab_launched("levels_last");
+}
+
+/* One a multiprocessor, and no more than the scratch holds. */
+static unsigned blocks_of(const struct lab_call *call)
+{
+    int blocks = call->exec->sm_count;
+    return static_cast<unsigned>(
+        blocks < LAB_LEVELS_SCRATCH ? blocks : LAB_LEVELS_SCRATCH);
+}
+
+/* Rounds of EACH chunks, so that all blocks read the footprint TIMES times. */
+static int64_t rounds_of(const struct lab_call *call, unsigned blocks)
+{
+    int64_t chunks = call->in[0].count * 4 / LAB_LEVELS_CHUNK;
+    int64_t each = static_cast<int64_t>(blocks) * EACH;
+    return (chunks * lab_lab_dim(call, 1) + each - 1) / each;
+}
+
+template <bool L1> static enum lab_status read(const struct lab_call *call)
+{
+    unsigned blocks = blocks_of(call);
+    levels_global<L1><<<blocks, READ_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 1), static_cast<const float4 *>(call->in[0].data),
+        static_cast<int>(call->in[0].count * 4 / LAB_LEVELS_CHUNK),
+        rounds_of(call, blocks));
+    enum lab_status st = lab_launched("levels_global");
+    return st ? st : finish(call, blocks);
+}
+
+enum lab_status lab_levels_global(const struct lab_call *call)
+{
+    return read<true>(call);
+}
+
+enum lab_status lab_levels_l2(const struct lab_call *call)
+{
+    return read<false>(call);
+}
+
+static __global__ void levels_shared(float *part, const float4 *x, int chunks,
+                                     int64_t rounds)
+{
+    extern __shared__ float4 copy[];
+    float v = -CUDART_INF_F;
+    for (int c = 0; c < chunks; c++)
+        copy[c * READ_BLOCK + threadIdx.x] = x[c * READ_BLOCK + threadIdx.x];
+    __syncthreads();
+    int at = 0;
+    for (int64_t r = 0; r < rounds; r++) {
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            v = largest_of(copy[at * READ_BLOCK + threadIdx.x], v);
+            at = at + 1 < chunks ? at + 1 : 0;
+        }
+    }
+    v = largest_of_block(v);
+    if (threadIdx.x == 0)
+        part[blockIdx.x] = v;
+}
+
+enum lab_status lab_levels_shared_prepare(const struct lab_call *call)
+{
+    return lab_lab_take_shared(call,
+                               reinterpret_cast<const void *>(levels_shared),
+                               call->in[0].count * 4);
+}
+
+/* Each block reads the footprint TIMES / blocks times, once at least. */
+enum lab_status lab_levels_shared(const struct lab_call *call)
+{
+    int chunks = static_cast<int>(call->in[0].count * 4 / LAB_LEVELS_CHUNK);
+    unsigned blocks = blocks_of(call);
+    int64_t once = (chunks + EACH - 1) / EACH;
+    int64_t rounds = rounds_of(call, blocks);
+    levels_shared<<<blocks, READ_BLOCK,
+                    static_cast<size_t>(call->in[0].count) * 4,
+                    lab_stream(call)>>>(
+        lab_out(call, 1), static_cast<const float4 *>(call->in[0].data), chunks,
+        rounds > once ? rounds : once);
+    enum lab_status st = lab_launched("levels_shared");
+    return st ? st : finish(call, blocks);
+}

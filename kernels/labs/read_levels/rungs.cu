@@ -1,0 +1,22 @@
+/* kernels/labs/read_levels/rungs.cu -- the CUDA rungs. */
+#include "labs/read_levels/levels.h"
+#include "labs/rung.h"
+
+#define SOURCE "kernels/labs/read_levels/reads.cu"
+
+extern const struct lab_rung lab_cuda_rungs_read_levels[] = {
+    {.name = "l2",
+     .idea = "loads that pass L1 by",
+     .run = lab_levels_l2,
+     .source = SOURCE},
+    {.name = "global",
+     .idea = "plain loads: L1 first",
+     .run = lab_levels_global,
+     .source = SOURCE},
+    {.name = "shared",
+     .idea = "the footprint in each multiprocessor's shared memory",
+     .run = lab_levels_shared,
+     .source = SOURCE,
+     .prepare = lab_levels_shared_prepare},
+    {},
+};

@@ -1,0 +1,79 @@
+/* y (N) = every S-th number of x (N S); a size is N, S. */
+#include "labs/operation.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "labs/rung.h"
+
+/* Bytes that DRAM gives at once: two sectors of a GPU, a line of a CPU. */
+enum { BURST = 64 };
+
+static int tensors(const int64_t *dim, enum lab_precision p,
+                   struct lab_lab_tensor *out)
+{
+    enum lab_dtype t = lab_lab_dtype(p);
+    int64_t all = 0;
+    if (dim[1] > INT32_MAX || __builtin_mul_overflow(dim[0], dim[1], &all)) {
+        lab_fail(LAB_E_USAGE, "x would have more numbers than can be counted: "
+                              "a size is N x STRIDE, 1000000x8");
+        return 0;
+    }
+    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {all}};
+    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
+    return 2;
+}
+
+static double flop(const int64_t *dim)
+{
+    (void)dim;
+    return 0;
+}
+
+/* What is wanted, read and written. */
+static double bytes(const int64_t *dim, enum lab_precision p)
+{
+    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
+}
+
+/* A burst for each number that is wanted, or for those that share one. A rung
+ * that reads all of x says so by a traffic of 2. */
+static double traffic(const int64_t *dim, enum lab_precision p,
+                      const struct lab_rung_model *model)
+{
+    double one = (double)lab_dtype_bytes(lab_lab_dtype(p));
+    double apart = one * (double)dim[1];
+    if (model->traffic == 0)
+        return NAN;
+    if (model->traffic < 2)
+        apart = fmin(apart, BURST);
+    return (apart + one) * (double)dim[0];
+}
+
+static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+                                         const int64_t *dim, int out, int64_t i)
+{
+    return lab_lab_exact(lab_lab_number(n, 0, i * dim[1]),
+                         n->tensor[1 + out].dtype);
+}
+
+static const char *const checks[] = {"1x1",     "31x2",    "257x3",
+                                     "1000x4",  "4099x7",  "1021x32",
+                                     "65537x1", "33000x9", NULL};
+
+const struct lab_operation lab_operation_stride = {
+    .name = "stride",
+    .title = "y[i] = x[S i]",
+    .shape = "NxS",
+    .dims = 2,
+    .unit = LAB_UNIT_BYTES,
+    .sizes_cpu = "1000000x1,1000000x4,1000000x16",
+    .sizes_gpu = "16777216x1,16777216x2,16777216x4,16777216x8,16777216x16,"
+                 "16777216x32",
+    .checks = checks,
+    .tensors = tensors,
+    .flop = flop,
+    .bytes = bytes,
+    .traffic = traffic,
+    .element = element,
+};

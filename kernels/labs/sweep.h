@@ -1,0 +1,14 @@
+/* kernels/labs/sweep.h -- for labs whose sizes hold a parameter: a stride, a
+ * size of block, a number of branches. */
+#pragma once
+#include "labs/rung.h"
+
+typedef void lab_rung_note_fn(const struct lab_call *call,
+                              struct lab_rung_note *out);
+
+/* Number `i` of the size that a rung is called with; a call's params are its
+ * size (labs/rung.h). */
+static inline int64_t lab_lab_dim(const struct lab_call *call, int i)
+{
+    return ((const int64_t *)call->params)[i];
+}

@@ -1,0 +1,77 @@
+/* kernels/labs/warps_copy/copies.cu -- y = x with WARPS warps a multiprocessor
+ * and no more.
+ *
+ * A warp that has asked memory for something waits hundreds of cycles; what a
+ * multiprocessor does meanwhile is to let others run. By Little's law the rate
+ * is what is on its way over how long the way is:
+ *     bytes a second = WARPS x 32 x 4 x (loads a thread) / latency
+ * until memory has no more to give.
+ *
+ * one, two, four   so many independent loads of 4 bytes in each thread before
+ *                  the first is used: a thread's own parallelism (ILP) stands
+ *                  in for warps. */
+#include "labs/lab.cuh"
+#include "labs/warps_copy/warps_copy.h"
+
+template <int EACH>
+static __global__ void warps_copy(float *y, const float *x, int64_t n)
+{
+    int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    int64_t i = lab_element();
+#pragma unroll 1
+    for (; i + (EACH - 1) * step < n; i += EACH * step) {
+        float v[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            v[k] = x[i + k * step];
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            y[i + k * step] = v[k];
+    }
+    for (; i < n; i += step)
+        y[i] = x[i];
+}
+
+template <int EACH> static enum lab_status prepare(const struct lab_call *call)
+{
+    return lab_lab_take_warps(call,
+                              reinterpret_cast<const void *>(warps_copy<EACH>),
+                              lab_lab_dim(call, 1));
+}
+
+template <int EACH> static enum lab_status copy(const struct lab_call *call)
+{
+    struct lab_resident r = lab_lab_resident(call, lab_lab_dim(call, 1));
+    warps_copy<EACH><<<r.blocks, r.threads, r.shared, lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), call->out[0].count);
+    return lab_launched("warps_copy");
+}
+
+template <int EACH>
+static void note(const struct lab_call *call, struct lab_rung_note *out)
+{
+    long long warps = static_cast<long long>(lab_lab_dim(call, 1));
+    snprintf(out->text, sizeof(out->text),
+             "%lld bytes on their way a multiprocessor, at most",
+             warps * 32 * 4 * EACH);
+}
+
+#define RUNG(name, each)                                                       \
+    enum lab_status lab_warps_copy_##name##_prepare(                           \
+        const struct lab_call *call)                                           \
+    {                                                                          \
+        return prepare<each>(call);                                            \
+    }                                                                          \
+    enum lab_status lab_warps_copy_##name(const struct lab_call *call)         \
+    {                                                                          \
+        return copy<each>(call);                                               \
+    }                                                                          \
+    void lab_warps_copy_##name##_note(const struct lab_call *call,             \
+                                      struct lab_rung_note *out)               \
+    {                                                                          \
+        note<each>(call, out);                                                 \
+    }
+
+RUNG(one, 1)
+RUNG(two, 2)
+RUNG(four, 4)

@@ -1,0 +1,178 @@
+/* Labs whose sizes hold a parameter: sizes that have no meaning, models by
+ * hand, the cycle of the pointer chase, and a rung that is wrong on purpose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/ladder.h"
+#include "labs/pointer_chase/chase.h"
+
+static const struct lab_operation *find(const char *name)
+{
+    const struct lab_operation *l = NULL;
+    assert_int_equal(lab_ladder_find(name, &l), LAB_OK);
+    return l;
+}
+
+static struct lab_ladder_size size_of(const struct lab_operation *l,
+                                      const char *text)
+{
+    struct lab_ladder_size s;
+    if (lab_ladder_size(l, text, strlen(text), &s))
+        fail_msg("%s", lab_error());
+    return s;
+}
+
+static void sizes_without_a_meaning(void **state)
+{
+    static const struct {
+        const char *lab;
+        const char *size;
+        const char *says;
+    } bad[] = {{"divergence", "100x33", "32 branches"},
+               {"launch", "100x1025x1", "1024 threads"},
+               {"launch", "100x32x9999999", "shared"},
+               {"warps_copy", "100x65", "64 warps"},
+               {"warps_fma", "100x65", "64 warps"},
+               {"overlap", "100x65537", "65536 steps"},
+               {"pointer_chase", "100x10", "128 bytes"},
+               {"pointer_chase", "4294967296x10", "2147483648"},
+               {"read_levels", "20000x10", "16384 bytes"},
+               {"stride", "4000000000x4000000000", "STRIDE"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct lab_ladder_size s;
+        enum lab_status st = lab_ladder_size(find(bad[i].lab), bad[i].size,
+                                             strlen(bad[i].size), &s);
+        if (st != LAB_E_USAGE || !strstr(lab_error(), bad[i].says))
+            fail_msg("%s %s: %s", bad[i].lab, bad[i].size, lab_error());
+    }
+}
+
+/* One of N numbers, S apart: a burst of 64 bytes holds 16 of them. */
+static void strides_move_bursts(void **state)
+{
+    const struct lab_operation *l = find("stride");
+    const struct lab_rung gather = {.name = "gather", .model = {.traffic = 1}};
+    const struct lab_rung whole = {.name = "whole", .model = {.traffic = 2}};
+    static const struct {
+        const char *size;
+        double gather;
+        double whole;
+    } want[] = {{"100x1", 8, 8},
+                {"100x4", 20, 20},
+                {"100x16", 68, 68},
+                {"100x32", 68, 132}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+        struct lab_ladder_size s = size_of(l, want[i].size);
+        assert_true(lab_ladder_traffic(l, &gather, &s) == 100 * want[i].gather);
+        assert_true(lab_ladder_traffic(l, &whole, &s) == 100 * want[i].whole);
+        assert_true(l->bytes(s.dim, LAB_FP32) == 800);
+    }
+}
+
+/* Every line once, and back to the first, in no order that a prefetcher would
+ * guess: no step is followed by the same one. */
+static void a_chase_visits_every_line(void **state)
+{
+    static const int64_t counts[] = {1, 2, 3, 5, 32, 33, 1000, 1024, 4097};
+    (void)state;
+    for (size_t c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+        int64_t lines = counts[c];
+        char *seen = calloc((size_t)lines, 1);
+        int64_t at = 0;
+        int64_t same = 0;
+        int64_t last = 0;
+        assert_non_null(seen);
+        for (int64_t k = 0; k < lines; k++) {
+            int64_t next = lab_chase_next(at, lines);
+            assert_true(next >= 0 && next < lines && !seen[next]);
+            seen[next] = 1;
+            same += next - at == last;
+            last = next - at;
+            at = next;
+        }
+        assert_true(at == 0);
+        if (lines >= 1000)
+            assert_true(same < lines / 20);
+        free(seen);
+    }
+}
+
+/* ---- wrong on purpose ---- */
+
+struct seen {
+    int rows;
+    int timed;
+    int64_t wrong;
+    int64_t compared;
+};
+
+static enum lab_status see(void *user, const struct lab_ladder_row *row)
+{
+    struct seen *s = user;
+    s->rows++;
+    s->timed += row->status == LAB_OK;
+    if (!row->rung->wrong_on_purpose) {
+        assert_int_equal(row->wrong + row->compared, 0);
+        return LAB_OK;
+    }
+    assert_int_equal(row->status, LAB_E_CHECK);
+    assert_true(isnan(row->median_ns) && isnan(row->rate) && isnan(row->gain));
+    assert_int_equal(row->repeats, 0);
+    assert_non_null(strstr(row->reason, "wrong on purpose"));
+    assert_non_null(strstr(row->reason, row->rung->wrong_on_purpose));
+    s->wrong += row->wrong;
+    s->compared += row->compared;
+    return LAB_OK;
+}
+
+/* Of a block's eight warps seven add, in their last six threads, what the next
+ * has not loaded yet; the block's halo is there. */
+static void what_lacks_a_barrier_is_counted(void **state)
+{
+    struct lab_backend *be = NULL;
+    const struct lab_operation *l = find("stencil");
+    const struct lab_rung *rungs[8];
+    struct lab_ladder_size size = size_of(l, "1024");
+    struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
+    struct seen seen = {0};
+    (void)state;
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    lab_backend_info(be, &m.info);
+    struct lab_ladder_climb c = {.backend = be,
+                                 .ladder = l,
+                                 .machine = &m,
+                                 .rungs = rungs,
+                                 .n_rungs = lab_ladder_rungs(be, l, rungs, 8),
+                                 .sizes = &size,
+                                 .n_sizes = 1,
+                                 .repeats = LAB_LADDER_REPEATS_MIN,
+                                 .seed = 3,
+                                 .row = see,
+                                 .user = &seen};
+    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    assert_int_equal(seen.rows, c.n_rungs);
+    assert_int_equal(seen.timed, c.n_rungs - 1);
+    assert_int_equal(seen.compared, 1024);
+    assert_int_equal(seen.wrong, 4 * 7 * 6);
+    lab_backend_close(be);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_without_a_meaning),
+        cmocka_unit_test(strides_move_bursts),
+        cmocka_unit_test(a_chase_visits_every_line),
+        cmocka_unit_test(what_lacks_a_barrier_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+/* kernels/labs/layout/layout.cu -- from NCHW to NHWC, which is no arithmetic.
+ *
+ * plain  a thread for each element of y. Neighbouring threads have neighbouring
+ *        channels, which lie H W numbers apart in x: each load is a piece of 32
+ *        bytes for 4.
+ * tile   through shared memory (turn.cuh): whole lines on both sides. With fewer
+ *        than 32 channels a part of every tile is empty.
+ * half   the same with elements of 2 bytes: half of the bytes. */
+#include "labs/layout/layout.h"
+#include "labs/layout/turn.cuh"
+
+static __global__ void layout_plain(float *y, const float *x, int64_t C,
+                                    int64_t pixels, int64_t count)
+{
+    int64_t i = lab_element();
+    if (i >= count)
+        return;
+    int64_t c = i % C;
+    int64_t pixel = i / C % pixels;
+    int64_t n = i / C / pixels;
+    y[i] = x[(n * C + c) * pixels + pixel];
+}
+
+enum lab_status lab_layout_plain(const struct lab_call *call)
+{
+    const struct lab_view *x = &call->in[0];
+    layout_plain<<<lab_blocks(x->count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), x->dim[1], x->dim[2] * x->dim[3],
+        x->count);
+    return lab_launched("layout_plain");
+}
+
+enum lab_status lab_layout_tile(const struct lab_call *call)
+{
+    const struct lab_view *x = &call->in[0];
+    return lab_turn(call, lab_out(call, 0), lab_in(call, 0), x->dim[0],
+                    x->dim[1], x->dim[2] * x->dim[3]);
+}
+
+/* Bits are moved, not numbers: an integer type of the same size does. */
+enum lab_status lab_layout_tile_half(const struct lab_call *call)
+{
+    const struct lab_view *x = &call->in[0];
+    return lab_turn(call, static_cast<uint16_t *>(call->out[0].data),
+                    static_cast<const uint16_t *>(x->data), x->dim[0],
+                    x->dim[1], x->dim[2] * x->dim[3]);
+}

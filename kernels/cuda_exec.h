@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include "base/status.h"
 
-struct CUstream_st; /* cudaStream_t is a pointer to it */
-struct lab_cudnn;   /* cudnn_exec.h */
+struct CUstream_st;  /* cudaStream_t is a pointer to it */
+struct lab_cudnn;    /* cudnn_exec.h */
 struct lab_cusolver; /* cusolver_exec.h */
 
 /* The values of cublasOperation_t. */

@@ -16,7 +16,7 @@
 
 /* Values of cuDNN's enums. */
 enum {
-    LAB_CUDNN_FLOAT = 0,             /* cudnnDataType_t */
+    LAB_CUDNN_FLOAT = 0, /* cudnnDataType_t */
     LAB_CUDNN_HALF = 2,
     LAB_CUDNN_NCHW = 0,              /* cudnnTensorFormat_t */
     LAB_CUDNN_NHWC = 1,              /* weights: M, KH, KW, C */

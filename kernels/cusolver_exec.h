@@ -21,8 +21,8 @@ struct lab_cusolver {
                       int *count);
     int (*getrf)(void *handle, int m, int n, double *a, int lda,
                  double *workspace, int *pivots, int *info);
-    int (*getrs)(void *handle, int op, int n, int nrhs, const double *a, int lda,
-                 const int *pivots, double *b, int ldb, int *info);
+    int (*getrs)(void *handle, int op, int n, int nrhs, const double *a,
+                 int lda, const int *pivots, double *b, int ldb, int *info);
 };
 
 LAB_C_BEGIN

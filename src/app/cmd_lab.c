@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cmd.h"
 #include "lab.h"
+#include "lab_offsets.h"
 #include "say.h"
 #include "signals.h"
 
@@ -238,7 +239,7 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
     return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
-int lab_cmd_lab(int argc, char **argv)
+static int climb_command(int argc, char **argv)
 {
     static const struct argp argp = {
         argp_options, parse_option, "NAME", argp_doc, NULL, NULL, NULL};
@@ -268,4 +269,22 @@ int lab_cmd_lab(int argc, char **argv)
     }
     lab_free(lab);
     return lab_exit_error(st);
+}
+
+/* Words after `lab` that are no ladder. */
+static const struct {
+    const char *word;
+    int (*run)(int argc, char **argv);
+} others[] = {
+    {"offsets", lab_cmd_lab_offsets},
+};
+
+int lab_cmd_lab(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < sizeof(others) / sizeof(others[0]);
+         i++) {
+        if (strcmp(argv[1], others[i].word) == 0)
+            return others[i].run(argc - 1, argv + 1);
+    }
+    return climb_command(argc, argv);
 }

@@ -111,11 +111,11 @@ enum lab_status lab_batched_streams_make(const struct lab_call *call)
     cudaError_t err =
         cudaEventCreateWithFlags(&lanes.begin, cudaEventDisableTiming);
     for (int i = 0; i < STREAMS && !err; i++) {
-        err = cudaStreamCreateWithFlags(&lanes.stream[i],
-                                        cudaStreamNonBlocking);
+        err =
+            cudaStreamCreateWithFlags(&lanes.stream[i], cudaStreamNonBlocking);
         if (!err)
-            err = cudaEventCreateWithFlags(&lanes.end[i],
-                                           cudaEventDisableTiming);
+            err =
+                cudaEventCreateWithFlags(&lanes.end[i], cudaEventDisableTiming);
     }
     if (!err)
         return LAB_OK;

@@ -40,8 +40,9 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
     int64_t first = i / (side * side) * side * side;
     int64_t row = first + i / side % side * side;
     for (int64_t k = 0; k < side; k++)
-        lab_lab_add(&sum, lab_lab_number(n, 0, row + k) *
-                              lab_lab_number(n, 1, first + k * side + i % side));
+        lab_lab_add(&sum,
+                    lab_lab_number(n, 0, row + k) *
+                        lab_lab_number(n, 1, first + k * side + i % side));
     return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 

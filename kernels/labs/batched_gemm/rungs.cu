@@ -9,8 +9,7 @@
     {                                                                          \
         .name = name_, .idea = idea_, .run = run_,                             \
         .source = "kernels/labs/batched_gemm/batched.cu",                      \
-        .model = {.traffic = 1, .accesses = 1, .instructions = 2},             \
-        __VA_ARGS__                                                            \
+        .model = {.traffic = 1, .accesses = 1, .instructions = 2}, __VA_ARGS__ \
     }
 #define CUBLAS(name_, idea_, run_, note_)                                      \
     {                                                                          \

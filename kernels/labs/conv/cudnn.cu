@@ -50,13 +50,12 @@ static enum lab_status describe(const struct lab_call *call,
     if (!status)
         status = set_tensor(dnn, d[WAY_Y], way, s.N, s.K, s.P, s.Q);
     if (!status)
-        status = dnn->filter_4d(d[WAY_W], way.type, way.layout,
-                                static_cast<int>(s.K), static_cast<int>(s.C),
-                                R, R);
-    if (!status)
         status =
-            dnn->conv_2d(d[WAY_SELF], pad, pad, 1, 1, 1, 1,
-                         LAB_CUDNN_CROSS_CORRELATION, LAB_CUDNN_FLOAT);
+            dnn->filter_4d(d[WAY_W], way.type, way.layout,
+                           static_cast<int>(s.K), static_cast<int>(s.C), R, R);
+    if (!status)
+        status = dnn->conv_2d(d[WAY_SELF], pad, pad, 1, 1, 1, 1,
+                              LAB_CUDNN_CROSS_CORRELATION, LAB_CUDNN_FLOAT);
     if (!status)
         status = dnn->conv_math(d[WAY_SELF], way.math);
     return cudnn_judge(call, status, "a descriptor");
@@ -129,9 +128,9 @@ enum lab_status conv_cudnn_run(const struct lab_call *call,
 {
     struct lab_cudnn *dnn = call->exec->cudnn;
     void **d = made.entry->descriptor;
-    int status = dnn->forward_run(dnn->handle, &cudnn_one, d[WAY_X], x,
-                                  d[WAY_W], w, d[WAY_SELF], way.algorithm,
-                                  dnn->workspace, made.workspace, &cudnn_zero,
-                                  d[WAY_Y], y);
+    int status =
+        dnn->forward_run(dnn->handle, &cudnn_one, d[WAY_X], x, d[WAY_W], w,
+                         d[WAY_SELF], way.algorithm, dnn->workspace,
+                         made.workspace, &cudnn_zero, d[WAY_Y], y);
     return cudnn_judge(call, status, "cudnnConvolutionForward");
 }

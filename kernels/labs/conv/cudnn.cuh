@@ -26,7 +26,7 @@ struct conv_way {
     int algorithm;
     int math;
     int layout; /* LAB_CUDNN_NCHW or LAB_CUDNN_NHWC: x, w and y have it */
-    int type;   /* of x, w and y: LAB_CUDNN_FLOAT or LAB_CUDNN_HALF; sums fp32 */
+    int type; /* of x, w and y: LAB_CUDNN_FLOAT or LAB_CUDNN_HALF; sums fp32 */
 };
 
 struct conv_made {

@@ -54,8 +54,8 @@ template <bool FOURS, int FIXED> struct conv_fetch {
         for (int i = 0; i < 4; i++) {
             int h = top[i] + r;
             int v = left[i] + t;
-            bool inside = image[i] && k < depth && h >= 0 && h < s.H &&
-                          v >= 0 && v < s.W;
+            bool inside =
+                image[i] && k < depth && h >= 0 && h < s.H && v >= 0 && v < s.W;
             b[i] = inside ? image[i][channel + h * s.W + v] : 0.0f;
         }
     }
@@ -69,9 +69,8 @@ template <bool FOURS, int FIXED> struct conv_fetch {
         as[k + 1][row] = a.y;
         as[k + 2][row] = a.z;
         as[k + 3][row] = a.w;
-        *reinterpret_cast<float4 *>(
-            &bs[threadIdx.x / (SHAPE::BN / 4)]
-               [threadIdx.x % (SHAPE::BN / 4) * 4]) =
+        *reinterpret_cast<float4 *>(&bs[threadIdx.x / (SHAPE::BN / 4)]
+                                       [threadIdx.x % (SHAPE::BN / 4) * 4]) =
             make_float4(b[0], b[1], b[2], b[3]);
     }
 };
@@ -143,7 +142,8 @@ static void launch(const struct lab_call *call, const struct conv_shape &s)
 }
 
 template <int FIXED>
-static void launch_fixed(const struct lab_call *call, const struct conv_shape &s)
+static void launch_fixed(const struct lab_call *call,
+                         const struct conv_shape &s)
 {
     bool fours_w = conv_depth(&s) % 4 == 0;
     bool fours_y = s.P * s.Q % 4 == 0;

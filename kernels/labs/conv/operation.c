@@ -5,10 +5,17 @@
 
 /* No padding at all, an even window, windows larger than the image, sizes that
  * are no multiple of anything, more kernels than a tile has. */
-static const char *const checks[] = {
-    "1",           "1x3x5x7x2x3",   "2x5x9x11x7x3",   "1x8x16x16x16x3",
-    "3x4x13x12x130x3", "2x3x17x19x5x5", "1x2x23x29x3x11", "2x7x6x5x9x2",
-    "1x16x12x12x140x1", "2x4x3x2x5x7",  NULL};
+static const char *const checks[] = {"1",
+                                     "1x3x5x7x2x3",
+                                     "2x5x9x11x7x3",
+                                     "1x8x16x16x16x3",
+                                     "3x4x13x12x130x3",
+                                     "2x3x17x19x5x5",
+                                     "1x2x23x29x3x11",
+                                     "2x7x6x5x9x2",
+                                     "1x16x12x12x140x1",
+                                     "2x4x3x2x5x7",
+                                     NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
@@ -19,8 +26,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
         lab_fail(LAB_E_USAGE,
                  "a window of %lld x %lld does not fit into %lld x %lld with "
                  "%lld zeros around",
-                 (long long)s.R, (long long)s.R, (long long)s.H,
-                 (long long)s.W, (long long)s.pad);
+                 (long long)s.R, (long long)s.R, (long long)s.H, (long long)s.W,
+                 (long long)s.pad);
         return 0;
     }
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 4, {s.N, s.C, s.H, s.W}};
@@ -55,11 +62,11 @@ static void add_channel(const struct lab_lab_numbers *n,
             int64_t v = q + t - s->pad;
             if (h < 0 || h >= s->H || v < 0 || v >= s->W)
                 continue;
-            lab_lab_add(
-                sum,
-                lab_lab_number(n, 0, ((image * s->C + c) * s->H + h) * s->W + v) *
-                    lab_lab_number(n, 1,
-                                   ((k * s->C + c) * s->R + r) * s->R + t));
+            lab_lab_add(sum,
+                        lab_lab_number(
+                            n, 0, ((image * s->C + c) * s->H + h) * s->W + v) *
+                            lab_lab_number(
+                                n, 1, ((k * s->C + c) * s->R + r) * s->R + t));
         }
     }
 }

@@ -104,8 +104,8 @@ template <int EACH> static enum lab_status run(const struct lab_call *call)
     struct conv_shape s = conv_shape_of(call);
     int64_t tiles = (s.Q + ACROSS - 1) / ACROSS * ((s.P + DOWN - 1) / DOWN);
     int64_t blocks = s.N * ((s.K + EACH - 1) / EACH) * tiles;
-    int64_t bytes = 4 * (EACH * s.R * s.R +
-                         (ACROSS + s.R - 1) * (DOWN + s.R - 1));
+    int64_t bytes =
+        4 * (EACH * s.R * s.R + (ACROSS + s.R - 1) * (DOWN + s.R - 1));
     if (bytes > SHARED_MOST)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "windows of %lld x %lld do not fit in 48 KiB of shared "

@@ -35,11 +35,10 @@ static enum lab_status conv_direct(const struct lab_call *call)
     for (int64_t i = 0; i < call->out[0].count; i++) {
         int64_t place = i / s.K % (s.P * s.Q);
         int64_t n = i / (s.K * s.P * s.Q);
-        y[i] = sum_window(&s,
-                          (const float *)call->in[0].data + n * s.H * s.W * s.C,
-                          (const float *)call->in[1].data +
-                              i % s.K * conv_depth(&s),
-                          place / s.Q, place % s.Q);
+        y[i] = sum_window(
+            &s, (const float *)call->in[0].data + n * s.H * s.W * s.C,
+            (const float *)call->in[1].data + i % s.K * conv_depth(&s),
+            place / s.Q, place % s.Q);
     }
     return LAB_OK;
 }

@@ -4,10 +4,17 @@
 
 #include "labs/conv/conv.h"
 
-static const char *const checks[] = {
-    "1",           "1x3x5x7x2x3",   "2x5x9x11x7x3",   "1x8x16x16x16x3",
-    "3x4x13x12x130x3", "2x3x17x19x5x5", "1x2x23x29x3x11", "2x7x6x5x9x2",
-    "1x16x12x12x140x1", "2x4x3x2x5x7",  NULL};
+static const char *const checks[] = {"1",
+                                     "1x3x5x7x2x3",
+                                     "2x5x9x11x7x3",
+                                     "1x8x16x16x16x3",
+                                     "3x4x13x12x130x3",
+                                     "2x3x17x19x5x5",
+                                     "1x2x23x29x3x11",
+                                     "2x7x6x5x9x2",
+                                     "1x16x12x12x140x1",
+                                     "2x4x3x2x5x7",
+                                     NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
@@ -18,8 +25,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
         lab_fail(LAB_E_USAGE,
                  "a window of %lld x %lld does not fit into %lld x %lld with "
                  "%lld zeros around",
-                 (long long)s.R, (long long)s.R, (long long)s.H,
-                 (long long)s.W, (long long)s.pad);
+                 (long long)s.R, (long long)s.R, (long long)s.H, (long long)s.W,
+                 (long long)s.pad);
         return 0;
     }
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 4, {s.N, s.H, s.W, s.C}};
@@ -55,9 +62,9 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
             continue;
         int64_t at = ((image * s.H + h) * s.W + v) * s.C;
         for (int64_t c = 0; c < s.C; c++)
-            lab_lab_add(&sum,
-                        lab_lab_number(n, 0, at + c) *
-                            lab_lab_number(n, 1, (k * s.R * s.R + j) * s.C + c));
+            lab_lab_add(
+                &sum, lab_lab_number(n, 0, at + c) *
+                          lab_lab_number(n, 1, (k * s.R * s.R + j) * s.C + c));
     }
     return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }

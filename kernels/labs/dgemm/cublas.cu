@@ -21,10 +21,10 @@ enum lab_status lab_dgemm_cublas(const struct lab_call *call)
         return lab_fail(LAB_E_RANGE, "a side is more than cuBLAS's 32 bits");
     int n = static_cast<int>(g.N);
     int k = static_cast<int>(g.K);
-    int status = blas->gemm_ex(
-        blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n, static_cast<int>(g.M), k,
-        &one, g.b, TYPE_64F, n, g.a, TYPE_64F, k, &zero, g.c, TYPE_64F, n,
-        COMPUTE_64F, CHOOSE);
+    int status = blas->gemm_ex(blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n,
+                               static_cast<int>(g.M), k, &one, g.b, TYPE_64F, n,
+                               g.a, TYPE_64F, k, &zero, g.c, TYPE_64F, n,
+                               COMPUTE_64F, CHOOSE);
     return status == 0 ? LAB_OK
                        : lab_fail(LAB_E_DEVICE, "cuBLAS: %s",
                                   blas->status_text ? blas->status_text(status)

@@ -29,9 +29,9 @@ static __device__ __forceinline__ void multiply(double (&c)[2], double a,
 }
 
 /* row and col: of the warp's tile in the block's. */
-static __device__ __forceinline__ void
-add_stage(double (&sum)[EACH][EACH][2], const struct dgemm_shared &s, int row,
-          int col)
+static __device__ __forceinline__ void add_stage(double (&sum)[EACH][EACH][2],
+                                                 const struct dgemm_shared &s,
+                                                 int row, int col)
 {
     int lane = threadIdx.x % 32;
 #pragma unroll
@@ -51,9 +51,9 @@ add_stage(double (&sum)[EACH][EACH][2], const struct dgemm_shared &s, int row,
     }
 }
 
-static __device__ __forceinline__ void
-write(const struct dgemm_call &g, const double (&sum)[EACH][EACH][2],
-      int64_t row0, int64_t col0)
+static __device__ __forceinline__ void write(const struct dgemm_call &g,
+                                             const double (&sum)[EACH][EACH][2],
+                                             int64_t row0, int64_t col0)
 {
     int lane = threadIdx.x % 32;
 #pragma unroll

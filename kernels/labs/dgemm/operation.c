@@ -2,9 +2,8 @@
  * is M, N, K. */
 #include "labs/operation.h"
 
-static const char *const checks[] = {"1",           "3x5x7",      "33x65x17",
-                                     "129x127x131", "132x260x36", "260x33x516",
-                                     NULL};
+static const char *const checks[] = {
+    "1", "3x5x7", "33x65x17", "129x127x131", "132x260x36", "260x33x516", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)

@@ -22,8 +22,8 @@ struct dgemm_shared {
 };
 
 /* Which tile of C this block makes. */
-static __device__ __forceinline__ void
-dgemm_place(const struct dgemm_call &g, int64_t *row0, int64_t *col0)
+static __device__ __forceinline__ void dgemm_place(const struct dgemm_call &g,
+                                                   int64_t *row0, int64_t *col0)
 {
     int64_t across = (g.N + BN - 1) / BN;
     *row0 = blockIdx.x / across * BM;

@@ -113,9 +113,9 @@ enum lab_status lab_gemv_plain(const struct lab_call *call)
 enum lab_status lab_gemv_warp(const struct lab_call *call)
 {
     const struct lab_view *a = &call->in[0];
-    gemv_warp<<<lab_blocks(a->dim[0] * WARP), LAB_BLOCK, 0,
-                lab_stream(call)>>>(lab_out(call, 0), lab_in(call, 0),
-                                    lab_in(call, 1), a->dim[0], a->dim[1]);
+    gemv_warp<<<lab_blocks(a->dim[0] * WARP), LAB_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), lab_in(call, 1), a->dim[0],
+        a->dim[1]);
     return lab_launched("gemv_warp");
 }
 

@@ -35,14 +35,13 @@ enum lab_status lab_gesv_cusolver(const struct lab_call *call)
     if (!st)
         st = copy(call, x, &call->in[1]);
     if (!st)
-        st = lab_cusolver_judge(s->getrf(s->handle, n, n, lu, n, s->workspace,
-                                         pivots, pivots + n),
-                                "cusolverDnDgetrf");
-    if (!st)
         st = lab_cusolver_judge(
-            s->getrs(s->handle, LAB_CUBLAS_N, n,
-                     static_cast<int>(call->in[1].dim[1]), lu, n, pivots, x, n,
-                     pivots + n),
-            "cusolverDnDgetrs");
+            s->getrf(s->handle, n, n, lu, n, s->workspace, pivots, pivots + n),
+            "cusolverDnDgetrf");
+    if (!st)
+        st = lab_cusolver_judge(s->getrs(s->handle, LAB_CUBLAS_N, n,
+                                         static_cast<int>(call->in[1].dim[1]),
+                                         lu, n, pivots, x, n, pivots + n),
+                                "cusolverDnDgetrs");
     return st;
 }

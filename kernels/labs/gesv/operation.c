@@ -10,7 +10,7 @@
 
 enum { STREAM = 77 }; /* of X's random numbers */
 
-static const char *const checks[] = {"1",     "2x3",   "31x1",  "33x7",
+static const char *const checks[] = {"1",      "2x3",   "31x1",   "33x7",
                                      "100x10", "129x2", "260x33", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,

@@ -70,7 +70,7 @@ static __device__ int find_pivot(const double *column, int k, int n)
     }
     __syncthreads();
     int row = best[0].row;
-    __syncthreads(); /* `best` is used again for the next column */
+    __syncthreads();          /* `best` is used again for the next column */
     return row < n ? row : k; /* a column of NaN */
 }
 
@@ -154,8 +154,9 @@ static enum lab_status update(const struct lab_call *call, double *a, int k,
         a + panel + k + wide, TYPE_64F, n, a + right + k, TYPE_64F, n, &one,
         a + right + k + wide, TYPE_64F, n, COMPUTE_64F, -1);
     return status == 0 ? LAB_OK
-                       : lab_fail(LAB_E_DEVICE, "cuBLAS: the update failed "
-                                                "(status %d)",
+                       : lab_fail(LAB_E_DEVICE,
+                                  "cuBLAS: the update failed "
+                                  "(status %d)",
                                   status);
 }
 
@@ -168,9 +169,10 @@ static enum lab_status factor(const struct lab_call *call, int panel)
     enum lab_status st = LAB_OK;
     if (!call->exec->cublas)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
-    cudaError_t err = cudaMemcpyAsync(
-        a, call->in[0].data, static_cast<size_t>(call->in[0].count) * sizeof(*a),
-        cudaMemcpyDeviceToDevice, stream);
+    cudaError_t err =
+        cudaMemcpyAsync(a, call->in[0].data,
+                        static_cast<size_t>(call->in[0].count) * sizeof(*a),
+                        cudaMemcpyDeviceToDevice, stream);
     if (err)
         return lab_fail(LAB_E_DEVICE, "lu: %s", cudaGetErrorString(err));
     for (int k = 0; k < n && !st; k += panel) {

@@ -22,9 +22,10 @@ enum lab_status lab_lu_cusolver(const struct lab_call *call)
     if (st)
         return st;
     double *a = static_cast<double *>(call->out[0].data);
-    cudaError_t err = cudaMemcpyAsync(
-        a, call->in[0].data, static_cast<size_t>(call->in[0].count) * sizeof(*a),
-        cudaMemcpyDeviceToDevice, lab_stream(call));
+    cudaError_t err =
+        cudaMemcpyAsync(a, call->in[0].data,
+                        static_cast<size_t>(call->in[0].count) * sizeof(*a),
+                        cudaMemcpyDeviceToDevice, lab_stream(call));
     if (err)
         return lab_fail(LAB_E_DEVICE, "lu: %s", cudaGetErrorString(err));
     int status = s->getrf(s->handle, n, n, a, n, s->workspace,

@@ -8,8 +8,8 @@
 static double signed_number(uint64_t seed, uint32_t row, int64_t i,
                             double least, double range)
 {
-    double unit = (double)lab_random_unit(
-        lab_random_word(seed, row, 0, 2 * (uint64_t)i));
+    double unit =
+        (double)lab_random_unit(lab_random_word(seed, row, 0, 2 * (uint64_t)i));
     bool minus = lab_random_word(seed, row, 0, 2 * (uint64_t)i + 1) >> 31;
     return (minus ? -1 : 1) * (least + range * unit);
 }
@@ -21,7 +21,8 @@ static void shuffle(double *w, int64_t n, uint64_t seed)
     double *pivot = w + LAB_WITNESS_PIVOT * n;
     double *place = w + LAB_WITNESS_PLACE * n;
     for (int64_t k = 0; k < n; k++) {
-        uint64_t word = lab_random_word(seed, LAB_WITNESS_PIVOT, 0, (uint64_t)k);
+        uint64_t word =
+            lab_random_word(seed, LAB_WITNESS_PIVOT, 0, (uint64_t)k);
         pivot[k] = (double)(k + (int64_t)(word % (uint64_t)(n - k)) + 1);
         place[k] = (double)k;
     }

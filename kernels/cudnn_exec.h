@@ -109,6 +109,8 @@ enum {
 
 /* The same; any of them may be NULL. */
 #define LAB_CUDNN_OPTIONAL(F)                                                  \
+    F(lab_cudnn_conv_out_fn, conv_out_dim,                                     \
+      "cudnnGetConvolution2dForwardOutputDim")                                 \
     F(lab_cudnn_create_fn, seq_create, "cudnnCreateSeqDataDescriptor")         \
     F(lab_cudnn_destroy_fn, seq_destroy, "cudnnDestroySeqDataDescriptor")      \
     F(lab_cudnn_seq_set_fn, seq_set, "cudnnSetSeqDataDescriptor")              \

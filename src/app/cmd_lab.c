@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cmd.h"
 #include "lab.h"
+#include "lab_calls.h"
 #include "lab_offsets.h"
 #include "say.h"
 #include "signals.h"
@@ -285,6 +286,10 @@ int lab_cmd_lab(int argc, char **argv)
          i++) {
         if (strcmp(argv[1], others[i].word) == 0)
             return others[i].run(argc - 1, argv + 1);
+    }
+    for (int i = 2; i < argc && strcmp(argv[1], "conv") == 0; i++) {
+        if (strcmp(argv[i], "--calls") == 0)
+            return lab_cmd_lab_calls(argc - 1, argv + 1);
     }
     return climb_command(argc, argv);
 }

@@ -51,6 +51,10 @@ bool lab_cudnn_available(const char **said);
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);
 
+/* ---- cudnn_calls.c ---- */
+
+lab_conv_calls_fn lab_cudnn_conv_calls; /* engine/conv_calls.h */
+
 /* ---- cusolver.c ---- */
 
 /* Loads libcusolver once in the process and hands out its functions; its handle

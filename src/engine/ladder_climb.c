@@ -235,15 +235,16 @@ static enum lab_status time_repeats(struct climb *w,
 static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
                                  struct lab_ladder_row *row)
 {
-    struct lab_call call = lab_ladder_tensors_call(t);
     enum lab_status st = lab_ladder_tensors_fill(t);
     if (!st)
         st = lab_ladder_tensors_prepare(t, row->rung);
     if (st)
         return st;
     st = time_repeats(w, t, row);
-    if (!st && row->rung->note)
+    if (!st && row->rung->note) {
+        struct lab_call call = lab_ladder_tensors_call(t);
         row->rung->note(&call, &row->note);
+    }
     lab_ladder_tensors_done(t, row->rung);
     return st;
 }

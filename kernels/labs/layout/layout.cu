@@ -5,7 +5,11 @@
  *        bytes for 4.
  * tile   through shared memory (turn.cuh): whole lines on both sides. With fewer
  *        than 32 channels a part of every tile is empty.
- * half   the same with elements of 2 bytes: half of the bytes. */
+ * pixels a thread for each pixel: it reads a number of each channel, whole lines
+ *        for a warp, and writes its C numbers side by side. For few channels: a
+ *        warp's writes are C lines, one after the other; with many its lines
+ *        leave the cache before they are full.
+ * half   tile with elements of 2 bytes: half of the bytes. */
 #include "labs/layout/layout.h"
 #include "labs/layout/turn.cuh"
 
@@ -28,6 +32,27 @@ enum lab_status lab_layout_plain(const struct lab_call *call)
         lab_out(call, 0), lab_in(call, 0), x->dim[1], x->dim[2] * x->dim[3],
         x->count);
     return lab_launched("layout_plain");
+}
+
+static __global__ void layout_pixels(float *y, const float *x, int64_t C,
+                                     int64_t pixels, int64_t count)
+{
+    int64_t i = lab_element();
+    if (i >= count)
+        return;
+    const float *from = x + i / pixels * C * pixels + i % pixels;
+    for (int64_t c = 0; c < C; c++)
+        y[i * C + c] = from[c * pixels];
+}
+
+enum lab_status lab_layout_pixels(const struct lab_call *call)
+{
+    const struct lab_view *x = &call->in[0];
+    int64_t pixels = x->dim[2] * x->dim[3];
+    int64_t count = x->dim[0] * pixels;
+    layout_pixels<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_in(call, 0), x->dim[1], pixels, count);
+    return lab_launched("layout_pixels");
 }
 
 enum lab_status lab_layout_tile(const struct lab_call *call)

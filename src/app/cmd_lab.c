@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "lab.h"
 #include "lab_calls.h"
+#include "lab_gflops.h"
 #include "lab_offsets.h"
 #include "say.h"
 #include "signals.h"
@@ -278,6 +279,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } others[] = {
     {"offsets", lab_cmd_lab_offsets},
+    {"gflops", lab_cmd_lab_gflops},
 };
 
 int lab_cmd_lab(int argc, char **argv)

@@ -56,8 +56,10 @@ static const char argp_doc[] =
     "works to the fastest. Every rung is compared with double on odd shapes "
     "before it is timed, and everything is recorded.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
-    "lists them all), or a lesson of kind lab. Exit status: 0 done, 1 a rung "
-    "is wrong, 2 wrong usage, 3 bad "
+    "lists them all), or a lesson of kind lab. No ladders, with a --help of "
+    "their own: offsets (of image tensors), gflops (of a product against its "
+    "size, CPU and GPU), calls (of cuDNN for one convolution). Exit status: 0 "
+    "done, 1 a rung is wrong, 2 wrong usage, 3 bad "
     "input, 4 the machine lacks what was asked for.";
 
 /* A whole number of [least, most], or the end with a word. */
@@ -280,6 +282,7 @@ static const struct {
 } others[] = {
     {"offsets", lab_cmd_lab_offsets},
     {"gflops", lab_cmd_lab_gflops},
+    {"calls", lab_cmd_lab_calls}, /* conv --calls, without the conv */
 };
 
 int lab_cmd_lab(int argc, char **argv)

@@ -3,13 +3,14 @@
  * plain  a thread for each element of y. Neighbouring threads have neighbouring
  *        channels, which lie H W numbers apart in x: each load is a piece of 32
  *        bytes for 4.
- * tile   through shared memory (turn.cuh): whole lines on both sides. With fewer
- *        than 32 channels a part of every tile is empty.
+ * tile   through shared memory (turn.cuh), 32 x 32: whole lines on both sides.
+ *        With fewer than 32 channels a part of every tile is empty.
  * pixels a thread for each pixel: it reads a number of each channel, whole lines
  *        for a warp, and writes its C numbers side by side. For few channels: a
  *        warp's writes are C lines, one after the other; with many its lines
  *        leave the cache before they are full.
- * half   tile with elements of 2 bytes: half of the bytes. */
+ * large  tiles of 64 x 64: 16 loads a thread on their way at once.
+ * half   the same with elements of 2 bytes: half of the bytes. */
 #include "labs/layout/layout.h"
 #include "labs/layout/turn.cuh"
 
@@ -58,15 +59,22 @@ enum lab_status lab_layout_pixels(const struct lab_call *call)
 enum lab_status lab_layout_tile(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
-    return lab_turn(call, lab_out(call, 0), lab_in(call, 0), x->dim[0],
-                    x->dim[1], x->dim[2] * x->dim[3]);
+    return lab_turn_in<32>(call, lab_out(call, 0), lab_in(call, 0), x->dim[0],
+                           x->dim[1], x->dim[2] * x->dim[3]);
+}
+
+enum lab_status lab_layout_large(const struct lab_call *call)
+{
+    const struct lab_view *x = &call->in[0];
+    return lab_turn_in<64>(call, lab_out(call, 0), lab_in(call, 0), x->dim[0],
+                           x->dim[1], x->dim[2] * x->dim[3]);
 }
 
 /* Bits are moved, not numbers: an integer type of the same size does. */
 enum lab_status lab_layout_tile_half(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
-    return lab_turn(call, static_cast<uint16_t *>(call->out[0].data),
-                    static_cast<const uint16_t *>(x->data), x->dim[0],
-                    x->dim[1], x->dim[2] * x->dim[3]);
+    return lab_turn_in<64>(call, static_cast<uint16_t *>(call->out[0].data),
+                           static_cast<const uint16_t *>(x->data), x->dim[0],
+                           x->dim[1], x->dim[2] * x->dim[3]);
 }

@@ -6,5 +6,5 @@
 
 LAB_C_BEGIN
 lab_kernel_fn lab_layout_plain, lab_layout_pixels, lab_layout_tile,
-    lab_layout_tile_half;
+    lab_layout_large, lab_layout_tile_half;
 LAB_C_END

@@ -200,7 +200,7 @@ static int choose(struct lab_backend *be, const struct gflops *g,
     enum lab_precision wanted =
         strcmp(g->operation->name, "dgemm") == 0 ? LAB_FP64 : LAB_FP32;
     for (int i = count - 1; i >= 0; i--) {
-        if (all[i]->precision != wanted)
+        if (all[i]->precision != wanted || all[i]->tuned)
             continue;
         if (all[i]->model.library || (g->gpu && own++ < OWN))
             out[n++] = all[i];

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "lab.h"
 #include "lesson/catalog.h"
 #include "say.h"
@@ -199,6 +200,16 @@ static enum lab_status keep_precisions(struct lab_lab *lab)
     return st;
 }
 
+static void keep_tuned(struct lab_lab *lab)
+{
+    int n = 0;
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (lab->rungs[i]->tuned)
+            lab->rungs[n++] = lab->rungs[i];
+    }
+    lab->n_rungs = n;
+}
+
 static enum lab_status read_rungs(struct lab_lab *lab)
 {
     const struct lab_rung *all[LAB_LAB_RUNGS];
@@ -210,16 +221,23 @@ static enum lab_status read_rungs(struct lab_lab *lab)
     /* A lesson's choice is of the GPU's rungs; the CPU has few. */
     if (!at && lab->lesson && !lab->backend->host_memory)
         at = lab->lesson->lab.variants;
-    if (!at) {
+    if (!at || lab->options->tune) {
         memcpy(lab->rungs, all, sizeof(all));
         lab->n_rungs = count;
+        at = NULL;
     }
+    if (lab->options->tune)
+        keep_tuned(lab);
     while (!st && (word = next_word(&at, &n))) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
         st = add_rung(lab, name, all, count);
     }
-    if (!st && lab->n_rungs == 0)
+    if (!st && lab->n_rungs == 0 && lab->options->tune)
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "%s has no rung of %s that is tuned; gemm has one",
+                      lab->backend->ops->name, lab->ladder->name);
+    else if (!st && lab->n_rungs == 0)
         st = lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
                       lab->backend->ops->name, lab->ladder->name);
     return st ? st : keep_precisions(lab);
@@ -338,8 +356,12 @@ enum lab_status lab_lab_open(struct lab_lab *lab,
 
 void lab_lab_close(struct lab_lab *lab)
 {
+    lab_database_close(lab->db);
+    lab->db = NULL;
     lab_backend_close(lab->backend);
     lab_lesson_free(lab->lesson);
+    lab_free(lab->to_trace);
     lab->backend = NULL;
     lab->lesson = NULL;
+    lab->to_trace = NULL;
 }

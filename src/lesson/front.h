@@ -60,6 +60,8 @@ enum lab_status lab_front_printed(struct lab_front *f,
 /* Whether the front matter says kind: lab; and the keys of one: lab, sizes,
  * cpu_sizes, variants, repeat. */
 bool lab_front_is_lab(const struct lab_ynode *root);
+/* A lab that measures a lesson's network. */
+bool lab_front_is_sweep(const struct lab_ynode *root);
 struct lab_lesson_lab;
 enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
                               struct lab_lesson_lab *out);

@@ -10,10 +10,8 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "lab.h"
-#include "lab_calls.h"
 #include "lab_feed.h"
-#include "lab_gflops.h"
-#include "lab_offsets.h"
+#include "lab_words.h"
 #include "say.h"
 #include "signals.h"
 #include "sweep.h"
@@ -439,35 +437,6 @@ static int climb_or_tune(const struct lab_lab_options *o)
     return lab_exit_error(st);
 }
 
-/* Words after `lab` that are no ladder. */
-static const struct {
-    const char *word;
-    int (*run)(int argc, char **argv);
-} others[] = {
-    {"offsets", lab_cmd_lab_offsets},
-    {"gflops", lab_cmd_lab_gflops},
-    {"calls", lab_cmd_lab_calls}, /* conv --calls, without the conv */
-};
-
-/* false: argv[1] is no such word; else *code is its exit code. */
-static bool run_other(int argc, char **argv, int *code)
-{
-    for (size_t i = 0; argc > 1 && i < sizeof(others) / sizeof(others[0]);
-         i++) {
-        if (strcmp(argv[1], others[i].word) == 0) {
-            *code = others[i].run(argc - 1, argv + 1);
-            return true;
-        }
-    }
-    for (int i = 2; i < argc && strcmp(argv[1], "conv") == 0; i++) {
-        if (strcmp(argv[i], "--calls") == 0) {
-            *code = lab_cmd_lab_calls(argc - 1, argv + 1);
-            return true;
-        }
-    }
-    return false;
-}
-
 int lab_cmd_lab(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -485,7 +454,7 @@ int lab_cmd_lab(int argc, char **argv)
                                 .counters = "off",
                                 .sweep = LAB_SWEEP_KINDS};
     int code = 0;
-    if (run_other(argc, argv, &code))
+    if (lab_lab_word(argc, argv, &code))
         return code;
     if (argc > 0)
         argv[0] = program;

@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include "base/status.h"
 
-struct CUstream_st; /* cudaStream_t is a pointer to it */
-struct lab_cudnn;   /* cudnn_exec.h */
+struct CUstream_st;  /* cudaStream_t is a pointer to it */
+struct lab_cudnn;    /* cudnn_exec.h */
+struct lab_cusolver; /* cusolver_exec.h */
 
 /* The values of cublasOperation_t. */
 enum lab_cublas_op { LAB_CUBLAS_N = 0, LAB_CUBLAS_T = 1 };
@@ -46,7 +47,11 @@ struct lab_cublas {
     int (*sgemm_bias)(const struct lab_exec *exec, int op_a, int op_b, int m,
                       int n, int k, const float *a, int lda, const float *b,
                       int ldb, const float *bias, float *c, int ldc);
-    /* The same product with types of their own (cudaDataType_t) and a type to
+    /* y = *alpha op(A) x + *beta y, A is (m, n). */
+    int (*sgemv)(void *handle, int op, int m, int n, const float *alpha,
+                 const float *a, int lda, const float *x, int incx,
+                 const float *beta, float *y, int incy);
+    /* The product of `sgemm` with types of its own (cudaDataType_t) and a type to
      * compute in (cublasComputeType_t); `algo` -1: cuBLAS chooses. */
     int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
                    const void *alpha, const void *a, int type_a, int lda,
@@ -59,6 +64,7 @@ struct lab_exec {
     struct CUstream_st *stream;
     const struct lab_cublas *cublas; /* NULL: not on this machine */
     struct lab_cudnn *cudnn;         /* NULL: not on this machine */
+    struct lab_cusolver *cusolver;   /* NULL: not on this machine */
     void *workspace; /* device memory, scratch of one launcher; NULL if none */
     size_t workspace_bytes;
     /* NULL: call->iteration is the iteration. Not NULL, while an iteration is

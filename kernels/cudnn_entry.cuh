@@ -16,7 +16,8 @@ enum cudnn_kind {
     CUDNN_ROWS,
     CUDNN_CHANNELS,
     CUDNN_RNN,
-    CUDNN_ATTENTION
+    CUDNN_ATTENTION,
+    CUDNN_LAB_CONV
 };
 
 /* The entry of `key`; one that is not `ready` is new, and its maker fills it:

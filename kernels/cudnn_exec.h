@@ -16,7 +16,8 @@
 
 /* Values of cuDNN's enums. */
 enum {
-    LAB_CUDNN_FLOAT = 0,             /* cudnnDataType_t */
+    LAB_CUDNN_FLOAT = 0, /* cudnnDataType_t */
+    LAB_CUDNN_HALF = 2,
     LAB_CUDNN_NCHW = 0,              /* cudnnTensorFormat_t */
     LAB_CUDNN_NHWC = 1,              /* weights: M, KH, KW, C */
     LAB_CUDNN_FMA = 3,               /* cudnnMathType_t */
@@ -108,6 +109,8 @@ enum {
 
 /* The same; any of them may be NULL. */
 #define LAB_CUDNN_OPTIONAL(F)                                                  \
+    F(lab_cudnn_conv_out_fn, conv_out_dim,                                     \
+      "cudnnGetConvolution2dForwardOutputDim")                                 \
     F(lab_cudnn_create_fn, seq_create, "cudnnCreateSeqDataDescriptor")         \
     F(lab_cudnn_destroy_fn, seq_destroy, "cudnnDestroySeqDataDescriptor")      \
     F(lab_cudnn_seq_set_fn, seq_set, "cudnnSetSeqDataDescriptor")              \

@@ -45,6 +45,8 @@ typedef int lab_cudnn_conv_2d_fn(void *conv, int pad_h, int pad_w, int stride_h,
                                  int stride_w, int dilation_h, int dilation_w,
                                  int mode, int type);
 typedef int lab_cudnn_set_math_fn(void *conv, int math);
+typedef int lab_cudnn_conv_out_fn(void *conv, void *x, void *w, int *n, int *c,
+                                  int *h, int *width);
 typedef int lab_cudnn_pool_2d_fn(void *p, int mode, int nan, int h, int w,
                                  int pad_h, int pad_w, int stride_h,
                                  int stride_w);

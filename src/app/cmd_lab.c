@@ -12,6 +12,7 @@
 #include "lab.h"
 #include "lab_feed.h"
 #include "lab_first.h"
+#include "lab_words.h"
 #include "say.h"
 #include "signals.h"
 #include "sweep.h"
@@ -93,8 +94,10 @@ static const char argp_doc[] =
     "matrix products, and of the backward pass.\v"
     "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
     "lists them all), one of the first kernels hello, scalar_add, vectors and "
-    "index, or a lesson of kind lab. Exit status: 0 done, 1 a rung "
-    "is wrong, 2 wrong usage, 3 bad "
+    "index, or a lesson of kind lab. No ladders, with a --help of "
+    "their own: offsets (of image tensors), gflops (of a product against its "
+    "size, CPU and GPU), calls (of cuDNN for one convolution). Exit status: 0 "
+    "done, 1 a rung is wrong, 2 wrong usage, 3 bad "
     "input, 4 the machine lacks what was asked for.";
 
 /* A whole number of [least, most], or the end with a word. */
@@ -484,6 +487,9 @@ int lab_cmd_lab(int argc, char **argv)
                                 .seed = 1,
                                 .counters = "off",
                                 .sweep = LAB_SWEEP_KINDS};
+    int code = 0;
+    if (lab_lab_word(argc, argv, &code))
+        return code;
     if (argc > 0)
         argv[0] = program;
     argp_err_exit_status = LAB_EXIT_USAGE;
@@ -500,7 +506,7 @@ int lab_cmd_lab(int argc, char **argv)
     enum lab_status st = lab_first_refuse_options(&o);
     if (!st)
         st = follow_lesson(&o, &lesson);
-    int code = st ? lab_exit_error(st)
+    code = st ? lab_exit_error(st)
                : o.sweep != LAB_SWEEP_KINDS
                    ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)
                    : climb_or_tune(&o);

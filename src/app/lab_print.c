@@ -63,18 +63,18 @@ static void add_times(struct lab_text_table *t, double v)
         lab_text_table_addf(t, "%.2f x", v);
 }
 
-/* Of the library's rung in the same precision: its speed, as a share. */
+/* Of the library's fastest rung in the same precision: its speed, as a share. */
 static double of_library(const struct lab_lab *lab,
                          const struct lab_ladder_row *r)
 {
+    double most = NAN;
     for (int i = 0; i < lab->n_rows; i++) {
         const struct lab_ladder_row *l = &lab->rows[i];
         if (l->rung->model.library && !l->status &&
             l->rung->precision == r->rung->precision)
-            return lab->ladder->unit == LAB_UNIT_TIME ? l->rate / r->rate
-                                                      : r->rate / l->rate;
+            most = fmin(most, l->median_ns); /* a NaN is nobody's */
     }
-    return NAN;
+    return most / r->median_ns;
 }
 
 /* The same row as the pictures have it. */
@@ -125,15 +125,35 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
     lab_text_table_add(t, r->rung->idea);
 }
 
+/* "workspace 72 MiB": beside the tensors. */
+static void write_workspace(const struct lab_ladder_row *r, char *out,
+                            size_t bytes)
+{
+    double mib = (double)r->note.workspace_bytes / (1024.0 * 1024.0);
+    if (r->note.workspace_bytes < 0)
+        out[0] = '\0';
+    else if (r->note.workspace_bytes == 0)
+        snprintf(out, bytes, "no workspace");
+    else if (mib < 0.01)
+        snprintf(out, bytes, "workspace %lld bytes",
+                 (long long)r->note.workspace_bytes);
+    else
+        snprintf(out, bytes,
+                 mib < 1000 ? "workspace %.3g MiB" : "workspace %.0f MiB", mib);
+}
+
 static void say_reasons(const struct lab_lab *lab)
 {
+    char workspace[64];
     for (int i = 0; i < lab->n_rows; i++) {
-        if (lab->rows[i].status)
-            lab_say(stdout, "  %s: %s\n", lab->rows[i].rung->name,
-                    lab->rows[i].reason);
-        else if (lab->rows[i].note.text[0])
-            lab_say(stdout, "  %s: %s\n", lab->rows[i].rung->name,
-                    lab->rows[i].note.text);
+        const struct lab_ladder_row *r = &lab->rows[i];
+        write_workspace(r, workspace, sizeof(workspace));
+        const char *note = r->note.text;
+        if (r->status)
+            lab_say(stdout, "  %s: %s\n", r->rung->name, r->reason);
+        else if (note[0] || workspace[0])
+            lab_say(stdout, "  %s: %s%s%s\n", r->rung->name, note,
+                    note[0] && workspace[0] ? ", " : "", workspace);
     }
 }
 

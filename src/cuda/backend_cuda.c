@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cuda_priv.h"
 #include "cudnn_exec.h"
+#include "cusolver_exec.h"
 #include "labs/cuda_rungs.h"
 
 /* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers
@@ -23,6 +24,7 @@ struct cuda_backend {
     struct lab_exec exec;
     struct lab_cublas cublas;
     struct lab_cudnn cudnn;
+    struct lab_cusolver cusolver;
     void *cublas_workspace;
     struct lab_device_info info;
     cudaEvent_t begin;
@@ -86,6 +88,7 @@ static void cuda_close(struct lab_backend *be)
     lab_cuda_graphs_close(cuda->graphs);
     lab_cublas_close(&cuda->cublas);
     lab_cudnn_release(&cuda->cudnn);
+    lab_cusolver_release(&cuda->cusolver);
     if (cuda->begin)
         (void)cudaEventDestroy(cuda->begin);
     if (cuda->end)
@@ -118,6 +121,8 @@ static enum lab_status make_resources(struct cuda_backend *cuda)
     (void)cudaGetLastError();
     if (lab_cudnn_open(&cuda->cudnn))
         cuda->exec.cudnn = &cuda->cudnn;
+    if (lab_cusolver_open(&cuda->cusolver))
+        cuda->exec.cusolver = &cuda->cusolver;
     if (!lab_cublas_available(NULL))
         return LAB_OK;
     err = cudaMalloc(&cuda->cublas_workspace, WORKSPACE_BYTES);

@@ -31,6 +31,9 @@ struct api {
                          const float *alpha, const float *const *a, int lda,
                          const float *const *b, int ldb, const float *beta,
                          float *const *c, int ldc, int count);
+    int (*sgemv)(void *handle, int op, int m, int n, const float *alpha,
+                 const float *a, int lda, const float *x, int incx,
+                 const float *beta, float *y, int incy);
     int (*gemm_ex)(void *handle, int op_a, int op_b, int m, int n, int k,
                    const void *alpha, const void *a, int type_a, int lda,
                    const void *b, int type_b, int ldb, const void *beta,
@@ -84,6 +87,7 @@ static void load(void)
         symbol(&api.sgemm, "cublasSgemm_v2") &&
         symbol(&api.sgemm_strided_batched, "cublasSgemmStridedBatched") &&
         symbol(&api.sgemm_batched, "cublasSgemmBatched") &&
+        symbol(&api.sgemv, "cublasSgemv_v2") &&
         symbol(&api.gemm_ex, "cublasGemmEx");
     if (whole) {
         /* Since CUDA 11.4; a message can do without. */
@@ -127,6 +131,7 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                        api.sgemm_strided_batched,
                                    .sgemm_batched = api.sgemm_batched,
                                    .sgemm_bias = lab_cublas_lt_bias,
+                                   .sgemv = api.sgemv,
                                    .gemm_ex = api.gemm_ex,
                                    .status_text = api.status_text};
         return LAB_OK;

@@ -51,6 +51,17 @@ bool lab_cudnn_available(const char **said);
  * lab_cudnn_release() ends it. false: cuDNN is not there. */
 bool lab_cudnn_open(struct lab_cudnn *out);
 
+/* ---- cudnn_calls.c ---- */
+
+lab_conv_calls_fn lab_cudnn_conv_calls; /* engine/conv_calls.h */
+
+/* ---- cusolver.c ---- */
+
+/* Loads libcusolver once in the process and hands out its functions; its handle
+ * is made when a kernel first wants it, and lab_cusolver_release() ends it.
+ * false: it is not there. Any thread. */
+bool lab_cusolver_open(struct lab_cusolver *out);
+
 /* ---- cublas_lt.c ---- */
 
 /* struct lab_cublas's sgemm_bias. */

@@ -18,6 +18,7 @@ const struct lab_cuda_module *lab_cuda_module(void)
         .backend = &lab_backend_cuda,
         .profiler = GPU_PROFILER,
         .cudnn = lab_cudnn_available,
+        .conv_calls = lab_cudnn_conv_calls,
     };
     return &module;
 }

@@ -242,7 +242,6 @@ static enum lab_status time_repeats(struct climb *w,
 static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
                                  struct lab_ladder_row *row)
 {
-    struct lab_call call = lab_ladder_tensors_call(t);
     enum lab_status st = lab_ladder_tensors_fill(t);
     if (!st)
         st = lab_ladder_tensors_prepare(t, row->ran);
@@ -250,8 +249,10 @@ static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
         return st;
     st = row->ran->wrong_on_purpose ? lab_ladder_show_wrong(t, row)
                                     : time_repeats(w, t, row);
-    if (!st && row->ran->note)
+    if (!st && row->ran->note) {
+        struct lab_call call = lab_ladder_tensors_call(t);
         row->ran->note(&call, &row->note);
+    }
     lab_ladder_tensors_done(t, row->ran);
     return st;
 }

@@ -20,6 +20,7 @@ struct lab_ladder_tensors {
     const struct lab_ladder_size *size;
     enum lab_precision precision;
     struct lab_ladder_numbers *numbers;
+    struct lab_exec *exec; /* of the last run, for the rung's note */
     struct lab_lab_tensor tensor[LAB_LAB_TENSORS];
     void *memory[LAB_LAB_TENSORS]; /* with a guard before and after */
     void *host[LAB_LAB_TENSORS];   /* what the operation's fill() made */

@@ -231,7 +231,8 @@ struct lab_call lab_ladder_tensors_call(const struct lab_ladder_tensors *t)
                              .out = t->view + t->n_in,
                              .n_out = t->n_out,
                              .params = t->size->dim,
-                             .seed = t->numbers->seed};
+                             .seed = t->numbers->seed,
+                             .exec = t->exec};
 }
 
 static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
@@ -239,7 +240,9 @@ static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
 {
     const struct lab_variant variant = {.name = name, .run = run};
     struct lab_call call = lab_ladder_tensors_call(t);
-    return lab_backend_run(t->be, &variant, &call);
+    enum lab_status st = lab_backend_run(t->be, &variant, &call);
+    t->exec = call.exec;
+    return st;
 }
 
 enum lab_status lab_ladder_tensors_run(struct lab_ladder_tensors *t,

@@ -5,7 +5,7 @@ expect_exit 0
 expect_no_stderr
 expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab")[0]["backend"] == "cpu"' \
-    'len(of("lab_row")) == 10' \
+    'len(of("lab_row")) == 12' \
     'all(r["status"] == "done" for r in of("lab_row"))' \
     'all(r["repeats"] == 21 for r in of("lab_row"))' \
     'all(0 <= r["check_error"] <= 1 for r in of("lab_row"))' \
@@ -16,7 +16,7 @@ expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab_row")[0]["note"] is None' \
     'of("lab_row")[0]["workspace_bytes"] is None' \
     'of("lab_row")[1]["gain"] > 0' \
-    '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "tuned", "openblas"}'
+    '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "tuned", "openblas", "threads"}'
 
 # It is a run like others: its times are steps.
 run profile list --json

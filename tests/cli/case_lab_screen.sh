@@ -210,6 +210,7 @@ expect tile
 expect [64]
 key End
 key Up
+key Up
 key v
 key v
 expect Kernel: kernels/labs/gemm/

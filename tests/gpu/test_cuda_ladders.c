@@ -97,11 +97,63 @@ static void without_its_barrier_the_stencil_is_wrong(void **state)
     lab_backend_close(be);
 }
 
+/* What a rung says of itself needs the device: its call has one. */
+static enum lab_status see_note(void *user, const struct lab_ladder_row *row)
+{
+    int *told = user;
+    if (row->status == LAB_E_UNSUPPORTED)
+        return LAB_OK;
+    assert_int_equal(row->status, LAB_OK);
+    assert_true(row->note.workspace_bytes >= 0);
+    *told += 1;
+    return LAB_OK;
+}
+
+static void notes_have_the_device(void **state)
+{
+    struct lab_backend *be = NULL;
+    const struct lab_operation *conv = NULL;
+    const struct lab_rung *all[64];
+    const struct lab_rung *noted[64];
+    struct lab_ladder_machine machine = {.copy_bytes_s = 1e12,
+                                         .flush_bytes = 1 << 20};
+    struct lab_ladder_size size;
+    int told = 0;
+    int n = 0;
+    (void)state;
+    if (lab_backend_open(&be, "cuda", 0)) {
+        print_message("%s\n", lab_error());
+        skip();
+    }
+    assert_int_equal(lab_ladder_find("conv", &conv), LAB_OK);
+    assert_int_equal(lab_ladder_size(conv, "1x4x8x8x4x3", 11, &size), LAB_OK);
+    int count = lab_ladder_rungs(be, conv, all, 64);
+    for (int i = 0; i < count; i++) {
+        if (all[i]->note)
+            noted[n++] = all[i];
+    }
+    struct lab_ladder_climb climb = {.backend = be,
+                                     .ladder = conv,
+                                     .machine = &machine,
+                                     .rungs = noted,
+                                     .n_rungs = n,
+                                     .sizes = &size,
+                                     .n_sizes = 1,
+                                     .repeats = LAB_LADDER_REPEATS_MIN,
+                                     .seed = 3,
+                                     .row = see_note,
+                                     .user = &told};
+    assert_int_equal(lab_ladder_climb(&climb), LAB_OK);
+    assert_true(told >= 1); /* im2col needs no library */
+    lab_backend_close(be);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cuda_rung_is_right),
         cmocka_unit_test(without_its_barrier_the_stencil_is_wrong),
+        cmocka_unit_test(notes_have_the_device),
     };
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "cpu/blas_labs.h"
 #include "cpu/blas_priv.h"
 #include "cpu/cpu_sets.h"
 #include "labs/rung.h"
@@ -31,7 +32,7 @@ static enum lab_status blas_transpose(const struct lab_call *call)
     return st;
 }
 
-static enum lab_status blas_gemm(const struct lab_call *call)
+enum lab_status lab_blas_gemm(const struct lab_call *call)
 {
     int64_t M = call->in[0].dim[0];
     int64_t K = call->in[0].dim[1];
@@ -44,13 +45,16 @@ static enum lab_status blas_gemm(const struct lab_call *call)
     return st;
 }
 
-#define BLAS_RUNG(fn)                                                          \
+#define LABS "src/engine/cpu/blas_labs.c"
+#define RUNG(label, text, fn, file, arithmetic)                                \
     {                                                                          \
-        .name = "openblas", .idea = "the library, one thread", .run = fn,      \
-        .source = SOURCE, .model = {                                           \
-            .library = true                                                    \
-        }                                                                      \
+        .name = label, .idea = text, .run = fn, .source = file,                \
+        .model = {.library = true}, .precision = arithmetic                    \
     }
+#define BLAS_RUNG(fn)                                                          \
+    RUNG("openblas", "the library, one thread", fn, SOURCE, LAB_FP32)
+#define LABS_RUNG(label, text, fn, arithmetic)                                 \
+    RUNG(label, text, fn, LABS, arithmetic)
 
 static const struct {
     const char *operation;
@@ -58,7 +62,23 @@ static const struct {
 } rungs[] = {
     {"saxpy", BLAS_RUNG(blas_saxpy)},
     {"transpose", BLAS_RUNG(blas_transpose)},
-    {"gemm", BLAS_RUNG(blas_gemm)},
+    {"gemm", BLAS_RUNG(lab_blas_gemm)},
+    {"gemm", LABS_RUNG("threads", "the library, all cores",
+                       lab_blas_gemm_threads, LAB_FP32)},
+    {"gemv",
+     LABS_RUNG("openblas", "the library, one thread", lab_blas_gemv, LAB_FP32)},
+    {"dgemm", LABS_RUNG("openblas", "the library, one thread", lab_blas_dgemm,
+                        LAB_FP64)},
+    {"dgemm", LABS_RUNG("threads", "the library, all cores",
+                        lab_blas_dgemm_threads, LAB_FP64)},
+    {"batched_gemm", LABS_RUNG("openblas", "the library, a product at a time",
+                               lab_blas_batched, LAB_FP32)},
+    {"conv", LABS_RUNG("openblas", "the windows laid out, then the library",
+                       lab_blas_conv, LAB_FP32)},
+    {"lu", LABS_RUNG("lapack", "the library's dgetrf, one thread",
+                     lab_lapack_lu, LAB_FP64)},
+    {"gesv", LABS_RUNG("lapack", "the library's dgetrf and dgetrs",
+                       lab_lapack_gesv, LAB_FP64)},
 };
 
 const struct lab_rung *lab_blas_rung(const char *operation, int i)

@@ -11,9 +11,10 @@
 #pragma once
 #include <stddef.h>
 #include "base/str.h"
+#include "engine/conv_calls.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 5, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 6, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -118,6 +119,7 @@ struct lab_cuda_module {
     const struct lab_gpu_profiler_ops *profiler;
     /* Is cuDNN there? *said: its version, or what was tried. */
     bool (*cudnn)(const char **said);
+    lab_conv_calls_fn *conv_calls;
 };
 typedef const struct lab_cuda_module *lab_cuda_module_fn(void);
 

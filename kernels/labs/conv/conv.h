@@ -1,0 +1,80 @@
+/* kernels/labs/conv/conv.h -- the convolution of the labs, and its shape.
+ *
+ *   y[n,k,p,q] = sum over c,r,s of x[n,c,p+r-pad,q+s-pad] w[k,c,r,s]
+ *
+ * which is the cross-correlation that networks call a convolution. x (N,C,H,W),
+ * w (K,C,R,R), y (N,K,P,Q), dense; stride 1 and pad = (R - 1) / 2 zeros on all
+ * sides, so that an odd R keeps H x W: 1 for the course's 3 x 3. The scratch
+ * (C R R, P Q) takes the windows of one image side by side.
+ *
+ * The operation conv_nhwc is the same with channels last: x (N,H,W,C), w
+ * (K,R,R,C), y (N,P,Q,K), no scratch. */
+#pragma once
+#include "kernel.h"
+
+struct conv_shape {
+    int64_t N;
+    int64_t C;
+    int64_t H;
+    int64_t W;
+    int64_t K;
+    int64_t R;
+    int64_t pad;
+    int64_t P; /* rows of y */
+    int64_t Q; /* columns of y */
+};
+
+/* dim: N, C, H, W, K, R. P or Q below 1: no window fits. */
+static inline struct conv_shape conv_shape_of_dims(const int64_t *dim)
+{
+    struct conv_shape s;
+    s.N = dim[0];
+    s.C = dim[1];
+    s.H = dim[2];
+    s.W = dim[3];
+    s.K = dim[4];
+    s.R = dim[5];
+    s.pad = (s.R - 1) / 2;
+    s.P = s.H + 2 * s.pad - s.R + 1;
+    s.Q = s.W + 2 * s.pad - s.R + 1;
+    return s;
+}
+
+static inline struct conv_shape conv_shape_of(const struct lab_call *call)
+{
+    const int64_t *x = call->in[0].dim;
+    const int64_t *w = call->in[1].dim;
+    const int64_t dim[6] = {x[0], x[1], x[2], x[3], w[0], w[2]};
+    return conv_shape_of_dims(dim);
+}
+
+static inline struct conv_shape conv_shape_of_nhwc(const struct lab_call *call)
+{
+    const int64_t *x = call->in[0].dim;
+    const int64_t *w = call->in[1].dim;
+    const int64_t dim[6] = {x[0], x[3], x[1], x[2], w[0], w[1]};
+    return conv_shape_of_dims(dim);
+}
+
+/* Numbers that a window has: the inner side of the product. */
+static inline int64_t conv_depth(const struct conv_shape *s)
+{
+    return s->C * s->R * s->R;
+}
+
+static inline double conv_flop(const struct conv_shape *s)
+{
+    return 2.0 * (double)(s->N * s->K * s->P * s->Q) * (double)conv_depth(s);
+}
+
+/* Numbers of x, w and y together. */
+static inline double conv_numbers(const struct conv_shape *s)
+{
+    return (double)(s->N * s->C * s->H * s->W) +
+           (double)(s->K * conv_depth(s)) + (double)(s->N * s->K * s->P * s->Q);
+}
+
+LAB_C_BEGIN
+/* The CPU's scratch <- the windows of image n. */
+void lab_cpu_conv_windows(const struct lab_call *call, int64_t n);
+LAB_C_END

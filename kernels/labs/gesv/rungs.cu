@@ -1,0 +1,15 @@
+/* kernels/labs/gesv/rungs.cu -- the CUDA rungs. */
+#include "labs/gesv/gesv.h"
+#include "labs/rung.h"
+
+extern const struct lab_rung lab_cuda_rungs_gesv[] = {
+    {.name = "cusolver",
+     .idea = "the vendor's library: getrf, then getrs",
+     .needs = "cuSOLVER",
+     .run = lab_gesv_cusolver,
+     .source = "kernels/labs/gesv/cusolver.cu",
+     .model = {.library = true},
+     .precision = LAB_FP64,
+     .prepare = lab_gesv_cusolver_prepare},
+    {},
+};

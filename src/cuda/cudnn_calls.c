@@ -1,0 +1,383 @@
+/* A convolution by cuDNN, one call a step: see engine/conv_calls.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cuda_priv.h"
+#include "cudnn_exec.h"
+#include "engine/conv_calls.h"
+#include "labs/conv/conv.h"
+
+enum { LISTED = 8 };
+
+struct job {
+    const struct lab_conv_calls *c;
+    struct conv_shape s;
+    struct lab_cudnn dnn;
+    struct lab_conv_call said;
+    enum lab_status st;
+    int64_t start;
+    void *handle;
+    void *x;
+    void *w;
+    void *y;
+    void *conv;
+    int algorithm;
+    size_t workspace_bytes;
+    void *workspace;
+    float *x_dev;
+    float *w_dev;
+    float *y_dev;
+};
+
+typedef void step_fn(struct job *j);
+
+/* ---- telling ---- */
+
+static void result(struct job *j, const char *fmt, ...) LAB_PRINTF(2, 3);
+static void result(struct job *j, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(j->said.result, sizeof(j->said.result), fmt, args);
+    va_end(args);
+}
+
+/* The call has returned. A failed one is told too. */
+static void tell(struct job *j, bool failed, const char *status)
+{
+    j->said.ns = (double)(lab_clock_monotonic_ns() - j->start);
+    j->said.number++;
+    j->said.failed = failed;
+    snprintf(j->said.status, sizeof(j->said.status), "%s", status);
+    enum lab_status st = j->c->tell(j->c->user, &j->said);
+    if (st && !j->st)
+        j->st = st;
+    j->said.result[0] = '\0';
+}
+
+static void dnn_done(struct job *j, int status, const char *fmt, ...)
+    LAB_PRINTF(3, 4);
+static void dnn_done(struct job *j, int status, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(j->said.call, sizeof(j->said.call), fmt, args);
+    va_end(args);
+    if (status && !j->st)
+        j->st = lab_fail(status >= LAB_CUDNN_NOT_SUPPORTED ? LAB_E_UNSUPPORTED
+                                                           : LAB_E_DEVICE,
+                         "%s: %s", j->said.call, j->dnn.status_text(status));
+    tell(j, status != 0, j->dnn.status_text(status));
+}
+
+static void cuda_done(struct job *j, cudaError_t err, const char *fmt, ...)
+    LAB_PRINTF(3, 4);
+static void cuda_done(struct job *j, cudaError_t err, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(j->said.call, sizeof(j->said.call), fmt, args);
+    va_end(args);
+    if (err && !j->st)
+        j->st = lab_cuda_fail(err, j->said.call);
+    tell(j, err != cudaSuccess, cudaGetErrorName(err));
+}
+
+/* ---- descriptors ---- */
+
+static void make_handle(struct job *j)
+{
+    dnn_done(j, j->dnn.create(&j->handle), "cudnnCreate(&handle)");
+}
+
+static void make_x(struct job *j)
+{
+    dnn_done(j, j->dnn.tensor_create(&j->x),
+             "cudnnCreateTensorDescriptor(&x_desc)");
+}
+
+static int set_tensor(struct job *j, void *d, int64_t n, int64_t c, int64_t h,
+                      int64_t w)
+{
+    return j->dnn.tensor_4d(d, LAB_CUDNN_FLOAT, (int)n, (int)c, (int)h, (int)w,
+                            (int)(c * h * w), (int)(h * w), (int)w, 1);
+}
+
+static void set_x(struct job *j)
+{
+    const struct conv_shape *s = &j->s;
+    dnn_done(j, set_tensor(j, j->x, s->N, s->C, s->H, s->W),
+             "cudnnSetTensor4dDescriptorEx(x_desc, CUDNN_DATA_FLOAT, n=%lld, "
+             "c=%lld, h=%lld, w=%lld, strides %lld, %lld, %lld, 1)",
+             (long long)s->N, (long long)s->C, (long long)s->H, (long long)s->W,
+             (long long)(s->C * s->H * s->W), (long long)(s->H * s->W),
+             (long long)s->W);
+}
+
+static void make_w(struct job *j)
+{
+    dnn_done(j, j->dnn.filter_create(&j->w),
+             "cudnnCreateFilterDescriptor(&w_desc)");
+}
+
+static void set_w(struct job *j)
+{
+    const struct conv_shape *s = &j->s;
+    dnn_done(j,
+             j->dnn.filter_4d(j->w, LAB_CUDNN_FLOAT, LAB_CUDNN_NCHW, (int)s->K,
+                              (int)s->C, (int)s->R, (int)s->R),
+             "cudnnSetFilter4dDescriptor(w_desc, CUDNN_DATA_FLOAT, "
+             "CUDNN_TENSOR_NCHW, out_channels=%lld, in_channels=%lld, "
+             "height=%lld, width=%lld)",
+             (long long)s->K, (long long)s->C, (long long)s->R,
+             (long long)s->R);
+}
+
+static void make_conv(struct job *j)
+{
+    dnn_done(j, j->dnn.conv_create(&j->conv),
+             "cudnnCreateConvolutionDescriptor(&conv_desc)");
+}
+
+static void set_conv(struct job *j)
+{
+    int pad = (int)j->s.pad;
+    dnn_done(j,
+             j->dnn.conv_2d(j->conv, pad, pad, 1, 1, 1, 1,
+                            LAB_CUDNN_CROSS_CORRELATION, LAB_CUDNN_FLOAT),
+             "cudnnSetConvolution2dDescriptor(conv_desc, pad %d, %d, stride 1, "
+             "1, dilation 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT)",
+             pad, pad);
+}
+
+static void set_math(struct job *j)
+{
+    dnn_done(j, j->dnn.conv_math(j->conv, LAB_CUDNN_FMA),
+             "cudnnSetConvolutionMathType(conv_desc, CUDNN_FMA_MATH)");
+}
+
+static void ask_y(struct job *j)
+{
+    int n = 0;
+    int c = 0;
+    int h = 0;
+    int w = 0;
+    if (!j->dnn.conv_out_dim) /* not in this cuDNN: the formula says it */
+        return;
+    int status = j->dnn.conv_out_dim(j->conv, j->x, j->w, &n, &c, &h, &w);
+    result(j, "n=%d, c=%d, h=%d, w=%d", n, c, h, w);
+    dnn_done(j, status,
+             "cudnnGetConvolution2dForwardOutputDim(conv_desc, x_desc, w_desc, "
+             "&n, &c, &h, &w)");
+}
+
+static void make_y(struct job *j)
+{
+    dnn_done(j, j->dnn.tensor_create(&j->y),
+             "cudnnCreateTensorDescriptor(&y_desc)");
+}
+
+static void set_y(struct job *j)
+{
+    const struct conv_shape *s = &j->s;
+    dnn_done(j, set_tensor(j, j->y, s->N, s->K, s->P, s->Q),
+             "cudnnSetTensor4dDescriptorEx(y_desc, CUDNN_DATA_FLOAT, n=%lld, "
+             "c=%lld, h=%lld, w=%lld, strides %lld, %lld, %lld, 1)",
+             (long long)s->N, (long long)s->K, (long long)s->P, (long long)s->Q,
+             (long long)(s->K * s->P * s->Q), (long long)(s->P * s->Q),
+             (long long)s->Q);
+}
+
+/* ---- algorithm and workspace ---- */
+
+static const char *algorithm_name(int algorithm)
+{
+    static const char *const names[] = {
+        "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM",
+        "GEMM",          "DIRECT",
+        "FFT",           "FFT_TILING",
+        "WINOGRAD",      "WINOGRAD_NONFUSED"};
+    return algorithm >= 0 && algorithm < LISTED ? names[algorithm] : "?";
+}
+
+/* cuDNN's list, and its first that serves the shape. */
+static void ask_algorithm(struct job *j)
+{
+    struct lab_cudnn_algorithm listed[LISTED];
+    int count = 0;
+    int status = j->dnn.forward_list(j->handle, j->x, j->w, j->conv, j->y,
+                                     LISTED, &count, listed);
+    size_t used = 0;
+    for (int i = 0; i < count && !status; i++) {
+        if (listed[i].status)
+            continue;
+        if (j->algorithm < 0)
+            j->algorithm = listed[i].algorithm;
+        used += (size_t)snprintf(
+            j->said.result + used, sizeof(j->said.result) - used,
+            "%s%s (%zu B)", used ? ", " : "",
+            algorithm_name(listed[i].algorithm), listed[i].workspace_bytes);
+        if (used >= sizeof(j->said.result))
+            break;
+    }
+    dnn_done(j, status,
+             "cudnnGetConvolutionForwardAlgorithm_v7(handle, x_desc, w_desc, "
+             "conv_desc, y_desc, requested=%d, &count, list)",
+             LISTED);
+    if (!j->st && j->algorithm < 0)
+        j->st = lab_fail(LAB_E_UNSUPPORTED,
+                         "cuDNN lists no algorithm for these sizes");
+}
+
+static void ask_workspace(struct job *j)
+{
+    int status = j->dnn.forward_size(j->handle, j->x, j->w, j->conv, j->y,
+                                     j->algorithm, &j->workspace_bytes);
+    result(j, "bytes=%zu", j->workspace_bytes);
+    dnn_done(j, status,
+             "cudnnGetConvolutionForwardWorkspaceSize(handle, x_desc, w_desc, "
+             "conv_desc, y_desc, CUDNN_CONVOLUTION_FWD_ALGO_%s, &bytes)",
+             algorithm_name(j->algorithm));
+}
+
+/* ---- memory ---- */
+
+static size_t bytes_of(int64_t count)
+{
+    return (size_t)count * sizeof(float);
+}
+
+static size_t x_bytes(const struct job *j)
+{
+    return bytes_of(j->s.N * j->s.C * j->s.H * j->s.W);
+}
+
+static size_t w_bytes(const struct job *j)
+{
+    return bytes_of(j->s.K * conv_depth(&j->s));
+}
+
+static size_t y_bytes(const struct job *j)
+{
+    return bytes_of(j->s.N * j->s.K * j->s.P * j->s.Q);
+}
+
+static void take_workspace(struct job *j)
+{
+    if (j->workspace_bytes == 0)
+        return;
+    cuda_done(j, cudaMalloc(&j->workspace, j->workspace_bytes),
+              "cudaMalloc(&workspace, %zu)", j->workspace_bytes);
+}
+
+static void take_x(struct job *j)
+{
+    void *p = NULL;
+    cudaError_t err = cudaMalloc(&p, x_bytes(j));
+    j->x_dev = p;
+    cuda_done(j, err, "cudaMalloc(&x, %zu)", x_bytes(j));
+}
+
+static void take_w(struct job *j)
+{
+    void *p = NULL;
+    cudaError_t err = cudaMalloc(&p, w_bytes(j));
+    j->w_dev = p;
+    cuda_done(j, err, "cudaMalloc(&w, %zu)", w_bytes(j));
+}
+
+static void take_y(struct job *j)
+{
+    void *p = NULL;
+    cudaError_t err = cudaMalloc(&p, y_bytes(j));
+    j->y_dev = p;
+    cuda_done(j, err, "cudaMalloc(&y, %zu)", y_bytes(j));
+}
+
+static void send_x(struct job *j)
+{
+    cuda_done(j,
+              cudaMemcpy(j->x_dev, j->c->x, x_bytes(j), cudaMemcpyHostToDevice),
+              "cudaMemcpy(x, image, %zu, cudaMemcpyHostToDevice)", x_bytes(j));
+}
+
+static void send_w(struct job *j)
+{
+    cuda_done(j,
+              cudaMemcpy(j->w_dev, j->c->w, w_bytes(j), cudaMemcpyHostToDevice),
+              "cudaMemcpy(w, kernel, %zu, cudaMemcpyHostToDevice)", w_bytes(j));
+}
+
+/* ---- the convolution ---- */
+
+static void convolve(struct job *j)
+{
+    const float one = 1.0f;
+    const float zero = 0.0f;
+    dnn_done(j,
+             j->dnn.forward_run(j->handle, &one, j->x, j->x_dev, j->w, j->w_dev,
+                                j->conv, j->algorithm, j->workspace,
+                                j->workspace_bytes, &zero, j->y, j->y_dev),
+             "cudnnConvolutionForward(handle, &alpha=1, x_desc, x, w_desc, w, "
+             "conv_desc, CUDNN_CONVOLUTION_FWD_ALGO_%s, workspace, %zu, "
+             "&beta=0, y_desc, y)",
+             algorithm_name(j->algorithm), j->workspace_bytes);
+}
+
+static void wait(struct job *j)
+{
+    cuda_done(j, cudaDeviceSynchronize(), "cudaDeviceSynchronize()");
+}
+
+static void fetch_y(struct job *j)
+{
+    cuda_done(j,
+              cudaMemcpy(j->c->y, j->y_dev, y_bytes(j), cudaMemcpyDeviceToHost),
+              "cudaMemcpy(result, y, %zu, cudaMemcpyDeviceToHost)", y_bytes(j));
+}
+
+/* Whatever was made, after a failure too. */
+static void give_back(struct job *j)
+{
+    (void)cudaFree(j->y_dev);
+    (void)cudaFree(j->w_dev);
+    (void)cudaFree(j->x_dev);
+    (void)cudaFree(j->workspace);
+    if (j->conv)
+        j->dnn.conv_destroy(j->conv);
+    if (j->w)
+        j->dnn.filter_destroy(j->w);
+    if (j->y)
+        j->dnn.tensor_destroy(j->y);
+    if (j->x)
+        j->dnn.tensor_destroy(j->x);
+    if (j->handle)
+        j->dnn.destroy(j->handle);
+}
+
+enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
+{
+    static step_fn *const steps[] = {
+        make_handle,   make_x,         set_x,  make_w, set_w,  make_conv,
+        set_conv,      set_math,       ask_y,  make_y, set_y,  ask_algorithm,
+        ask_workspace, take_workspace, take_x, take_w, take_y, send_x,
+        send_w,        convolve,       wait,   fetch_y};
+    struct job j = {
+        .c = c, .s = conv_shape_of_dims(c->dim), .algorithm = c->algorithm};
+    const char *why = NULL;
+    enum lab_status st = lab_cuda_select(c->device);
+    if (st)
+        return st;
+    if (!lab_cudnn_available(&why) || !lab_cudnn_open(&j.dnn))
+        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN: %s", why);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !j.st; i++) {
+        j.start = lab_clock_monotonic_ns();
+        steps[i](&j);
+    }
+    char said[LAB_CONV_CALL_TEXT + 128];
+    snprintf(said, sizeof(said), "%s", j.st ? lab_error() : "");
+    give_back(&j);
+    return j.st ? lab_fail(j.st, "%s", said) : LAB_OK;
+}

@@ -1,0 +1,30 @@
+# shellcheck shell=sh
+# LAB 2, Problem 4: the product's rate against its size, in one table.
+run lab gflops --backend cpu --cpu-sizes 64,100
+expect_exit 0
+expect_no_stderr
+expect_stdout 'CPU, 1 thread'
+expect_stdout 'GFLOP/s'
+run lab gflops --backend cpu --cpu-sizes 64,100 --json
+expect_exit 0
+expect_json 'len(rows) == 2' '[r["size"] for r in rows] == ["64", "100"]' \
+    'all(r["cpu_one_thread"] > 0 for r in rows)' \
+    'all(r["gpu_library"] is None for r in rows)' \
+    'all(r["operation"] == "gemm" for r in rows)'
+run lab gflops --backend cpu --cpu-sizes 64 --double --ascii
+expect_exit 0
+expect_ascii
+for wrong in '--cpu-sizes 0' '--cpu-sizes 64,,2' '--backend gpu' '--repeat 0' \
+    'gemm' '--cpu-sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25'; do
+    # shellcheck disable=SC2086 # two words are two arguments
+    run lab gflops --backend cpu $wrong
+    expect_exit 2
+done
+
+# cuDNN's calls need a GPU; what is wrong is said before one is looked for.
+for wrong in '--sizes 1x3' '--sizes 0' '--algorithm 8' '--sizes 1x1x1x1x1x9000000000' \
+    'image'; do
+    # shellcheck disable=SC2086
+    run lab conv --calls $wrong
+    expect_exit 2
+done

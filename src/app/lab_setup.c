@@ -155,13 +155,13 @@ static enum lab_status add_rung(struct lab_lab *lab, const char *word,
         if (strcmp(lab->rungs[i]->name, word) == 0)
             return lab_fail(LAB_E_USAGE, "--variants names %s twice", word);
     }
+    const int before = lab->n_rungs;
+    /* A name may stand for one rung of each precision. */
     for (int i = 0; i < count; i++) {
-        if (strcmp(all[i]->name, word) == 0) {
+        if (strcmp(all[i]->name, word) == 0)
             lab->rungs[lab->n_rungs++] = all[i];
-            return LAB_OK;
-        }
     }
-    return no_rung(lab, word, all, count);
+    return lab->n_rungs > before ? LAB_OK : no_rung(lab, word, all, count);
 }
 
 /* Only the rungs of the precisions that were asked for. */

@@ -2,8 +2,64 @@
  * climbs them. The figures of a model are counted from the kernel's text:
  * naive and coalesced read 32 lines of A or one, and one of B; a step is 2
  * loads, the multiply-add and the loop's share. */
+#include "labs/cuda_rungs.h"
 #include "labs/gemm/gemm.h"
-#include "labs/rung.h"
+
+/* The rungs of a precision that has a tensor core, `what` in its name. */
+#define TENSOR_RUNGS(PRECISION, WHAT)                                          \
+    {.name = "wmma",                                                           \
+     .idea = WHAT ": a warp's product, in the compiler's words",               \
+     .run = lab_gemm_wmma,                                                     \
+     .source = "kernels/labs/gemm/wmma.cu",                                    \
+     .model = {.tile_m = 128, .tile_n = 128},                                  \
+     .precision = PRECISION,                                                   \
+     .capability = 80},                                                        \
+        {.name = "mma",                                                        \
+         .idea = WHAT ": mma.sync, ldmatrix, and three stages by cp.async",    \
+         .run = lab_gemm_mma,                                                  \
+         .source = "kernels/labs/gemm/mma.cu",                                 \
+         .model = {.tile_m = 128, .tile_n = 256},                              \
+         .precision = PRECISION,                                               \
+         .capability = 80},                                                    \
+        {.name = "wgmma",                                                      \
+         .idea = WHAT ": TMA fetches, two warpgroups multiply",                \
+         .run = LAB_SM90(lab_gemm_wgmma),                                      \
+         .source = "kernels/labs/gemm/wgmma_sm90.cu",                          \
+         .model = {.tile_m = PRECISION == LAB_TF32 ? 256 : 128,                \
+                   .tile_n = PRECISION == LAB_TF32 ? 128 : 256},               \
+         .precision = PRECISION,                                               \
+         .capability = 90,                                                     \
+         .capability_only = true,                                              \
+         .prepare = lab_gemm_operands_prepare,                                 \
+         .release = lab_gemm_operands_release,                                 \
+         .note = lab_gemm_operands_note},                                      \
+        {.name = "persistent",                                                 \
+         .idea = WHAT ": blocks that stay, tiles in L2's order",               \
+         .run = LAB_SM90(lab_gemm_persistent),                                 \
+         .source = "kernels/labs/gemm/persistent_sm90.cu",                     \
+         .model = {.tile_m = PRECISION == LAB_TF32 ? 256 : 128,                \
+                   .tile_n = PRECISION == LAB_TF32 ? 128 : 256},               \
+         .precision = PRECISION,                                               \
+         .capability = 90,                                                     \
+         .capability_only = true,                                              \
+         .prepare = lab_gemm_operands_prepare,                                 \
+         .release = lab_gemm_operands_release,                                 \
+         .note = lab_gemm_operands_note},                                      \
+        {.name = "cublas",                                                     \
+         .idea = WHAT ": the vendor's library",                                \
+         .needs = "cuBLAS",                                                    \
+         .run = lab_gemm_cublas_tensor,                                        \
+         .source = "kernels/labs/gemm/cublas.cu",                              \
+         .model = {.library = true},                                           \
+         .precision = PRECISION,                                               \
+         .capability = 80},                                                    \
+    {                                                                          \
+        .name = "cublaslt", .idea = WHAT ": the fastest that cuBLASLt names",  \
+        .needs = "cuBLAS", .run = lab_gemm_cublaslt,                           \
+        .source = "kernels/labs/gemm/cublaslt.cu", .model = {.library = true}, \
+        .precision = PRECISION, .capability = 80,                              \
+        .prepare = lab_gemm_cublaslt_prepare, .note = lab_gemm_cublaslt_note   \
+    }
 
 extern const struct lab_rung lab_cuda_rungs_gemm[] = {
     {.name = "naive",
@@ -75,5 +131,8 @@ extern const struct lab_rung lab_cuda_rungs_gemm[] = {
      .run = lab_gemm_cublas,
      .source = "kernels/labs/gemm/cublas.cu",
      .model = {.library = true}},
+    TENSOR_RUNGS(LAB_TF32, "tf32"),
+    TENSOR_RUNGS(LAB_BF16, "bf16"),
+    TENSOR_RUNGS(LAB_FP16, "fp16"),
     {},
 };

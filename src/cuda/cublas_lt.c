@@ -20,6 +20,9 @@ enum {
     DESC_BIAS_POINTER = 8,
     EPILOGUE_BIAS = 4,
     PREFERENCE_WORKSPACE = 1,
+    PREFERENCE_REDUCTION = 3,
+    REDUCTION_IN_PLACE = 1,
+    REDUCTION_COMPUTE_TYPE = 2,
     NOT_SUPPORTED = 15
 };
 
@@ -232,6 +235,8 @@ int lab_cublas_lt_find(const struct lab_exec *exec,
                        struct lab_lt_choice *out)
 {
     enum { TRIED = 8 };
+    /* Parts of a sum that meet in 16 bits lose what fp32 sums are for. */
+    const uint32_t reductions = REDUCTION_IN_PLACE | REDUCTION_COMPUTE_TYPE;
     struct plan p = {0};
     struct heuristic list[TRIED];
     int found = 0;
@@ -240,6 +245,9 @@ int lab_cublas_lt_find(const struct lab_exec *exec,
     if (!usable(exec))
         return NOT_SUPPORTED;
     int status = make_plan(&p, exec, of, 0, 0, of->m, of->k, of->m);
+    if (!status)
+        status = lt.preference_set(p.preference, PREFERENCE_REDUCTION,
+                                   &reductions, sizeof(reductions));
     if (!status)
         status = ask(&p, TRIED, list, &found);
     for (int i = 0; i < found && !status; i++) {

@@ -118,11 +118,11 @@ static __global__ void __launch_bounds__(SM90_THREADS)
     TILE tile;
     for (int t = blockIdx.x; t < walk.count(); t += gridDim.x) {
         walk.place(t, TILE::BM, TILE::BN, &row0, &col0);
-        sm90_multiply(&ring, &tile, side, p.K);
+        sm90_multiply(&ring, &tile, side, p.K, true);
         if (stored)
             send(tile, &c, room, side, row0, col0);
         else
-            sm90_write(tile, p, side, row0, col0);
+            sm90_write<T>(tile, p, side, row0, col0);
     }
     if (stored && threadIdx.x % 128 == 0)
         tma_store_wait();

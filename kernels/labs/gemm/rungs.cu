@@ -5,29 +5,33 @@
 #include "labs/cuda_rungs.h"
 #include "labs/gemm/gemm.h"
 
-/* The rungs of a precision that has a tensor core, `what` in its name. */
+/* The rungs of a precision that has a tensor core, WHAT in words. Their model is
+ * the product that the library makes, and a gain is what the idea promises: mma
+ * multiplies while it fetches; wgmma has half again as much to issue; blocks
+ * that stay save the tenth that a tile's end takes. */
 #define TENSOR_RUNGS(PRECISION, WHAT)                                          \
     {.name = "wmma",                                                           \
      .idea = WHAT ": a warp's product, in the compiler's words",               \
      .run = lab_gemm_wmma,                                                     \
      .source = "kernels/labs/gemm/wmma.cu",                                    \
-     .model = {.tile_m = 128, .tile_n = 128},                                  \
+     .model = {.traffic = 1},                                                  \
      .precision = PRECISION,                                                   \
      .capability = 80},                                                        \
         {.name = "mma",                                                        \
          .idea = WHAT ": mma.sync, ldmatrix, and three stages by cp.async",    \
          .run = lab_gemm_mma,                                                  \
          .source = "kernels/labs/gemm/mma.cu",                                 \
-         .model = {.tile_m = 128, .tile_n = 256},                              \
+         .model = {.traffic = 1},                                              \
          .precision = PRECISION,                                               \
+         .gain = 2,                                                            \
          .capability = 80},                                                    \
         {.name = "wgmma",                                                      \
          .idea = WHAT ": TMA fetches, two warpgroups multiply",                \
          .run = LAB_SM90(lab_gemm_wgmma),                                      \
          .source = "kernels/labs/gemm/wgmma_sm90.cu",                          \
-         .model = {.tile_m = PRECISION == LAB_TF32 ? 256 : 128,                \
-                   .tile_n = PRECISION == LAB_TF32 ? 128 : 256},               \
+         .model = {.traffic = 1},                                              \
          .precision = PRECISION,                                               \
+         .gain = 1.6,                                                          \
          .capability = 90,                                                     \
          .capability_only = true,                                              \
          .prepare = lab_gemm_operands_prepare,                                 \
@@ -37,9 +41,9 @@
          .idea = WHAT ": blocks that stay, tiles in L2's order",               \
          .run = LAB_SM90(lab_gemm_persistent),                                 \
          .source = "kernels/labs/gemm/persistent_sm90.cu",                     \
-         .model = {.tile_m = PRECISION == LAB_TF32 ? 256 : 128,                \
-                   .tile_n = PRECISION == LAB_TF32 ? 128 : 256},               \
+         .model = {.traffic = 1},                                              \
          .precision = PRECISION,                                               \
+         .gain = 1.1,                                                          \
          .capability = 90,                                                     \
          .capability_only = true,                                              \
          .prepare = lab_gemm_operands_prepare,                                 \

@@ -193,17 +193,18 @@ sm90_fetch(sm90_ring *ring, const CUtensorMap *a, const CUtensorMap *b,
     }
 }
 
-/* A warpgroup: its half of the tile into its registers. A stage is given back
+/* A warpgroup: its half of the tile into its registers; `fresh`: the sums start
+ * here, else they go on. A stage is given back
  * when the products of the next are queued: the tensor core is never idle. */
 template <typename T>
 static __device__ __forceinline__ void
-sm90_multiply(sm90_ring *ring, sm90_tile<T> *tile, int side, int K)
+sm90_multiply(sm90_ring *ring, sm90_tile<T> *tile, int side, int K, bool fresh)
 {
     int before = 0;
     for (int k0 = 0; k0 < K; k0 += sm90_tile<T>::DEPTH) {
         barrier_wait(&ring->full[ring->stage], ring->parity);
         tile->add_stage(ring->base + ring->stage * SM90_STAGE_BYTES, side,
-                        k0 == 0);
+                        fresh && k0 == 0);
         if (k0 > 0 && threadIdx.x % 128 == 0)
             barrier_arrive(&ring->empty[before]);
         before = ring->stage;
@@ -214,28 +215,28 @@ sm90_multiply(sm90_ring *ring, sm90_tile<T> *tile, int side, int K)
         barrier_arrive(&ring->empty[before]);
 }
 
-/* A warpgroup: its half of the tile from the registers to C. */
-template <typename T>
+/* A warpgroup: its half of the tile from the registers to C, of type OUT. */
+template <typename OUT, typename T>
 static __device__ __forceinline__ void sm90_write(const sm90_tile<T> &tile,
                                                   const sm90_product &p,
                                                   int side, int row0, int col0)
 {
-    T *c = static_cast<T *>(p.c);
+    OUT *c = static_cast<OUT *>(p.c);
     tile.each_pair(side, [&](int row, int col, float x, float y) {
         row += row0;
         col += col0;
         if (row >= p.M || col >= p.N)
             return;
-        T *to = c + static_cast<int64_t>(row) * p.N + col;
+        OUT *to = c + static_cast<int64_t>(row) * p.N + col;
         if (p.N % 2 == 0) {
-            struct alignas(2 * sizeof(T)) pair {
-                T x, y;
-            } v = {T(x), T(y)};
+            struct alignas(2 * sizeof(OUT)) pair {
+                OUT x, y;
+            } v = {OUT(x), OUT(y)};
             *reinterpret_cast<pair *>(to) = v;
         } else {
-            to[0] = T(x);
+            to[0] = OUT(x);
             if (col + 1 < p.N)
-                to[1] = T(y);
+                to[1] = OUT(y);
         }
     });
 }

@@ -36,8 +36,8 @@ static __global__ void __launch_bounds__(SM90_THREADS)
         registers_take<232>();
         const int side = threadIdx.x / 128 - 1;
         TILE tile;
-        sm90_multiply(&ring, &tile, side, p.K);
-        sm90_write(tile, p, side, row0, col0);
+        sm90_multiply(&ring, &tile, side, p.K, true);
+        sm90_write<T>(tile, p, side, row0, col0);
     }
 }
 

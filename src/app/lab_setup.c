@@ -168,6 +168,9 @@ static enum lab_status add_rung(struct lab_lab *lab, const char *word,
 static enum lab_status keep_precisions(struct lab_lab *lab)
 {
     unsigned wanted = lab->options->precisions;
+    /* A lesson's choice, too, is of the GPU's rungs. */
+    if (!wanted && lab->lesson && !lab->backend->host_memory)
+        wanted = lab->lesson->lab.precisions;
     unsigned there = 0;
     int n = 0;
     for (int i = 0; i < lab->n_rungs; i++) {

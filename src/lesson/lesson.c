@@ -291,6 +291,7 @@ static enum lab_status read_lab(struct loading *l, const struct lab_ynode *root)
         {"precision", take_precision}, {"lab", take_lab},
         {"sizes", take_lab},           {"cpu_sizes", take_lab},
         {"variants", take_lab},        {"repeat", take_lab},
+        {"precisions", take_lab},
     };
     struct lab_lesson *lesson = l->lesson;
     lesson->kind = LAB_LESSON_LAB;

@@ -33,6 +33,7 @@ struct lab_lesson_lab {
     const char *cpu_sizes; /* on a CPU; NULL: the ladder's own */
     const char *variants;  /* NULL: all of the backend's */
     int64_t repeat;        /* 0: not given */
+    unsigned precisions;   /* on a GPU: bit 1 << p for each; 0: not given */
 };
 
 struct lab_section {

@@ -13,24 +13,10 @@
  * Its price: 144 KiB of shared memory and 250 registers a thread, one block for
  * a multiprocessor; and the instruction waits for its operands to be read from
  * registers: on Hopper it reaches some six tenths of what wgmma does. */
+#include "labs/gemm/gemm.cuh"
 #include "labs/gemm/mma.cuh"
-#include "labs/gemm/gemm.h"
-#include "launch.cuh"
 
 enum { GROUP = 8, STAGES = 3, SHARED = STAGES * MMA_STAGE_BYTES };
-
-/* The first row and column of this block's tile. */
-static __device__ __forceinline__ void place(int64_t M, int64_t N,
-                                             int64_t *row0, int64_t *col0)
-{
-    int64_t down = (M + MMA_BM - 1) / MMA_BM;
-    int64_t across = (N + MMA_BN - 1) / MMA_BN;
-    int64_t first = blockIdx.x / (GROUP * across) * GROUP;
-    int64_t high = min(static_cast<int64_t>(GROUP), down - first);
-    int64_t in = blockIdx.x % (GROUP * across);
-    *row0 = (first + in % high) * MMA_BM;
-    *col0 = in / high * MMA_BN;
-}
 
 template <typename T, bool FOURS>
 static __device__ __forceinline__ void write(T *c, const mma_sums<T> &sums,
@@ -61,7 +47,7 @@ static __global__ void __launch_bounds__(MMA_THREADS)
     int next = STAGES - 1;
     mma_fetch<T, FOURS> fetch;
     mma_sums<T> sums = {};
-    place(M, N, &row0, &col0);
+    gemm_band_place<MMA_BM, MMA_BN, GROUP>(M, N, &row0, &col0);
     fetch.start(a, b, row0, col0, M, N, K);
     for (int s = 0; s < STAGES - 1; s++)
         fetch.next(stages + s * MMA_STAGE_BYTES);

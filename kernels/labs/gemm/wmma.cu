@@ -5,27 +5,18 @@
  * the compiler's affair. Everything around it is as in the rung `tile`: a stage
  * of both matrices in shared memory, a barrier, the products, a barrier.
  * Thread -> element: 8 warps make 128 x 128, each 64 x 32 in 4 x 2 fragments.
- * Memory: 16 bytes a load. Rows in shared memory are 16 bytes longer than what
- * they hold, so that rows below each other start in other banks.
+ * Memory: 16 bytes a load, lines of 128 bytes of A. Rows in shared memory are 16
+ * bytes longer than what they hold, so that rows below each other start in other
+ * banks.
  * Its price: as nobody knows where a fragment's numbers are, the result goes
  * through shared memory to be rounded and cut at the matrix's end; and while a
  * stage is fetched nothing is multiplied. */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
-#include "labs/gemm/gemm.h"
-#include "launch.cuh"
+#include "labs/gemm/gemm.cuh"
 
-enum { BM = 128, BN = 128, THREADS = 256, PATCH = 20 };
-
-template <typename T> struct part {
-    typedef T number;
-    enum { DEPTH = 16 };
-};
-template <> struct part<float> {
-    typedef nvcuda::wmma::precision::tf32 number;
-    enum { DEPTH = 8 };
-};
+enum { BM = 128, BN = 128, THREADS = 256, PATCH = 20, GROUP = 16 };
 
 /* ROWS x COLS numbers from (row0, col0) on; zeros outside. */
 template <typename T, int ROWS, int COLS, int PITCH, bool FOURS>
@@ -52,6 +43,15 @@ static __device__ __forceinline__ void load_tile(T *to, const T *from,
 }
 
 #if __CUDA_ARCH__ >= 800 || !defined(__CUDA_ARCH__)
+template <typename T> struct part {
+    typedef T number;
+    enum { DEPTH = 16 };
+};
+template <> struct part<float> {
+    typedef nvcuda::wmma::precision::tf32 number;
+    enum { DEPTH = 8 };
+};
+
 template <typename T>
 using sums = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16,
                                     part<T>::DEPTH, float>;
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(THREADS)
     gemm_wmma(T *c, const T *a, const T *b, int64_t M, int64_t N, int64_t K)
 {
 #if __CUDA_ARCH__ >= 800
-    enum { DEPTH = 64 / sizeof(T), PAD = 16 / sizeof(T) };
+    enum { DEPTH = 128 / sizeof(T), PAD = 16 / sizeof(T) };
     enum { A_PITCH = DEPTH + PAD, B_PITCH = BN + PAD };
     __shared__ __align__(32) T as[BM * A_PITCH];
     __shared__ __align__(32) T bs[DEPTH * B_PITCH];
@@ -123,10 +123,10 @@ static __global__ void __launch_bounds__(THREADS)
     const int warp = threadIdx.x / 32;
     const int row = warp % 2 * 64;
     const int col = warp / 2 * 32;
-    const int64_t across = (N + BN - 1) / BN;
-    const int64_t row0 = blockIdx.x / across * BM;
-    const int64_t col0 = blockIdx.x % across * BN;
+    int64_t row0;
+    int64_t col0;
     sums<T> sum[4][2];
+    gemm_band_place<BM, BN, GROUP>(M, N, &row0, &col0);
 #pragma unroll
     for (int i = 0; i < 8; i++)
         nvcuda::wmma::fill_fragment(sum[i / 2][i % 2], 0.0f);

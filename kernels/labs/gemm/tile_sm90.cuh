@@ -3,8 +3,8 @@
  * The first warpgroup gives most of its registers away; one thread of it asks
  * the TMA unit for the stages. The other two multiply: each has half of the
  * tile, 128 sums a thread. Between them lies a ring of stages in shared memory,
- * with two barriers each: `full` (the bytes have come) and `empty` (both
- * multipliers are done with it). Nobody waits for the whole block any more.
+ * with two barriers each: `full` (the bytes have come) and `empty` (all
+ * multiplying warps are done with it). Nobody waits for the whole block any more.
  *
  * A stage is 128 bytes of depth, 48 KiB: one box of A, its rows 128 bytes, and
  * boxes of B that are as deep as the stage and 128 bytes across; what lies
@@ -24,6 +24,7 @@
 
 enum {
     SM90_THREADS = 384,
+    SM90_WARPS = 8, /* that multiply */
     SM90_STAGES = 4,
     SM90_STAGE_BYTES = 48 << 10,
     SM90_OUT_BYTES = 16 << 10, /* a warpgroup's way out (persistent) */
@@ -57,7 +58,7 @@ struct sm90_ring {
         if (threadIdx.x == 0) {
             for (int s = 0; s < SM90_STAGES; s++) {
                 barrier_init(&full[s], 1);
-                barrier_init(&empty[s], 2); /* one thread a multiplier */
+                barrier_init(&empty[s], SM90_WARPS); /* a lane of each */
             }
             barrier_init_done();
         }
@@ -194,8 +195,8 @@ sm90_fetch(sm90_ring *ring, const CUtensorMap *a, const CUtensorMap *b,
 }
 
 /* A warpgroup: its half of the tile into its registers; `fresh`: the sums start
- * here, else they go on. A stage is given back
- * when the products of the next are queued: the tensor core is never idle. */
+ * here, else they go on. A stage is given back when the products of the next are
+ * queued: the tensor core is never idle. */
 template <typename T>
 static __device__ __forceinline__ void
 sm90_multiply(sm90_ring *ring, sm90_tile<T> *tile, int side, int K, bool fresh)
@@ -205,13 +206,13 @@ sm90_multiply(sm90_ring *ring, sm90_tile<T> *tile, int side, int K, bool fresh)
         barrier_wait(&ring->full[ring->stage], ring->parity);
         tile->add_stage(ring->base + ring->stage * SM90_STAGE_BYTES, side,
                         fresh && k0 == 0);
-        if (k0 > 0 && threadIdx.x % 128 == 0)
+        if (k0 > 0 && threadIdx.x % 32 == 0)
             barrier_arrive(&ring->empty[before]);
         before = ring->stage;
         ring->next();
     }
     wgmma_wait<0>();
-    if (threadIdx.x % 128 == 0)
+    if (threadIdx.x % 32 == 0)
         barrier_arrive(&ring->empty[before]);
 }
 

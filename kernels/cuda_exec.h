@@ -18,6 +18,41 @@ enum lab_cublas_op { LAB_CUBLAS_N = 0, LAB_CUBLAS_T = 1 };
 
 struct lab_exec;
 
+/* The values of cudaDataType_t and cublasComputeType_t that kernels name. */
+enum lab_cublas_type {
+    LAB_CUBLAS_F32 = 0,
+    LAB_CUBLAS_F16 = 2,
+    LAB_CUBLAS_BF16 = 14
+};
+enum lab_cublas_compute {
+    LAB_CUBLAS_COMPUTE_F32 = 68,
+    LAB_CUBLAS_COMPUTE_TF32 = 77
+};
+
+/* C (m, n) = A (m, k) B (k, n), column-major and dense, all of one type. */
+struct lab_lt_product {
+    int type;    /* enum lab_cublas_type */
+    int compute; /* enum lab_cublas_compute */
+    int m;
+    int n;
+    int k;
+    const void *a;
+    const void *b;
+    void *c;
+};
+
+struct lab_lt_algorithm {
+    uint64_t data[8]; /* cublasLtMatmulAlgo_t */
+};
+
+/* The fastest algorithm for a product. */
+struct lab_lt_choice {
+    struct lab_lt_algorithm algo;
+    int tried;
+    int place; /* of the fastest in the heuristic's list, from 1 */
+    size_t workspace_bytes;
+};
+
 /* The part of cuBLAS that kernels call, found at run time: the module loads on
  * a machine without it. Matrices are column-major, as cuBLAS has them. */
 struct lab_cublas {
@@ -57,6 +92,14 @@ struct lab_cublas {
                    const void *alpha, const void *a, int type_a, int lda,
                    const void *b, int type_b, int ldb, const void *beta,
                    void *c, int type_c, int ldc, int compute, int algo);
+    /* cuBLASLt with the workspace of `exec`. lt_find() runs the algorithms that
+     * the heuristic names, writes c, and waits; lt_product() queues the product
+     * by one of them. Not 0: not here, or not with these sizes. */
+    int (*lt_find)(const struct lab_exec *exec, const struct lab_lt_product *of,
+                   struct lab_lt_choice *out);
+    int (*lt_product)(const struct lab_exec *exec,
+                      const struct lab_lt_product *of,
+                      const struct lab_lt_choice *choice);
     const char *(*status_text)(int status); /* NULL: not in this cuBLAS */
 };
 

@@ -36,8 +36,9 @@ struct lab_ladder_element lab_lab_sum_element(const struct lab_lab_sum *sum,
                                               enum lab_dtype dtype)
 {
     double u = ldexp(1, p == LAB_FP64 ? -53 : -24);
-    struct lab_ladder_element e = {sum->value,
-                                   16 * u * sqrt(sum->terms * sum->squares)};
+    struct lab_ladder_element e = {.value = sum->value,
+                                   .allowed = 16 * u *
+                                              sqrt(sum->terms * sum->squares)};
     if (p == LAB_TF32)
         e.allowed += 8 * ldexp(1, -11) * sqrt(sum->squares);
     e.allowed += last_place(sum->value, dtype);
@@ -48,7 +49,7 @@ struct lab_ladder_element lab_lab_exact(double value, enum lab_dtype dtype)
 {
     double as[1];
     lab_number_put(as, dtype, 0, value);
-    return (struct lab_ladder_element){lab_number_at(as, dtype, 0), 0};
+    return (struct lab_ladder_element){.value = lab_number_at(as, dtype, 0)};
 }
 
 enum lab_dtype lab_lab_dtype(enum lab_precision p)

@@ -52,6 +52,9 @@ struct lab_lab_numbers {
 struct lab_ladder_element {
     double value;
     double allowed;
+    /* What an error is told in where it is itself the result of a lab, as the
+     * size that a sum of random terms has; 0: it is not told. */
+    double scale;
 };
 
 struct lab_rung_model;

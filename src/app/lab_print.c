@@ -63,6 +63,15 @@ static void add_times(struct lab_text_table *t, double v)
         lab_text_table_addf(t, "%.2f x", v);
 }
 
+static bool has_errors(const struct lab_lab *lab)
+{
+    for (int i = 0; i < lab->n_rows; i++) {
+        if (!isnan(lab->rows[i].error))
+            return true;
+    }
+    return false;
+}
+
 /* Of the library's fastest rung in the same precision: its speed, as a share. */
 static double of_library(const struct lab_lab *lab,
                          const struct lab_ladder_row *r)
@@ -120,6 +129,10 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
     add_rate(t, lab, r->rate_model);
     add_times(t, r->gain);
     add_times(t, r->gain_model);
+    if (has_errors(lab) && isnan(r->error))
+        lab_text_table_add(t, NULL);
+    else if (has_errors(lab))
+        lab_text_table_addf(t, "%.1e", r->error);
     if (lab->n_said)
         add_said(t, lab, r);
     lab_text_table_add(t, r->rung->idea);
@@ -216,6 +229,8 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
                                    ">model",  ">gain",       ">model's"};
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         heads[n++] = figures[i];
+    if (has_errors(lab))
+        heads[n++] = ">error";
     if (lab->n_said)
         heads[n++] = "you said";
     if (lab->n_said)
@@ -331,6 +346,7 @@ enum lab_status lab_lab_json_row(const struct lab_lab *lab,
     }
     lab_json_real(line, "check_error", r->check_error);
     lab_json_real(line, "sample_error", r->sample_error);
+    lab_json_real(line, "error", r->error);
     lab_json_int(line, "repeats", r->repeats ? r->repeats : LAB_UNKNOWN);
     lab_json_real(line, "min_ns", r->min_ns);
     lab_json_real(line, "quarter_ns", r->quarter_ns);

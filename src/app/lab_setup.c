@@ -192,19 +192,22 @@ static enum lab_status add_rung(struct lab_lab *lab, const char *word,
         if (strcmp(lab->rungs[i]->name, word) == 0)
             return lab_fail(LAB_E_USAGE, "--variants names %s twice", word);
     }
+    const int before = lab->n_rungs;
+    /* A name may stand for one rung of each precision. */
     for (int i = 0; i < count; i++) {
-        if (strcmp(all[i]->name, word) == 0) {
+        if (strcmp(all[i]->name, word) == 0)
             lab->rungs[lab->n_rungs++] = all[i];
-            return LAB_OK;
-        }
     }
-    return no_rung(lab, word, all, count);
+    return lab->n_rungs > before ? LAB_OK : no_rung(lab, word, all, count);
 }
 
 /* Only the rungs of the precisions that were asked for. */
 static enum lab_status keep_precisions(struct lab_lab *lab)
 {
     unsigned wanted = lab->options->precisions;
+    /* A lesson's choice, too, is of the GPU's rungs. */
+    if (!wanted && lab->lesson && !lab->backend->host_memory)
+        wanted = lab->lesson->lab.precisions;
     unsigned there = 0;
     int n = 0;
     for (int i = 0; i < lab->n_rungs; i++) {

@@ -132,6 +132,8 @@ enum lab_status lab_cublas_open(struct lab_cublas *out,
                                    .sgemm_batched = api.sgemm_batched,
                                    .sgemm_bias = lab_cublas_lt_bias,
                                    .sgemv = api.sgemv,
+                                   .lt_find = lab_cublas_lt_find,
+                                   .lt_product = lab_cublas_lt_product,
                                    .gemm_ex = api.gemm_ex,
                                    .status_text = api.status_text};
         return LAB_OK;

@@ -1,8 +1,10 @@
-/* cuBLASLt, found at run time: the product that adds a bias on its way out.
+/* cuBLASLt, found at run time: the product that adds a bias on its way out, and
+ * the product by the fastest of the algorithms that its heuristic names.
  *
  * The declarations are those of cublasLt.h; libcublas cannot do without this
  * library, so where that one is this one is, too. */
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -18,15 +20,14 @@ enum {
     DESC_BIAS_POINTER = 8,
     EPILOGUE_BIAS = 4,
     PREFERENCE_WORKSPACE = 1,
+    PREFERENCE_REDUCTION = 3,
+    REDUCTION_IN_PLACE = 1,
+    REDUCTION_COMPUTE_TYPE = 2,
     NOT_SUPPORTED = 15
 };
 
-struct algorithm {
-    uint64_t data[8];
-};
-
 struct heuristic {
-    struct algorithm algo;
+    struct lab_lt_algorithm algo;
     size_t workspace_bytes;
     int state;
     float waves;
@@ -54,8 +55,9 @@ static struct {
     int (*matmul)(void *handle, void *desc, const void *alpha, const void *a,
                   void *a_layout, const void *b, void *b_layout,
                   const void *beta, const void *c, void *c_layout, void *d,
-                  void *d_layout, const struct algorithm *algo, void *workspace,
-                  size_t workspace_bytes, struct CUstream_st *stream);
+                  void *d_layout, const struct lab_lt_algorithm *algo,
+                  void *workspace, size_t workspace_bytes,
+                  struct CUstream_st *stream);
 } lt;
 
 static bool symbol(void *fn, const char *name)
@@ -97,44 +99,64 @@ struct plan {
     void *b;
     void *c;
     void *preference;
-    struct heuristic found;
-    int n_found;
 };
 
-static int make_plan(struct plan *p, const struct lab_exec *exec, int op_a,
-                     int op_b, int m, int n, int k, int lda, int ldb, int ldc,
-                     const float *bias)
+static int make_plan(struct plan *p, const struct lab_exec *exec,
+                     const struct lab_lt_product *of, int op_a, int op_b,
+                     int lda, int ldb, int ldc)
 {
-    const int epilogue = EPILOGUE_BIAS;
-    int status = lt.desc_create(&p->desc, COMPUTE_32F, REAL_32F);
+    int status = lt.desc_create(&p->desc, of->compute, REAL_32F);
     if (!status)
         status = lt.desc_set(p->desc, DESC_TRANS_A, &op_a, sizeof(op_a));
     if (!status)
         status = lt.desc_set(p->desc, DESC_TRANS_B, &op_b, sizeof(op_b));
     if (!status)
         status =
-            lt.desc_set(p->desc, DESC_EPILOGUE, &epilogue, sizeof(epilogue));
-    if (!status)
-        status = lt.desc_set(p->desc, DESC_BIAS_POINTER, &bias, sizeof(bias));
-    if (!status)
-        status = lt.layout_create(&p->a, REAL_32F, (uint64_t)(op_a ? k : m),
-                                  (uint64_t)(op_a ? m : k), lda);
-    if (!status)
-        status = lt.layout_create(&p->b, REAL_32F, (uint64_t)(op_b ? n : k),
-                                  (uint64_t)(op_b ? k : n), ldb);
+            lt.layout_create(&p->a, of->type, (uint64_t)(op_a ? of->k : of->m),
+                             (uint64_t)(op_a ? of->m : of->k), lda);
     if (!status)
         status =
-            lt.layout_create(&p->c, REAL_32F, (uint64_t)m, (uint64_t)n, ldc);
+            lt.layout_create(&p->b, of->type, (uint64_t)(op_b ? of->n : of->k),
+                             (uint64_t)(op_b ? of->k : of->n), ldb);
+    if (!status)
+        status = lt.layout_create(&p->c, of->type, (uint64_t)of->m,
+                                  (uint64_t)of->n, ldc);
     if (!status)
         status = lt.preference_create(&p->preference);
     if (!status)
         status = lt.preference_set(p->preference, PREFERENCE_WORKSPACE,
                                    &exec->workspace_bytes,
                                    sizeof(exec->workspace_bytes));
-    if (!status)
-        status = lt.heuristic(lt.handle, p->desc, p->a, p->b, p->c, p->c,
-                              p->preference, 1, &p->found, &p->n_found);
-    return status || p->n_found > 0 ? status : NOT_SUPPORTED;
+    return status;
+}
+
+static int add_bias(struct plan *p, const float *bias)
+{
+    const int epilogue = EPILOGUE_BIAS;
+    int status =
+        lt.desc_set(p->desc, DESC_EPILOGUE, &epilogue, sizeof(epilogue));
+    return status
+               ? status
+               : lt.desc_set(p->desc, DESC_BIAS_POINTER, &bias, sizeof(bias));
+}
+
+static int ask(struct plan *p, int wanted, struct heuristic *out, int *found)
+{
+    *found = 0;
+    int status = lt.heuristic(lt.handle, p->desc, p->a, p->b, p->c, p->c,
+                              p->preference, wanted, out, found);
+    return status || *found > 0 ? status : NOT_SUPPORTED;
+}
+
+static int run_plan(const struct plan *p, const struct lab_exec *exec,
+                    const struct lab_lt_product *of,
+                    const struct lab_lt_algorithm *algo)
+{
+    const float one = 1.0f;
+    const float zero = 0.0f;
+    return lt.matmul(lt.handle, p->desc, &one, of->a, p->a, of->b, p->b, &zero,
+                     of->c, p->c, of->c, p->c, algo, exec->workspace,
+                     exec->workspace_bytes, exec->stream);
 }
 
 static void drop_plan(struct plan *p)
@@ -151,22 +173,109 @@ static void drop_plan(struct plan *p)
         lt.desc_destroy(p->desc);
 }
 
+static bool usable(const struct lab_exec *exec)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return lt.handle && lt.device == exec->device;
+}
+
 int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
                        int n, int k, const float *a, int lda, const float *b,
                        int ldb, const float *bias, float *c, int ldc)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    const float one = 1.0f;
-    const float zero = 0.0f;
+    const struct lab_lt_product of = {REAL_32F, COMPUTE_32F, m, n, k, a, b, c};
     struct plan p = {0};
-    pthread_once(&once, load);
-    if (!lt.handle || lt.device != exec->device)
+    struct heuristic best;
+    int found;
+    if (!usable(exec))
         return NOT_SUPPORTED;
-    int status = make_plan(&p, exec, op_a, op_b, m, n, k, lda, ldb, ldc, bias);
+    int status = make_plan(&p, exec, &of, op_a, op_b, lda, ldb, ldc);
     if (!status)
-        status = lt.matmul(lt.handle, p.desc, &one, a, p.a, b, p.b, &zero, c,
-                           p.c, c, p.c, &p.found.algo, exec->workspace,
-                           exec->workspace_bytes, exec->stream);
+        status = add_bias(&p, bias);
+    if (!status)
+        status = ask(&p, 1, &best, &found);
+    if (!status)
+        status = run_plan(&p, exec, &of, &best.algo);
+    drop_plan(&p);
+    return status;
+}
+
+/* ---- the fastest of several ---- */
+
+/* The shortest of a few runs, after one that does not count. */
+static int time_one(const struct plan *p, const struct lab_exec *exec,
+                    const struct lab_lt_product *of,
+                    const struct lab_lt_algorithm *algo, float *out)
+{
+    enum { RUNS = 5 };
+    cudaEvent_t begin = NULL;
+    cudaEvent_t end = NULL;
+    int status = cudaEventCreate(&begin) != cudaSuccess ||
+                 cudaEventCreate(&end) != cudaSuccess;
+    *out = INFINITY;
+    for (int i = 0; i <= RUNS && !status; i++) {
+        float ms = 0;
+        (void)cudaEventRecord(begin, exec->stream);
+        status = run_plan(p, exec, of, algo);
+        (void)cudaEventRecord(end, exec->stream);
+        if (!status && (cudaEventSynchronize(end) != cudaSuccess ||
+                        cudaEventElapsedTime(&ms, begin, end) != cudaSuccess))
+            status = NOT_SUPPORTED;
+        if (!status && i > 0 && ms < *out)
+            *out = ms;
+    }
+    (void)cudaEventDestroy(begin);
+    (void)cudaEventDestroy(end);
+    return status;
+}
+
+int lab_cublas_lt_find(const struct lab_exec *exec,
+                       const struct lab_lt_product *of,
+                       struct lab_lt_choice *out)
+{
+    enum { TRIED = 8 };
+    /* Parts of a sum that meet in 16 bits lose what fp32 sums are for. */
+    const uint32_t reductions = REDUCTION_IN_PLACE | REDUCTION_COMPUTE_TYPE;
+    struct plan p = {0};
+    struct heuristic list[TRIED];
+    int found = 0;
+    float best = INFINITY;
+    *out = (struct lab_lt_choice){0};
+    if (!usable(exec))
+        return NOT_SUPPORTED;
+    int status = make_plan(&p, exec, of, 0, 0, of->m, of->k, of->m);
+    if (!status)
+        status = lt.preference_set(p.preference, PREFERENCE_REDUCTION,
+                                   &reductions, sizeof(reductions));
+    if (!status)
+        status = ask(&p, TRIED, list, &found);
+    for (int i = 0; i < found && !status; i++) {
+        float ms;
+        if (list[i].state || time_one(&p, exec, of, &list[i].algo, &ms))
+            continue;
+        out->tried++;
+        if (ms < best) {
+            best = ms;
+            out->algo = list[i].algo;
+            out->place = i + 1;
+            out->workspace_bytes = list[i].workspace_bytes;
+        }
+    }
+    drop_plan(&p);
+    return status || out->tried > 0 ? status : NOT_SUPPORTED;
+}
+
+int lab_cublas_lt_product(const struct lab_exec *exec,
+                          const struct lab_lt_product *of,
+                          const struct lab_lt_choice *choice)
+{
+    struct plan p = {0};
+    if (!usable(exec))
+        return NOT_SUPPORTED;
+    int status = make_plan(&p, exec, of, 0, 0, of->m, of->k, of->m);
+    if (!status)
+        status = run_plan(&p, exec, of, &choice->algo);
     drop_plan(&p);
     return status;
 }

@@ -221,6 +221,8 @@ static enum lab_status time_repeats(struct climb *w,
     enum lab_status st = lab_ladder_tensors_run(t, row->ran);
     if (!st)
         st = lab_ladder_tensors_compare(t, &row->sample_error);
+    if (!st && t->n_errors > 0)
+        row->error = sqrt(t->error_squares / (double)t->n_errors);
     for (int i = 1; i < WARM_UP && !st; i++)
         st = time_once(w, t, row->ran, &w->ns[0]);
     if (st)
@@ -270,6 +272,7 @@ static void start_row(const struct climb *w, int r, int s,
                                    .status = w->states[r],
                                    .check_error = w->errors[r],
                                    .sample_error = NAN,
+                                   .error = NAN,
                                    .min_ns = NAN,
                                    .quarter_ns = NAN,
                                    .median_ns = NAN,

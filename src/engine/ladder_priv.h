@@ -28,6 +28,9 @@ struct lab_ladder_tensors {
     int n; /* inputs first, then outputs, then scratch */
     int n_in;
     int n_out; /* with scratch */
+    /* Of the last comparison: errors in the operation's scale. */
+    double error_squares;
+    int64_t n_errors;
 };
 
 enum lab_status lab_ladder_numbers_make(struct lab_ladder_numbers *out,
@@ -70,7 +73,7 @@ void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
                              const struct lab_rung *rung);
 /* Compares the results with the reference: all elements of a small one, 64 of a
  * large one; and looks whether the guards still stand. */
-enum lab_status lab_ladder_tensors_compare(const struct lab_ladder_tensors *t,
+enum lab_status lab_ladder_tensors_compare(struct lab_ladder_tensors *t,
                                            double *error);
 
 /* Runs a rung that is wrong on purpose once, and counts the elements of its

@@ -268,7 +268,7 @@ void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
 
 /* ---- comparing ---- */
 
-static enum lab_status compare_one(const struct lab_ladder_tensors *t, int out,
+static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
                                    int64_t i, double got, double *worst)
 {
     struct lab_lab_numbers n = lab_ladder_numbers_of(t);
@@ -284,10 +284,14 @@ static enum lab_status compare_one(const struct lab_ladder_tensors *t, int out,
                         out > 0 ? " of a later result" : "", got, e.value,
                         e.allowed);
     *worst = part > *worst ? part : *worst;
+    if (e.scale > 0) {
+        t->error_squares += error / e.scale * (error / e.scale);
+        t->n_errors++;
+    }
     return LAB_OK;
 }
 
-static enum lab_status compare_all(const struct lab_ladder_tensors *t, int out,
+static enum lab_status compare_all(struct lab_ladder_tensors *t, int out,
                                    double *worst)
 {
     const struct lab_view *v = &t->view[t->n_in + out];
@@ -303,7 +307,7 @@ static enum lab_status compare_all(const struct lab_ladder_tensors *t, int out,
 }
 
 /* The corners, and places drawn at random. */
-static enum lab_status compare_some(const struct lab_ladder_tensors *t, int out,
+static enum lab_status compare_some(struct lab_ladder_tensors *t, int out,
                                     double *worst)
 {
     const struct lab_view *v = &t->view[t->n_in + out];
@@ -338,11 +342,13 @@ static enum lab_status look_at_guard(const struct lab_ladder_tensors *t,
     return st;
 }
 
-enum lab_status lab_ladder_tensors_compare(const struct lab_ladder_tensors *t,
+enum lab_status lab_ladder_tensors_compare(struct lab_ladder_tensors *t,
                                            double *error)
 {
     double worst = 0;
     enum lab_status st = lab_backend_sync(t->be);
+    t->error_squares = 0;
+    t->n_errors = 0;
     for (int out = 0; out < t->n_out && !st; out++) {
         const struct lab_view *v = &t->view[t->n_in + out];
         if (t->tensor[t->n_in + out].role != LAB_ROLE_SCRATCH)

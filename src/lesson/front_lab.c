@@ -174,6 +174,30 @@ static enum lab_status read_list(struct lab_front *f,
     return lab_front_pass(st);
 }
 
+static enum lab_status read_precisions(struct lab_front *f,
+                                       const struct lab_ynode *node,
+                                       unsigned *out)
+{
+    const char *names[LAB_PRECISION_COUNT];
+    enum lab_status st = LAB_OK;
+    if (!node)
+        return LAB_OK;
+    for (int i = 0; i < LAB_PRECISION_COUNT; i++)
+        names[i] = lab_precision_name((enum lab_precision)i);
+    st = lab_y_want(f->r, node, LAB_Y_LIST, "a list");
+    if (!st && node->count == 0)
+        st = lab_y_fail(f->r, node, LAB_E_PARSE,
+                        "an empty list: leave it out, or name one");
+    for (const struct lab_ynode *n = node->first; n && !st; n = n->next) {
+        size_t which = 0;
+        st = lab_y_choice(f->r, n, "precision", names, LAB_PRECISION_COUNT,
+                          &which);
+        if (!st)
+            *out |= 1u << which;
+    }
+    return lab_front_pass(st);
+}
+
 enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
                               struct lab_lesson_lab *out)
 {
@@ -195,6 +219,9 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
     if (!st)
         st = read_list(f, lab_y_get(root, "variants"), NULL, false,
                        &out->variants);
+    if (!st)
+        st =
+            read_precisions(f, lab_y_get(root, "precisions"), &out->precisions);
     if (!st && repeat)
         st = lab_front_pass(lab_y_int(f->r, repeat, LAB_LADDER_REPEATS_MIN,
                                       LAB_LADDER_REPEATS_MAX, &out->repeat));

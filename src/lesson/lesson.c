@@ -302,6 +302,7 @@ static enum lab_status read_lab(struct loading *l, const struct lab_ynode *root)
         {"slide", take_lab},
         {"measures", take_lab},
         {"of", take_lab},
+        {"precisions", take_lab},
     };
     struct lab_lesson *lesson = l->lesson;
     lesson->kind = LAB_LESSON_LAB;

@@ -213,6 +213,15 @@ END
     expect_exit 3
     expect_stderr 'bad.md:6:'
 done
+# A name stands for its rung in every precision; errors are a column.
+run lab precision --backend cpu --sizes 20 --variants split_1,split_3 --json
+expect_exit 0
+expect_json '[r["precision"] for r in of("lab_row")] == \
+    ["bf16", "fp16", "bf16", "fp16"]' \
+    'of("lab_row")[2]["error"] < 0.02 * of("lab_row")[0]["error"]'
+run lab saxpy --backend cpu --sizes 20 --json
+expect_exit 0
+expect_json 'of("lab_row")[0]["error"] is None'
 
 # Its front matter has keys of its own.
 lesson lab <<'END'
@@ -222,6 +231,7 @@ kind: lab
 title: A lab
 lab: saxpy
 cpu_sizes: [300, 700]
+precisions: [tf32, bf16]
 repeat: 20
 ---
 Text.
@@ -233,7 +243,8 @@ expect_exit 0
 expect_json '[r["size"] for r in of("lab_row")] == ["300", "300", "700", "700"]' \
     'of("lab_row")[0]["repeats"] == 20'
 for line in 'lab: saxpi' 'sizes: [0]' 'sizes: []' 'sizes: 5' 'repeat: 3' \
-    'network: []' 'sizes: [5x5]'; do
+    'network: []' 'sizes: [5x5]' 'precisions: [fp8]' 'precisions: []' \
+    'precisions: bf16'; do
     lesson bad <<END
 ---
 format: 1

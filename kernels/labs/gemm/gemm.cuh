@@ -24,6 +24,22 @@ static inline unsigned gemm_blocks(const struct gemm_call *g, int m, int n)
     return lab_blocks((g->M + m - 1) / m * ((g->N + n - 1) / n), 1);
 }
 
+/* The first row and column of this block's tile of BM x BN. Blocks go HIGH tiles
+ * down, then one to the right: those that run at the same time read few rows of
+ * A and few columns of B, and find most of them in L2. */
+template <int BM, int BN, int HIGH>
+static __device__ __forceinline__ void
+gemm_band_place(int64_t M, int64_t N, int64_t *row0, int64_t *col0)
+{
+    int64_t down = (M + BM - 1) / BM;
+    int64_t across = (N + BN - 1) / BN;
+    int64_t first = blockIdx.x / (HIGH * across) * HIGH;
+    int64_t high = min(static_cast<int64_t>(HIGH), down - first);
+    int64_t in = blockIdx.x % (HIGH * across);
+    *row0 = (first + in % high) * BM;
+    *col0 = in / high * BN;
+}
+
 /* Four numbers in one load are possible when every row starts on 16 bytes. */
 static inline bool gemm_fours(const struct gemm_call *g)
 {

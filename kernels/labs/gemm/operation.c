@@ -56,10 +56,11 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
     return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 
-/* Smaller and larger than a tile, with and without four to a load. */
-static const char *const checks[] = {"1",           "3x5x7",      "33x65x17",
-                                     "129x127x131", "132x260x36", "256x256x64",
-                                     "260x33x516",  NULL};
+/* Smaller and larger than a tile, with and without four to a load; the last
+ * with rows that start on 16 bytes in 16 bits too, and tiles that hang over. */
+static const char *const checks[] = {"1",           "3x5x7",       "33x65x17",
+                                     "129x127x131", "132x260x36",  "256x256x64",
+                                     "260x33x516",  "136x264x200", NULL};
 
 const struct lab_operation lab_operation_gemm = {
     .name = "gemm",

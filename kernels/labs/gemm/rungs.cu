@@ -2,9 +2,69 @@
  * climbs them. The figures of a model are counted from the kernel's text:
  * naive and coalesced read 32 lines of A or one, and one of B; a step is 2
  * loads, the multiply-add and the loop's share. */
+#include "labs/cuda_rungs.h"
 #include "labs/gemm/gemm.h"
 #include "labs/gemm/tuned.h"
-#include "labs/rung.h"
+
+/* The rungs of a precision that has a tensor core, WHAT in words. Their model is
+ * the product that the library makes, and a gain is what the idea promises: mma
+ * multiplies while it fetches; wgmma has half again as much to issue; blocks
+ * that stay save the tenth that a tile's end takes. */
+#define TENSOR_RUNGS(PRECISION, WHAT)                                          \
+    {.name = "wmma",                                                           \
+     .idea = WHAT ": a warp's product, in the compiler's words",               \
+     .run = lab_gemm_wmma,                                                     \
+     .source = "kernels/labs/gemm/wmma.cu",                                    \
+     .model = {.traffic = 1},                                                  \
+     .precision = PRECISION,                                                   \
+     .capability = 80},                                                        \
+        {.name = "mma",                                                        \
+         .idea = WHAT ": mma.sync, ldmatrix, and three stages by cp.async",    \
+         .run = lab_gemm_mma,                                                  \
+         .source = "kernels/labs/gemm/mma.cu",                                 \
+         .model = {.traffic = 1},                                              \
+         .precision = PRECISION,                                               \
+         .gain = 2,                                                            \
+         .capability = 80},                                                    \
+        {.name = "wgmma",                                                      \
+         .idea = WHAT ": TMA fetches, two warpgroups multiply",                \
+         .run = LAB_SM90(lab_gemm_wgmma),                                      \
+         .source = "kernels/labs/gemm/wgmma_sm90.cu",                          \
+         .model = {.traffic = 1},                                              \
+         .precision = PRECISION,                                               \
+         .gain = 1.6,                                                          \
+         .capability = 90,                                                     \
+         .capability_only = true,                                              \
+         .prepare = lab_gemm_operands_prepare,                                 \
+         .release = lab_gemm_operands_release,                                 \
+         .note = lab_gemm_operands_note},                                      \
+        {.name = "persistent",                                                 \
+         .idea = WHAT ": blocks that stay, tiles in L2's order",               \
+         .run = LAB_SM90(lab_gemm_persistent),                                 \
+         .source = "kernels/labs/gemm/persistent_sm90.cu",                     \
+         .model = {.traffic = 1},                                              \
+         .precision = PRECISION,                                               \
+         .gain = 1.1,                                                          \
+         .capability = 90,                                                     \
+         .capability_only = true,                                              \
+         .prepare = lab_gemm_operands_prepare,                                 \
+         .release = lab_gemm_operands_release,                                 \
+         .note = lab_gemm_operands_note},                                      \
+        {.name = "cublas",                                                     \
+         .idea = WHAT ": the vendor's library",                                \
+         .needs = "cuBLAS",                                                    \
+         .run = lab_gemm_cublas_tensor,                                        \
+         .source = "kernels/labs/gemm/cublas.cu",                              \
+         .model = {.library = true},                                           \
+         .precision = PRECISION,                                               \
+         .capability = 80},                                                    \
+    {                                                                          \
+        .name = "cublaslt", .idea = WHAT ": the fastest that cuBLASLt names",  \
+        .needs = "cuBLAS", .run = lab_gemm_cublaslt,                           \
+        .source = "kernels/labs/gemm/cublaslt.cu", .model = {.library = true}, \
+        .precision = PRECISION, .capability = 80,                              \
+        .prepare = lab_gemm_cublaslt_prepare, .note = lab_gemm_cublaslt_note   \
+    }
 
 extern const struct lab_rung lab_cuda_rungs_gemm[] = {
     {.name = "naive",
@@ -76,5 +136,8 @@ extern const struct lab_rung lab_cuda_rungs_gemm[] = {
                         .run = lab_gemm_cublas,
                         .source = "kernels/labs/gemm/cublas.cu",
                         .model = {.library = true}},
+    TENSOR_RUNGS(LAB_TF32, "tf32"),
+    TENSOR_RUNGS(LAB_BF16, "bf16"),
+    TENSOR_RUNGS(LAB_FP16, "fp16"),
     {},
 };

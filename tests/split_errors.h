@@ -1,0 +1,77 @@
+/* tests/split_errors.h -- the errors of the precision lab's rungs on a backend,
+ * and what must hold for them on every one. Include after cmocka.h. */
+#pragma once
+#include <string.h>
+
+#include "engine/ladder.h"
+
+struct split_errors {
+    int rows;
+    double fp32;
+    double tf32;
+    double bf16[4]; /* of 1 to 4 products */
+    double fp16[4];
+};
+
+static enum lab_status split_errors_see(void *user,
+                                        const struct lab_ladder_row *row)
+{
+    struct split_errors *s = user;
+    if (row->status == LAB_E_UNSUPPORTED)
+        return LAB_OK;
+    if (row->status)
+        fail_msg("%s: %s", row->rung->name, row->reason);
+    s->rows++;
+    if (strcmp(row->rung->name, "fp32") == 0)
+        s->fp32 = row->error;
+    if (strcmp(row->rung->name, "tf32") == 0)
+        s->tf32 = row->error;
+    if (strncmp(row->rung->name, "split_", 6) == 0) {
+        double *to = row->rung->precision == LAB_BF16 ? s->bf16 : s->fp16;
+        to[row->rung->name[6] - '1'] = row->error;
+    }
+    return LAB_OK;
+}
+
+static void split_errors_measure(struct lab_backend *be, const char *text,
+                                 struct split_errors *out)
+{
+    enum { MOST = 96 };
+    const struct lab_operation *l = NULL;
+    const struct lab_rung *rungs[MOST];
+    struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
+    struct lab_ladder_size size;
+    assert_int_equal(lab_ladder_find("precision", &l), LAB_OK);
+    assert_int_equal(lab_ladder_size(l, text, strlen(text), &size), LAB_OK);
+    lab_backend_info(be, &m.info);
+    struct lab_ladder_climb c = {.backend = be,
+                                 .ladder = l,
+                                 .machine = &m,
+                                 .rungs = rungs,
+                                 .n_rungs =
+                                     lab_ladder_rungs(be, l, rungs, MOST),
+                                 .sizes = &size,
+                                 .n_sizes = 1,
+                                 .repeats = 1,
+                                 .seed = 3,
+                                 .row = split_errors_see,
+                                 .user = out};
+    *out = (struct split_errors){0};
+    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+}
+
+/* Two products mend one of the two factors; three leave the rests' product,
+ * which is as small as what two parts do not hold. */
+static void split_errors_expect(const struct split_errors *s)
+{
+    const double *const both[] = {s->bf16, s->fp16};
+    for (int i = 0; i < 2; i++) {
+        const double *e = both[i];
+        assert_true(e[1] < 0.9 * e[0]);
+        assert_true(e[1] > 0.5 * e[0]);
+        assert_true(e[2] < 0.02 * e[0]);
+        assert_true(e[3] < 1.1 * e[2]);
+    }
+    assert_true(s->fp16[0] < 0.2 * s->bf16[0]);
+    assert_true(s->fp16[2] < s->bf16[2]);
+}

@@ -29,5 +29,11 @@ extern const struct lab_rung lab_cuda_rungs_transpose[] = {
      .run = lab_transpose_large,
      .source = "kernels/labs/transpose/transpose.cu",
      .model = {.traffic = 1}},
+    {.name = "fours",
+     .idea = "squares of 4 x 4 turned in registers: 16 bytes both ways",
+     .needs = nullptr,
+     .run = lab_transpose_fours,
+     .source = "kernels/labs/transpose/fours.cu",
+     .model = {.traffic = 1}},
     {},
 };

@@ -100,8 +100,12 @@ template <typename USE> static inline bool row_fits(int64_t C, USE &&use)
         use(row_shape<256, 4>{});
     else if (C <= 8192)
         use(row_shape<256, 8>{});
+    else if (C <= 10240)
+        use(row_shape<512, 5>{});
     else if (C <= 16384)
         use(row_shape<512, 8>{});
+    else if (C <= 20480)
+        use(row_shape<1024, 5>{});
     else if (C <= 32768)
         use(row_shape<1024, 8>{});
     else
@@ -139,8 +143,7 @@ static inline bool row_has_fours(int64_t C)
     return C % 4 == 0;
 }
 
-/* Numbers 4 (lane + i * THREADS) and the three after it in v[4 i ...]. What is
- * read once is not worth a place in the caches (evict first). */
+/* Numbers 4 (lane + i * THREADS) and the three after it in v[4 i ...]. */
 template <typename SHAPE>
 static __device__ __forceinline__ void
 row_load_fours(float (&v)[SHAPE::EACH], const float *x, int C, float outside)
@@ -150,7 +153,7 @@ row_load_fours(float (&v)[SHAPE::EACH], const float *x, int C, float outside)
         int c = 4 * (SHAPE::lane() + i * SHAPE::THREADS);
         float4 f = make_float4(outside, outside, outside, outside);
         if (c < C)
-            f = __ldcs(reinterpret_cast<const float4 *>(x + c));
+            f = *reinterpret_cast<const float4 *>(x + c);
         v[4 * i] = f.x;
         v[4 * i + 1] = f.y;
         v[4 * i + 2] = f.z;
@@ -166,8 +169,7 @@ row_store_fours(float *y, const float (&v)[SHAPE::EACH], int C)
     for (int i = 0; i < SHAPE::FOURS; i++) {
         int c = 4 * (SHAPE::lane() + i * SHAPE::THREADS);
         if (c < C)
-            __stcs(reinterpret_cast<float4 *>(y + c),
-                   make_float4(v[4 * i], v[4 * i + 1], v[4 * i + 2],
-                               v[4 * i + 3]));
+            *reinterpret_cast<float4 *>(y + c) =
+                make_float4(v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
     }
 }

@@ -107,48 +107,76 @@ enum lab_status lab_fusion_one(const struct lab_call *call)
     return lab_launched("bias_gelu_residual");
 }
 
-/* A block has 4 * LAB_BLOCK * TURNS numbers that lie side by side; one row or
- * many, as it comes: only the bias asks for the column. */
+/* A block has 4 * LAB_BLOCK * TURNS numbers that lie side by side. To x, y and
+ * the residual rows do not matter: only the bias asks for the column, and four
+ * neighbours may be of two rows. */
 enum { TURNS = 2 };
 
-static __global__ void bias_gelu_residual_fours(float *y, const float *x,
-                                                const float *bias,
-                                                const float *residual,
-                                                int64_t count, int64_t C)
+struct four {
+    float v[4];
+};
+
+/* The bias of element i and of the three after it. FOURS: they are of one row,
+ * and lie on 16 bytes. */
+template <bool FOURS>
+static __device__ __forceinline__ struct four bias_of(const float *bias,
+                                                      int64_t i, int64_t C)
+{
+    int64_t c = i % C;
+    if constexpr (FOURS) {
+        float4 f = *reinterpret_cast<const float4 *>(bias + c);
+        return {f.x, f.y, f.z, f.w};
+    } else {
+        struct four b;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            b.v[k] = bias[c];
+            c = c + 1 == C ? 0 : c + 1;
+        }
+        return b;
+    }
+}
+
+template <bool FOURS>
+static __global__ void
+bias_gelu_residual_fours(float *y, const float *x, const float *bias,
+                         const float *residual, int64_t count, int64_t C)
 {
     float4 v[TURNS];
     float4 r[TURNS];
-    int64_t first = 4 * (static_cast<int64_t>(blockIdx.x) * LAB_BLOCK * TURNS +
-                         threadIdx.x);
+    int64_t first = static_cast<int64_t>(blockIdx.x) * LAB_BLOCK * TURNS;
+    first = 4 * (first + threadIdx.x);
 #pragma unroll
     for (int t = 0; t < TURNS; t++) {
         int64_t i = first + 4 * LAB_BLOCK * t;
-        if (i >= count)
+        if (i + 3 >= count)
             break;
-        v[t] = __ldcs(reinterpret_cast<const float4 *>(x + i));
-        r[t] = __ldcs(reinterpret_cast<const float4 *>(residual + i));
+        v[t] = *reinterpret_cast<const float4 *>(x + i);
+        r[t] = *reinterpret_cast<const float4 *>(residual + i);
     }
 #pragma unroll
     for (int t = 0; t < TURNS; t++) {
         int64_t i = first + 4 * LAB_BLOCK * t;
-        if (i >= count)
-            break;
-        float4 b = *reinterpret_cast<const float4 *>(bias + i % C);
-        __stcs(reinterpret_cast<float4 *>(y + i),
-               make_float4(r[t].x + gelu_erf_value(v[t].x + b.x),
-                           r[t].y + gelu_erf_value(v[t].y + b.y),
-                           r[t].z + gelu_erf_value(v[t].z + b.z),
-                           r[t].w + gelu_erf_value(v[t].w + b.w)));
+        if (i + 3 < count) {
+            struct four b = bias_of<FOURS>(bias, i, C);
+            *reinterpret_cast<float4 *>(y + i) =
+                make_float4(r[t].x + gelu_erf_value(v[t].x + b.v[0]),
+                            r[t].y + gelu_erf_value(v[t].y + b.v[1]),
+                            r[t].z + gelu_erf_value(v[t].z + b.v[2]),
+                            r[t].w + gelu_erf_value(v[t].w + b.v[3]));
+            continue;
+        }
+        for (; i < count; i++) /* the last one to three */
+            y[i] = residual[i] + gelu_erf_value(x[i] + bias[i % C]);
     }
 }
 
 enum lab_status lab_fusion_vector(const struct lab_call *call)
 {
     struct fusion f = fusion_of(call);
-    if (f.C % 4 != 0) /* four neighbours would not be of one row */
-        return lab_fusion_one(call);
-    bias_gelu_residual_fours<<<lab_blocks(f.count, 4 * LAB_BLOCK * TURNS),
-                               LAB_BLOCK, 0, lab_stream(call)>>>(
-        f.y, f.x, f.bias, f.residual, f.count, f.C);
+    auto kernel = f.C % 4 == 0 ? bias_gelu_residual_fours<true>
+                               : bias_gelu_residual_fours<false>;
+    kernel<<<lab_blocks(f.count, 4 * LAB_BLOCK * TURNS), LAB_BLOCK, 0,
+             lab_stream(call)>>>(f.y, f.x, f.bias, f.residual, f.count, f.C);
     return lab_launched("bias_gelu_residual_fours");
 }

@@ -60,9 +60,9 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
 
 /* Around every shape that a rung keeps in registers, and longer than all. */
 static const char *const checks[] = {
-    "1",      "7x1",     "5x3",     "33x100",  "3x129",  "3x260",
-    "9x516",  "3x1023",  "5x1028",  "2x2052",  "3x4100", "2x8196",
-    "3x8191", "1x16388", "2x32772", "2x32769", NULL};
+    "1",       "7x1",     "5x3",     "33x100",  "3x129",   "3x260",  "9x516",
+    "3x1023",  "5x1028",  "2x2052",  "3x4100",  "2x8196",  "3x8191", "2x8193",
+    "2x10244", "1x16388", "1x20476", "2x32772", "2x32769", NULL};
 
 const struct lab_operation lab_operation_layer_norm = {
     .name = "layer_norm",

@@ -8,8 +8,8 @@
  * last one finds all of them.
  *
  * A block has pieces of 32 KiB that lie side by side, 512 threads with four
- * loads of 16 bytes on their way: 64 KiB of every multiprocessor's are under
- * way at any time, which is about what memory's rate times its delay asks for.
+ * loads of 16 bytes on their way, which is more than memory's rate times its
+ * delay asks for. What is read once is not worth a place in L2 (__ldcs).
  *
  * The counter is left at zero for the next call; calls on one stream follow
  * each other. */
@@ -56,7 +56,8 @@ static __device__ float sum_of_thread(const float *x, int64_t n)
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
             int64_t i = at + threadIdx.x + k * THREADS;
-            f[k] = i < whole ? fours[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            f[k] = i < whole ? __ldcs(fours + i)
+                             : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         }
 #pragma unroll
         for (int k = 0; k < EACH; k++)

@@ -31,7 +31,6 @@ extern const struct lab_rung lab_cuda_rungs_reduction[] = {
      .model = {.traffic = 1}},
     {.name = "once",
      .idea = "one kernel: the last block to arrive adds the blocks' sums",
-     .needs = nullptr,
      .run = lab_sum_once,
      .source = "kernels/labs/reduction/once.cu",
      .model = {.traffic = 1}},

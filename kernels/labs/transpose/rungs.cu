@@ -31,7 +31,6 @@ extern const struct lab_rung lab_cuda_rungs_transpose[] = {
      .model = {.traffic = 1}},
     {.name = "fours",
      .idea = "squares of 4 x 4 turned in registers: 16 bytes both ways",
-     .needs = nullptr,
      .run = lab_transpose_fours,
      .source = "kernels/labs/transpose/fours.cu",
      .model = {.traffic = 1}},

@@ -6,13 +6,10 @@
  * 16 bytes, and 64 x 64 numbers take 16 instructions of a thread in the place
  * of 64. A piece's place in its row is turned by the row's number (q ^ row / 4):
  * what 8 threads read or write together lies in 32 different banks, without a
- * column of padding that would break the 16 bytes.
+ * column of padding that would break the 16 bytes. Blocks go down the matrix as
+ * in `down`.
  *
- * The blocks that run together go down the matrix: they write next to each
- * other, and memory takes longer to change over to writing elsewhere than to
- * reading elsewhere.
- *
- * The price: sides that divide by four. Others go to `large`. */
+ * The price: sides that divide by four. Others go to `down`. */
 #include "labs/transpose/transpose.h"
 #include "launch.cuh"
 
@@ -67,7 +64,7 @@ enum lab_status lab_transpose_fours(const struct lab_call *call)
     const int64_t R = call->in[0].dim[0];
     const int64_t C = call->in[0].dim[1];
     if (R % 4 != 0 || C % 4 != 0)
-        return lab_transpose_large(call);
+        return lab_transpose_down(call);
     int64_t tiles = (R + SIDE - 1) / SIDE * ((C + SIDE - 1) / SIDE);
     transpose_fours<<<lab_blocks(tiles, 1), THREADS, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), R, C);

@@ -8,5 +8,5 @@
 
 enum lab_status lab_gemm_double(const struct lab_call *call)
 {
-    return gemm_double_run<gemm_shape<128, 128, 8, 64, 32>>(call);
+    return gemm_double_run<gemm_shape<128, 128, 8, 64, 32>, 2>(call);
 }

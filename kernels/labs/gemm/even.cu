@@ -3,22 +3,24 @@
  * The idea: tiles come in waves, as many as the device holds at once, and the
  * last wave takes as long as a full one however few tiles are left: at 4096 it
  * is 88 % full, at 6000 18 %, at 1024 a tile is all that a block ever gets.
- * Here only full waves are dealt out as tiles. What is left over is cut along
- * K too: its tiles, end to end, are one long row of stages, and each block gets
- * the same length of it (M. Osama et al., "Stream-K", 2023). A tile that was
- * cut is put together by the block that comes last to it: the others have left
- * their sums in the workspace, and they are added in the order of K, the same
- * bits every time, whoever is last.
+ * Here only full waves are dealt out as tiles, by the kernel of `wide`. What is
+ * left over is cut along K too: its tiles, end to end, are one long row of
+ * stages, and each block gets the same length of it (M. Osama et al.,
+ * "Stream-K", 2023). A tile that was cut is put together by the block that
+ * comes last to it: the others have left their sums in the workspace, and they
+ * are added in the order of K, the same bits every time, whoever is last.
  *
- * The price: 32 KiB for each piece of a cut tile, written and read again. Where
- * the pieces would not fit the workspace, nothing is cut. */
+ * The price: 64 KiB for each piece of a cut tile, written and read again, and a
+ * second kernel. Where the pieces would not fit the workspace, nothing is
+ * cut. */
 #include <stdio.h>
-#include "labs/gemm/ring.cuh"
+#include "labs/gemm/double.cuh"
 #include "labs/rung.h"
 
-typedef ring_shape<64, 128, 16, 3, 4> SHAPE;
+typedef gemm_shape<128, 128, 8, 64, 64> SHAPE;
 
 enum {
+    BLOCKS = 2,       /* of a multiprocessor */
     CUT_TILES = 1024, /* most that may be cut */
     PIECE = SHAPE::BM * SHAPE::BN,
     OF_THREAD = PIECE / 4 / SHAPE::THREADS /* float4 of a thread's sums */
@@ -27,14 +29,14 @@ enum {
 /* Pieces of each cut tile that are in the workspace; zero between calls. */
 static __device__ unsigned arrived[CUT_TILES];
 
-/* How the work is dealt out. `steps` stages are a tile. Tiles before `whole`
- * have a block each; the stages of the `cut` tiles after them are shared by
- * `shares` blocks. */
+/* How the work is dealt out. `steps` stages are a tile. The first `whole` tiles
+ * have a block each, in full waves; the stages of the `cut` tiles after them
+ * are shared by `shares` blocks. */
 struct even_plan {
-    int M;
-    int N;
-    int K;
-    int steps;
+    int64_t M;
+    int64_t N;
+    int64_t K;
+    int64_t steps;
     int64_t whole;
     int64_t cut;
     int64_t shares;
@@ -107,40 +109,37 @@ static __device__ bool joined(const struct even_plan &p, float4 *pieces,
 }
 
 template <bool FOURS>
-static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
-    gemm_even(float *c, const float *a, const float *b, float4 *pieces,
-              struct even_plan p)
+static __global__ void __launch_bounds__(SHAPE::THREADS)
+    gemm_shares(float *c, const float *a, const float *b, float4 *pieces,
+                struct even_plan p)
 {
-    extern __shared__ __align__(16) float ring[];
-    const int64_t j = blockIdx.x - p.whole; /* my share, if I have one */
-    int64_t at = j < 0 ? 0 : first_of(p, j);
-    const int64_t end = j < 0 ? p.steps : first_of(p, j + 1);
-    while (at < end) {
+    __shared__ __align__(16) gemm_buffers<SHAPE> buffers;
+    int64_t at = first_of(p, blockIdx.x);
+    while (at < first_of(p, blockIdx.x + 1)) {
         int64_t row0;
         int64_t col0;
-        ring_copies<SHAPE, FOURS> copies;
         gemm_sums<SHAPE> mine;
+        const int64_t left = first_of(p, blockIdx.x + 1) - at;
         const int64_t t = at / p.steps; /* of the cut tiles */
-        const int from = static_cast<int>(at - t * p.steps);
-        const int64_t left = end - at;
-        const int steps =
-            left < p.steps - from ? static_cast<int>(left) : p.steps - from;
-        gemm_place<SHAPE>(j < 0 ? blockIdx.x : p.whole + t, p.M, p.N, &row0,
-                          &col0);
-        copies.start(a, b, static_cast<int>(row0), static_cast<int>(col0),
-                     from * SHAPE::DEPTH, p.M, p.N, p.K);
+        const int64_t from = at % p.steps;
+        const int64_t steps = left < p.steps - from ? left : p.steps - from;
+        const int64_t k1 = (from + steps) * SHAPE::DEPTH;
+        gemm_place<SHAPE>(p.whole + t, p.M, p.N, &row0, &col0);
         mine.start();
-        ring_add(mine, copies, ring, steps);
-        if (steps == p.steps || joined(p, pieces, j, t, mine))
+        gemm_add_stages<SHAPE, FOURS>(mine, buffers, a, b, row0, col0,
+                                      from * SHAPE::DEPTH, k1 < p.K ? k1 : p.K,
+                                      p.M, p.N, p.K);
+        if (steps == p.steps || joined(p, pieces, blockIdx.x, t, mine))
             mine.template write<FOURS>(c, row0, col0, p.M, p.N);
         at += steps;
+        __syncthreads(); /* the buffers are written again */
     }
 }
 
 static struct even_plan plan_of(const struct gemm_call *g,
                                 const struct lab_exec *exec)
 {
-    const int64_t most = exec->sm_count * SHAPE::BLOCKS;
+    const int64_t most = exec->sm_count * BLOCKS;
     const int64_t tiles = (g->M + SHAPE::BM - 1) / SHAPE::BM *
                           ((g->N + SHAPE::BN - 1) / SHAPE::BN);
     const int64_t steps = (g->K + SHAPE::DEPTH - 1) / SHAPE::DEPTH;
@@ -150,27 +149,24 @@ static struct even_plan plan_of(const struct gemm_call *g,
     int64_t shares = most < cut * steps ? most : cut * steps;
     if (cut > CUT_TILES || cut + shares > room)
         cut = 0;
-    return {static_cast<int>(g->M),
-            static_cast<int>(g->N),
-            static_cast<int>(g->K),
-            static_cast<int>(steps),
-            tiles - cut,
-            cut,
-            cut ? shares : 0};
+    return {g->M, g->N, g->K, steps, tiles - cut, cut, cut ? shares : 0};
 }
 
 enum lab_status lab_gemm_even(const struct lab_call *call)
 {
     struct gemm_call g = gemm_of(call);
-    auto kernel = g.N % 4 == 0 ? gemm_even<true> : gemm_even<false>;
-    enum lab_status st = ring_ready<SHAPE>(&g, kernel);
-    if (st)
-        return st;
     struct even_plan p = plan_of(&g, call->exec);
-    kernel<<<lab_blocks(p.whole + p.shares, 1), SHAPE::THREADS, SHAPE::BYTES,
-             lab_stream(call)>>>(
-        g.c, g.a, g.b, static_cast<float4 *>(call->exec->workspace), p);
-    return lab_launched("gemm_even");
+    auto shares = gemm_fours(&g) ? gemm_shares<true> : gemm_shares<false>;
+    if (p.whole > 0) {
+        enum lab_status st = gemm_double_run<SHAPE, 0>(call, p.whole);
+        if (st)
+            return st;
+    }
+    if (p.shares > 0)
+        shares<<<lab_blocks(p.shares, 1), SHAPE::THREADS, 0,
+                 lab_stream(call)>>>(
+            g.c, g.a, g.b, static_cast<float4 *>(call->exec->workspace), p);
+    return lab_launched("gemm_shares");
 }
 
 void lab_gemm_even_note(const struct lab_call *call, struct lab_rung_note *out)
@@ -182,6 +178,5 @@ void lab_gemm_even_note(const struct lab_call *call, struct lab_rung_note *out)
         static_cast<long long>(p.cut), static_cast<long long>(p.whole + p.cut),
         static_cast<long long>(p.shares));
     out->workspace_bytes =
-        p.cut ? (p.cut + p.shares) * PIECE * static_cast<int64_t>(sizeof(float))
-              : 0;
+        (p.cut + p.shares) * PIECE * static_cast<int64_t>(sizeof(float));
 }

@@ -12,7 +12,7 @@
 typedef ring_shape<64, 128, 16, 3, 4> SHAPE;
 
 template <bool FOURS>
-static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
+static __global__ void __launch_bounds__(SHAPE::THREADS)
     gemm_stages(float *c, const float *a, const float *b, int M, int N, int K)
 {
     extern __shared__ __align__(16) float ring[];

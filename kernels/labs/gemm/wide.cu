@@ -12,5 +12,5 @@
 
 enum lab_status lab_gemm_wide(const struct lab_call *call)
 {
-    return gemm_double_run<gemm_shape<128, 128, 8, 64, 64>>(call);
+    return gemm_double_run<gemm_shape<128, 128, 8, 64, 64>, 0>(call);
 }

@@ -138,7 +138,7 @@ static bool stopped(const struct lab_ladder_climb *c)
 /* Reads twice what the last cache holds, in pieces that are all written to one
  * place. A copy as long as the cache would leave it full of numbers that have
  * to be written to memory first, and a kernel that only reads would pay for
- * them: 12 of 72 microseconds for a sum of 256 MiB on an H200. */
+ * them: 6 of 72 microseconds for a sum of 256 MiB on an H200. */
 static enum lab_status flush(const struct climb *w)
 {
     const size_t piece = 2 * w->c->machine->flush_bytes / FLUSH_PIECES;

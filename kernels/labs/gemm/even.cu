@@ -1,8 +1,8 @@
 /* kernels/labs/gemm/even.cu -- the same share of the work for every block.
  *
  * The idea: tiles come in waves, as many as the device holds at once, and the
- * last wave takes as long as a full one however few tiles are left: at 4096 it
- * is 88 % full, at 6000 18 %, at 1024 a tile is all that a block ever gets.
+ * last wave takes as long as a full one however few tiles are left. With 264
+ * tiles at once it is 88 % full at 4096, 37 % at 6000, and at 1024 the only one.
  * Here only full waves are dealt out as tiles, by the kernel of `wide`. What is
  * left over is cut along K too: its tiles, end to end, are one long row of
  * stages, and each block gets the same length of it (M. Osama et al.,
@@ -11,8 +11,8 @@
  * are added in the order of K, the same bits every time, whoever is last.
  *
  * The price: 64 KiB for each piece of a cut tile, written and read again, and a
- * second kernel. Where the pieces would not fit the workspace, nothing is
- * cut. */
+ * second kernel. Where the last wave is seven eighths full, or the pieces would
+ * not fit the workspace, nothing is cut. */
 #include <stdio.h>
 #include "labs/gemm/double.cuh"
 #include "labs/rung.h"
@@ -147,7 +147,7 @@ static struct even_plan plan_of(const struct gemm_call *g,
         static_cast<int64_t>(exec->workspace_bytes / (PIECE * sizeof(float)));
     int64_t cut = tiles % most;
     int64_t shares = most < cut * steps ? most : cut * steps;
-    if (cut > CUT_TILES || cut + shares > room)
+    if (8 * cut > 7 * most || cut > CUT_TILES || cut + shares > room)
         cut = 0;
     return {g->M, g->N, g->K, steps, tiles - cut, cut, cut ? shares : 0};
 }

@@ -10,9 +10,6 @@
 #pragma once
 #include "labs/gemm/gemm.cuh"
 
-#ifndef GEMM_BAND
-#define GEMM_BAND 1024
-#endif
 template <int BM_, int BN_, int DEPTH_, int WM_, int WN_> struct gemm_shape {
     enum {
         BM = BM_,
@@ -33,13 +30,13 @@ template <int BM_, int BN_, int DEPTH_, int WM_, int WN_> struct gemm_shape {
     static_assert(B_FOURS * THREADS * 4 == BN * DEPTH, "B divides evenly");
 };
 
-/* Where tile `tile` stands. Tiles are numbered in bands of 1,024 rows, so
+/* Where tile `tile` stands. Tiles are numbered in bands of 2,048 rows, so
  * that the blocks that run at the same time share what they read in L2. */
 template <class S>
 static __device__ __forceinline__ void
 gemm_place(int64_t tile, int64_t M, int64_t N, int64_t *row0, int64_t *col0)
 {
-    const int64_t band = GEMM_BAND / S::BM;
+    const int64_t band = 2048 / S::BM;
     int64_t down = (M + S::BM - 1) / S::BM;
     int64_t across = (N + S::BN - 1) / S::BN;
     int64_t first = tile / (band * across) * band;

@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(S::THREADS, BLOCKS)
     int64_t row0;
     int64_t col0;
     gemm_sums<S> mine;
-    gemm_place<S>(blockIdx.x, M, N, &row0, &col0);
+    gemm_place<S>(M, N, &row0, &col0);
     mine.start();
     gemm_add_stages<S, FOURS>(mine, buffers, a, b, row0, col0, 0, K, M, N, K);
     mine.template write<FOURS>(c, row0, col0, M, N);

@@ -124,7 +124,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
         const int64_t from = at % p.steps;
         const int64_t steps = left < p.steps - from ? left : p.steps - from;
         const int64_t k1 = (from + steps) * SHAPE::DEPTH;
-        gemm_place<SHAPE>(p.whole + t, p.M, p.N, &row0, &col0);
+        gemm_place_tile<SHAPE>(p.whole + t, p.M, p.N, &row0, &col0);
         mine.start();
         gemm_add_stages<SHAPE, FOURS>(mine, buffers, a, b, row0, col0,
                                       from * SHAPE::DEPTH, k1 < p.K ? k1 : p.K,

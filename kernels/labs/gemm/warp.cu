@@ -19,7 +19,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS)
     int64_t col0;
     gemm_fetch<SHAPE, FOURS> stage;
     gemm_sums<SHAPE> mine;
-    gemm_place<SHAPE>(blockIdx.x, M, N, &row0, &col0);
+    gemm_place<SHAPE>(M, N, &row0, &col0);
     mine.start();
     for (int64_t k0 = 0; k0 < K; k0 += SHAPE::DEPTH) {
         stage.load(a, b, row0, col0, k0, M, N, K);

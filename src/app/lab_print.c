@@ -27,9 +27,10 @@ void lab_lab_print_head(const struct lab_lab *lab)
     }
     lab_say(stdout, "\n");
     lab_say(stdout,
-            "%d repeats each; before each a copy of %.4g MiB takes the inputs' "
-            "place in the caches; rungs are compared with double first\n",
-            lab->repeats, (double)m->flush_bytes / 1048576);
+            "%d repeats each; before each %.4g MiB are read, which take the "
+            "inputs' place in the caches; rungs are compared with double "
+            "first\n",
+            lab->repeats, 2 * (double)m->flush_bytes / 1048576);
 }
 
 static void add_rate(struct lab_text_table *t, const struct lab_lab *lab,

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "ladder_priv.h"
 
-enum { WARM_UP = 3 };
+enum { FLUSH_PIECES = 8, WARM_UP = 3 };
 
 /* ---- checking ---- */
 
@@ -122,7 +122,7 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
 struct climb {
     const struct lab_ladder_climb *c;
     struct lab_ladder_numbers numbers;
-    void *flush; /* twice machine->flush_bytes */
+    void *flush; /* FLUSH_PIECES pieces to read, and one to write */
     double *ns;
     double *sorted;
     double *errors; /* of the rungs' checks; NaN: wrong, or not to be had */
@@ -142,16 +142,29 @@ static bool stopped(const struct lab_ladder_climb *c)
     return c->stop && c->stop(c->user);
 }
 
-/* One repeat. On a GPU the copy is still running when the kernel is queued, so
- * that the time between the two events holds no waiting for the host. */
+/* Reads twice what the last cache holds, in pieces that are all written to one
+ * place. A copy as long as the cache would leave it full of numbers that have
+ * to be written to memory first, and a kernel that only reads would pay for
+ * them: 6 of 72 microseconds for a sum of 256 MiB on an H200. */
+static enum lab_status flush(const struct climb *w)
+{
+    const size_t piece = 2 * w->c->machine->flush_bytes / FLUSH_PIECES;
+    char *at = w->flush;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < FLUSH_PIECES && !st; i++)
+        st = lab_backend_copy(w->c->backend, at + FLUSH_PIECES * piece,
+                              at + (size_t)i * piece, piece);
+    return st;
+}
+
+/* One repeat. On a GPU the copies are still running when the kernel is queued,
+ * so that the time between the two events holds no waiting for the host. */
 static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
                                  const struct lab_rung *rung, double *out)
 {
     struct lab_backend *be = w->c->backend;
-    size_t bytes = w->c->machine->flush_bytes;
     int64_t ns = 0;
-    enum lab_status st =
-        lab_backend_copy(be, (char *)w->flush + bytes, w->flush, bytes);
+    enum lab_status st = flush(w);
     if (st)
         return st;
     enum lab_status events =
@@ -447,7 +460,9 @@ static enum lab_status make_room(struct climb *w)
         return lab_fail(LAB_E_NOMEM, "no memory for a lab's times");
     enum lab_status st = lab_ladder_numbers_make(&w->numbers, c->seed);
     if (!st)
-        st = lab_backend_alloc(c->backend, 2 * c->machine->flush_bytes,
+        st = lab_backend_alloc(c->backend,
+                               2 * c->machine->flush_bytes / FLUSH_PIECES *
+                                   (FLUSH_PIECES + 1),
                                &w->flush);
     return st;
 }

@@ -3,6 +3,10 @@
 #include "labs/rung.h"
 
 LAB_C_BEGIN
+lab_kernel_fn lab_gemm_even;
+/* How many tiles were cut, and the workspace that the pieces take. */
+void lab_gemm_even_note(const struct lab_call *call, struct lab_rung_note *out);
+
 lab_kernel_fn lab_gemm_naive, lab_gemm_coalesced, lab_gemm_tile,
     lab_gemm_thread_1d, lab_gemm_thread_2d, lab_gemm_vector, lab_gemm_warp,
     lab_gemm_double, lab_gemm_wide, lab_gemm_cublas;

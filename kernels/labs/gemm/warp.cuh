@@ -30,20 +30,29 @@ template <int BM_, int BN_, int DEPTH_, int WM_, int WN_> struct gemm_shape {
     static_assert(B_FOURS * THREADS * 4 == BN * DEPTH, "B divides evenly");
 };
 
-/* Tiles are numbered in bands of 8 rows of tiles, so that the blocks that run
- * at the same time share what they read in L2. */
+/* Where tile `tile` stands. Tiles are numbered in bands of 2,048 rows, so
+ * that the blocks that run at the same time share what they read in L2. */
+template <class S>
+static __device__ __forceinline__ void gemm_place_tile(int64_t tile, int64_t M,
+                                                       int64_t N, int64_t *row0,
+                                                       int64_t *col0)
+{
+    const int64_t band = 2048 / S::BM;
+    int64_t down = (M + S::BM - 1) / S::BM;
+    int64_t across = (N + S::BN - 1) / S::BN;
+    int64_t first = tile / (band * across) * band;
+    int64_t rows = down - first < band ? down - first : band;
+    int64_t at = tile - first * across;
+    *row0 = (first + at % rows) * S::BM;
+    *col0 = at / rows * S::BN;
+}
+
+/* Where the tile of this block stands, one block a tile. */
 template <class S>
 static __device__ __forceinline__ void gemm_place(int64_t M, int64_t N,
                                                   int64_t *row0, int64_t *col0)
 {
-    const int64_t band = 8;
-    int64_t down = (M + S::BM - 1) / S::BM;
-    int64_t across = (N + S::BN - 1) / S::BN;
-    int64_t first = blockIdx.x / (band * across) * band;
-    int64_t rows = down - first < band ? down - first : band;
-    int64_t at = blockIdx.x - first * across;
-    *row0 = (first + at % rows) * S::BM;
-    *col0 = at / rows * S::BN;
+    gemm_place_tile<S>(blockIdx.x, M, N, row0, col0);
 }
 
 /* This thread's part of a stage, from memory into registers. */

@@ -7,5 +7,5 @@ enum { LAB_SUM_SCRATCH = 4096 };
 
 LAB_C_BEGIN
 lab_kernel_fn lab_sum_atomic, lab_sum_tree, lab_sum_shuffle, lab_sum_fours,
-    lab_sum_several;
+    lab_sum_several, lab_sum_once;
 LAB_C_END

@@ -29,5 +29,10 @@ extern const struct lab_rung lab_cuda_rungs_reduction[] = {
      .run = lab_sum_several,
      .source = "kernels/labs/reduction/reduction.cu",
      .model = {.traffic = 1}},
+    {.name = "once",
+     .idea = "one kernel: the last block to arrive adds the blocks' sums",
+     .run = lab_sum_once,
+     .source = "kernels/labs/reduction/once.cu",
+     .model = {.traffic = 1}},
     {},
 };

@@ -8,7 +8,13 @@
  * padded  rows of 33 numbers: a column goes through all 32 banks.
  * rows    the same with 32 x 8 threads, each for four rows: four loads are on
  *         their way at once, and a block has a quarter of the threads.
- * large   tiles of 64 x 64 and eight rows a thread. */
+ * large   tiles of 64 x 64 and eight rows a thread.
+ * down    the same, and the blocks that run together stand below each other:
+ *         they write next to each other. Memory changes over to another place
+ *         for reading more easily than for writing, and where rows start
+ *         anywhere, two blocks share a piece of 32 bytes at each end of a row:
+ *         now they write it at about the same time, and it goes to memory
+ *         once. */
 #include "labs/transpose/transpose.h"
 #include "launch.cuh"
 
@@ -33,14 +39,15 @@ static __global__ void transpose_plain(float *y, const float *x, int64_t R,
 
 /* A tile is WIDE x WIDE, with HIGH threads below each other: each has WIDE /
  * HIGH of its rows. */
-template <int WIDE, int HIGH, int PAD>
+template <int WIDE, int HIGH, int PAD, bool DOWN>
 static __global__ void __launch_bounds__(WIDE *HIGH)
     transpose_tile(float *y, const float *x, int64_t R, int64_t C)
 {
     __shared__ float tile[WIDE][WIDE + PAD];
     int64_t across = (C + WIDE - 1) / WIDE;
-    int64_t row0 = blockIdx.x / across * WIDE;
-    int64_t col0 = blockIdx.x % across * WIDE;
+    int64_t down = (R + WIDE - 1) / WIDE;
+    int64_t row0 = (DOWN ? blockIdx.x % down : blockIdx.x / across) * WIDE;
+    int64_t col0 = (DOWN ? blockIdx.x / down : blockIdx.x % across) * WIDE;
     const int tx = threadIdx.x;
 #pragma unroll
     for (int i = 0; i < WIDE; i += HIGH) {
@@ -66,11 +73,11 @@ enum lab_status lab_transpose_plain(const struct lab_call *call)
     return lab_launched("transpose_plain");
 }
 
-template <int WIDE, int HIGH, int PAD>
+template <int WIDE, int HIGH, int PAD, bool DOWN = false>
 static enum lab_status turn(const struct lab_call *call)
 {
     const struct lab_view *x = &call->in[0];
-    transpose_tile<WIDE, HIGH, PAD>
+    transpose_tile<WIDE, HIGH, PAD, DOWN>
         <<<tiles_of(x, WIDE), dim3(WIDE, HIGH), 0, lab_stream(call)>>>(
             lab_out(call, 0), lab_in(call, 0), x->dim[0], x->dim[1]);
     return lab_launched("transpose_tile");
@@ -94,4 +101,9 @@ enum lab_status lab_transpose_rows(const struct lab_call *call)
 enum lab_status lab_transpose_large(const struct lab_call *call)
 {
     return turn<LARGE, FEW, 1>(call);
+}
+
+enum lab_status lab_transpose_down(const struct lab_call *call)
+{
+    return turn<LARGE, FEW, 1, true>(call);
 }

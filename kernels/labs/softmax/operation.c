@@ -1,0 +1,97 @@
+/* y[r,c] = exp(x[r,c] - m_r) / sum_c exp(x[r,c] - m_r), m_r the largest number
+ * of row r: every number read once and written once, 8 bytes. The numbers lie
+ * between -100 and 100: exp(100) is no fp32, and a kernel that does not take
+ * the largest off first fails its check. */
+#include "labs/operation.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "random.h"
+
+enum { PERIOD = 65537 };
+
+static int tensors(const int64_t *dim, enum lab_precision p,
+                   struct lab_lab_tensor *out)
+{
+    enum lab_dtype dtype = lab_lab_dtype(p);
+    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
+    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, dtype, 2, {dim[0], dim[1]}};
+    return 2;
+}
+
+/* Compared, taken off, exp, added, divided: an exp counted as one. */
+static double flop(const int64_t *dim)
+{
+    return 5 * (double)dim[0] * (double)dim[1];
+}
+
+static double bytes(const int64_t *dim, enum lab_precision p)
+{
+    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0] *
+           (double)dim[1];
+}
+
+/* exp(x - m) has an error of some units in its last place, and of x - m units
+ * more, as the difference is rounded; a sum of n numbers, all positive, one of
+ * sqrt(n). What is smaller than the smallest fp32 may be 0. */
+static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+                                         const int64_t *dim, int out, int64_t i)
+{
+    const double u = ldexp(1, -24);
+    const int64_t C = dim[1];
+    const int64_t first = i / C * C;
+    double largest = -HUGE_VAL;
+    double sum = 0;
+    (void)out;
+    for (int64_t c = 0; c < C; c++)
+        largest = fmax(largest, lab_lab_number(n, 0, first + c));
+    for (int64_t c = 0; c < C; c++)
+        sum += exp(lab_lab_number(n, 0, first + c) - largest);
+    double below = largest - lab_lab_number(n, 0, i);
+    double value = exp(-below) / sum;
+    double units = 32 + 4 * sqrt((double)C) + 4 * below;
+    return (struct lab_ladder_element){value, value * units * u + 0x1p-120};
+}
+
+static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
+                 uint64_t seed, void *host)
+{
+    float *x = host;
+    int64_t count = dim[0] * dim[1];
+    if (tensor->dtype != LAB_F32)
+        return false;
+    for (int64_t i = 0; i < count && i < PERIOD; i++)
+        x[i] = 200 * lab_random_unit(
+                         lab_random_word(seed, (uint32_t)k, 0, (uint64_t)i)) -
+               100;
+    for (int64_t i = PERIOD; i < count; i += PERIOD)
+        memcpy(x + i, x,
+               (size_t)(count - i < PERIOD ? count - i : PERIOD) * sizeof(*x));
+    return true;
+}
+
+/* Around every shape that a rung keeps in registers, and longer than all. An
+ * element costs a row: long rows are so many that only some are compared. */
+static const char *const checks[] = {
+    "1",       "7x1",     "5x3",      "33x100",   "3x129",
+    "3x260",   "9x516",   "130x1023", "129x1028", "65x2052",
+    "33x4100", "17x8188", "17x8193",  "13x10244", "9x16388",
+    "7x20476", "5x32764", "5x32769",  NULL};
+
+const struct lab_operation lab_operation_softmax = {
+    .name = "softmax",
+    .title = "softmax of the rows of a matrix",
+    .shape = "RxC",
+    .dims = 2,
+    .unit = LAB_UNIT_BYTES,
+    .sizes_cpu = "500,4000x256",
+    .sizes_gpu = "65536x1024,8192,8191x8193,2048x32768",
+    .checks = checks,
+    .tensors = tensors,
+    .flop = flop,
+    .bytes = bytes,
+    .element = element,
+    .fill = fill,
+};

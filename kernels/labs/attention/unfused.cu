@@ -22,11 +22,14 @@ static __global__ void attention_product(float *c, const float *a,
 {
     __shared__ float left[TILE][TILE];
     __shared__ float right[TILE][TILE + 1];
-    int64_t head = blockIdx.x / ((M + TILE - 1) / TILE);
     int tx = threadIdx.x;
     int ty = threadIdx.y;
-    int row = blockIdx.x % ((M + TILE - 1) / TILE) * TILE + ty;
-    int col0 = blockIdx.y * TILE;
+    /* Blocks next to each other: next to each other in a row of C. */
+    int wide = (N + TILE - 1) / TILE;
+    int high = (M + TILE - 1) / TILE;
+    int64_t head = blockIdx.x / wide / high;
+    int row = blockIdx.x / wide % high * TILE + ty;
+    int col0 = blockIdx.x % wide * TILE;
     float sum = 0.0f;
     a += head * M * K;
     b += head * N * K;
@@ -161,21 +164,20 @@ static enum lab_status run(const struct lab_call *call, bool causal)
     if (st)
         return st;
     float *scores = attention_scores(s);
-    unsigned tiles = (s.T + TILE - 1) / TILE;
-    unsigned wide = (s.D + TILE - 1) / TILE;
+    int64_t tiles = (s.T + TILE - 1) / TILE;
+    int64_t wide = (s.D + TILE - 1) / TILE;
     dim3 threads(TILE, TILE);
     cudaStream_t stream = lab_stream(call);
-    if (!scores || tiles > 65535)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "it needs memory for the scores, and T below 2^21");
+    if (!scores)
+        return lab_fail(LAB_E_UNSUPPORTED, "it needs memory for the scores");
     attention_product<true>
-        <<<dim3(s.heads * tiles, tiles), threads, 0, stream>>>(
+        <<<lab_blocks(s.heads * tiles * tiles, 1), threads, 0, stream>>>(
             scores, lab_in(call, 0), lab_in(call, 1), s.T, s.T, s.D);
     st = attention_softmax(call, scores, s, s.scale, causal);
     if (st)
         return st;
     attention_product<false>
-        <<<dim3(s.heads * tiles, wide), threads, 0, stream>>>(
+        <<<lab_blocks(s.heads * tiles * wide, 1), threads, 0, stream>>>(
             lab_out(call, 0), scores, lab_in(call, 2), s.T, s.D, s.T);
     return lab_launched("attention_product");
 }

@@ -17,9 +17,10 @@ static double flop(const int64_t *dim)
     return lab_attention_flop(dim) * (T + 1) / (2 * T);
 }
 
-static const char *const checks[] = {
-    "2x3x1x64",   "1x2x7x8",    "1x1x200x16",  "1x3x33x13",   "1x1x65x40",
-    "3x6x127x64", "2x4x200x96", "1x6x190x128", "1x5x1000x64", NULL};
+static const char *const checks[] = {"2x3x1x64",   "1x2x7x8",     "1x1x200x16",
+                                     "1x3x33x13",  "1x1x65x40",   "3x6x127x64",
+                                     "2x4x200x96", "1x6x190x128", "1x5x1000x64",
+                                     "8x40x3x8",   "4x70x300x8",  NULL};
 
 const struct lab_operation lab_operation_attention_causal = {
     .name = "attention_causal",

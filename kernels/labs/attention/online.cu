@@ -10,7 +10,8 @@
  *
  * Thread -> element: 4 threads a query, each with a quarter of its numbers, of
  * q and of o, in registers. They add up their quarters of a score by shuffles,
- * and all four do the softmax.
+ * and all four do the softmax. The 8 rows of a warp walk together: where any of
+ * them has a new largest score, all shrink (by 1, mostly).
  *
  * Price: every row reads all keys and values by itself, 16 bytes for 4
  * multiply-adds; they come from L1, where 8 rows of a warp and the warps of a
@@ -44,13 +45,22 @@ template <int OWN>
 static __device__ __forceinline__ float dot(const float (&q)[OWN],
                                             const float (&k)[OWN])
 {
-    unsigned team = 0xfu << (threadIdx.x % 32 / TEAM * TEAM);
-    float sum = 0.0f;
+    float sum[2] = {0.0f, 0.0f};
 #pragma unroll
     for (int e = 0; e < OWN; e++)
-        sum += q[e] * k[e];
-    sum += __shfl_xor_sync(team, sum, 1);
-    return sum + __shfl_xor_sync(team, sum, 2);
+        sum[e % 2] += q[e] * k[e];
+    sum[0] += sum[1];
+    sum[0] += __shfl_xor_sync(0xffffffffu, sum[0], 1);
+    return sum[0] + __shfl_xor_sync(0xffffffffu, sum[0], 2);
+}
+
+/* The most keys that a row of the warp sees: its rows walk together. */
+static __device__ __forceinline__ int most_of_warp(int keys)
+{
+#pragma unroll
+    for (int d = TEAM; d < 32; d *= 2)
+        keys = max(keys, __shfl_xor_sync(0xffffffffu, keys, d));
+    return keys;
 }
 
 template <int WIDTH>
@@ -59,24 +69,27 @@ static __global__ void __launch_bounds__(THREADS)
                      attention_size s, bool causal)
 {
     constexpr int OWN = WIDTH / TEAM;
-    int64_t row = lab_element() / TEAM;
-    if (row >= static_cast<int64_t>(s.heads) * s.T)
-        return; /* all four of a team */
-    int64_t head = row / s.T * s.T * s.D;
-    int last = causal ? static_cast<int>(row % s.T) + 1 : s.T;
+    int64_t rows = static_cast<int64_t>(s.heads) * s.T;
+    int64_t mine = lab_element() / TEAM;
+    int64_t row = mine < rows ? mine : rows - 1; /* no thread leaves early */
+    int keys = causal ? static_cast<int>(row % s.T) + 1 : s.T;
+    int most = most_of_warp(keys);
     float own[OWN];
     float next[OWN];
     float o[OWN] = {};
     float top = -INFINITY;
     float sum = 0.0f;
+    k += row / s.T * s.T * s.D;
+    v += row / s.T * s.T * s.D;
     read_quarter<OWN>(own, q + row * s.D, s.D);
-    for (int64_t j = head; j < head + static_cast<int64_t>(last) * s.D;
-         j += s.D) {
-        read_quarter<OWN>(next, k + j, s.D);
+    for (int j = 0; j < most; j++, k += s.D, v += s.D) {
+        read_quarter<OWN>(next, k, s.D);
         float score = dot<OWN>(own, next) * s.scale;
-        if (score > top) {
-            float shrink = exp2_fast(top - score);
-            top = score;
+        score = j < keys ? score : -INFINITY;
+        if (__any_sync(0xffffffffu, score > top)) { /* rare after a while */
+            float larger = fmaxf(top, score);
+            float shrink = exp2_fast(top - larger);
+            top = larger;
             sum *= shrink;
 #pragma unroll
             for (int e = 0; e < OWN; e++)
@@ -84,7 +97,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
         float share = exp2_fast(score - top);
         sum += share;
-        read_quarter<OWN>(next, v + j, s.D);
+        read_quarter<OWN>(next, v, s.D);
 #pragma unroll
         for (int e = 0; e < OWN; e++)
             o[e] += share * next[e];
@@ -92,7 +105,7 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int e = 0; e < OWN; e++) {
         int c = 4 * (e / 4 * 4) + threadIdx.x % TEAM * 4 + e % 4;
-        if (c < s.D)
+        if (mine < rows && c < s.D)
             out[row * s.D + c] = o[e] / sum;
     }
 }

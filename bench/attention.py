@@ -2,7 +2,7 @@
 """attention.py PROGRAM [SIZE...]: the labs attention and attention_causal beside
 PyTorch's attention, on the same GPU, in one run.
 
-A size is BxHxTxD (4x16x4096x64 and 4x16x4096x128). This program's rungs are those
+A size is BxHxTxD (4x16x1024x64 and 4x16x4096x64). This program's rungs are those
 of `lapenna-lab lab`; PyTorch's are scaled_dot_product_attention with the backend
 that is named: FLASH_ATTENTION (FlashAttention-2) and CUDNN_ATTENTION in bf16,
 EFFICIENT_ATTENTION in fp32. Both sides: random inputs of variance 1, medians of 21
@@ -76,7 +76,7 @@ def main():
     args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     args.add_argument("program")
     args.add_argument("sizes", nargs="*",
-                      default=["4x16x4096x64", "4x16x4096x128"])
+                      default=["4x16x1024x64", "4x16x4096x64"])
     args.add_argument("--variants")
     args = args.parse_args()
     table = []

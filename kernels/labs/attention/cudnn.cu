@@ -119,6 +119,12 @@ static enum lab_status prepare(const struct lab_call *call, bool causal)
         return lab_fail(LAB_E_UNSUPPORTED,
                         dnn ? "this cuDNN has no graph interface"
                             : "cuDNN was not found");
+    /* See choose() in wgmma_sm90.cu. */
+    if (!causal && q->dim[3] > 64)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "without the mask it takes heads of at most 64 "
+                        "numbers; D is %lld",
+                        static_cast<long long>(q->dim[3]));
     dnn_graph *g = &kept.graph;
     g->dnn = dnn;
     g->next = ID_INNER;

@@ -119,7 +119,13 @@ enum {
     F(lab_cudnn_attn_set_fn, attn_set, "cudnnSetAttnDescriptor")               \
     F(lab_cudnn_attn_room_fn, attn_room, "cudnnGetMultiHeadAttnBuffers")       \
     F(lab_cudnn_attn_run_fn, attn_forward, "cudnnMultiHeadAttnForward")        \
-    F(lab_cudnn_attn_back_fn, attn_backward, "cudnnMultiHeadAttnBackwardData")
+    F(lab_cudnn_attn_back_fn, attn_backward, "cudnnMultiHeadAttnBackwardData") \
+    F(lab_cudnn_graph_create_fn, graph_create, "cudnnBackendCreateDescriptor") \
+    F(lab_cudnn_destroy_fn, graph_destroy, "cudnnBackendDestroyDescriptor")    \
+    F(lab_cudnn_graph_set_fn, graph_set, "cudnnBackendSetAttribute")           \
+    F(lab_cudnn_graph_get_fn, graph_get, "cudnnBackendGetAttribute")           \
+    F(lab_cudnn_destroy_fn, graph_finalize, "cudnnBackendFinalize")            \
+    F(lab_cudnn_graph_execute_fn, graph_execute, "cudnnBackendExecute")
 
 enum { LAB_CUDNN_KEY = 20, LAB_CUDNN_DESCRIPTORS = 10 };
 

@@ -156,3 +156,12 @@ typedef int lab_cudnn_attn_back_fn(
     const void *q_data, void *k, void *dk_data, const void *k_data, void *v,
     void *dv_data, const void *v_data, size_t weight_bytes, const void *weights,
     size_t work_bytes, void *work, size_t reserve_bytes, void *reserve);
+
+/* The graph interface: descriptors with attributes, by number. An attribute of
+ * descriptors is read into descriptors that the caller has made. */
+typedef int lab_cudnn_graph_create_fn(int kind, void **out);
+typedef int lab_cudnn_graph_set_fn(void *d, int name, int type, int64_t count,
+                                   const void *values);
+typedef int lab_cudnn_graph_get_fn(void *d, int name, int type, int64_t most,
+                                   int64_t *count, void *values);
+typedef int lab_cudnn_graph_execute_fn(void *handle, void *plan, void *pack);

@@ -1,0 +1,158 @@
+/* kernels/labs/attention/hopper.cuh -- the instructions of a Hopper GPU that
+ * have no name in CUDA C: mbarriers, TMA, wgmma, and two of 16 bits. Addresses
+ * in shared memory are 32-bit numbers. PTX ISA, chapters "mbarrier",
+ * "cp.async.bulk.tensor" and "wgmma". */
+#pragma once
+#include <cuda.h>
+#include <stdint.h>
+#include "labs/attention/half.cuh"
+
+/* ---- mbarrier: counts arrivals and bytes; a wait names the phase's parity ---- */
+
+static __device__ __forceinline__ void barrier_init(uint64_t *b, int count)
+{
+    asm volatile(
+        "mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)),
+        "r"(count));
+}
+
+/* One arrival, and `bytes` that TMA will bring before the phase ends. */
+static __device__ __forceinline__ void barrier_expect(uint64_t *b, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                     shared_address(b)),
+                 "r"(bytes)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void barrier_arrive(uint64_t *b)
+{
+    asm volatile(
+        "mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(b))
+        : "memory");
+}
+
+/* Until the phase of this parity is over. A new barrier is in phase 0, and the
+ * phase before it, of parity 1, counts as over. */
+static __device__ __forceinline__ void barrier_wait(uint64_t *b, int parity)
+{
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again;\n"
+                 "}\n" ::"r"(shared_address(b)),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* ---- named barriers of a block: some wait, some only report ---- */
+
+static __device__ __forceinline__ void named_wait(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+static __device__ __forceinline__ void named_arrive(int id, int threads)
+{
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/* ---- TMA: a box of a tensor into shared memory, by one thread ---- */
+
+static __device__ __forceinline__ void tma_load(void *to,
+                                                const CUtensorMap *map,
+                                                uint64_t *full, int col,
+                                                int row, int head)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier"
+                 "::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(
+                     shared_address(to)),
+                 "l"(map), "r"(shared_address(full)), "r"(col), "r"(row),
+                 "r"(head)
+                 : "memory");
+}
+
+/* ---- wgmma: 128 threads multiply matrices that lie in shared memory ---- */
+
+/* Registers that wgmma reads or writes are as the program left them. */
+static __device__ __forceinline__ void wgmma_fence()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void wgmma_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/* Until at most N of the committed groups are not finished. */
+template <int N> static __device__ __forceinline__ void wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+
+/* Where a matrix lies: rows of 128 bytes in TMA's 128-byte swizzle, 8 rows (1024
+ * bytes) after 8 rows; `panel` bytes from 64 columns to the next 64, where the
+ * matrix is read across its rows. */
+static __device__ __forceinline__ uint64_t matrix(const void *p, int panel)
+{
+    enum { GROUP = 1024 };
+    uint64_t address = (shared_address(p) & 0x3ffff) >> 4;
+    return address | static_cast<uint64_t>(panel >> 4) << 16 |
+           static_cast<uint64_t>(GROUP >> 4) << 32 |
+           static_cast<uint64_t>(1) << 62;
+}
+
+#define D4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define D16(d, i) D4(d, i), D4(d, i + 4), D4(d, i + 8), D4(d, i + 12)
+#define D32(d) D16(d, 0), D16(d, 16)
+#define D64(d) D16(d, 0), D16(d, 16), D16(d, 32), D16(d, 48)
+#define REGISTERS_32                                                           \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "   \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "   \
+    "%30, %31"
+#define REGISTERS_64                                                           \
+    REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, "   \
+                 "%43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "     \
+                 "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+/* Both have one type in, fp32 sums. Thread 32 w + l of the 128 has, of the
+ * result (64, N), rows 16 w + l / 4 and 8 below it, and of every 8 columns two:
+ *     d[4 i + 2 h + c]  row 16 w + l/4 + 8 h,  column 8 i + 2 (l % 4) + c
+ * which is also how it holds the columns 16 k .. 16 k + 15 of a left matrix:
+ * a[j] is the pair (d[8 k + 2 j], d[8 k + 2 j + 1]). */
+#define WGMMA(TYPE, NAME)                                                      \
+    /* d (64, 128) = A (64, 16) B (128, 16)^T, or += where `add` is not 0 */   \
+    static __device__ __forceinline__ void wgmma_scores(                       \
+        float(&d)[64], uint64_t a, uint64_t b, int add, TYPE)                  \
+    {                                                                          \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"              \
+                     "wgmma.mma_async.sync.aligned.m64n128k16.f32." NAME       \
+                     " {" REGISTERS_64 "}, %64, %65, p, 1, 1, 0, 0;\n}\n"      \
+                     : D64(d)                                                  \
+                     : "l"(a), "l"(b), "r"(add));                              \
+    }                                                                          \
+    /* d (64, 64) += A (64, 16) B (16, 64), A in registers */                  \
+    static __device__ __forceinline__ void wgmma_mix(                          \
+        float(&d)[32], const uint32_t *a, uint64_t b, TYPE)                    \
+    {                                                                          \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n64k16.f32." NAME        \
+                     " {" REGISTERS_32 "}, {%32, %33, %34, %35}, %36, 1, 1, "  \
+                     "1, 1;\n"                                                 \
+                     : D32(d)                                                  \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));    \
+    }                                                                          \
+    /* d (64, 128) += A (64, 16) B (16, 128) */                                \
+    static __device__ __forceinline__ void wgmma_mix(                          \
+        float(&d)[64], const uint32_t *a, uint64_t b, TYPE)                    \
+    {                                                                          \
+        asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." NAME       \
+                     " {" REGISTERS_64 "}, {%64, %65, %66, %67}, %68, 1, 1, "  \
+                     "1, 1;\n"                                                 \
+                     : D64(d)                                                  \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));    \
+    }
+WGMMA(__nv_bfloat16, "bf16.bf16")
+WGMMA(__half, "f16.f16")
+#undef WGMMA

@@ -1,0 +1,142 @@
+/* The labs' attention: the reference and the CPU's kernels against values that
+ * one works out by hand, with and without the causal mask. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "labs/attention/attention.h"
+#include "labs/rung.h"
+#include "number.h"
+
+extern const struct lab_operation lab_operation_attention;
+extern const struct lab_operation lab_operation_attention_causal;
+
+enum { B = 1, H = 2, T = 3, D = 2, COUNT = B * H * T * D };
+
+static const int64_t dim[] = {B, H, T, D};
+
+/* Head 0: no query prefers a key. Head 1: scores of query i are i + 1 times
+ * those of the keys, ln 2, 0 and ln 4 after the division by sqrt(2). */
+static void inputs(float *q, float *k, float *v)
+{
+    const double key[T] = {log(2), 0, log(4)};
+    for (int i = 0; i < COUNT; i++) {
+        int head = i / (T * D);
+        int row = i / D % T;
+        int col = i % D;
+        q[i] = head == 1 && col == 0 ? (float)(row + 1) : 0;
+        k[i] = col == 0 ? (float)(key[row] * sqrt(D)) : 7;
+        v[i] = (float)(10 * head + row * row - 3 * col);
+    }
+}
+
+/* The shares of head 1 are powers of 2, 1 and 4. */
+static double expected(int i, bool causal)
+{
+    const double power[T] = {2, 1, 4};
+    int head = i / (T * D);
+    int row = i / D % T;
+    double sum = 0;
+    double value = 0;
+    for (int j = 0; j < (causal ? row + 1 : T); j++) {
+        double share = head == 1 ? pow(power[j], row + 1) : 1;
+        sum += share;
+        value += share * (10 * head + j * j - 3 * (i % D));
+    }
+    return value / sum;
+}
+
+static void both(const struct lab_operation *op, lab_kernel_fn *const *run,
+                 bool causal)
+{
+    float q[COUNT];
+    float k[COUNT];
+    float v[COUNT];
+    float o[COUNT];
+    struct lab_lab_tensor tensor[LAB_LAB_TENSORS];
+    struct lab_view view[4];
+    float *data[] = {q, k, v, o};
+    inputs(q, k, v);
+    assert_int_equal(op->tensors(dim, LAB_FP32, tensor), 4);
+    for (int t = 0; t < 4; t++)
+        view[t] =
+            (struct lab_view){data[t], tensor[t].dtype, 4, {B, H, T, D}, COUNT};
+    const void *const host[] = {q, k, v, NULL};
+    struct lab_lab_numbers n = {
+        .precision = LAB_FP32, .tensor = tensor, .host = host};
+    struct lab_call call = {.in = view, .n_in = 3, .out = view + 3, .n_out = 1};
+    for (int i = 0; i < COUNT; i++) {
+        struct lab_ladder_element e = op->element(&n, dim, 0, i);
+        assert_true(fabs(e.value - expected(i, causal)) < 1e-5);
+        assert_true(e.allowed >= 0 && e.allowed < 1e-4);
+    }
+    for (int r = 0; r < 2; r++) {
+        for (int i = 0; i < COUNT; i++)
+            o[i] = NAN;
+        assert_int_equal(run[r](&call), LAB_OK);
+        for (int i = 0; i < COUNT; i++)
+            assert_true(fabs(o[i] - expected(i, causal)) < 1e-5);
+    }
+}
+
+static void without_a_mask_all_keys_count(void **state)
+{
+    static lab_kernel_fn *const run[] = {lab_attention_cpu_naive,
+                                         lab_attention_cpu_online};
+    (void)state;
+    both(&lab_operation_attention, run, false);
+}
+
+static void with_the_mask_no_later_key_counts(void **state)
+{
+    static lab_kernel_fn *const run[] = {lab_attention_causal_cpu_naive,
+                                         lab_attention_causal_cpu_online};
+    (void)state;
+    both(&lab_operation_attention_causal, run, true);
+}
+
+static void the_mask_leaves_half_and_half_a_row(void **state)
+{
+    (void)state;
+    assert_true(lab_operation_attention.flop(dim) == 4.0 * B * H * T * T * D);
+    assert_true(lab_operation_attention_causal.flop(dim) ==
+                4.0 * B * H * D * (1 + 2 + 3));
+}
+
+/* Scores have to differ, or a wrong softmax would not be seen. */
+static void queries_and_keys_have_variance_one(void **state)
+{
+    enum { N = 4096 };
+    const int64_t large[] = {1, 1, N / 64, 64};
+    static float x[2][N];
+    const struct lab_lab_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double sum = 0;
+        double squares = 0;
+        assert_true(lab_attention_fill(large, k, &t, 7, x[k]));
+        for (int i = 0; i < N; i++) {
+            sum += (double)x[k][i];
+            squares += (double)x[k][i] * (double)x[k][i];
+        }
+        assert_true(fabs(sum / N) < 0.06);
+        assert_true(fabs(squares / N - 1) < 0.06);
+    }
+    assert_true(x[0][5] != x[1][5]);
+    assert_false(lab_attention_fill(large, 2, &t, 7, x[0]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_mask_all_keys_count),
+        cmocka_unit_test(with_the_mask_no_later_key_counts),
+        cmocka_unit_test(the_mask_leaves_half_and_half_a_row),
+        cmocka_unit_test(queries_and_keys_have_variance_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,7 +16,7 @@ _lapenna_lab() {
         --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run --sizes --variants --repeat --predict
-        --retune --list
+        --retune --list --chart
         --json --plain --ascii --color --no-mouse --no-graph
         --npy --tensors --help --usage
         --version'

@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "lab.h"
+#include "lab_feed.h"
 #include "say.h"
 #include "signals.h"
 #include "sweep.h"
@@ -30,7 +31,8 @@ enum {
     KEY_LIST,
     KEY_DB,
     KEY_JSON,
-    KEY_ASCII
+    KEY_ASCII,
+    KEY_CHART
 };
 
 static const struct argp_option argp_options[] = {
@@ -43,8 +45,12 @@ static const struct argp_option argp_options[] = {
      1},
     {"repeat", KEY_REPEAT, "N", 0, "Times of each, 20 to 1000 (21)", 1},
     {"predict", KEY_PREDICT, "WHAT", 0,
-     "What you expect, kept beside the result: ask, or VARIANT=NUMBER,... in "
-     "GFLOP/s, GB/s or ns an item, as the table has it",
+     "What you expect, kept beside the result: ask, or "
+     "VARIANT[@SIZE]=WORDS,... "
+     "of a number in GFLOP/s, GB/s or ns an item, as the table has it (8.2T, "
+     "or "
+     "a time, 3.5ms), memory, arithmetic or latency, and an occupancy (50%), "
+     "with colons between; VARIANT best is the fastest",
      1},
     {"retune", KEY_RETUNE, NULL, 0,
      "With tune: measure again where a winner is kept", 1},
@@ -59,6 +65,8 @@ static const struct argp_option argp_options[] = {
      3},
     {"list", KEY_LIST, NULL, 0, "The operations that have a ladder", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
+    {"chart", KEY_CHART, NULL, 0,
+     "Pictures below the table, on a pipe too (a terminal gets them)", 3},
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
     {0}};
 
@@ -202,6 +210,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->json = true;
     else if (key == KEY_ASCII)
         o->ascii = true;
+    else if (key == KEY_CHART)
+        o->chart = true;
     else if (key == KEY_RETUNE)
         o->retune = true;
     else if (key == ARGP_KEY_ARG)
@@ -220,6 +230,7 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
     struct lab_lab *lab = user;
     lab_lab_record_row(lab, row);
+    lab_feed_row(&lab->ui, 0, lab, row);
     if (!row->status && lab_lab_trace_later(lab, row))
         return LAB_E_NOMEM;
     lab->place++;
@@ -294,6 +305,22 @@ enum lab_status lab_lab_climb(struct lab_lab *lab, int first, int n,
     return st;
 }
 
+/* What is beside the rows. */
+static enum lab_status tell_rest(struct lab_lab *lab)
+{
+    /* CPU and GPU in one picture: what was measured here earlier; and without a
+     * GPU what was recorded on one. Neither need be there. */
+    if (lab_feed_earlier(&lab->ui, lab) && lab->backend->host_memory)
+        lab_feed_recorded(&lab->ui, lab);
+    lab_feed_beside(&lab->ui, lab->ladder);
+    if (lab->options->json)
+        return lab_lab_json_slides(lab);
+    lab_lab_print_occupancy(lab);
+    enum lab_status st = lab_lab_print_recorded(lab);
+    lab_lab_print_slides(lab);
+    return st ? st : lab_lab_print_chart(lab);
+}
+
 static enum lab_status run(struct lab_lab *lab)
 {
     bool tune = lab->options->tune;
@@ -306,6 +333,9 @@ static enum lab_status run(struct lab_lab *lab)
     for (int i = 0; i < lab->n_rungs; i++)
         precisions |= 1u << lab->rungs[i]->precision;
     lab_ladder_measure(lab->backend, precisions, &lab->machine);
+    if (lab->options->predict) /* those that were asked for */
+        lab_feed_said(&lab->ui, 0, lab->said, lab->n_said);
+    lab_feed_ceilings(&lab->ui, 0, lab);
     st = lab_lab_record_begin(lab);
     if (!st && lab->options->json)
         st = lab_lab_json_run(lab);
@@ -317,6 +347,8 @@ static enum lab_status run(struct lab_lab *lab)
         st = lab_lab_climb(lab, 0, lab->n_sizes, NULL, NULL);
     if (!st && !tune)
         st = lab_lab_trace(lab);
+    if (!st && !tune)
+        st = tell_rest(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
     lab_lab_record_end(lab, st);

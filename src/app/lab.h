@@ -1,6 +1,7 @@
 /* lab.h -- the parts of the command `lab` among themselves. */
 #pragma once
 #include "engine/ladder.h"
+#include "lab_predict.h"
 #include "store/database.h"
 #include "store/writer.h"
 
@@ -10,7 +11,6 @@ struct lab_profiler;
 enum {
     LAB_LAB_SIZES = 64,
     LAB_LAB_RUNGS = 96,
-    LAB_LAB_SAID = 32,
     LAB_LAB_UNIT = 32,
     LAB_LAB_JOBS = 64
 };
@@ -36,12 +36,7 @@ struct lab_lab_options {
     bool retune; /* also where one is kept */
     bool json;
     bool ascii;
-};
-
-/* What somebody expects of a rung. */
-struct lab_said {
-    char rung[32];
-    double rate; /* in the ladder's unit */
+    bool chart; /* pictures below the table, on a pipe too */
 };
 
 /* A row that was timed, to be traced afterwards. */
@@ -51,6 +46,13 @@ struct lab_timed_row {
     int size; /* of lab->sizes */
     int64_t place;
 };
+
+struct lab_kernel_record;
+struct lab_counters;
+struct lab_lab;
+typedef void lab_lab_traced_fn(void *user, const struct lab_timed_row *row,
+                               const struct lab_kernel_record *kernel,
+                               const struct lab_counters *counters);
 
 /* A tuned rung at a size. */
 struct lab_tune_job {
@@ -88,13 +90,22 @@ struct lab_lab {
     struct lab_database *db;
     int64_t run;
     int64_t exec;
+    /* Gets the kernels of each row that is traced, in the place of the table on
+     * stdout; NULL: they are told there. */
+    lab_lab_traced_fn *traced;
+    void *traced_user;
+    struct lab_ui_lab ui; /* the same, as the pictures take it: one set */
 };
 
 /* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */
 void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size);
 double lab_lab_scale(const struct lab_lab *lab);
-/* What was said of a rung, in the ladder's unit; NaN: nothing. */
-double lab_lab_said(const struct lab_lab *lab, const struct lab_rung *rung);
+/* What was said of a row, or NULL; and the rate that follows from it, in the
+ * ladder's unit, NaN where none does. */
+const struct lab_ui_said *lab_lab_said_of(const struct lab_lab *lab,
+                                          const struct lab_ladder_row *row);
+double lab_lab_said(const struct lab_lab *lab,
+                    const struct lab_ladder_row *row);
 
 /* The precisions of the chosen rungs: "fp32, bf16"; returns `out`. */
 const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
@@ -104,7 +115,15 @@ const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
 enum lab_status lab_lab_open(struct lab_lab *lab,
                              const struct lab_lab_options *options);
 void lab_lab_close(struct lab_lab *lab);
-/* Asks for predictions on the terminal. */
+/* Other sizes, as --sizes has them. LAB_E_USAGE: the lab keeps those it has. */
+enum lab_status lab_lab_take_sizes(struct lab_lab *lab, const char *list);
+enum lab_ui_lab_unit lab_lab_ui_unit(const struct lab_operation *ladder);
+/* lab_ask.c: those of --predict; and asking for them on the terminal. */
+enum lab_status lab_lab_read_predictions(struct lab_lab *lab);
+/* "best", or a rung that is measured here; LAB_E_USAGE. */
+enum lab_status lab_lab_add_said(struct lab_lab *lab,
+                                 const struct lab_said *said);
+
 enum lab_status lab_lab_ask(struct lab_lab *lab);
 
 /* lab_store.c: the database that the options name, or the usual one, kept in
@@ -115,6 +134,13 @@ enum lab_status lab_lab_open_db(struct lab_lab *lab);
 enum lab_status lab_lab_record_begin(struct lab_lab *lab);
 void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row);
 void lab_lab_record_end(struct lab_lab *lab, enum lab_status st);
+
+/* lab_picture.c: pictures below the table, and the course's figures. */
+enum lab_status lab_lab_print_chart(const struct lab_lab *lab);
+void lab_lab_print_slides(const struct lab_lab *lab);
+void lab_lab_print_occupancy(const struct lab_lab *lab);
+enum lab_status lab_lab_print_recorded(const struct lab_lab *lab);
+enum lab_status lab_lab_json_slides(const struct lab_lab *lab);
 
 /* lab_trace.c: the kernels of each row that was timed, traced once, stored and
  * told; with --counters counted too. What cannot be traced is a line on stderr,

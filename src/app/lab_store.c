@@ -10,8 +10,29 @@
 #include "lesson/lesson.h"
 #include "run_device.h"
 #include "store/lab_rows.h"
+#include "store/lab_said.h"
 #include "trace/intern.h"
 #include "version.h"
+
+/* Before anything is measured: nobody can say it afterwards. */
+static enum lab_status store_said(struct lab_lab *lab)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < lab->n_said && lab->run && !st; i++) {
+        const struct lab_said *s = &lab->said[i];
+        struct lab_said_row row = {
+            .place = i,
+            .rung = s->rung,
+            .precision = s->precision[0] ? s->precision : NULL,
+            .size = s->size[0] ? s->size : NULL,
+            .bound = s->what.bound[0] ? s->what.bound : NULL,
+            .rate = s->what.rate,
+            .time_ns = s->what.time_ns,
+            .occupancy_pct = s->what.occupancy_pct};
+        st = lab_said_row_add(lab->db, lab->run, &row);
+    }
+    return st;
+}
 
 static enum lab_status db_path(const struct lab_lab *lab, struct lab_str *out)
 {
@@ -74,6 +95,8 @@ enum lab_status lab_lab_record_begin(struct lab_lab *lab)
         st = lab_lab_open_db(lab);
     if (!st)
         lab->run = lab_writer_run(lab->writer);
+    if (!st)
+        st = store_said(lab);
     if (!st || lab->options->db)
         return st;
     lab_warn("the lab is not recorded: %s", lab_error());
@@ -135,7 +158,7 @@ static void fill_row(const struct lab_lab *lab,
         .traffic_bytes = row->traffic,
         .rate = row->rate,
         .rate_model = row->rate_model,
-        .rate_predicted = lab_lab_said(lab, row->rung),
+        .rate_predicted = lab_lab_said(lab, row),
         .gain = row->gain,
         .gain_model = row->gain_model,
         .ceiling_copy = lab->machine.copy_bytes_s,

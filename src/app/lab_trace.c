@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "lab.h"
+#include "lab_feed.h"
 #include "profiler/counters.h"
 #include "profiler/occupancy.h"
 #include "say.h"
@@ -244,13 +245,17 @@ static enum lab_status tell(struct tracing *t)
 {
     struct lab_kernel_record kernels[KERNELS];
     size_t n = lab_live_kernels(t->live, t->exec, kernels, KERNELS);
-    enum lab_status st = begin_table(t);
+    enum lab_status st = t->lab->traced ? LAB_OK : begin_table(t);
     for (size_t i = 0; i < n && i < KERNELS && !st; i++) {
         struct lab_counters c;
         lab_counters_init(&c);
         if (!lab_live_counters(t->live, t->exec, (int64_t)i, &c))
             lab_counters_init(&c);
-        if (t->lab->options->json)
+        if (!t->lab->traced)
+            lab_feed_kernel(&t->lab->ui, 0, t->lab, t->row, &kernels[i], &c);
+        if (t->lab->traced)
+            t->lab->traced(t->lab->traced_user, t->row, &kernels[i], &c);
+        else if (t->lab->options->json)
             st = json_kernel(t, &kernels[i], &c);
         else
             add_kernel(t, &kernels[i], &c);

@@ -130,6 +130,13 @@ struct climb {
     char (*reasons)[LAB_LADDER_TEXT];
 };
 
+static void tell(const struct lab_ladder_climb *c, const struct lab_rung *rung,
+                 const struct lab_ladder_size *size)
+{
+    if (c->doing)
+        c->doing(c->user, rung, size);
+}
+
 static bool stopped(const struct lab_ladder_climb *c)
 {
     return c->stop && c->stop(c->user);
@@ -366,6 +373,7 @@ static enum lab_status climb_rung(struct climb *w, int r, int s,
     struct lab_ladder_row row;
     start_row(w, r, s, &row);
     if (!row.status) {
+        tell(w->c, row.rung, &row.size);
         make_tensors(w, s, row.rung->precision, room);
         row.status = room->status;
         snprintf(row.reason, sizeof(row.reason), "%s", room->why);
@@ -407,6 +415,7 @@ static enum lab_status check_rungs(struct climb *w)
         w->errors[r] = NAN;
         if (stopped(c))
             return lab_fail(LAB_E_CANCELLED, "stopped");
+        tell(c, c->rungs[r], NULL);
         w->states[r] = check_rung(c->backend, c->ladder, c->rungs[r],
                                   &w->numbers, &w->errors[r]);
         if (w->states[r])

@@ -173,5 +173,7 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
     if (!st && repeat)
         st = lab_front_pass(lab_y_int(f->r, repeat, LAB_LADDER_REPEATS_MIN,
                                       LAB_LADDER_REPEATS_MAX, &out->repeat));
+    if (!st && lab_y_get(root, "slide"))
+        st = lab_front_slides(f, lab_y_get(root, "slide"), ladder, out);
     return st;
 }

@@ -285,14 +285,23 @@ static enum lab_status read_parts(struct loading *l)
 static enum lab_status read_lab(struct loading *l, const struct lab_ynode *root)
 {
     static const struct lab_ykey keys[] = {
-        {"format", take_format},       {"kind", take_kind},
-        {"title", take_title},         {"summary", take_summary},
-        {"order", take_order},         {"minutes", take_minutes},
-        {"seed", take_seed},           {"prerequisites", take_prerequisites},
-        {"precision", take_precision}, {"lab", take_lab},
-        {"sizes", take_lab},           {"cpu_sizes", take_lab},
-        {"variants", take_lab},        {"repeat", take_lab},
-        {"measures", take_lab},        {"of", take_lab},
+        {"format", take_format},
+        {"kind", take_kind},
+        {"title", take_title},
+        {"summary", take_summary},
+        {"order", take_order},
+        {"minutes", take_minutes},
+        {"seed", take_seed},
+        {"prerequisites", take_prerequisites},
+        {"precision", take_precision},
+        {"lab", take_lab},
+        {"sizes", take_lab},
+        {"cpu_sizes", take_lab},
+        {"variants", take_lab},
+        {"repeat", take_lab},
+        {"slide", take_lab},
+        {"measures", take_lab},
+        {"of", take_lab},
     };
     struct lab_lesson *lesson = l->lesson;
     lesson->kind = LAB_LESSON_LAB;

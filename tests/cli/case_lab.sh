@@ -163,6 +163,57 @@ run lab mlp-digits
 expect_exit 2
 expect_stderr 'lapenna-lab run'
 
+# A row of `slide` that is wrong: its line, and what to do.
+good='label: dgemm, size: 500, value: 1, unit: GFLOP/s, machine: P100, source: s'
+slide_lesson() {
+    lesson slide <<END
+---
+format: 1
+kind: lab
+title: A lab
+lab: gemm
+slide:
+  - {$1}
+---
+END
+    run lesson lint slide.md
+}
+slide_lesson "$good"
+expect_exit 0
+slide_lesson "$good, rung: cublas"
+expect_exit 0
+slide_wrong() { # ROW WORDS
+    slide_lesson "$1"
+    expect_exit 3
+    expect_stderr 'slide.md:7:'
+    expect_stderr "$2"
+}
+slide_wrong "${good%, source*}" 'a row of slide has no source: add it'
+slide_wrong "size: 5, $good" 'size'
+slide_wrong "$good, machin: x" 'did you mean machine?'
+slide_wrong 'label: a, size: 5x5, value: 1, unit: ms, machine: m, source: s' \
+    'a side is missing'
+slide_wrong 'label: a, size: 5, value: fast, unit: ms, machine: m, source: s' \
+    'value: expected'
+slide_wrong 'label: a, size: 5, value: -1, unit: ms, machine: m, source: s' \
+    'below 0'
+slide_wrong 'label: a, size: 5, value: 1, unit: GFLOPS, machine: m, source: s' \
+    'did you mean GFLOP/s?'
+for line in 'slide: []' 'slide: 5' 'slide: [5]'; do
+    lesson bad <<END
+---
+format: 1
+kind: lab
+title: A lab
+lab: gemm
+$line
+---
+END
+    run lesson lint bad.md
+    expect_exit 3
+    expect_stderr 'bad.md:6:'
+done
+
 # Its front matter has keys of its own.
 lesson lab <<'END'
 ---

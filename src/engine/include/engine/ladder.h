@@ -89,6 +89,10 @@ struct lab_ladder_climb {
     /* Every row when it is there; another status than LAB_OK ends the climb. */
     enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
     bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
+    /* What comes next: the check of a rung (size NULL), or its times at a size.
+     * May be NULL. */
+    void (*doing)(void *user, const struct lab_rung *rung,
+                  const struct lab_ladder_size *size);
     void *user;
 };
 

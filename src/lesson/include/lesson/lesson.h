@@ -25,6 +25,18 @@ enum lab_lesson_kind {
     LAB_LESSON_LAB      /* kind: lab, a ladder of kernels to climb */
 };
 
+/* A figure that course material prints, to stand beside this machine's. */
+struct lab_lesson_slide {
+    const char *label;
+    const char *size; /* as --sizes has it; checked */
+    double value;
+    const char *unit;    /* see front_slide.c */
+    const char *machine; /* that it was measured on: "P100" */
+    const char *source;  /* where it is printed */
+    const char *rung;    /* ours that it is held against; NULL: our fastest */
+    struct lab_place place;
+};
+
 /* What a lab measures. */
 enum lab_measure {
     LAB_MEASURE_LADDER,
@@ -47,6 +59,8 @@ struct lab_lesson_lab {
     const char *cpu_sizes; /* on a CPU; NULL: the ladder's own */
     const char *variants;  /* NULL: all of the backend's */
     int64_t repeat;        /* 0: not given */
+    const struct lab_lesson_slide *slides;
+    int n_slides;
 };
 
 struct lab_section {

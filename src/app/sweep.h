@@ -65,8 +65,8 @@ enum lab_status lab_sweep_open(const struct lab_sweep_point *p,
 /* What goes wrong is in the result. */
 void lab_sweep_speed(const struct lab_sweep_point *p,
                      struct lab_sweep_result *out);
-/* sweep_steps.c. Step by step, each with a time of its own: on a GPU between
- * two CUDA events, else by the processor's clock. */
+/* sweep_steps.c. Step by step, each with a time of its own: its kernels' on a
+ * GPU with CUPTI, else between two CUDA events, or of the processor's clock. */
 void lab_sweep_steps(const struct lab_sweep_point *p,
                      struct lab_sweep_result *out);
 /* The batch that a point with batch 0 has. */

@@ -296,7 +296,8 @@ static void say_head(const struct lab_sweep *s)
             (long long)iterations_of(s));
     if (s->kind >= LAB_SWEEP_PRODUCTS)
         lab_say(stdout, "times of the steps: %s\n",
-                r->time_source == LAB_TIME_CUDA_EVENTS
+                r->time_source == LAB_TIME_CUPTI ? "their kernels', by CUPTI"
+                : r->time_source == LAB_TIME_CUDA_EVENTS
                     ? "between two CUDA events, some microseconds too long"
                     : "the processor's clock");
     if (s->kind == LAB_SWEEP_BATCH)

@@ -39,7 +39,7 @@ LAB_C_END
      .source = "kernels/labs/gemm/tuned.cu",                                   \
      .model = {.tile_m = bm,                                                   \
                .tile_n = bn,                                                   \
-               .accesses = 2.0 * (wm + 2 * wn) / (wm * wn),                    \
+               .accesses = 4.0 * (wm + 2 * wn) / (wm * wn),                    \
                .instructions = 1 + 1.0 * (wm + 2 * wn) / (wm * wn)},           \
      .family = "tuned"},
 #define LAB_GEMM_TUNED_ROWS                                                    \

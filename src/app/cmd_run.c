@@ -259,17 +259,6 @@ static enum lab_status tell_all_near(struct lab_work *w,
     return st;
 }
 
-/* Before an hour of training: is every question one? */
-static enum lab_status check_near(struct lab_work *w,
-                                  const struct lab_options *o)
-{
-    struct lab_neighbours n;
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < o->n_near && !st; i++)
-        st = lab_near_ask(w->walk, o->near[i], &n);
-    return st;
-}
-
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_work w;
@@ -279,12 +268,6 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     enum lab_status st = lab_work_open(&w, o, lesson);
     if (st)
         return lab_exit_error(st);
-    st = check_near(&w, o);
-    if (st) {
-        int wrong = lab_exit_error(st);
-        lab_work_close(&w);
-        return wrong;
-    }
     lab_work_warn(&w);
     lab_training_init(&t);
     st = train(&w, &t);

@@ -48,6 +48,18 @@ static enum lab_status open_recording(struct lab_work *w)
     return lab_recording_new(&w->recording, &options);
 }
 
+/* Before a run is recorded, and before an hour of training: is every question
+ * one? */
+static enum lab_status check_near(struct lab_work *w)
+{
+    const struct lab_options *o = w->options;
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st;
+}
+
 static enum lab_status open_walk(struct lab_work *w)
 {
     struct lab_setup setup = {.spec = &w->spec,
@@ -60,6 +72,8 @@ static enum lab_status open_walk(struct lab_work *w)
                               .prepare = lab_recording_prepare,
                               .user = w->recording};
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
+    if (!st)
+        st = check_near(w);
     if (st)
         return st;
     lab_walk_use_graph(w->walk, !w->options->no_graph);

@@ -12,7 +12,7 @@ struct lab_walk_copy {
 
 enum { LAB_WALK_COPIES = 64 };
 
-enum { LAB_WALK_NEWS = 64 };
+enum { LAB_WALK_NEWS = 64, LAB_WALK_REFUSAL = 256 };
 
 /* Iterations as graphs: walk_speed.c. */
 struct lab_walk_speed {
@@ -20,6 +20,9 @@ struct lab_walk_speed {
     struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
     bool warm;               /* it has run, a step at a time */
     bool failed;             /* it cannot be captured */
+    bool refusal_known;      /* `refusal` is new, or has been told */
+    bool refusal_told;
+    char refusal[LAB_WALK_REFUSAL]; /* why */
     struct lab_graph *graph;
     void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
     int64_t launched;

@@ -1,6 +1,7 @@
 /* Training at speed: iterations whose steps nobody wants to hear of are
  * captured once and launched as one (engine/walk.h, lab_walk_iterate). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -54,6 +55,26 @@ static void add_news(struct lab_walk *w, const struct lab_iteration_news *n)
     s->news[s->news_end++ % LAB_WALK_NEWS] = *n;
     if (s->news_end - s->news_first > LAB_WALK_NEWS)
         s->news_first++;
+}
+
+/* Once a walk: another schedule that is refused too is refused for the same. */
+static enum lab_status refuse_graph(struct lab_walk_speed *s,
+                                    enum lab_status st)
+{
+    if (st && !s->refusal_known) {
+        snprintf(s->refusal, sizeof(s->refusal), "%s", lab_error());
+        s->refusal_known = true;
+    }
+    return st;
+}
+
+const char *lab_walk_graph_refused(struct lab_walk *w)
+{
+    struct lab_walk_speed *s = &w->speed;
+    if (!s->refusal_known || s->refusal_told)
+        return NULL;
+    s->refusal_told = true;
+    return s->refusal;
 }
 
 bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out)
@@ -304,7 +325,7 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     follow_schedule(w, w->schedule);
     if (may_launch(w)) {
         if (!w->speed.graph)
-            w->speed.failed = capture(w) != LAB_OK;
+            w->speed.failed = refuse_graph(&w->speed, capture(w)) != LAB_OK;
         if (!w->speed.failed)
             return launch(w, next, keep);
     }

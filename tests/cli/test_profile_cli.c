@@ -251,6 +251,9 @@ static void imports_and_merges(void **state)
     assert_string_equal(text_of(o, "user"), "anna");
     assert_int_equal(int_of(o, "as"), 1);
     json_decref(o);
+    assert_int_equal(profile(db, "list @"), 0); /* whose they are */
+    assert_non_null(strstr(output, "whose"));
+    assert_non_null(strstr(output, "anna"));
     merges(db);
 }
 

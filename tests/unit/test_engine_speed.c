@@ -275,8 +275,14 @@ static void what_cannot_be_captured_runs_step_by_step(void **state)
     assert_true(open_net(&b, mlp, "cpu"));
     late_counts = (struct late_counts){0};
     late_failures = 1;
+    assert_null(lab_walk_graph_refused(a.walk));
     both(&a, &b, 6, "without a graph");
     assert_int_equal(late_counts.launches, 0);
+    /* It is said why, once. */
+    const char *why = lab_walk_graph_refused(a.walk);
+    assert_non_null(why);
+    assert_string_equal(why, "no capture, on purpose");
+    assert_null(lab_walk_graph_refused(a.walk));
     /* Another schedule gets another chance. */
     struct lab_variant_choice choice = {"dense", "blas"};
     assert_int_equal(lab_walk_choose(a.walk, &choice, 1), LAB_OK);

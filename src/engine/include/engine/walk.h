@@ -112,6 +112,9 @@ bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out);
 enum lab_status lab_walk_settle(struct lab_walk *w);
 /* false: every step is queued by itself (default: true). */
 void lab_walk_use_graph(struct lab_walk *w, bool on);
+/* Why an iteration could not be captured as a graph and runs step by step, the
+ * first time that it is asked after that; else NULL. */
+const char *lab_walk_graph_refused(struct lab_walk *w);
 /* Which iterations of a training run are observed step by step: the first 32,
  * then ever fewer, 16 each time their number doubles, so that the record of a
  * long run stays small. Walked iterations always are. */

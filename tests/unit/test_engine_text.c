@@ -370,9 +370,14 @@ static void a_map_is_labelled_by_characters(void **state)
     lab_snapshot_release(&snap);
     assert_int_equal(lab_session_snapshot(session, &snap), LAB_OK);
     assert_int_equal(snap.plane.rows, 6);
+    int first = 0; /* the window may begin with any of them */
+    while (first < 6 && strcmp(snap.plane.row_label[0].text, read[first]) != 0)
+        first++;
+    assert_true(first < 6);
     for (int i = 0; i < 6; i++) {
         assert_true(snap.plane.row_label[i].symbol);
-        assert_string_equal(snap.plane.row_label[i].text, read[i]);
+        assert_string_equal(snap.plane.row_label[i].text,
+                            read[(first + i) % 6]);
     }
     assert_null(snap.plane.col_label);
     lab_snapshot_release(&snap);

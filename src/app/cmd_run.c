@@ -167,7 +167,22 @@ static enum lab_status summary_json(struct lab_work *w,
         lab_json_real(line, "exact", decoded.exact);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);
+    lab_json_text(
+        line, "trace",
+        lab_trace_state_name(lab_recording_trace_state(w->recording)));
+    lab_json_real(line, "trace_calls_ms", kept->trace_calls_ms);
+    lab_json_real(line, "trace_callbacks_ms", kept->trace_callbacks_ms);
     return lab_json_print(line);
+}
+
+static void say_trace_cost(const struct lab_work *w, double seconds)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_trace_cost(w->recording, seconds, &text);
+    if (text.len)
+        lab_say(stdout, "tracing cost %s\n", lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 static void summary_text(struct lab_work *w, const struct lab_training *t,
@@ -193,8 +208,12 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
     say_exact(w);
     lab_say(stdout, "\n");
     say_examples(w);
-    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
-            t->samples_per_s, t->step_ms_median);
+    const char *trace =
+        lab_trace_state_text(lab_recording_trace_state(w->recording));
+    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)%s%s\n",
+            t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
+            trace);
+    say_trace_cost(w, t->seconds);
     if (kept->run > 0)
         lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",
                 kept->whole ? "as" : "in part only, as", (long long)kept->run,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "profiler/profiler.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
 #include "text_table.h"
@@ -198,6 +199,10 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
 static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
 {
     add_fact(t, "times from", r->time_source);
+    const char *trace =
+        lab_trace_state_text(lab_trace_state_find(r->trace_state));
+    if (*trace)
+        add_fact(t, "times taken", trace);
     lab_text_table_add(t, "counters");
     lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
                         r->counters_reason ? ": " : "",

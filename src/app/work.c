@@ -44,7 +44,10 @@ static enum lab_status open_recording(struct lab_work *w)
                                             .db = w->options->db,
                                             .eager = true,
                                             .seed = w->spec.seed,
-                                            .counters = w->options->counters};
+                                            .counters = w->options->counters,
+                                            .no_trace = w->options->no_trace,
+                                            .graph_nodes =
+                                                w->options->graph_nodes};
     return lab_recording_new(&w->recording, &options);
 }
 

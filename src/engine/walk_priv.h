@@ -29,7 +29,8 @@ struct lab_walk_speed {
     int64_t told;
     int64_t queued_ns[LAB_GRAPH_AHEAD]; /* when each was launched */
     int64_t last_end_ns;                /* of the one told last */
-    int64_t clock_offset_ns;            /* host's less device's */
+    int64_t synced_ns;       /* when the observers heard of it last */
+    int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
     int64_t data_of; /* the iteration whose data the arena has; -1: none */
     struct lab_iteration_news news[LAB_WALK_NEWS]; /* a ring */

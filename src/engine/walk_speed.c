@@ -38,6 +38,13 @@ void lab_walk_speed_forget(struct lab_walk *w)
     follow_schedule(w, NULL);
 }
 
+enum lab_status lab_walk_recapture(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_settle(w);
+    lab_walk_speed_forget(w);
+    return st;
+}
+
 void lab_walk_speed_release(struct lab_walk *w)
 {
     if (!w->be)
@@ -289,6 +296,19 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
     return st;
 }
 
+/* Records may be collected: that takes a tracer about a millisecond, and so it
+ * is not done after every short iteration. */
+static enum lab_status sync_now_and_then(struct lab_walk *w)
+{
+    const int64_t patience_ns = 50000000;
+    int64_t now = lab_clock_monotonic_ns();
+    if (now - w->speed.synced_ns < patience_ns)
+        return lab_backend_sync(w->be);
+    enum lab_status st = lab_walk_sync(w);
+    w->speed.synced_ns = lab_clock_monotonic_ns();
+    return st;
+}
+
 /* A step at a time, as when walking, but without waiting after each. */
 static enum lab_status by_steps(struct lab_walk *w, bool keep)
 {
@@ -306,7 +326,7 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     bool observed = !w->quiet;
     w->quiet = false;
     if (!st && observed)
-        st = lab_walk_sync(w);
+        st = sync_now_and_then(w);
     if (st)
         return st;
     w->speed.warm |= whole;

@@ -11,7 +11,7 @@
 #include "join_priv.h"
 #include "profiler/occupancy.h"
 
-enum { DEFAULT_WINDOW = 1 << 18, DEFAULT_PENDING = 1 << 14 };
+enum { DEFAULT_WINDOW = 1 << 18, DEFAULT_PENDING = 1 << 16 };
 
 /* Correlation ids are numbered in the order of the calls, so the low bits name
  * a slot and an id overwrites the one that is `window` calls older. */

@@ -117,6 +117,8 @@ static void run_begin(void *user, const char *name)
     lab_profiler_close_all(p);
     lab_profiler_moments_anchor(p);
     open_range(p, LAB_RANGE_RUN, name, LAB_UNKNOWN, now);
+    p->was_on = p->tracing && !p->off;
+    p->was_off = p->tracing && p->off;
     p->outside = p->tracing;
     if (p->outside) {
         lab_join_begin(p->join, now + p->wall_offset_ns);
@@ -238,7 +240,7 @@ static void step_begin(void *user, const struct lab_step_event *e)
     if (p->pushed)
         p->gpu->pop();
     open_range(p, LAB_RANGE_STEP, e->step->name, e->exec, now);
-    p->pushed = p->tracing;
+    p->pushed = p->tracing && !p->off;
     if (p->pushed)
         p->gpu->push(e->exec);
     p->step_start_ns = lab_clock_monotonic_ns();

@@ -3,10 +3,8 @@
 /* Step i takes version i to version i + 1. A new database runs them all. Never
  * edit a step that has been released: add one. */
 static const struct lab_migration migrations[] = {
-    {lab_sql_schema},
-    {lab_sql_schema_2},
-    {lab_sql_schema_3},
-    {lab_sql_schema_4},
+    {lab_sql_schema},   {lab_sql_schema_2}, {lab_sql_schema_3},
+    {lab_sql_schema_4}, {lab_sql_schema_6},
 };
 
 const struct lab_migration *lab_database_migrations(int *count)

@@ -15,6 +15,7 @@
 #include <cupti.h>
 
 #include "base/mem.h"
+#include "cupti_trace.h"
 #include "profiler/gpu.h"
 #include "profiler/join.h"
 #include "unit/fake_cupti.h"
@@ -150,6 +151,41 @@ static void old_windows_are_forgotten(void **state)
     assert_int_equal(s.kernels_without_step, 1);
     assert_true(kept_get(t->kept, LAB_RECORD_KERNEL, 0)->u.kernel.exec ==
                 N + 1);
+    ops->stop();
+}
+
+/* Off and on again in one process; counting in between does not wake it. */
+static void the_trace_goes_off_and_on(void **state)
+{
+    struct traced *t = *state;
+    assert_int_equal(ops->pause(true, t->why, sizeof(t->why)), LAB_OK);
+    assert_int_equal(start(t), LAB_OK);
+    int kinds = fake->kinds_on;
+    assert_true(kinds > 0);
+    ops->push(1);
+    launch("first", 1);
+    assert_int_equal(ops->pause(true, t->why, sizeof(t->why)), LAB_OK);
+    assert_int_equal(fake->kinds_on, 0);
+    assert_int_equal(lab_cupti_trace_pause(true, t->why, sizeof(t->why)),
+                     LAB_OK);
+    assert_int_equal(lab_cupti_trace_pause(false, t->why, sizeof(t->why)),
+                     LAB_OK);
+    assert_int_equal(fake->kinds_on, 0);
+    launch("unseen", 1);
+    fake->enable_fails_for = CUPTI_ACTIVITY_KIND_DRIVER;
+    assert_int_equal(ops->pause(false, t->why, sizeof(t->why)), LAB_E_DEVICE);
+    assert_non_null(strstr(t->why, "enable tracing"));
+    fake->enable_fails_for = 0;
+    assert_int_equal(ops->pause(false, t->why, sizeof(t->why)), LAB_OK);
+    assert_int_equal(fake->kinds_on, kinds);
+    launch("again", 1);
+    ops->pop();
+    flush(t);
+    assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
+    const struct lab_kernel_record *k =
+        &kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel;
+    assert_string_equal(t->kept->names[k->mangled_name], "again");
+    assert_int_equal(k->exec, 1);
     ops->stop();
 }
 
@@ -448,6 +484,7 @@ int main(void)
         TEST(launches_come_out_with_their_step),
         TEST(calls_find_their_window),
         TEST(old_windows_are_forgotten),
+        TEST(the_trace_goes_off_and_on),
         TEST(every_kind_is_read),
         TEST(no_times_are_unknown_not_zero),
         TEST(full_buffers_lose_nothing),

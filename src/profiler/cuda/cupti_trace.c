@@ -48,6 +48,8 @@ static struct {
     atomic_bool started;   /* push, pop and flush do something */
     atomic_bool accepting; /* callbacks hand records to the sink */
     atomic_int in_callback;
+    bool off;         /* by the user: counting does not put it on again */
+    bool graph_nodes; /* no GRAPH_TRACE */
     size_t buffer_bytes;
     void *pool[POOL];
     int pooled;
@@ -169,6 +171,9 @@ static enum lab_status enable_kinds(const struct lab_cupti *cupti, char *why,
                                     size_t bytes)
 {
     for (int i = 0; i < KINDS; i++) {
+        if (trace.graph_nodes &&
+            kinds[i].kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+            continue;
         CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
         if (r == CUPTI_SUCCESS || !kinds[i].required)
             continue;
@@ -210,6 +215,8 @@ static void reset(const struct lab_gpu_sink *sink,
 {
     size_t bytes = options && options->buffer_bytes ? options->buffer_bytes
                                                     : DEFAULT_BUFFER;
+    trace.off = false;
+    trace.graph_nodes = options && options->graph_nodes;
     trace.buffer_bytes = bytes < LEAST_BUFFER ? LEAST_BUFFER : bytes;
     trace.sink = *sink;
     pthread_once(&trace_forks, watch_forks);
@@ -289,12 +296,23 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
 
 enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes)
 {
-    if (!trace.started)
+    if (!trace.started || trace.off)
         return LAB_OK;
     if (!on)
         return enable_kinds(trace.cupti, why_not, why_bytes);
     disable_kinds(trace.cupti, KINDS);
     return LAB_OK;
+}
+
+enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes)
+{
+    enum lab_status st = LAB_OK;
+    if (!trace.started || trace.off == off)
+        return LAB_OK;
+    trace.off = false;
+    st = lab_cupti_trace_pause(off, why_not, why_bytes);
+    trace.off = st ? !off : off;
+    return st;
 }
 
 void lab_cupti_trace_stop(void)
@@ -378,6 +396,14 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
 {
     left_out(why_not, why_bytes);
     return LAB_E_STATE;
+}
+
+enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes)
+{
+    (void)off;
+    (void)why_not;
+    (void)why_bytes;
+    return LAB_OK;
 }
 
 void lab_cupti_trace_push(int64_t exec)

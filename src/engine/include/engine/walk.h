@@ -115,6 +115,8 @@ void lab_walk_use_graph(struct lab_walk *w, bool on);
 /* Why an iteration could not be captured as a graph and runs step by step, the
  * first time that it is asked after that; else NULL. */
 const char *lab_walk_graph_refused(struct lab_walk *w);
+/* The next iteration at speed is captured anew. Errors: of settling. */
+enum lab_status lab_walk_recapture(struct lab_walk *w);
 /* Which iterations of a training run are observed step by step: the first 32,
  * then ever fewer, 16 each time their number doubles, so that the record of a
  * long run stays small. Walked iterations always are. */

@@ -26,7 +26,7 @@ struct lab_join;
 struct lab_join_config {
     const struct lab_sink *sink; /* copied */
     size_t window;               /* power of two; 0: 262144 ids, 4 MiB */
-    size_t max_pending;          /* 0: 16384 records */
+    size_t max_pending;          /* 0: 65536 records */
     bool drop_api;               /* do not pass API and SYNC records on */
 };
 

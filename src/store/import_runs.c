@@ -125,7 +125,7 @@ static enum lab_status check_run_values(struct lab_import *in,
  * as running is interrupted, unless the recorder lives on this machine. */
 static enum lab_status list_runs(struct lab_import *in, bool uuid, bool label)
 {
-    char sql[1600];
+    char sql[1800];
     sqlite3_snprintf(
         sizeof(sql), sql,
         "CREATE TEMP TABLE candidate (old INTEGER PRIMARY KEY, uuid TEXT, "
@@ -133,10 +133,16 @@ static enum lab_status list_runs(struct lab_import *in, bool uuid, bool label)
         "INSERT INTO temp.candidate SELECT id, %s, %s, NULL, 0 FROM src.run;"
         "UPDATE temp.candidate SET here = (SELECT min(r.id) FROM main.run AS r "
         "WHERE r.uuid = candidate.uuid);"
-        "UPDATE temp.candidate SET here = (SELECT min(r.id) FROM main.run AS "
-        "r, src.run AS s WHERE s.id = candidate.old AND r.started_ns = "
-        "s.started_ns AND r.pid = s.pid AND r.processStart = s.processStart "
-        "AND r.hostname = s.hostname) WHERE here IS NULL",
+        "CREATE TEMP TABLE known (started_ns, pid, processStart, hostname, id, "
+        "PRIMARY KEY (started_ns, pid, processStart, hostname)) WITHOUT ROWID;"
+        "INSERT OR IGNORE INTO temp.known SELECT started_ns, pid, "
+        "processStart, hostname, id FROM main.run WHERE started_ns NOTNULL AND "
+        "pid NOTNULL AND processStart NOTNULL AND hostname NOTNULL ORDER BY "
+        "id;"
+        "UPDATE temp.candidate SET here = (SELECT k.id FROM src.run AS s JOIN "
+        "temp.known AS k ON k.started_ns = s.started_ns AND k.pid = s.pid AND "
+        "k.processStart = s.processStart AND k.hostname = s.hostname WHERE "
+        "s.id = candidate.old) WHERE here IS NULL",
         uuid ? "ifnull(uuid, " OLD_UUID ")" : OLD_UUID,
         label ? "label" : "NULL");
     return lab_import_exec(in, sql);

@@ -210,7 +210,7 @@ static enum lab_status sum_up(struct lab_import *in, int64_t run)
     int64_t near = 0;
     sqlite3_snprintf(
         sizeof(sql), sql,
-        "SELECT kernelRowLast - kernelRowFirst < 100000 + 8 * (SELECT n FROM "
+        "SELECT kernelRowLast - kernelRowFirst < 4096 + 8 * (SELECT n FROM "
         "temp.kernel_range WHERE run = %lld) OR kernelRowLast < kernelRowFirst "
         "FROM main.run WHERE id = %lld",
         run, run);

@@ -26,7 +26,7 @@ install(FILES completions/_lapenna-lab
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 foreach(file README.md CHANGELOG.md LICENSE docs/design.md
         docs/lesson-format.md docs/architecture.md docs/add-an-op.md
-        docs/add-a-variant.md docs/profiles.md docs/measurements.md)
+        docs/add-a-variant.md docs/adding-a-lab.md docs/profiles.md docs/measurements.md)
     if(EXISTS ${CMAKE_SOURCE_DIR}/${file})
         install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
     endif()

@@ -24,7 +24,20 @@ enum lab_dtype {
     LAB_F32,
     LAB_F64, /* the reference in double: gradient checks and explanations */
     LAB_I32, /* class labels, ids, argmax */
+    LAB_F16, /* IEEE 754 binary16 (number.h); in labs only */
+    LAB_BFLOAT16, /* the upper half of an fp32; in labs only */
     LAB_DTYPE_COUNT
+};
+
+/* The arithmetic that a network or a rung is asked to do. TF32 reads fp32
+ * tensors; BF16 and FP16 read tensors of theirs and add in fp32. */
+enum lab_precision {
+    LAB_FP32,
+    LAB_TF32,
+    LAB_BF16,
+    LAB_FP16,
+    LAB_FP64,
+    LAB_PRECISION_COUNT
 };
 
 enum lab_phase {
@@ -100,8 +113,14 @@ struct lab_kernel_set {
 
 LAB_C_BEGIN
 size_t lab_dtype_bytes(enum lab_dtype dtype);
-const char *lab_dtype_name(enum lab_dtype dtype); /* "f32", "f64", "i32" */
-const char *lab_phase_name(enum lab_phase phase); /* "forward" ... */
+const char *lab_dtype_name(enum lab_dtype dtype);     /* "f32", "bf16" */
+const char *lab_phase_name(enum lab_phase phase);     /* "forward" ... */
+const char *lab_precision_name(enum lab_precision p); /* "fp32" */
+/* Element i of an array, as a double. */
+double lab_number_at(const void *data, enum lab_dtype dtype, int64_t i);
+/* Stores v as element i, rounded to the nearest, ties to even; an integer is
+ * cut. */
+void lab_number_put(void *data, enum lab_dtype dtype, int64_t i, double v);
 LAB_C_END
 
 /* Rows and columns of a view seen as a matrix whose columns are the last

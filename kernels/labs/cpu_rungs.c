@@ -1,76 +1,35 @@
-/* The table of the CPU's rungs that need no library; see cuda_rungs.cu. A line
- * of memory is 64 bytes. No model of the core itself: what it issues a cycle
- * and how much its caches hold differs too much between processors. */
+/* kernels/labs/cpu_rungs.c -- finds an operation's table of CPU rungs.
+ *
+ * A line of memory is 64 bytes. The CPU's rungs have no model of the core: what
+ * it issues a cycle and how much its caches hold differs too much between
+ * processors. */
 #include "labs/cpu_rungs.h"
 
-#define VECTORS "kernels/labs/vectors_cpu.c"
-#define GEMM "kernels/labs/gemm_cpu.c"
+#include <stddef.h>
+#include <string.h>
 
-const struct lab_rung lab_cpu_rungs[] = {
-    {"vector_add",
-     "plain",
-     "one loop",
-     NULL,
-     lab_cpu_add,
-     VECTORS,
-     {.traffic = 1}},
-    {"saxpy",
-     "plain",
-     "one loop",
-     NULL,
-     lab_cpu_saxpy,
-     VECTORS,
-     {.traffic = 1}},
-    /* A line of 64 bytes is fetched and written for 4: 132 for 8. */
-    {"transpose",
-     "plain",
-     "reads along rows, writes down columns",
-     NULL,
-     lab_cpu_transpose,
-     VECTORS,
-     {.traffic = 16.5}},
-    {"transpose",
-     "blocked",
-     "squares of one line of memory a side",
-     NULL,
-     lab_cpu_transpose_blocked,
-     VECTORS,
-     {.traffic = 1}},
-    {"reduction",
-     "plain",
-     "one sum: every addition waits for the last",
-     NULL,
-     lab_cpu_sum,
-     VECTORS,
-     {.traffic = 1}},
-    {"reduction",
-     "lanes",
-     "16 sums that do not wait for each other",
-     NULL,
-     lab_cpu_sum_lanes,
-     VECTORS,
-     {.traffic = 1}},
-    {"gemm",
-     "naive",
-     "the definition: rows times columns",
-     NULL,
-     lab_cpu_gemm,
-     GEMM,
-     {0}},
-    {"gemm",
-     "rows",
-     "another order: whole rows of B are added to C",
-     NULL,
-     lab_cpu_gemm_rows,
-     GEMM,
-     {0}},
-    {"gemm",
-     "blocked",
-     "blocks of B that stay in the cache",
-     NULL,
-     lab_cpu_gemm_blocked,
-     GEMM,
-     {0}},
+#define LAB_OPERATION(name) extern const struct lab_rung lab_cpu_rungs_##name[];
+#include "labs/labs.def"
+#undef LAB_OPERATION
+
+static const struct {
+    const char *operation;
+    const struct lab_rung *rungs;
+} tables[] = {
+#define LAB_OPERATION(name) {#name, lab_cpu_rungs_##name},
+#include "labs/labs.def"
+#undef LAB_OPERATION
 };
 
-const int lab_cpu_rung_count = sizeof(lab_cpu_rungs) / sizeof(lab_cpu_rungs[0]);
+const struct lab_rung *lab_cpu_rung(const char *operation, int i)
+{
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+        if (strcmp(tables[t].operation, operation) != 0)
+            continue;
+        for (const struct lab_rung *r = tables[t].rungs; r->name; r++) {
+            if (i-- == 0)
+                return r;
+        }
+    }
+    return NULL;
+}

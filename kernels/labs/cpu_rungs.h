@@ -2,11 +2,7 @@
 #pragma once
 #include "labs/rung.h"
 
-lab_kernel_fn lab_cpu_add;
-lab_kernel_fn lab_cpu_saxpy;
-lab_kernel_fn lab_cpu_transpose, lab_cpu_transpose_blocked;
-lab_kernel_fn lab_cpu_sum, lab_cpu_sum_lanes;
-lab_kernel_fn lab_cpu_gemm, lab_cpu_gemm_rows, lab_cpu_gemm_blocked;
-
-extern const struct lab_rung lab_cpu_rungs[];
-extern const int lab_cpu_rung_count;
+LAB_C_BEGIN
+/* Rung i of an operation in the order of its table, NULL past the last. */
+const struct lab_rung *lab_cpu_rung(const char *operation, int i);
+LAB_C_END

@@ -1,20 +1,19 @@
-/* kernels/labs/cuda_rungs.h -- the launchers of all CUDA rungs, and the table
- * of them (cuda_rungs.cu). */
+/* kernels/labs/cuda_rungs.h -- the CUDA rungs of all operations.
+ *
+ * Kernels that need what only Hopper has (wgmma, TMA, clusters) stand in files
+ * named *_sm90.cu, which are compiled for 90a alone. A build whose compiler
+ * knows no 90a leaves these files out: name their launchers in a table through
+ * LAB_SM90, and give the row .capability = 90, .capability_only = true. */
 #pragma once
 #include "labs/rung.h"
 
-LAB_C_BEGIN
-lab_kernel_fn lab_gemm_naive, lab_gemm_coalesced, lab_gemm_tile,
-    lab_gemm_thread_1d, lab_gemm_thread_2d, lab_gemm_vector, lab_gemm_warp,
-    lab_gemm_double, lab_gemm_wide, lab_gemm_cublas;
-lab_kernel_fn lab_add_plain, lab_add_fours;
-lab_kernel_fn lab_saxpy_one_block, lab_saxpy_plain, lab_saxpy_stride,
-    lab_saxpy_fours;
-lab_kernel_fn lab_transpose_plain, lab_transpose_tile, lab_transpose_padded,
-    lab_transpose_rows, lab_transpose_large;
-lab_kernel_fn lab_sum_atomic, lab_sum_tree, lab_sum_shuffle, lab_sum_fours,
-    lab_sum_several;
+#ifdef LAB_HAVE_SM90A
+#define LAB_SM90(launcher) launcher
+#else
+#define LAB_SM90(launcher) nullptr
+#endif
 
-extern const struct lab_rung lab_cuda_rungs[];
-extern const int lab_cuda_rung_count;
+LAB_C_BEGIN
+/* Rung i of an operation in the order of its table, NULL past the last. */
+const struct lab_rung *lab_cuda_rung(const char *operation, int i);
 LAB_C_END

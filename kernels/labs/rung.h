@@ -1,22 +1,16 @@
 /* kernels/labs/rung.h -- one rung of a ladder: a kernel, its idea, its model.
  *
- * A ladder is one operation done in several ways, from the first that works to
- * the fastest known. A rung adds one idea to the one before it.
+ * A ladder is one operation (labs/operation.h) done in several ways, from the
+ * first that works to the fastest known. A rung adds one idea to the one before
+ * it. A launcher gets the operation's tensors as a kernel of the engine does
+ * (kernel.h), inputs in `in`, outputs and then scratch in `out`; it neither
+ * allocates nor waits. What it cannot do it refuses with LAB_E_UNSUPPORTED and
+ * a reason, before anything is queued.
  *
- * Tensors of the ladders, row-major and dense, all fp32:
- *   vector_add  in a (n), b (n)            out c (n) = a + b
- *   saxpy       in x (n)                   out y (n) = 2 x + y, inout
- *   transpose   in x (R, C)                out y (C, R) = x^T
- *   reduction   in x (n)                   out s (1) = sum of x,
- *                                              scratch (LAB_LAB_SCRATCH)
- *   gemm        in A (M, K), B (K, N)      out C (M, N) = A B
- * A launcher gets them as a kernel of the engine does (kernel.h); it neither
- * allocates nor waits. */
+ * Tables are arrays of struct lab_rung that end with an empty row. In C++
+ * (rungs.cu) designators stand in the order of the members. */
 #pragma once
 #include "kernel.h"
-
-enum { LAB_LAB_SCRATCH = 4096 };
-#define LAB_SAXPY_A 2.0f
 
 /* What the pipes of the device have to do, counted from the kernel's text.
  * "A multiply-add" is one of a whole warp (32 of them); 0: does not apply. */
@@ -35,14 +29,40 @@ struct lab_rung_model {
     double share;
     /* The vendor's library: no model, it is what the others are measured by. */
     bool library;
+    /* Operations measured in time: nanoseconds that an item is said to take. */
+    double item_ns;
+};
+
+enum { LAB_RUNG_NOTE = 128 };
+
+/* What a rung says of itself once it has run at a size. */
+struct lab_rung_note {
+    char text[LAB_RUNG_NOTE]; /* "algorithm 3"; "" is nothing */
+    int64_t workspace_bytes;  /* beside the tensors; -1: not known */
 };
 
 struct lab_rung {
-    const char *ladder;
     const char *name;
     const char *idea;  /* one line: what it adds to the rung before it */
     const char *needs; /* what the machine must have; NULL: nothing more */
     lab_kernel_fn *run;
     const char *source; /* the file that a learner reads */
     struct lab_rung_model model;
+    enum lab_precision precision; /* LAB_FP32 when left out */
+    /* Gain over the rung before that its idea promises; 0: the model's. */
+    double gain;
+    /* Compute capability, major * 10 + minor: 80 is 8.0 or later. With `only`
+     * that major version and no other, as code for 90a wants it. 0: any. */
+    int capability;
+    bool capability_only;
+    /* NULL: nothing to prepare. Called once for each size, before the first
+     * `run`, with the same call: makes memory, chooses algorithms, describes
+     * tensors. LAB_E_UNSUPPORTED: the rung does not serve the size, and says
+     * why. */
+    lab_kernel_fn *prepare;
+    /* Called once after a `prepare` that did not fail, when the size is done;
+     * NULL: nothing to give back. */
+    lab_kernel_fn *release;
+    /* Called after the size was timed; NULL: nothing to say. */
+    void (*note)(const struct lab_call *call, struct lab_rung_note *out);
 };

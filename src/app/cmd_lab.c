@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "cmd.h"
 #include "lab.h"
 #include "say.h"
@@ -30,11 +31,13 @@ static const struct argp_option argp_options[] = {
      "Sizes, separated by commas: 4096 or 4096x2048x512 (the lab's)", 1},
     {"variants", KEY_VARIANTS, "LIST", 0,
      "Rungs, separated by commas: naive,tile,cublas (all)", 1},
-    {"precision", KEY_PRECISION, "NAME", 0, "The arithmetic: fp32", 1},
+    {"precision", KEY_PRECISION, "LIST", 0,
+     "Only rungs that compute in these: fp32,tf32,bf16,fp16,fp64, or all (all)",
+     1},
     {"repeat", KEY_REPEAT, "N", 0, "Times of each, 20 to 1000 (21)", 1},
     {"predict", KEY_PREDICT, "WHAT", 0,
      "What you expect, kept beside the result: ask, or VARIANT=NUMBER,... in "
-     "GFLOP/s or GB/s",
+     "GFLOP/s, GB/s or ns an item, as the table has it",
      1},
     {"backend", KEY_BACKEND, "NAME", 0, "auto, cpu or cuda", 2},
     {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 2},
@@ -49,8 +52,9 @@ static const char argp_doc[] =
     "Climb a ladder of kernels: the same operation, from the first kernel that "
     "works to the fastest. Every rung is compared with double on odd shapes "
     "before it is timed, and everything is recorded.\v"
-    "NAME is vector_add, saxpy, transpose, reduction or gemm, or a lesson of "
-    "kind lab. Exit status: 0 done, 1 a rung is wrong, 2 wrong usage, 3 bad "
+    "NAME is an operation that has a ladder, as gemm or saxpy (a wrong name "
+    "lists them all), or a lesson of kind lab. Exit status: 0 done, 1 a rung "
+    "is wrong, 2 wrong usage, 3 bad "
     "input, 4 the machine lacks what was asked for.";
 
 /* A whole number of [least, most], or the end with a word. */
@@ -74,13 +78,38 @@ static void take_backend(struct lab_lab_options *o, const char *arg,
     o->backend = arg;
 }
 
+static void which_lab(struct argp_state *state)
+{
+    struct lab_str names;
+    lab_str_init(&names);
+    for (int i = 0; lab_ladder_at(i); i++)
+        lab_str_addf(&names, "%s%s", i ? ", " : "", lab_ladder_at(i)->name);
+    argp_error(state, "which lab? %s", lab_str_text(&names));
+    lab_str_release(&names);
+}
+
 static void take_precision(struct lab_lab_options *o, const char *arg,
                            struct argp_state *state)
 {
-    if (strcmp(arg, "fp32") && strcmp(arg, "tf32") && strcmp(arg, "bf16") &&
-        strcmp(arg, "fp16"))
-        argp_error(state, "--precision is fp32, tf32, bf16 or fp16");
-    o->precision = arg;
+    const char *at = arg;
+    unsigned all = (1u << LAB_PRECISION_COUNT) - 1;
+    o->precisions = 0;
+    while (at) {
+        size_t n = strcspn(at, ",");
+        unsigned found = n == 3 && memcmp(at, "all", n) == 0 ? all : 0;
+        for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+            const char *name = lab_precision_name((enum lab_precision)p);
+            if (strlen(name) == n && memcmp(at, name, n) == 0)
+                found = 1u << p;
+        }
+        if (!found)
+            argp_error(state,
+                       "--precision is a list of fp32, tf32, bf16, fp16 and "
+                       "fp64, or all, not %s",
+                       arg);
+        o->precisions |= found;
+        at = at[n] ? at + n + 1 : NULL;
+    }
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -114,8 +143,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "one lab at a time: %s or %s", o->name, arg);
     else if (key == ARGP_KEY_NO_ARGS)
-        argp_error(state, "which lab? vector_add, saxpy, transpose, reduction "
-                          "or gemm");
+        which_lab(state);
     else
         return ARGP_ERR_UNKNOWN;
     return 0;
@@ -193,7 +221,10 @@ static enum lab_status run(struct lab_lab *lab, enum lab_status *worst)
     enum lab_status st = lab_lab_ask(lab);
     if (st)
         return st;
-    lab_ladder_measure(lab->backend, &lab->machine);
+    unsigned precisions = 0;
+    for (int i = 0; i < lab->n_rungs; i++)
+        precisions |= 1u << lab->rungs[i]->precision;
+    lab_ladder_measure(lab->backend, precisions, &lab->machine);
     st = lab_lab_record_begin(lab);
     if (!st && lab->options->json)
         st = lab_lab_json_run(lab);

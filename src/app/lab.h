@@ -4,13 +4,18 @@
 #include "store/database.h"
 #include "store/writer.h"
 
-enum { LAB_LAB_SIZES = 64, LAB_LAB_RUNGS = 64, LAB_LAB_SAID = 32 };
+enum {
+    LAB_LAB_SIZES = 64,
+    LAB_LAB_RUNGS = 96,
+    LAB_LAB_SAID = 32,
+    LAB_LAB_UNIT = 32
+};
 
 struct lab_lab_options {
     const char *name; /* a ladder, or a lesson of kind lab */
     const char *sizes;
     const char *variants;
-    const char *precision;
+    unsigned precisions; /* 1 << enum lab_precision for each; 0: all */
     const char *backend; /* auto, cpu, cuda */
     const char *predict; /* "ask", or RUNG=VALUE,... */
     const char *db;
@@ -21,10 +26,10 @@ struct lab_lab_options {
     bool ascii;
 };
 
-/* What somebody expects of a rung, in G of the ladder's unit. */
+/* What somebody expects of a rung. */
 struct lab_said {
     char rung[32];
-    double giga;
+    double rate; /* in the ladder's unit */
 };
 
 /* A lab as it is going to run. Texts belong to lesson and ladder. */
@@ -32,7 +37,8 @@ struct lab_lab {
     const struct lab_lab_options *options;
     struct lab_lesson *lesson; /* NULL: only a ladder was named */
     const char *title;
-    const struct lab_ladder *ladder;
+    const struct lab_operation *ladder;
+    char unit[LAB_LAB_UNIT]; /* FLOP/s, B/s, s/access */
     struct lab_backend *backend;
     struct lab_ladder_machine machine;
     struct lab_ladder_size sizes[LAB_LAB_SIZES];
@@ -52,10 +58,15 @@ struct lab_lab {
     int64_t exec;
 };
 
-/* FLOP/s or B/s. */
-const char *lab_lab_unit(const struct lab_ladder *ladder);
-/* What was said of a rung, in FLOP/s or B/s; NaN: nothing. */
+/* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */
+void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size);
+double lab_lab_scale(const struct lab_lab *lab);
+/* What was said of a rung, in the ladder's unit; NaN: nothing. */
 double lab_lab_said(const struct lab_lab *lab, const struct lab_rung *rung);
+
+/* The precisions of the chosen rungs: "fp32, bf16"; returns `out`. */
+const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
+                               size_t size);
 
 /* lab_setup.c: everything that can be wrong before anything is measured. */
 enum lab_status lab_lab_open(struct lab_lab *lab,

@@ -12,20 +12,38 @@
 void lab_lab_print_head(const struct lab_lab *lab)
 {
     const struct lab_ladder_machine *m = &lab->machine;
-    lab_say(stdout, "%s: %s, fp32, on %s (%s)\n", lab->ladder->name, lab->title,
-            m->info.name, lab->backend->ops->name);
-    lab_say(stdout,
-            "ceilings measured now: copy %.4g GB/s, product %.4g GFLOP/s\n",
-            m->copy_bytes_s / 1e9, m->fp32_flops / 1e9);
+    char words[64];
+    lab_say(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name, lab->title,
+            lab_lab_precisions(lab, words, sizeof(words)), m->info.name,
+            lab->backend->ops->name);
+    lab_say(stdout, "ceilings measured now: copy %.4g GB/s",
+            m->copy_bytes_s / 1e9);
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        if (!isnan(m->flops[p]))
+            lab_say(stdout, ", %s product %.4g GFLOP/s",
+                    lab_precision_name((enum lab_precision)p),
+                    m->flops[p] / 1e9);
+    }
+    lab_say(stdout, "\n");
     lab_say(stdout,
             "%d repeats each; before each a copy of %.4g MiB takes the inputs' "
             "place in the caches; rungs are compared with double first\n",
             lab->repeats, (double)m->flush_bytes / 1048576);
 }
 
-static void add_giga(struct lab_text_table *t, double v)
+static void add_rate(struct lab_text_table *t, const struct lab_lab *lab,
+                     double v)
 {
-    lab_text_table_add_real(t, v / 1e9, 4);
+    lab_text_table_add_real(t, v / lab_lab_scale(lab), 4);
+}
+
+static bool has_precisions(const struct lab_lab *lab)
+{
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (lab->rungs[i]->precision != LAB_FP32)
+            return true;
+    }
+    return false;
 }
 
 static void add_percent(struct lab_text_table *t, double v)
@@ -44,11 +62,16 @@ static void add_times(struct lab_text_table *t, double v)
         lab_text_table_addf(t, "%.2f x", v);
 }
 
-static double library_rate(const struct lab_lab *lab)
+/* Of the library's rung in the same precision: its speed, as a share. */
+static double of_library(const struct lab_lab *lab,
+                         const struct lab_ladder_row *r)
 {
     for (int i = 0; i < lab->n_rows; i++) {
-        if (lab->rows[i].rung->model.library && !lab->rows[i].status)
-            return lab->rows[i].rate;
+        const struct lab_ladder_row *l = &lab->rows[i];
+        if (l->rung->model.library && !l->status &&
+            l->rung->precision == r->rung->precision)
+            return lab->ladder->unit == LAB_UNIT_TIME ? l->rate / r->rate
+                                                      : r->rate / l->rate;
     }
     return NAN;
 }
@@ -57,17 +80,19 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
                     const struct lab_ladder_row *r)
 {
     lab_text_table_add(t, r->rung->name);
+    if (has_precisions(lab))
+        lab_text_table_add(t, lab_precision_name(r->rung->precision));
     lab_text_table_add_ns(t, r->status ? LAB_UNKNOWN : llround(r->median_ns));
     lab_text_table_add_ns(t, r->status ? LAB_UNKNOWN : llround(r->min_ns));
     add_percent(t, (r->three_quarters_ns - r->quarter_ns) / r->median_ns);
-    add_giga(t, r->rate);
+    add_rate(t, lab, r->rate);
     add_percent(t, r->share);
-    add_percent(t, r->rate / library_rate(lab));
-    add_giga(t, r->rate_model);
+    add_percent(t, of_library(lab, r));
+    add_rate(t, lab, r->rate_model);
     add_times(t, r->gain);
     add_times(t, r->gain_model);
     if (lab->n_said)
-        add_giga(t, lab_lab_said(lab, r->rung));
+        add_rate(t, lab, lab_lab_said(lab, r->rung));
     lab_text_table_add(t, r->rung->idea);
 }
 
@@ -77,6 +102,9 @@ static void say_reasons(const struct lab_lab *lab)
         if (lab->rows[i].status)
             lab_say(stdout, "  %s: %s\n", lab->rows[i].rung->name,
                     lab->rows[i].reason);
+        else if (lab->rows[i].note.text[0])
+            lab_say(stdout, "  %s: %s\n", lab->rows[i].rung->name,
+                    lab->rows[i].note.text);
     }
 }
 
@@ -98,19 +126,20 @@ static void say_state(const struct lab_lab *lab)
 
 enum lab_status lab_lab_print_size(const struct lab_lab *lab)
 {
-    const char *heads[] = {"rung",
-                           ">median",
-                           ">min",
-                           ">spread",
-                           lab->ladder->arithmetic ? ">GFLOP/s" : ">GB/s",
-                           ">of ceiling",
-                           ">of library",
-                           ">model",
-                           ">gain",
-                           ">model's",
-                           lab->n_said ? ">you said" : "its idea",
-                           lab->n_said ? "its idea" : NULL,
-                           NULL};
+    char unit[LAB_LAB_UNIT + 2] = ">";
+    const char *heads[16] = {"rung"};
+    int n = 1;
+    lab_lab_shown_unit(lab, unit + 1, sizeof(unit) - 1);
+    if (has_precisions(lab))
+        heads[n++] = "in";
+    const char *const figures[] = {">median", ">min",        ">spread",
+                                   unit,      ">of ceiling", ">of library",
+                                   ">model",  ">gain",       ">model's"};
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        heads[n++] = figures[i];
+    if (lab->n_said)
+        heads[n++] = ">you said";
+    heads[n] = "its idea";
     struct lab_text_table t;
     struct lab_str text;
     lab_str_init(&text);
@@ -146,12 +175,19 @@ enum lab_status lab_lab_json_run(const struct lab_lab *lab)
     lab_json_int(line, "run", lab->run ? lab->run : LAB_UNKNOWN);
     lab_json_text(line, "backend", lab->backend->ops->name);
     lab_json_text(line, "device", m->info.name);
-    lab_json_text(line, "precision", "fp32");
+    char words[64];
+    lab_json_text(line, "precision",
+                  lab_lab_precisions(lab, words, sizeof(words)));
     lab_json_uint(line, "seed", lab->options->seed);
     lab_json_int(line, "repeats", lab->repeats);
     lab_json_int(line, "flush_bytes", (int64_t)m->flush_bytes);
     lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
-    lab_json_real(line, "fp32_flop_per_s", m->fp32_flops);
+    for (int p = 0; p < LAB_FP64; p++) {
+        char key[32];
+        snprintf(key, sizeof(key), "%s_flop_per_s",
+                 lab_precision_name((enum lab_precision)p));
+        lab_json_real(line, key, m->flops[p]);
+    }
     return lab_json_print(line);
 }
 
@@ -161,7 +197,7 @@ static void add_cost(json_t *line, const struct lab_lab *lab,
     lab_json_real(line, "flop", r->flop);
     lab_json_real(line, "bytes", r->bytes);
     lab_json_real(line, "traffic_bytes_model", r->traffic);
-    lab_json_text(line, "unit", lab_lab_unit(lab->ladder));
+    lab_json_text(line, "unit", lab->unit);
     lab_json_real(line, "rate", r->rate);
     lab_json_real(line, "rate_model", r->rate_model);
     lab_json_real(line, "rate_predicted", lab_lab_said(lab, r->rung));
@@ -182,10 +218,15 @@ enum lab_status lab_lab_json_row(const struct lab_lab *lab,
     lab_json_text(line, "lab", lab->ladder->name);
     lab_json_text(line, "size", r->size.text);
     lab_json_text(line, "variant", r->rung->name);
+    lab_json_text(line, "precision", lab_precision_name(r->rung->precision));
     lab_json_text(line, "idea", r->rung->idea);
     lab_json_text(line, "source", r->rung->source);
     lab_json_text(line, "status", lab_status_text(r->status));
     lab_json_text(line, "reason", r->reason[0] ? r->reason : NULL);
+    lab_json_text(line, "note", r->note.text[0] ? r->note.text : NULL);
+    lab_json_int(line, "workspace_bytes",
+                 r->note.workspace_bytes < 0 ? LAB_UNKNOWN
+                                             : r->note.workspace_bytes);
     lab_json_real(line, "check_error", r->check_error);
     lab_json_real(line, "sample_error", r->sample_error);
     lab_json_int(line, "repeats", r->repeats ? r->repeats : LAB_UNKNOWN);

@@ -12,18 +12,41 @@
 
 enum { USUAL_REPEATS = 21 };
 
-const char *lab_lab_unit(const struct lab_ladder *ladder)
+double lab_lab_scale(const struct lab_lab *lab)
 {
-    return ladder->arithmetic ? "FLOP/s" : "B/s";
+    return lab->ladder->unit == LAB_UNIT_TIME ? 1e-9 : 1e9;
+}
+
+void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size)
+{
+    bool time = lab->ladder->unit == LAB_UNIT_TIME;
+    snprintf(out, size, "%c%s", time ? 'n' : 'G', lab->unit);
 }
 
 double lab_lab_said(const struct lab_lab *lab, const struct lab_rung *rung)
 {
     for (int i = 0; i < lab->n_said; i++) {
         if (strcmp(lab->said[i].rung, rung->name) == 0)
-            return lab->said[i].giga * 1e9;
+            return lab->said[i].rate;
     }
     return NAN;
+}
+
+const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
+                               size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        bool there = false;
+        for (int i = 0; i < lab->n_rungs; i++)
+            there = there || lab->rungs[i]->precision == (enum lab_precision)p;
+        if (there && used < size)
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                     used ? ", " : "",
+                                     lab_precision_name((enum lab_precision)p));
+    }
+    return out;
 }
 
 /* ---- the ladder ---- */
@@ -101,9 +124,9 @@ static enum lab_status no_rung(const struct lab_lab *lab, const char *word,
     struct lab_str list;
     if (lab->backend->host_memory && !lab_cuda_load(&module)) {
         const struct lab_rung *r;
-        for (int i = 0; (r = module->backend->rung(NULL, i)); i++) {
-            if (strcmp(r->ladder, lab->ladder->name) == 0 &&
-                strcmp(r->name, word) == 0)
+        const char *op = lab->ladder->name;
+        for (int i = 0; (r = module->backend->rung(NULL, op, i)); i++) {
+            if (strcmp(r->name, word) == 0)
                 return lab_fail(LAB_E_UNSUPPORTED,
                                 "variant %s of %s is a CUDA kernel: it needs "
                                 "a GPU (--backend cuda)",
@@ -141,6 +164,41 @@ static enum lab_status add_rung(struct lab_lab *lab, const char *word,
     return no_rung(lab, word, all, count);
 }
 
+/* Only the rungs of the precisions that were asked for. */
+static enum lab_status keep_precisions(struct lab_lab *lab)
+{
+    unsigned wanted = lab->options->precisions;
+    unsigned there = 0;
+    int n = 0;
+    for (int i = 0; i < lab->n_rungs; i++) {
+        unsigned bit = 1u << lab->rungs[i]->precision;
+        there |= bit;
+        if (!wanted || wanted & bit)
+            lab->rungs[n++] = lab->rungs[i];
+    }
+    lab->n_rungs = n;
+    if (n > 0)
+        return LAB_OK;
+    struct lab_str asked;
+    struct lab_str has;
+    lab_str_init(&asked);
+    lab_str_init(&has);
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        const char *name = lab_precision_name((enum lab_precision)p);
+        if (wanted >> p & 1)
+            lab_str_addf(&asked, "%s%s", asked.len ? "," : "", name);
+        if (there >> p & 1)
+            lab_str_addf(&has, "%s%s", has.len ? ", " : "", name);
+    }
+    enum lab_status st = lab_fail(
+        LAB_E_NOT_BUILT,
+        "--precision %s: the rungs of %s that are measured here compute in %s",
+        lab_str_text(&asked), lab->ladder->name, lab_str_text(&has));
+    lab_str_release(&asked);
+    lab_str_release(&has);
+    return st;
+}
+
 static enum lab_status read_rungs(struct lab_lab *lab)
 {
     const struct lab_rung *all[LAB_LAB_RUNGS];
@@ -155,16 +213,16 @@ static enum lab_status read_rungs(struct lab_lab *lab)
     if (!at) {
         memcpy(lab->rungs, all, sizeof(all));
         lab->n_rungs = count;
-        return count ? LAB_OK
-                     : lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
-                                lab->backend->ops->name, lab->ladder->name);
     }
     while (!st && (word = next_word(&at, &n))) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
         st = add_rung(lab, name, all, count);
     }
-    return st;
+    if (!st && lab->n_rungs == 0)
+        st = lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
+                      lab->backend->ops->name, lab->ladder->name);
+    return st ? st : keep_precisions(lab);
 }
 
 /* ---- predictions ---- */
@@ -172,23 +230,24 @@ static enum lab_status read_rungs(struct lab_lab *lab)
 static enum lab_status add_said(struct lab_lab *lab, const char *rung,
                                 const char *text)
 {
+    char unit[LAB_LAB_UNIT];
     char *end = NULL;
     bool known = false;
     double v = strtod(text, &end);
+    lab_lab_shown_unit(lab, unit, sizeof(unit));
     for (int i = 0; i < lab->n_rungs; i++)
         known = known || strcmp(lab->rungs[i]->name, rung) == 0;
     if (!known)
         return lab_fail(LAB_E_USAGE, "--predict: %s is not measured here",
                         rung);
     if (end == text || *end || !(v > 0) || isinf(v))
-        return lab_fail(LAB_E_USAGE,
-                        "--predict %s=%s: a number above 0, of G%s", rung, text,
-                        lab_lab_unit(lab->ladder));
+        return lab_fail(LAB_E_USAGE, "--predict %s=%s: a number above 0, of %s",
+                        rung, text, unit);
     if (lab->n_said == LAB_LAB_SAID)
         return lab_fail(LAB_E_USAGE, "--predict: more than %d", LAB_LAB_SAID);
     struct lab_said *said = &lab->said[lab->n_said++];
     snprintf(said->rung, sizeof(said->rung), "%s", rung);
-    said->giga = v;
+    said->rate = v * lab_lab_scale(lab);
     return LAB_OK;
 }
 
@@ -220,8 +279,9 @@ enum lab_status lab_lab_ask(struct lab_lab *lab)
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return lab_fail(LAB_E_USAGE, "--predict ask needs a terminal: "
                                      "--predict VARIANT=NUMBER,...");
-    lab_say(stdout, "What do you expect, in G%s? Empty: no idea.\n",
-            lab_lab_unit(lab->ladder));
+    char unit[LAB_LAB_UNIT];
+    lab_lab_shown_unit(lab, unit, sizeof(unit));
+    lab_say(stdout, "What do you expect, in %s? Empty: no idea.\n", unit);
     for (int i = 0; i < lab->n_rungs;) {
         char line[64];
         lab_say(stdout, "  %-10s %s: ", lab->rungs[i]->name,
@@ -250,25 +310,15 @@ static enum lab_status open_backend(struct lab_lab *lab)
     return lab_backend_open(&lab->backend, "cpu", 0);
 }
 
-static enum lab_status check_precision(const struct lab_lab *lab)
-{
-    const char *p = lab->options->precision;
-    if (!p || strcmp(p, "fp32") == 0)
-        return LAB_OK;
-    return lab_fail(LAB_E_NOT_BUILT,
-                    "--precision %s: the rungs of %s compute in fp32", p,
-                    lab->ladder->name);
-}
-
 enum lab_status lab_lab_open(struct lab_lab *lab,
                              const struct lab_lab_options *options)
 {
     *lab = (struct lab_lab){.options = options, .repeats = USUAL_REPEATS};
     enum lab_status st = find(lab, options->name);
-    if (!st)
-        st = check_precision(lab);
-    if (!st)
+    if (!st) {
+        lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
         st = open_backend(lab);
+    }
     if (!st)
         st = read_sizes(lab);
     if (!st)

@@ -16,12 +16,14 @@
 static enum lab_status open_writer(struct lab_lab *lab, const char *path)
 {
     struct lab_run_info info;
+    char words[64];
     lab_run_info_init(&info);
     info.lesson = lab->lesson ? lab->lesson->id : lab->ladder->name;
     info.lesson_path = lab->lesson ? lab->lesson->path : NULL;
     info.title = lab->title;
     info.backend = lab->backend->ops->name;
-    info.precision = "fp32";
+    info.kind = "lab";
+    info.precision = lab_lab_precisions(lab, words, sizeof(words));
     info.version = lab_version();
     info.commit = lab_commit()[0] ? lab_commit() : NULL;
     info.counters = "off";
@@ -96,10 +98,10 @@ static void fill_row(const struct lab_lab *lab,
         .lab = lab->ladder->name,
         .size = row->size.text,
         .rung = row->rung->name,
-        .precision = "fp32",
+        .precision = lab_precision_name(row->rung->precision),
         .status = lab_status_text(row->status),
         .reason = row->reason[0] ? row->reason : NULL,
-        .unit = lab_lab_unit(lab->ladder),
+        .unit = lab->unit,
         .repeats = row->repeats,
         .flush_bytes = (int64_t)lab->machine.flush_bytes,
         .check_error = row->check_error,
@@ -118,12 +120,17 @@ static void fill_row(const struct lab_lab *lab,
         .gain = row->gain,
         .gain_model = row->gain_model,
         .ceiling_copy = lab->machine.copy_bytes_s,
-        .ceiling_fp32 = lab->machine.fp32_flops,
+        .ceiling_fp32 = lab->machine.flops[LAB_FP32],
         .sm_clock_before_hz = row->before.sm_clock_hz,
         .sm_clock_after_hz = row->after.sm_clock_hz,
         .memory_clock_hz = row->after.memory_clock_hz,
         .temperature_c = row->after.temperature_c,
         .power_w = row->after.power_w,
+        .note = row->note.text[0] ? row->note.text : NULL,
+        .workspace_bytes = row->note.workspace_bytes < 0
+                               ? LAB_UNKNOWN
+                               : row->note.workspace_bytes,
+        .traced_exec = LAB_UNKNOWN,
     };
 }
 

@@ -10,6 +10,7 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     json_t *o = lab_json_new("run");
     lab_json_int(o, "run", r->id);
     lab_json_text(o, "lesson", r->lesson);
+    lab_json_text(o, "kind", r->kind);
     lab_json_text(o, "backend", r->backend);
     lab_json_text(o, "device", r->device);
     lab_json_text(o, "started", r->started);

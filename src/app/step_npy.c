@@ -34,10 +34,16 @@ enum lab_status lab_npy_open(const char *dir)
     return LAB_OK;
 }
 
-/* '<f4', little-endian as the machines that the program is built for. */
+/* '<f4', little-endian as the machines that the program is built for. NumPy has
+ * no bf16: its bits are stored. */
 static const char *descr_of(enum lab_dtype dtype)
 {
-    return dtype == LAB_F64 ? "<f8" : dtype == LAB_I32 ? "<i4" : "<f4";
+    static const char *const descr[LAB_DTYPE_COUNT] = {[LAB_F32] = "<f4",
+                                                       [LAB_F64] = "<f8",
+                                                       [LAB_I32] = "<i4",
+                                                       [LAB_F16] = "<f2",
+                                                       [LAB_BFLOAT16] = "<u2"};
+    return descr[dtype];
 }
 
 /* Magic, version 1.0, length, and a Python dictionary that is padded so that

@@ -369,10 +369,11 @@ static enum lab_status cuda_ceiling(struct lab_backend *be, int ceiling,
     return st ? st : lab_cuda_ceiling(&of(be)->exec, ceiling, out);
 }
 
-static const struct lab_rung *cuda_rung(struct lab_backend *be, int i)
+static const struct lab_rung *cuda_rung(struct lab_backend *be,
+                                        const char *operation, int i)
 {
     (void)be;
-    return i >= 0 && i < lab_cuda_rung_count ? &lab_cuda_rungs[i] : NULL;
+    return lab_cuda_rung(operation, i);
 }
 
 const struct lab_backend_ops lab_backend_cuda = {

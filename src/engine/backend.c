@@ -216,7 +216,8 @@ int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
     return n;
 }
 
-const struct lab_rung *lab_backend_rung(struct lab_backend *be, int i)
+const struct lab_rung *lab_backend_rung(struct lab_backend *be,
+                                        const char *operation, int i)
 {
-    return be->ops->rung ? be->ops->rung(be, i) : NULL;
+    return be->ops->rung ? be->ops->rung(be, operation, i) : NULL;
 }

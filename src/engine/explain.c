@@ -29,15 +29,6 @@ struct lab_explainer {
     struct lab_term loose; /* sources given before any term */
 };
 
-static double element(const void *data, enum lab_dtype dtype, int64_t i)
-{
-    if (dtype == LAB_F64)
-        return ((const double *)data)[i];
-    if (dtype == LAB_I32)
-        return ((const int32_t *)data)[i];
-    return ((const float *)data)[i];
-}
-
 static double read_slot(struct lab_explainer *ex, const void **cache,
                         int tensor, bool old, int64_t index)
 {
@@ -50,7 +41,7 @@ static double read_slot(struct lab_explainer *ex, const void **cache,
         ex->status = ex->read(ex->user, tensor, old, cache);
     if (ex->status)
         return NAN;
-    double v = element(*cache, t->dtype, index);
+    double v = lab_number_at(*cache, t->dtype, index);
     if (fabs(v) > ex->magnitude)
         ex->magnitude = fabs(v);
     return v;
@@ -363,7 +354,7 @@ static enum lab_status run_explainer(struct lab_explainer *ex)
     enum lab_status st = ex->read(ex->user, e->tensor, false, &data);
     if (st)
         return st;
-    e->shown = element(data, t->dtype, e->index);
+    e->shown = lab_number_at(data, t->dtype, e->index);
     st = name_element(ex);
     if (st)
         return st;

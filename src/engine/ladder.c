@@ -6,56 +6,64 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "engine/ceiling.h"
 #include "ladder_priv.h"
 
-enum ladder_id { VECTOR_ADD, SAXPY, TRANSPOSE, REDUCTION, GEMM, LADDERS };
+#define LAB_OPERATION(name)                                                    \
+    extern const struct lab_operation lab_operation_##name;
+#include "labs/labs.def"
+#undef LAB_OPERATION
 
-static const struct lab_ladder ladders[LADDERS] = {
-    [VECTOR_ADD] = {"vector_add", "C = A + B", "N", 1, false, "50000,4000000",
-                    "50000,1000000,67108864"},
-    [SAXPY] = {"saxpy", "y = 2 x + y", "N", 1, false, "100000,4000000",
-               "1000000,20971520,134217728"},
-    [TRANSPOSE] = {"transpose", "a matrix turned", "RxC", 2, false, "500,2000",
-                   "1024,8192,8191x8193"},
-    [REDUCTION] = {"reduction", "the sum of a vector", "N", 1, false,
-                   "100000,4000000", "1000000,67108864"},
-    [GEMM] = {"gemm", "C = A B", "MxNxK", 3, true, "128,256,500",
-              "1024,2048,4096,6000"},
+static const struct lab_operation *const operations[] = {
+#define LAB_OPERATION(name) &lab_operation_##name,
+#include "labs/labs.def"
+#undef LAB_OPERATION
 };
+enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
-const struct lab_ladder *lab_ladder_at(int i)
+const struct lab_operation *lab_ladder_at(int i)
 {
-    return i >= 0 && i < LADDERS ? &ladders[i] : NULL;
+    return i >= 0 && i < OPERATIONS ? operations[i] : NULL;
 }
 
-static enum ladder_id id_of(const struct lab_ladder *l)
+enum lab_status lab_ladder_find(const char *name,
+                                const struct lab_operation **out)
 {
-    return (enum ladder_id)(l - ladders);
-}
-
-enum lab_status lab_ladder_find(const char *name, const struct lab_ladder **out)
-{
-    const char *names[LADDERS];
-    for (int i = 0; i < LADDERS; i++) {
-        names[i] = ladders[i].name;
+    const char *names[OPERATIONS];
+    struct lab_str all;
+    for (int i = 0; i < OPERATIONS; i++) {
+        names[i] = operations[i]->name;
         if (strcmp(name, names[i]) == 0) {
-            *out = &ladders[i];
+            *out = operations[i];
             return LAB_OK;
         }
     }
-    const char *near = lab_nearest(name, names, LADDERS);
-    return lab_fail(LAB_E_NOTFOUND, "no lab %s; %s%s%s", name,
-                    near ? "did you mean "
-                         : "there are vector_add, saxpy, "
-                           "transpose, reduction and gemm",
-                    near ? near : "", near ? "?" : "");
+    const char *near = lab_nearest(name, names, OPERATIONS);
+    if (near)
+        return lab_fail(LAB_E_NOTFOUND, "no lab %s; did you mean %s?", name,
+                        near);
+    lab_str_init(&all);
+    for (int i = 0; i < OPERATIONS; i++)
+        lab_str_addf(&all, "%s%s", i ? ", " : "", names[i]);
+    enum lab_status st = lab_fail(LAB_E_NOTFOUND, "no lab %s; there are %s",
+                                  name, lab_str_text(&all));
+    lab_str_release(&all);
+    return st;
+}
+
+void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size)
+{
+    if (l->unit == LAB_UNIT_TIME)
+        snprintf(out, size, "s/%s", l->item);
+    else
+        snprintf(out, size, "%s", l->unit == LAB_UNIT_FLOPS ? "FLOP/s" : "B/s");
 }
 
 /* ---- sizes ---- */
 
-static enum lab_status wrong_size(const struct lab_ladder *l, const char *text,
-                                  const char *why)
+static enum lab_status wrong_size(const struct lab_operation *l,
+                                  const char *text, const char *why)
 {
     return lab_fail(LAB_E_USAGE,
                     "size %s: %s; a size of %s is %s, or one number for all "
@@ -77,11 +85,22 @@ static const char *read_side(const char *at, char **end, int64_t *out)
     return NULL;
 }
 
-enum lab_status lab_ladder_size(const struct lab_ladder *ladder,
+static enum lab_status check_meaning(const struct lab_operation *l,
+                                     const struct lab_ladder_size *s)
+{
+    struct lab_lab_tensor tensors[LAB_LAB_TENSORS];
+    if (l->tensors(s->dim, LAB_FP32, tensors) > 0)
+        return LAB_OK;
+    char why[LAB_LADDER_TEXT];
+    snprintf(why, sizeof(why), "%s", lab_error());
+    return wrong_size(l, s->text, why);
+}
+
+enum lab_status lab_ladder_size(const struct lab_operation *ladder,
                                 const char *text, size_t bytes,
                                 struct lab_ladder_size *out)
 {
-    struct lab_ladder_size s = {.dim = {1, 1, 1}};
+    struct lab_ladder_size s = {.dim = {1, 1, 1, 1, 1, 1, 1, 1}};
     char *at = s.text;
     int n = 0;
     snprintf(s.text, sizeof(s.text), "%.*s", (int)(bytes > 100 ? 100 : bytes),
@@ -104,86 +123,75 @@ enum lab_status lab_ladder_size(const struct lab_ladder *ladder,
         return wrong_size(ladder, s.text, "a side is missing");
     for (int i = n; i < ladder->dims; i++)
         s.dim[i] = s.dim[0];
-    *out = s;
+    enum lab_status st = check_meaning(ladder, &s);
+    if (!st)
+        *out = s;
+    return st;
+}
+
+/* ---- shapes ---- */
+
+int64_t lab_ladder_count(const struct lab_lab_tensor *t)
+{
+    size_t n = 1;
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dim[i] <= 0 || !lab_mul_size(n, (size_t)t->dim[i], &n))
+            return 0;
+    }
+    return n <= INT64_MAX / 16 ? (int64_t)n : 0;
+}
+
+/* Inputs, outputs, scratch, in this order, and something to compare. */
+static bool in_order(const struct lab_lab_tensor *t, int n)
+{
+    bool result = false;
+    int last = 0;
+    for (int k = 0; k < n; k++) {
+        int rank = t[k].role == LAB_ROLE_IN        ? 0
+                   : t[k].role == LAB_ROLE_SCRATCH ? 2
+                                                   : 1;
+        if (rank < last || t[k].rank < 0 || t[k].rank > LAB_MAX_RANK)
+            return false;
+        result = result || rank == 1;
+        last = rank;
+    }
+    return result;
+}
+
+enum lab_status lab_ladder_shapes(const struct lab_operation *op,
+                                  const struct lab_ladder_size *size,
+                                  enum lab_precision p,
+                                  struct lab_lab_tensor *out, int *count)
+{
+    memset(out, 0, LAB_LAB_TENSORS * sizeof(*out));
+    *count = op->tensors(size->dim, p, out);
+    if (*count <= 0) {
+        char why[LAB_LADDER_TEXT];
+        snprintf(why, sizeof(why), "%s", lab_error());
+        return lab_fail(LAB_E_UNSUPPORTED, "size %s in %s: %s", size->text,
+                        lab_precision_name(p), why);
+    }
+    if (*count > LAB_LAB_TENSORS || !in_order(out, *count))
+        return lab_fail(LAB_E_STATE,
+                        "%s: its tensors are not inputs, outputs, scratch, at "
+                        "most %d",
+                        op->name, LAB_LAB_TENSORS);
     return LAB_OK;
 }
 
-/* ---- shapes and costs ---- */
-
-int lab_ladder_tensor_shape(const struct lab_ladder *l,
-                            const struct lab_ladder_size *s, int k,
-                            int64_t *dim)
+size_t lab_ladder_memory(const struct lab_operation *l,
+                         const struct lab_ladder_size *s, enum lab_precision p)
 {
-    const int64_t *d = s->dim;
-    switch (id_of(l)) {
-    case VECTOR_ADD:
-        dim[0] = d[0];
-        return k < 3;
-    case SAXPY:
-        dim[0] = d[0];
-        return k < 2;
-    case TRANSPOSE:
-        dim[0] = d[k == 0 ? 0 : 1];
-        dim[1] = d[k == 0 ? 1 : 0];
-        return k < 2 ? 2 : 0;
-    case REDUCTION:
-        dim[0] = k == 0 ? d[0] : k == 1 ? 1 : LAB_LAB_SCRATCH;
-        return k < 3;
-    default: /* C (M, N) = A (M, K) B (K, N); a size is M, N, K */
-        dim[0] = k == 1 ? d[2] : d[0];
-        dim[1] = k == 0 ? d[2] : d[1];
-        return k < 3 ? 2 : 0;
-    }
-}
-
-double lab_ladder_flop(const struct lab_ladder *l,
-                       const struct lab_ladder_size *s)
-{
-    double n = (double)s->dim[0];
-    switch (id_of(l)) {
-    case VECTOR_ADD:
-        return n;
-    case SAXPY:
-        return 2 * n;
-    case TRANSPOSE:
-        return 0;
-    case REDUCTION:
-        return n - 1;
-    default:
-        return 2 * n * (double)s->dim[1] * (double)s->dim[2];
-    }
-}
-
-double lab_ladder_bytes(const struct lab_ladder *l,
-                        const struct lab_ladder_size *s)
-{
-    const double m = (double)s->dim[0];
-    const double n = (double)s->dim[1];
-    const double k = (double)s->dim[2];
-    switch (id_of(l)) {
-    case VECTOR_ADD:
-    case SAXPY:
-        return 12 * m;
-    case TRANSPOSE:
-        return 8 * m * n;
-    case REDUCTION:
-        return 4 * m;
-    default:
-        return 4 * (m * k + k * n + m * n);
-    }
-}
-
-size_t lab_ladder_memory(const struct lab_ladder *l,
-                         const struct lab_ladder_size *s)
-{
+    struct lab_lab_tensor t[LAB_LAB_TENSORS];
+    int n = 0;
     size_t all = 0;
-    for (int k = 0; k < LAB_LADDER_TENSORS; k++) {
-        int64_t dim[2] = {0, 1};
+    if (lab_ladder_shapes(l, s, p, t, &n))
+        return 0;
+    for (int k = 0; k < n; k++) {
         size_t bytes;
-        if (!lab_ladder_tensor_shape(l, s, k, dim))
-            continue;
-        if (!lab_mul_size((size_t)dim[0], (size_t)dim[1], &bytes) ||
-            !lab_mul_size(bytes, sizeof(float), &bytes) ||
+        int64_t count = lab_ladder_count(&t[k]);
+        if (count == 0 ||
+            !lab_mul_size((size_t)count, lab_dtype_bytes(t[k].dtype), &bytes) ||
             !lab_add_size(all, bytes, &all))
             return 0;
     }
@@ -192,73 +200,94 @@ size_t lab_ladder_memory(const struct lab_ladder *l,
 
 /* ---- rungs and models ---- */
 
-int lab_ladder_rungs(struct lab_backend *be, const struct lab_ladder *l,
+int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
                      const struct lab_rung **out, int max)
 {
     const struct lab_rung *rung;
     int n = 0;
-    for (int i = 0; (rung = lab_backend_rung(be, i)); i++) {
-        if (strcmp(rung->ladder, l->name) == 0 && n < max)
-            out[n++] = rung;
-    }
+    while (n < max && (rung = lab_backend_rung(be, l->name, n)))
+        out[n++] = rung;
     return n;
 }
 
-double lab_ladder_traffic(const struct lab_ladder *l,
+double lab_ladder_traffic(const struct lab_operation *l,
                           const struct lab_rung *rung,
                           const struct lab_ladder_size *s)
 {
     const struct lab_rung_model *m = &rung->model;
-    if (m->library || (m->traffic == 0 && m->tile_m == 0))
+    if (m->library)
         return NAN;
-    if (m->tile_m == 0)
-        return m->traffic * lab_ladder_bytes(l, s);
-    double M = (double)s->dim[0];
-    double N = (double)s->dim[1];
-    double K = (double)s->dim[2];
-    return 4 *
-           (M * K * ceil(N / m->tile_n) + K * N * ceil(M / m->tile_m) + M * N);
+    if (l->traffic)
+        return l->traffic(s->dim, rung->precision, m);
+    return m->traffic > 0 ? m->traffic * l->bytes(s->dim, rung->precision)
+                          : NAN;
 }
 
 /* A multiprocessor issues 4 instructions of a warp a cycle, has arithmetic for
  * 4 multiply-adds of a warp, and takes one access of 128 bytes. Its cycles are
- * counted from the peak of the data sheet: 4 * 32 * 2 operations each. */
+ * counted from the peak of the data sheet: 4 * 32 * 2 operations each. Without
+ * counted pipes the arithmetic is bounded by the product that was measured. */
+static double busy_seconds(const struct lab_ladder_machine *m,
+                           const struct lab_rung *rung, double flop)
+{
+    const struct lab_rung_model *model = &rung->model;
+    if (model->accesses == 0) {
+        double best = m->flops[rung->precision];
+        return best > 0 ? flop / best : 0;
+    }
+    double cycles = fmax(fmax(1, model->instructions) / 4, model->accesses);
+    return m->info.peak_fp32_flops > 0
+               ? flop / m->info.peak_fp32_flops * 4 * cycles
+               : NAN;
+}
+
 double lab_ladder_model(const struct lab_ladder_machine *m,
-                        const struct lab_ladder *l, const struct lab_rung *rung,
+                        const struct lab_operation *l,
+                        const struct lab_rung *rung,
                         const struct lab_ladder_size *s)
 {
     const struct lab_rung_model *model = &rung->model;
-    double work =
-        l->arithmetic ? lab_ladder_flop(l, s) : lab_ladder_bytes(l, s);
-    if (model->library || (model->traffic == 0 && model->tile_m == 0))
+    double needed = l->bytes(s->dim, rung->precision);
+    double traffic = lab_ladder_traffic(l, rung, s);
+    if (l->unit == LAB_UNIT_TIME)
+        return model->item_ns > 0 ? model->item_ns / 1e9 : NAN;
+    if (model->library || isnan(traffic))
         return NAN;
+    bool flops = l->unit == LAB_UNIT_FLOPS;
     /* Tiles are shared through L2, whose speed is not measured: where the pipes
      * are counted, memory is taken to move each tensor once at least. */
-    double bytes = l->arithmetic && model->accesses > 0
-                       ? lab_ladder_bytes(l, s)
-                       : lab_ladder_traffic(l, rung, s);
-    double seconds = bytes / m->copy_bytes_s;
+    double seconds =
+        (flops && model->accesses > 0 ? needed : traffic) / m->copy_bytes_s;
     if (model->share > 0 && m->info.sm_count > 0)
         seconds *= m->info.sm_count / model->share;
-    if (!l->arithmetic || model->accesses == 0)
-        return work / seconds;
-    if (m->info.peak_fp32_flops <= 0)
-        return NAN;
-    double cycles = fmax(fmax(1, model->instructions) / 4, model->accesses);
-    double busy = work / m->info.peak_fp32_flops * 4 * cycles;
-    return work / fmax(seconds, busy);
+    if (!flops)
+        return needed / seconds;
+    double busy = busy_seconds(m, rung, l->flop(s->dim));
+    return isnan(busy) ? NAN : l->flop(s->dim) / fmax(seconds, busy);
 }
 
-void lab_ladder_measure(struct lab_backend *be, struct lab_ladder_machine *out)
+void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
+                        struct lab_ladder_machine *out)
 {
+    static const enum lab_ceiling ceiling_of[LAB_PRECISION_COUNT] = {
+        [LAB_FP32] = LAB_CEILING_FP32,
+        [LAB_TF32] = LAB_CEILING_TF32,
+        [LAB_BF16] = LAB_CEILING_BF16,
+        [LAB_FP16] = LAB_CEILING_FP16,
+        [LAB_FP64] = LAB_CEILING_COUNT};
     enum { MIB = 1 << 20, HOST_FLUSH = 64 };
     struct lab_ceiling_result r;
-    *out = (struct lab_ladder_machine){.copy_bytes_s = NAN, .fp32_flops = NAN};
+    *out = (struct lab_ladder_machine){.copy_bytes_s = NAN};
     lab_backend_info(be, &out->info);
     if (!lab_backend_ceiling(be, LAB_CEILING_COPY, &r))
         out->copy_bytes_s = r.median;
-    if (!lab_backend_ceiling(be, LAB_CEILING_FP32, &r))
-        out->fp32_flops = r.median;
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        out->flops[p] = NAN;
+        if ((p == LAB_FP32 || precisions >> p & 1) &&
+            ceiling_of[p] != LAB_CEILING_COUNT &&
+            !lab_backend_ceiling(be, ceiling_of[p], &r))
+            out->flops[p] = r.median;
+    }
     /* Of a processor's cache that is larger something may stay; the head of
      * the table says how much is copied. */
     out->flush_bytes = (size_t)HOST_FLUSH * MIB;

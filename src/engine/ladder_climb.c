@@ -8,22 +8,53 @@
 #include "base/mem.h"
 #include "ladder_priv.h"
 
-enum { WARM_UP = 3, CHECKS = 7 };
-
-/* Odd, smaller and larger than a tile, with and without four to a load. */
-static const char *const checks[LAB_LADDER_DIMS + 1][CHECKS] = {
-    [1] = {"1", "31", "257", "1000", "4099", "65537", "100003"},
-    [2] = {"1", "1x7", "33x65", "100x7", "31x129", "257x129", "129x64"},
-    [3] = {"1", "3x5x7", "33x65x17", "129x127x131", "132x260x36", "256x256x64",
-           "260x33x516"},
-};
+enum { WARM_UP = 3 };
 
 /* ---- checking ---- */
 
+/* What the device lacks for a rung, before anything of it is called. */
+static enum lab_status check_capability(const struct lab_device_info *info,
+                                        const struct lab_rung *rung)
+{
+    int major = rung->capability / 10;
+    int minor = rung->capability % 10;
+    int has = info->compute_major * 10 + info->compute_minor;
+    bool fits = rung->capability_only ? info->compute_major == major
+                                      : has >= rung->capability;
+    bool hopper = major == 9 && rung->capability_only;
+    if (!fits)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "it needs a %sGPU (compute capability %d.%d%s); this "
+                        "is %s (%d.%d)",
+                        hopper ? "Hopper " : "", major, minor,
+                        rung->capability_only ? "" : " or later", info->name,
+                        has / 10, has % 10);
+    if (!rung->run)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "this build has no code of it: it needs a CUDA "
+                        "compiler of version 12 or later");
+    return LAB_OK;
+}
+
+static enum lab_status check_tensors(struct lab_ladder_tensors *t,
+                                     const struct lab_rung *rung, double *error)
+{
+    enum lab_status st = lab_ladder_tensors_fill(t);
+    if (!st)
+        st = lab_ladder_tensors_prepare(t, rung);
+    if (st)
+        return st;
+    st = lab_ladder_tensors_run(t, rung);
+    if (!st)
+        st = lab_ladder_tensors_compare(t, error);
+    lab_ladder_tensors_done(t, rung);
+    return st;
+}
+
 static enum lab_status check_size(struct lab_backend *be,
-                                  const struct lab_ladder *l,
+                                  const struct lab_operation *l,
                                   const struct lab_rung *rung,
-                                  const struct lab_ladder_numbers *n,
+                                  struct lab_ladder_numbers *n,
                                   const char *text, double *worst)
 {
     struct lab_ladder_size size;
@@ -31,29 +62,39 @@ static enum lab_status check_size(struct lab_backend *be,
     double error = 0;
     enum lab_status st = lab_ladder_size(l, text, strlen(text), &size);
     if (!st)
-        st = lab_ladder_tensors_make(&t, be, l, &size, n);
+        st = lab_ladder_tensors_make(&t, be, l, &size, rung->precision, n);
     if (st)
         return st;
-    st = lab_ladder_tensors_fill(&t);
-    if (!st)
-        st = lab_ladder_tensors_run(&t, rung);
-    if (!st)
-        st = lab_ladder_tensors_compare(&t, &error);
+    st = check_tensors(&t, rung, &error);
     lab_ladder_tensors_release(&t);
     *worst = error > *worst ? error : *worst;
     return st;
 }
 
+/* A size that the rung refuses is left out, as long as it serves another. */
 static enum lab_status check_rung(struct lab_backend *be,
-                                  const struct lab_ladder *l,
+                                  const struct lab_operation *l,
                                   const struct lab_rung *rung,
-                                  const struct lab_ladder_numbers *n,
-                                  double *error)
+                                  struct lab_ladder_numbers *n, double *error)
 {
+    struct lab_device_info info;
     double worst = 0;
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < CHECKS && !st; i++)
-        st = check_size(be, l, rung, n, checks[l->dims][i], &worst);
+    int served = 0;
+    lab_backend_info(be, &info);
+    enum lab_status st = check_capability(&info, rung);
+    enum lab_status refused = LAB_OK;
+    for (int i = 0; l->checks[i] && !st; i++) {
+        st = check_size(be, l, rung, n, l->checks[i], &worst);
+        served += st == LAB_OK;
+        if (st == LAB_E_UNSUPPORTED) {
+            refused = st;
+            st = LAB_OK;
+        }
+    }
+    if (!st && served == 0)
+        return refused
+                   ? refused
+                   : lab_fail(LAB_E_STATE, "%s has no sizes to check", l->name);
     if (!st)
         *error = worst;
     return st == LAB_E_CHECK
@@ -63,7 +104,7 @@ static enum lab_status check_rung(struct lab_backend *be,
 }
 
 enum lab_status lab_ladder_check(struct lab_backend *be,
-                                 const struct lab_ladder *l,
+                                 const struct lab_operation *l,
                                  const struct lab_rung *rung, uint64_t seed,
                                  double *error)
 {
@@ -134,6 +175,23 @@ static double quantile(const double *sorted, int n, double q)
     return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
 }
 
+/* Seconds an item, or the work of a second and its share of the best. */
+static void set_rate(const struct lab_ladder_climb *c,
+                     struct lab_ladder_row *row)
+{
+    const struct lab_operation *op = c->ladder;
+    double seconds = row->median_ns / 1e9;
+    if (op->unit == LAB_UNIT_TIME) {
+        row->rate = seconds / op->items(row->size.dim);
+        return;
+    }
+    bool flops = op->unit == LAB_UNIT_FLOPS;
+    double best = flops ? c->machine->flops[row->rung->precision]
+                        : c->machine->copy_bytes_s;
+    row->rate = seconds > 0 ? (flops ? row->flop : row->bytes) / seconds : NAN;
+    row->share = row->rate / best;
+}
+
 static void summarize(struct climb *w, struct lab_ladder_row *row)
 {
     int n = row->repeats;
@@ -145,20 +203,15 @@ static void summarize(struct climb *w, struct lab_ladder_row *row)
     row->median_ns = quantile(w->sorted, n, 0.5);
     row->three_quarters_ns = quantile(w->sorted, n, 0.75);
     row->max_ns = w->sorted[n - 1];
-    double work = w->c->ladder->arithmetic ? row->flop : row->bytes;
-    double best = w->c->ladder->arithmetic ? w->c->machine->fp32_flops
-                                           : w->c->machine->copy_bytes_s;
-    row->rate = row->median_ns > 0 ? work / (row->median_ns / 1e9) : NAN;
-    row->share = row->rate / best;
+    set_rate(w->c, row);
 }
 
-static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
-                                 struct lab_ladder_row *row)
+static enum lab_status time_repeats(struct climb *w,
+                                    struct lab_ladder_tensors *t,
+                                    struct lab_ladder_row *row)
 {
     const struct lab_device_info *info = &w->c->machine->info;
-    enum lab_status st = lab_ladder_tensors_fill(t);
-    if (!st)
-        st = lab_ladder_tensors_run(t, row->rung);
+    enum lab_status st = lab_ladder_tensors_run(t, row->rung);
     if (!st)
         st = lab_ladder_tensors_compare(t, &row->sample_error);
     for (int i = 1; i < WARM_UP && !st; i++)
@@ -177,6 +230,22 @@ static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
     row->repeats = w->c->repeats;
     summarize(w, row);
     return LAB_OK;
+}
+
+static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
+                                 struct lab_ladder_row *row)
+{
+    struct lab_call call = lab_ladder_tensors_call(t);
+    enum lab_status st = lab_ladder_tensors_fill(t);
+    if (!st)
+        st = lab_ladder_tensors_prepare(t, row->rung);
+    if (st)
+        return st;
+    st = time_repeats(w, t, row);
+    if (!st && row->rung->note)
+        row->rung->note(&call, &row->note);
+    lab_ladder_tensors_done(t, row->rung);
+    return st;
 }
 
 /* ---- rows ---- */
@@ -200,10 +269,11 @@ static void start_row(const struct climb *w, int r, int s,
                                    .gain = NAN,
                                    .gain_model = NAN,
                                    .share = NAN,
+                                   .note = {"", -1},
                                    .before = unknown,
                                    .after = unknown};
-    row->flop = lab_ladder_flop(c->ladder, &row->size);
-    row->bytes = lab_ladder_bytes(c->ladder, &row->size);
+    row->flop = c->ladder->flop(row->size.dim);
+    row->bytes = c->ladder->bytes(row->size.dim, row->rung->precision);
     row->traffic = lab_ladder_traffic(c->ladder, row->rung, &row->size);
     row->rate_model =
         lab_ladder_model(c->machine, c->ladder, row->rung, &row->size);
@@ -213,10 +283,11 @@ static void start_row(const struct climb *w, int r, int s,
 /* Memory that the size takes, before anybody is asked for it: a host that
  * promises more than it has ends the program later. */
 static enum lab_status has_room(const struct climb *w,
-                                const struct lab_ladder_size *s)
+                                const struct lab_ladder_size *s,
+                                enum lab_precision p)
 {
     const struct lab_device_info *info = &w->c->machine->info;
-    size_t need = lab_ladder_memory(w->c->ladder, s);
+    size_t need = lab_ladder_memory(w->c->ladder, s, p);
     double most = 0.9 * (double)info->memory_bytes;
     if (need > 0 && (info->memory_bytes <= 0 || (double)need <= most))
         return LAB_OK;
@@ -227,52 +298,83 @@ static enum lab_status has_room(const struct climb *w,
                     info->name, (double)info->memory_bytes / 1073741824.0);
 }
 
+/* What the rung gains over the one before: measured, and promised. */
+static void set_gain(const struct lab_operation *op, struct lab_ladder_row *row,
+                     const struct lab_ladder_row *last)
+{
+    bool less = op->unit == LAB_UNIT_TIME;
+    if (row->rung->gain > 0)
+        row->gain_model = row->rung->gain;
+    if (!last->rung)
+        return;
+    row->gain = less ? last->rate / row->rate : row->rate / last->rate;
+    if (!(row->rung->gain > 0))
+        row->gain_model = less ? last->rate_model / row->rate_model
+                               : row->rate_model / last->rate_model;
+}
+
+/* The tensors of a size, for rungs of one precision after the other. */
+struct room {
+    struct lab_ladder_tensors t;
+    enum lab_status status;
+    bool made;
+    char why[LAB_LADDER_TEXT];
+};
+
+static void make_tensors(struct climb *w, int s, enum lab_precision p,
+                         struct room *room)
+{
+    const struct lab_ladder_climb *c = w->c;
+    if (room->made && room->t.precision == p)
+        return;
+    lab_ladder_tensors_release(&room->t);
+    room->status = has_room(w, &c->sizes[s], p);
+    if (!room->status)
+        room->status = lab_ladder_tensors_make(&room->t, c->backend, c->ladder,
+                                               &c->sizes[s], p, &w->numbers);
+    snprintf(room->why, sizeof(room->why), "%s",
+             room->status ? lab_error() : "");
+    room->t.precision = p;
+    room->made = true;
+}
+
 /* The row of one rung; `last` is the one that it is compared with. */
 static enum lab_status climb_rung(struct climb *w, int r, int s,
-                                  struct lab_ladder_tensors *t,
-                                  enum lab_status room,
+                                  struct room *room,
                                   struct lab_ladder_row *last)
 {
     struct lab_ladder_row row;
     start_row(w, r, s, &row);
-    if (!row.status && room) {
-        row.status = room;
-        snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
-    } else if (!row.status) {
-        row.status = time_rung(w, t, &row);
+    if (!row.status) {
+        make_tensors(w, s, row.rung->precision, room);
+        row.status = room->status;
+        snprintf(row.reason, sizeof(row.reason), "%s", room->why);
+    }
+    if (!row.status) {
+        row.status = time_rung(w, &room->t, &row);
         if (row.status == LAB_E_CANCELLED)
             return row.status;
         if (row.status)
             snprintf(row.reason, sizeof(row.reason), "%s", lab_error());
     }
-    if (!row.status && last->rung) {
-        row.gain = row.rate / last->rate;
-        row.gain_model = row.rate_model / last->rate_model;
+    if (!row.status) {
+        set_gain(w->c->ladder, &row, last);
+        if (!row.rung->model.library)
+            *last = row;
     }
-    if (!row.status)
-        *last = row;
     return w->c->row(w->c->user, &row);
 }
 
 static enum lab_status climb_size(struct climb *w, int s)
 {
     const struct lab_ladder_climb *c = w->c;
-    struct lab_ladder_tensors t = {.be = c->backend};
+    struct room room = {.t = {.be = c->backend}};
     struct lab_ladder_row last = {.rung = NULL};
-    char why[LAB_LADDER_TEXT];
     enum lab_status st = LAB_OK;
-    enum lab_status room = has_room(w, &c->sizes[s]);
-    if (!room)
-        room = lab_ladder_tensors_make(&t, c->backend, c->ladder, &c->sizes[s],
-                                       &w->numbers);
-    snprintf(why, sizeof(why), "%s", room ? lab_error() : "");
-    for (int r = 0; r < c->n_rungs && !st; r++) {
-        if (room)
-            lab_fail(room, "%s", why);
+    for (int r = 0; r < c->n_rungs && !st; r++)
         st = stopped(c) ? lab_fail(LAB_E_CANCELLED, "stopped")
-                        : climb_rung(w, r, s, &t, room, &last);
-    }
-    lab_ladder_tensors_release(&t);
+                        : climb_rung(w, r, s, &room, &last);
+    lab_ladder_tensors_release(&room.t);
     return st;
 }
 

@@ -4,53 +4,66 @@
 
 /* Random numbers of a tensor: those of a period, over and over. The period is
  * a prime, so that no row of a matrix is another one's. */
-enum { LAB_LADDER_PERIOD = 1048573, LAB_LADDER_TENSORS = 3 };
+enum { LAB_LADDER_PERIOD = 1048573 };
 
 struct lab_ladder_numbers {
-    float *period; /* LAB_LADDER_PERIOD numbers in [-0.5, 0.5) */
+    /* LAB_LADDER_PERIOD numbers in [-0.5, 0.5), for each dtype that was wanted
+     * so far. */
+    void *period[LAB_DTYPE_COUNT];
+    uint64_t seed;
 };
 
-/* The tensors of one size, on the device. */
+/* The tensors of one size in one precision, on the device. */
 struct lab_ladder_tensors {
     struct lab_backend *be;
-    const struct lab_ladder *ladder;
+    const struct lab_operation *operation;
     const struct lab_ladder_size *size;
-    const struct lab_ladder_numbers *numbers;
-    void *memory[LAB_LADDER_TENSORS]; /* with a guard before and after */
-    struct lab_view view[LAB_LADDER_TENSORS];
+    enum lab_precision precision;
+    struct lab_ladder_numbers *numbers;
+    struct lab_lab_tensor tensor[LAB_LAB_TENSORS];
+    void *memory[LAB_LAB_TENSORS]; /* with a guard before and after */
+    void *host[LAB_LAB_TENSORS];   /* what the operation's fill() made */
+    struct lab_view view[LAB_LAB_TENSORS];
+    int n; /* inputs first, then outputs, then scratch */
     int n_in;
-    int n_out;
-};
-
-/* An element of the result, in double, and the error that it may have. */
-struct lab_ladder_element {
-    double value;
-    double allowed;
+    int n_out; /* with scratch */
 };
 
 enum lab_status lab_ladder_numbers_make(struct lab_ladder_numbers *out,
                                         uint64_t seed);
+/* Makes the numbers of a dtype, where they are not there yet. */
+enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
+                                        enum lab_dtype dtype);
 void lab_ladder_numbers_release(struct lab_ladder_numbers *numbers);
 
+/* The operation's tensors; *count is checked against what their roles allow. */
+enum lab_status lab_ladder_shapes(const struct lab_operation *op,
+                                  const struct lab_ladder_size *size,
+                                  enum lab_precision p,
+                                  struct lab_lab_tensor *out, int *count);
+/* Elements of a tensor, 0 when there are more than can be counted. */
+int64_t lab_ladder_count(const struct lab_lab_tensor *t);
+
+/* `size` and `n` have to stay. */
 enum lab_status lab_ladder_tensors_make(struct lab_ladder_tensors *t,
                                         struct lab_backend *be,
-                                        const struct lab_ladder *ladder,
+                                        const struct lab_operation *op,
                                         const struct lab_ladder_size *size,
-                                        const struct lab_ladder_numbers *n);
+                                        enum lab_precision p,
+                                        struct lab_ladder_numbers *n);
 void lab_ladder_tensors_release(struct lab_ladder_tensors *t);
-/* Inputs random, outputs full of NaN (saxpy's y random), guards marked. */
+/* Inputs as they are said to be, outputs full of NaN, guards marked. */
 enum lab_status lab_ladder_tensors_fill(struct lab_ladder_tensors *t);
+/* What a launcher is called with. */
+struct lab_call lab_ladder_tensors_call(const struct lab_ladder_tensors *t);
 enum lab_status lab_ladder_tensors_run(struct lab_ladder_tensors *t,
                                        const struct lab_rung *rung);
-/* Compares the result with the reference: all elements of a small one, 64 of a
+enum lab_status lab_ladder_tensors_prepare(struct lab_ladder_tensors *t,
+                                           const struct lab_rung *rung);
+/* Gives back what `prepare` made. */
+void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
+                             const struct lab_rung *rung);
+/* Compares the results with the reference: all elements of a small one, 64 of a
  * large one; and looks whether the guards still stand. */
 enum lab_status lab_ladder_tensors_compare(const struct lab_ladder_tensors *t,
                                            double *error);
-struct lab_ladder_element lab_ladder_element(const struct lab_ladder *l,
-                                             const struct lab_ladder_size *s,
-                                             const struct lab_ladder_numbers *n,
-                                             int64_t i);
-/* dim[] of the tensor k (inputs first); returns the rank, 0: there is none. */
-int lab_ladder_tensor_shape(const struct lab_ladder *l,
-                            const struct lab_ladder_size *s, int k,
-                            int64_t *dim);

@@ -8,82 +8,123 @@
 #include "random.h"
 
 enum {
-    GUARD = 256, /* floats before and after: keeps the alignment */
+    GUARD = 1024, /* bytes before and after: keeps the alignment */
     CHUNK = 1 << 20,
     ALL_UP_TO = 1 << 17, /* elements: all are compared */
     SAMPLES = 64
 };
-static const uint32_t GUARD_WORD = 0x5afe5afeu;
-static const uint32_t POISON = 0x7fc0dead; /* a NaN */
+static const unsigned char GUARD_BYTE = 0x5a;
 
 enum lab_status lab_ladder_numbers_make(struct lab_ladder_numbers *out,
                                         uint64_t seed)
 {
-    float *p = lab_alloc_array(LAB_LADDER_PERIOD, sizeof(*p));
+    *out = (struct lab_ladder_numbers){.seed = seed};
+    return lab_ladder_numbers_want(out, LAB_F32);
+}
+
+enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
+                                        enum lab_dtype dtype)
+{
+    if (n->period[dtype] || dtype == LAB_I32)
+        return LAB_OK;
+    void *p = lab_alloc_array(LAB_LADDER_PERIOD, lab_dtype_bytes(dtype));
     if (!p)
         return lab_fail(LAB_E_NOMEM, "no memory for random numbers");
-    for (uint64_t i = 0; i < LAB_LADDER_PERIOD; i++)
-        p[i] = lab_random_unit(lab_random_word(seed, 0, 0, i)) - 0.5f;
-    out->period = p;
+    for (int64_t i = 0; i < LAB_LADDER_PERIOD; i++) {
+        uint32_t word = lab_random_word(n->seed, 0, 0, (uint64_t)i);
+        float v = lab_random_unit(word) - 0.5f;
+        lab_number_put(p, dtype, i, (double)v);
+    }
+    n->period[dtype] = p;
     return LAB_OK;
 }
 
 void lab_ladder_numbers_release(struct lab_ladder_numbers *numbers)
 {
-    lab_free(numbers->period);
-    numbers->period = NULL;
+    for (int d = 0; d < LAB_DTYPE_COUNT; d++) {
+        lab_free(numbers->period[d]);
+        numbers->period[d] = NULL;
+    }
 }
 
-/* Each tensor starts somewhere else in the period. */
-static int64_t place(int tensor, int64_t i)
+/* The inputs as the reference sees them. */
+static struct lab_lab_numbers numbers_of(const struct lab_ladder_tensors *t)
 {
-    return (i + (int64_t)tensor * 333667) % LAB_LADDER_PERIOD;
-}
-
-static double number(const struct lab_ladder_numbers *n, int tensor, int64_t i)
-{
-    return (double)n->period[place(tensor, i)];
+    return (struct lab_lab_numbers){
+        .precision = t->precision,
+        .period = (const void *const *)t->numbers->period,
+        .period_count = LAB_LADDER_PERIOD,
+        .tensor = t->tensor,
+        .host = (const void *const *)t->host,
+    };
 }
 
 /* ---- memory ---- */
 
-static bool is_saxpy(const struct lab_ladder *l)
+static size_t bytes_of(const struct lab_view *v)
 {
-    return strcmp(l->name, "saxpy") == 0;
+    return (size_t)v->count * lab_dtype_bytes(v->dtype);
 }
 
-static int inputs_of(const struct lab_ladder *l)
+static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
 {
-    return strcmp(l->name, "vector_add") == 0 || strcmp(l->name, "gemm") == 0
-               ? 2
-               : 1;
+    const struct lab_lab_tensor *spec = &t->tensor[k];
+    struct lab_view *v = &t->view[k];
+    v->rank = spec->rank;
+    v->dtype = spec->dtype;
+    memcpy(v->dim, spec->dim, sizeof(v->dim));
+    v->count = lab_ladder_count(spec);
+    t->n_in += spec->role == LAB_ROLE_IN;
+    t->n_out += spec->role != LAB_ROLE_IN;
+    if (v->count == 0)
+        return lab_fail(LAB_E_NOMEM, "size %s: more elements than any memory",
+                        t->size->text);
+    enum lab_status st = lab_backend_alloc(
+        t->be, bytes_of(v) + 2 * (size_t)GUARD, &t->memory[k]);
+    if (!st)
+        v->data = (char *)t->memory[k] + GUARD;
+    return st;
+}
+
+/* What the operation fills itself; a copy stays for the reference. */
+static enum lab_status make_host(struct lab_ladder_tensors *t, int k)
+{
+    const struct lab_lab_tensor *spec = &t->tensor[k];
+    bool starts = spec->role == LAB_ROLE_IN || spec->role == LAB_ROLE_INOUT;
+    if (!starts || (!t->operation->fill && spec->dtype != LAB_I32))
+        return LAB_OK;
+    void *host =
+        lab_alloc_array((size_t)t->view[k].count, lab_dtype_bytes(spec->dtype));
+    if (!host)
+        return lab_fail(LAB_E_NOMEM, "no memory for an input's numbers");
+    if (t->operation->fill &&
+        t->operation->fill(t->size->dim, k, spec, t->numbers->seed, host)) {
+        t->host[k] = host;
+        return LAB_OK;
+    }
+    lab_free(host);
+    return spec->dtype == LAB_I32
+               ? lab_fail(LAB_E_STATE, "%s fills no integers into tensor %d",
+                          t->operation->name, k)
+               : LAB_OK;
 }
 
 enum lab_status lab_ladder_tensors_make(struct lab_ladder_tensors *t,
                                         struct lab_backend *be,
-                                        const struct lab_ladder *ladder,
+                                        const struct lab_operation *op,
                                         const struct lab_ladder_size *size,
-                                        const struct lab_ladder_numbers *n)
+                                        enum lab_precision p,
+                                        struct lab_ladder_numbers *n)
 {
-    enum lab_status st = LAB_OK;
-    *t = (struct lab_ladder_tensors){.be = be,
-                                     .ladder = ladder,
-                                     .size = size,
-                                     .numbers = n,
-                                     .n_in = inputs_of(ladder)};
-    for (int k = 0; k < LAB_LADDER_TENSORS && !st; k++) {
-        struct lab_view *v = &t->view[k];
-        v->dim[1] = 1;
-        v->rank = lab_ladder_tensor_shape(ladder, size, k, v->dim);
-        if (v->rank == 0)
-            break;
-        v->dtype = LAB_F32;
-        v->count = v->dim[0] * v->dim[1];
-        t->n_out += k >= t->n_in;
-        size_t floats = (size_t)v->count + 2 * (size_t)GUARD;
-        st = lab_backend_alloc(be, floats * sizeof(float), &t->memory[k]);
+    *t = (struct lab_ladder_tensors){
+        .be = be, .operation = op, .size = size, .precision = p, .numbers = n};
+    enum lab_status st = lab_ladder_shapes(op, size, p, t->tensor, &t->n);
+    for (int k = 0; k < t->n && !st; k++) {
+        st = lab_ladder_numbers_want(n, t->tensor[k].dtype);
         if (!st)
-            v->data = (char *)t->memory[k] + GUARD * sizeof(float);
+            st = make_tensor(t, k);
+        if (!st)
+            st = make_host(t, k);
     }
     if (st)
         lab_ladder_tensors_release(t);
@@ -92,47 +133,74 @@ enum lab_status lab_ladder_tensors_make(struct lab_ladder_tensors *t,
 
 void lab_ladder_tensors_release(struct lab_ladder_tensors *t)
 {
-    for (int k = 0; k < LAB_LADDER_TENSORS; k++) {
+    for (int k = 0; k < LAB_LAB_TENSORS; k++) {
         if (t->memory[k])
             lab_backend_free(t->be, t->memory[k]);
+        lab_free(t->host[k]);
         t->memory[k] = NULL;
+        t->host[k] = NULL;
     }
+    t->n = 0;
 }
 
 /* ---- filling ---- */
 
-static enum lab_status fill_words(struct lab_backend *be, char *to,
-                                  int64_t count, uint32_t word)
+static enum lab_status mark_guards(const struct lab_ladder_tensors *t, int k)
 {
+    unsigned char marks[GUARD];
+    char *start = t->memory[k];
+    memset(marks, GUARD_BYTE, sizeof(marks));
+    enum lab_status st = lab_backend_upload(t->be, start, marks, GUARD);
+    if (!st)
+        st = lab_backend_upload(t->be, start + GUARD + bytes_of(&t->view[k]),
+                                marks, GUARD);
+    return st ? st : lab_backend_sync(t->be);
+}
+
+/* A NaN; an integer that no result is. */
+static void poison(void *host, enum lab_dtype dtype, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        lab_number_put(host, dtype, i,
+                       dtype == LAB_I32 ? (double)INT32_MIN : NAN);
+}
+
+static enum lab_status fill_poison(const struct lab_ladder_tensors *t, int k)
+{
+    const struct lab_view *v = &t->view[k];
+    size_t each = lab_dtype_bytes(v->dtype);
+    int64_t most = v->count < CHUNK ? v->count : CHUNK;
     enum lab_status st = LAB_OK;
-    int64_t most = count < CHUNK ? count : CHUNK;
-    uint32_t *host = lab_alloc_array((size_t)most, sizeof(*host));
+    void *host = lab_alloc_array((size_t)most, each);
     if (!host)
         return lab_fail(LAB_E_NOMEM, "no memory to fill a tensor");
-    for (int64_t i = 0; i < most; i++)
-        host[i] = word;
-    for (int64_t at = 0; at < count && !st; at += most) {
-        size_t n = (size_t)(count - at < most ? count - at : most);
-        st = lab_backend_upload(be, to + at * 4, host, n * sizeof(*host));
+    poison(host, v->dtype, most);
+    for (int64_t at = 0; at < v->count && !st; at += most) {
+        int64_t n = v->count - at < most ? v->count - at : most;
+        st = lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
+                                host, (size_t)n * each);
     }
     if (!st)
-        st = lab_backend_sync(be);
+        st = lab_backend_sync(t->be);
     lab_free(host);
     return st;
 }
 
-static enum lab_status fill_numbers(const struct lab_ladder_tensors *t, int k)
+/* As lab_lab_number() has them: the period, again and again. */
+static enum lab_status fill_random(const struct lab_ladder_tensors *t, int k)
 {
     const struct lab_view *v = &t->view[k];
+    size_t each = lab_dtype_bytes(v->dtype);
+    const char *period = t->numbers->period[v->dtype];
+    int64_t start = (int64_t)k * LAB_LAB_APART;
     enum lab_status st = LAB_OK;
     for (int64_t at = 0; at < v->count && !st;) {
-        int64_t from = place(k, at);
+        int64_t from = (start + at) % LAB_LADDER_PERIOD;
         int64_t n = LAB_LADDER_PERIOD - from;
         if (n > v->count - at)
             n = v->count - at;
-        st = lab_backend_upload(t->be, (char *)v->data + at * 4,
-                                t->numbers->period + from,
-                                (size_t)n * sizeof(float));
+        st = lab_backend_upload(t->be, (char *)v->data + (size_t)at * each,
+                                period + (size_t)from * each, (size_t)n * each);
         at += n;
     }
     return st;
@@ -141,112 +209,102 @@ static enum lab_status fill_numbers(const struct lab_ladder_tensors *t, int k)
 enum lab_status lab_ladder_tensors_fill(struct lab_ladder_tensors *t)
 {
     enum lab_status st = LAB_OK;
-    for (int k = 0; k < t->n_in + t->n_out && !st; k++) {
-        const struct lab_view *v = &t->view[k];
-        char *start = t->memory[k];
-        st = fill_words(t->be, start, GUARD, GUARD_WORD);
-        if (!st)
-            st = fill_words(t->be, start + (GUARD + v->count) * 4, GUARD,
-                            GUARD_WORD);
-        if (!st && (k < t->n_in || is_saxpy(t->ladder)))
-            st = fill_numbers(t, k);
+    for (int k = 0; k < t->n && !st; k++) {
+        enum lab_lab_role role = t->tensor[k].role;
+        st = mark_guards(t, k);
+        if (!st && t->host[k])
+            st = lab_backend_upload(t->be, t->view[k].data, t->host[k],
+                                    bytes_of(&t->view[k]));
+        else if (!st && (role == LAB_ROLE_IN || role == LAB_ROLE_INOUT))
+            st = fill_random(t, k);
         else if (!st)
-            st = fill_words(t->be, v->data, v->count, POISON);
+            st = fill_poison(t, k);
     }
     return st ? st : lab_backend_sync(t->be);
+}
+
+/* ---- running ---- */
+
+struct lab_call lab_ladder_tensors_call(const struct lab_ladder_tensors *t)
+{
+    return (struct lab_call){.in = t->view,
+                             .n_in = t->n_in,
+                             .out = t->view + t->n_in,
+                             .n_out = t->n_out,
+                             .seed = t->numbers->seed};
+}
+
+static enum lab_status run_as(struct lab_ladder_tensors *t, const char *name,
+                              lab_kernel_fn *run)
+{
+    const struct lab_variant variant = {.name = name, .run = run};
+    struct lab_call call = lab_ladder_tensors_call(t);
+    return lab_backend_run(t->be, &variant, &call);
 }
 
 enum lab_status lab_ladder_tensors_run(struct lab_ladder_tensors *t,
                                        const struct lab_rung *rung)
 {
-    const struct lab_variant variant = {.name = rung->name, .run = rung->run};
-    struct lab_call call = {.in = t->view,
-                            .n_in = t->n_in,
-                            .out = t->view + t->n_in,
-                            .n_out = t->n_out};
-    return lab_backend_run(t->be, &variant, &call);
+    return run_as(t, rung->name, rung->run);
 }
 
-/* ---- reference ---- */
-
-struct sum {
-    double value;
-    double squares;
-    int64_t terms;
-};
-
-static void add_term(struct sum *s, double term)
+enum lab_status lab_ladder_tensors_prepare(struct lab_ladder_tensors *t,
+                                           const struct lab_rung *rung)
 {
-    s->value += term;
-    s->squares += term * term;
-    s->terms++;
+    return rung->prepare ? run_as(t, rung->name, rung->prepare) : LAB_OK;
 }
 
-struct lab_ladder_element lab_ladder_element(const struct lab_ladder *l,
-                                             const struct lab_ladder_size *s,
-                                             const struct lab_ladder_numbers *n,
-                                             int64_t i)
+void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
+                             const struct lab_rung *rung)
 {
-    const double u = 1.0 / 16777216;
-    struct sum sum = {0};
-    if (strcmp(l->name, "transpose") == 0) {
-        int64_t R = s->dim[0];
-        return (struct lab_ladder_element){
-            number(n, 0, i % R * s->dim[1] + i / R), 0};
+    if (rung->prepare && rung->release) {
+        (void)lab_backend_sync(t->be);
+        (void)run_as(t, rung->name, rung->release);
     }
-    if (strcmp(l->name, "gemm") == 0) {
-        for (int64_t k = 0; k < s->dim[2]; k++)
-            add_term(&sum, number(n, 0, i / s->dim[1] * s->dim[2] + k) *
-                               number(n, 1, k * s->dim[1] + i % s->dim[1]));
-    } else if (strcmp(l->name, "reduction") == 0) {
-        for (int64_t k = 0; k < s->dim[0]; k++)
-            add_term(&sum, number(n, 0, k));
-    } else {
-        bool twice = is_saxpy(l);
-        add_term(&sum, (twice ? (double)LAB_SAXPY_A : 1) * number(n, 0, i));
-        add_term(&sum, number(n, 1, i));
-    }
-    return (struct lab_ladder_element){
-        sum.value, 16 * u * sqrt((double)sum.terms * sum.squares)};
 }
 
 /* ---- comparing ---- */
 
-static enum lab_status compare_one(const struct lab_ladder_tensors *t,
-                                   int64_t i, float got, double *worst)
+static enum lab_status compare_one(const struct lab_ladder_tensors *t, int out,
+                                   int64_t i, double got, double *worst)
 {
+    struct lab_lab_numbers n = numbers_of(t);
     struct lab_ladder_element e =
-        lab_ladder_element(t->ladder, t->size, t->numbers, i);
-    double error = fabs((double)got - e.value);
+        t->operation->element(&n, t->size->dim, out, i);
+    double error = fabs(got - e.value);
     double part = error == 0 ? 0 : e.allowed > 0 ? error / e.allowed : HUGE_VAL;
     if (!(part <= 1)) /* a NaN is wrong too */
         return lab_fail(LAB_E_CHECK,
-                        "size %s: element %lld is %.9g and should be %.9g, "
+                        "size %s: element %lld%s is %.9g and should be %.9g, "
                         "within %.2g",
-                        t->size->text, (long long)i, (double)got, e.value,
+                        t->size->text, (long long)i,
+                        out > 0 ? " of a later result" : "", got, e.value,
                         e.allowed);
     *worst = part > *worst ? part : *worst;
     return LAB_OK;
 }
 
-static enum lab_status compare_all(const struct lab_ladder_tensors *t,
-                                   const struct lab_view *v, double *worst)
+static enum lab_status compare_all(const struct lab_ladder_tensors *t, int out,
+                                   double *worst)
 {
-    float *host = lab_alloc_array((size_t)v->count, sizeof(*host));
+    const struct lab_view *v = &t->view[t->n_in + out];
+    void *host = lab_alloc_array((size_t)v->count, lab_dtype_bytes(v->dtype));
     if (!host)
         return lab_fail(LAB_E_NOMEM, "no memory to compare a result");
-    enum lab_status st = lab_backend_download(t->be, host, v->data,
-                                              (size_t)v->count * sizeof(*host));
+    enum lab_status st =
+        lab_backend_download(t->be, host, v->data, bytes_of(v));
     for (int64_t i = 0; i < v->count && !st; i++)
-        st = compare_one(t, i, host[i], worst);
+        st = compare_one(t, out, i, lab_number_at(host, v->dtype, i), worst);
     lab_free(host);
     return st;
 }
 
 /* The corners, and places drawn at random. */
-static enum lab_status compare_some(const struct lab_ladder_tensors *t,
-                                    const struct lab_view *v, double *worst)
+static enum lab_status compare_some(const struct lab_ladder_tensors *t, int out,
+                                    double *worst)
 {
+    const struct lab_view *v = &t->view[t->n_in + out];
+    size_t each = lab_dtype_bytes(v->dtype);
     enum lab_status st = LAB_OK;
     for (uint64_t k = 0; k < SAMPLES && !st; k++) {
         uint64_t word = (uint64_t)lab_random_word(1, 7, 0, 2 * k) << 32 |
@@ -254,10 +312,12 @@ static enum lab_status compare_some(const struct lab_ladder_tensors *t,
         int64_t i = k == 0   ? 0
                     : k == 1 ? v->count - 1
                              : (int64_t)(word % (uint64_t)v->count);
-        float got;
-        st = lab_backend_download(t->be, &got, (char *)v->data + i * 4, 4);
+        double got;
+        st = lab_backend_download(t->be, &got,
+                                  (char *)v->data + (size_t)i * each, each);
         if (!st)
-            st = compare_one(t, i, got, worst);
+            st =
+                compare_one(t, out, i, lab_number_at(&got, v->dtype, 0), worst);
     }
     return st;
 }
@@ -265,10 +325,10 @@ static enum lab_status compare_some(const struct lab_ladder_tensors *t,
 static enum lab_status look_at_guard(const struct lab_ladder_tensors *t,
                                      const char *at, const char *where)
 {
-    uint32_t words[GUARD];
-    enum lab_status st = lab_backend_download(t->be, words, at, sizeof(words));
+    unsigned char bytes[GUARD];
+    enum lab_status st = lab_backend_download(t->be, bytes, at, sizeof(bytes));
     for (int i = 0; i < GUARD && !st; i++) {
-        if (words[i] != GUARD_WORD)
+        if (bytes[i] != GUARD_BYTE)
             st = lab_fail(LAB_E_CHECK, "size %s: it writes %s its result",
                           t->size->text, where);
     }
@@ -279,16 +339,18 @@ enum lab_status lab_ladder_tensors_compare(const struct lab_ladder_tensors *t,
                                            double *error)
 {
     double worst = 0;
-    const struct lab_view *v = &t->view[t->n_in];
     enum lab_status st = lab_backend_sync(t->be);
-    if (!st)
-        st = v->count <= ALL_UP_TO ? compare_all(t, v, &worst)
-                                   : compare_some(t, v, &worst);
-    for (int k = t->n_in; k < t->n_in + t->n_out && !st; k++) {
+    for (int out = 0; out < t->n_out && !st; out++) {
+        const struct lab_view *v = &t->view[t->n_in + out];
+        if (t->tensor[t->n_in + out].role != LAB_ROLE_SCRATCH)
+            st = v->count <= ALL_UP_TO ? compare_all(t, out, &worst)
+                                       : compare_some(t, out, &worst);
+    }
+    for (int k = t->n_in; k < t->n && !st; k++) {
         const char *start = t->memory[k];
         st = look_at_guard(t, start, "before");
         if (!st)
-            st = look_at_guard(t, start + (GUARD + t->view[k].count) * 4,
+            st = look_at_guard(t, start + GUARD + bytes_of(&t->view[k]),
                                "after");
     }
     if (!st)

@@ -7,9 +7,6 @@
 #include "base/mem.h"
 #include "engine/words.h"
 
-static const char *const precision_names[LAB_PRECISION_COUNT] = {
-    "fp32", "tf32", "bf16", "fp16", "fp64"};
-
 static const char *const source_names[LAB_DATA_SOURCE_COUNT] = {
     "inline", "digits", "mnist", "fibonacci",
     "text",   "csv",    "words", "reverse"};
@@ -101,15 +98,10 @@ enum lab_status lab_network_fail(const struct lab_network_spec *spec,
     return lab_fail(st, "%s:%d:%d: %s", file, place.line, place.column, text);
 }
 
-const char *lab_precision_name(enum lab_precision p)
-{
-    return (unsigned)p < LAB_PRECISION_COUNT ? precision_names[p] : "?";
-}
-
 enum lab_precision lab_precision_find(const char *name)
 {
     for (int p = 0; p < LAB_FP64; p++) {
-        if (strcmp(name, precision_names[p]) == 0)
+        if (strcmp(name, lab_precision_name((enum lab_precision)p)) == 0)
             return (enum lab_precision)p;
     }
     return LAB_PRECISION_COUNT;

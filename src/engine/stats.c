@@ -5,11 +5,7 @@
 
 double lab_element_value(const void *data, enum lab_dtype dtype, int64_t i)
 {
-    if (dtype == LAB_F64)
-        return ((const double *)data)[i];
-    if (dtype == LAB_I32)
-        return ((const int32_t *)data)[i];
-    return ((const float *)data)[i];
+    return lab_number_at(data, dtype, i);
 }
 
 static void fill_bins(struct lab_stats *s, const void *data,

@@ -14,12 +14,13 @@ bool lab_front_is_lab(const struct lab_ynode *root)
 static enum lab_status read_ladder(struct lab_front *f,
                                    const struct lab_ynode *node,
                                    struct lab_lesson_lab *out,
-                                   const struct lab_ladder **ladder)
+                                   const struct lab_operation **ladder)
 {
-    const char *names[16];
+    enum { MOST = 64 };
+    const char *names[MOST];
     size_t n = 0;
     size_t which = 0;
-    for (; n < 16 && lab_ladder_at((int)n); n++)
+    for (; n < MOST && lab_ladder_at((int)n); n++)
         names[n] = lab_ladder_at((int)n)->name;
     enum lab_status st = lab_y_choice(f->r, node, "lab", names, n, &which);
     if (st)
@@ -32,7 +33,7 @@ static enum lab_status read_ladder(struct lab_front *f,
 /* A scalar as the command line writes it; a size is checked. */
 static enum lab_status read_item(struct lab_front *f,
                                  const struct lab_ynode *node,
-                                 const struct lab_ladder *sizes_of)
+                                 const struct lab_operation *sizes_of)
 {
     struct lab_ladder_size size;
     enum lab_status st =
@@ -49,7 +50,7 @@ static enum lab_status read_item(struct lab_front *f,
 /* A list as one text with commas. `sizes_of` NULL: names of variants. */
 static enum lab_status read_list(struct lab_front *f,
                                  const struct lab_ynode *node,
-                                 const struct lab_ladder *sizes_of,
+                                 const struct lab_operation *sizes_of,
                                  const char **out)
 {
     struct lab_str text;
@@ -83,7 +84,7 @@ static enum lab_status read_list(struct lab_front *f,
 enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
                               struct lab_lesson_lab *out)
 {
-    const struct lab_ladder *ladder = NULL;
+    const struct lab_operation *ladder = NULL;
     const struct lab_ynode *lab = lab_y_get(root, "lab");
     const struct lab_ynode *repeat = lab_y_get(root, "repeat");
     enum lab_status st = LAB_OK;

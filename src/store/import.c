@@ -242,6 +242,15 @@ static enum lab_status find_ranges(struct lab_import *in)
     return lab_import_exec(in, sql);
 }
 
+/* A file of an older version does not say what its runs are. */
+static enum lab_status set_kinds(struct lab_import *in)
+{
+    return lab_import_exec(
+        in, "UPDATE main.run SET kind = CASE WHEN id IN (SELECT runId FROM "
+            "main.lab_row UNION SELECT runId FROM main.sweep_row) THEN 'lab' "
+            "ELSE 'lesson' END WHERE id IN (SELECT new FROM temp.run_map)");
+}
+
 static enum lab_status copy_rows(struct lab_import *in)
 {
     static const char *const last[3] = {
@@ -265,6 +274,8 @@ static enum lab_status copy_rows(struct lab_import *in)
         st = find_ranges(in);
     if (st == LAB_OK && in->nsys && in->host)
         st = each_new_run(in, find_steps);
+    if (st == LAB_OK && !in->nsys)
+        st = set_kinds(in);
     return st ? st : each_new_run(in, sum_up);
 }
 

@@ -3,10 +3,9 @@
 
 #include "import_priv.h"
 
-/* Columns by what they hold, a letter before each:
- *   i number  r real  t text  s id of a string  m moment (nsys: from the start
- *   of its session)  p phase  K C S row of a kernel, a copy, a memset
- * `runId` is left out: it is mapped. */
+/* Columns by what they hold, a letter before each: i number, r real, t text, s
+ * id of a string, m moment (nsys: from its session's start), p phase, K C S row
+ * of a kernel, a copy, a memset. `runId` is left out: it is mapped. */
 static const struct table {
     const char *name;
     bool own;        /* only our databases have it */
@@ -26,11 +25,15 @@ static const struct table {
     {"loss", true, NULL, 0, "iiteration rloss raccuracy imoment_ns"},
     {"lab_row", true, NULL, 0,
      "iplace tlab tsize trung tprecision tstatus treason rcheck_error "
-     "rsample_error irepeats rmin_ns rquarter_ns rmedian_ns "
-     "rthreeQuarters_ns rmax_ns rflop rbytes rtraffic_bytes tunit rrate "
-     "rrateModel rratePredicted rgain rgainModel rceilingCopy_B_s "
-     "rceilingFp32_FLOP_s iflush_bytes rsmClockBefore_hz rsmClockAfter_hz "
-     "rmemoryClock_hz rtemperature_c rpower_w"},
+     "rsample_error irepeats rmin_ns rquarter_ns rmedian_ns rthreeQuarters_ns "
+     "rmax_ns rflop rbytes rtraffic_bytes tunit rrate rrateModel "
+     "rratePredicted rgain rgainModel rceilingCopy_B_s rceilingFp32_FLOP_s "
+     "iflush_bytes rsmClockBefore_hz rsmClockAfter_hz rmemoryClock_hz "
+     "rtemperature_c rpower_w tnote iworkspace_bytes itracedExec"},
+    {"sweep_row", true, NULL, 0,
+     "iplace tsweep tlesson tbackend tname rx tstatus treason iiterations "
+     "isamples rmedian_ns rquarter_ns rthreeQuarters_ns rsamples_per_s "
+     "imemory_bytes iparameters rflop rloss rlossIterations rshare"},
     {"CUPTI_ACTIVITY_KIND_KERNEL", false, "kernelRow", 'K',
      "mstart mend ideviceId icontextId igreenContextId istreamId "
      "icorrelationId iglobalPid sdemangledName sshortName smangledName "
@@ -65,9 +68,9 @@ static const struct table {
      "ivmId iid tname tbusLocation iisDiscrete il2CacheSize itotalMemory "
      "imemoryBandwidth iclockRate ismCount ipwGpuId tuuid tchipName icuDevice "
      "iconstantMemory imaxIPC imaxRegistersPerBlock imaxShmemPerBlock "
-     "imaxShmemPerBlockOptin imaxShmemPerSm imaxRegistersPerSm "
-     "ithreadsPerWarp iasyncEngines imaxWarpsPerSm imaxBlocksPerSm "
-     "imaxThreadsPerBlock icomputeMajor icomputeMinor ismMajor ismMinor"},
+     "imaxShmemPerBlockOptin imaxShmemPerSm imaxRegistersPerSm ithreadsPerWarp "
+     "iasyncEngines imaxWarpsPerSm imaxBlocksPerSm imaxThreadsPerBlock "
+     "icomputeMajor icomputeMinor ismMajor ismMinor"},
     {"TARGET_INFO_SESSION_START_TIME", false, NULL, 0,
      "iutcEpochNs tutcTime tlocalTime"},
     {"META_DATA_CAPTURE", false, NULL, 0, "tname tvalue"},

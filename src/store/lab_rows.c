@@ -3,7 +3,8 @@
 #include "row.h"
 
 #define COLUMNS                                                                \
-    "place, repeats, flush_bytes, lab, size, rung, precision, status, "        \
+    "place, repeats, flush_bytes, workspace_bytes, tracedExec, note, lab, "    \
+    "size, rung, precision, status, "                                          \
     "reason, "                                                                 \
     "unit, check_error, sample_error, min_ns, quarter_ns, median_ns, "         \
     "threeQuarters_ns, max_ns, flop, bytes, traffic_bytes, rate, rateModel, "  \
@@ -11,7 +12,7 @@
     "smClockBefore_hz, smClockAfter_hz, memoryClock_hz, temperature_c, "       \
     "power_w"
 
-enum { INTS = 3, TEXTS = 7, REALS = 22 };
+enum { INTS = 5, TEXTS = 8, REALS = 22 };
 
 /* The members in the order of COLUMNS. */
 struct members {
@@ -23,9 +24,10 @@ struct members {
 static struct members members_of(struct lab_lab_row *r)
 {
     return (struct members){
-        {&r->place, &r->repeats, &r->flush_bytes},
-        {&r->lab, &r->size, &r->rung, &r->precision, &r->status, &r->reason,
-         &r->unit},
+        {&r->place, &r->repeats, &r->flush_bytes, &r->workspace_bytes,
+         &r->traced_exec},
+        {&r->note, &r->lab, &r->size, &r->rung, &r->precision, &r->status,
+         &r->reason, &r->unit},
         {&r->check_error,
          &r->sample_error,
          &r->min_ns,
@@ -64,7 +66,7 @@ enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
             "INSERT INTO lab_row (runId, " COLUMNS ") VALUES (?1, ?2, ?3, ?4, "
             "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
             "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, "
-            "?32, ?33)",
+            "?32, ?33, ?34, ?35, ?36)",
             &stmt);
     if (st)
         return st;

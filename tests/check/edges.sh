@@ -49,7 +49,7 @@ function complain(text) { print text; bad++ }
 function target_module(target) {
     if (target == "lapenna-lab") return "app"
     if (target == "lapenna-lab-cuda") return "cuda"
-    if (target == "lab_cuda_kernels") return "cuda"
+    if (target ~ /^lab_cuda_kernels/) return "cuda"
     if (target == "lab_onednn") return "engine"
     if (target ~ /^lab_ref_f/) return "kernels"
     sub(/^lab_/, "", target)

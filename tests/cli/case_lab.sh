@@ -12,13 +12,16 @@ expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'all(r["min_ns"] <= r["median_ns"] <= r["max_ns"] for r in of("lab_row"))' \
     'of("lab_row")[0]["flop"] == 2 * 33 ** 3' \
     'of("lab_row")[0]["gain"] is None' \
+    'all(r["precision"] == "fp32" for r in of("lab_row"))' \
+    'of("lab_row")[0]["note"] is None' \
+    'of("lab_row")[0]["workspace_bytes"] is None' \
     'of("lab_row")[1]["gain"] > 0' \
     '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "openblas"}'
 
 # It is a run like others: its times are steps.
 run profile list --json
 expect_exit 0
-expect_json 'len(of("run")) == 1' 'of("run")[0]["lesson"] == "gemm"' \
+expect_json 'of("run")[0]["kind"] == "lab"' 'len(of("run")) == 1' 'of("run")[0]["lesson"] == "gemm"' \
     'of("run")[0]["status"] == "done"'
 run profile show last --json
 expect_exit 0
@@ -77,9 +80,20 @@ for n in 19 1001 many; do
     run lab gemm --repeat "$n"
     expect_exit 2
 done
-run lab gemm --precision bf16
+run lab gemm --backend cpu --precision bf16
 expect_exit 3
-expect_stderr 'fp32'
+expect_stderr '--precision bf16'
+expect_stderr 'compute in fp32'
+run lab saxpy --backend cpu --sizes 100 --precision bf16,fp32 --json
+expect_exit 0
+expect_json 'len(of("lab_row")) == 2'
+run lab saxpy --backend cpu --sizes 100 --precision all --json
+expect_exit 0
+for wrong in '' fp31 'fp32,' ',fp32' 'fp32 ' all32; do
+    run lab saxpy --backend cpu --sizes 100 --precision "$wrong"
+    expect_exit 2
+    expect_stderr '--precision is a list of fp32'
+done
 run lab gem
 expect_exit 3
 expect_stderr 'did you mean gemm?'

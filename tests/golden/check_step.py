@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Compares `lapenna-lab step --json` with the golden vectors, by map.txt.
 
-    check_step.py PROGRAM [--backend cpu|cuda] [--variants a,b,...] [--lessons DIR]
+    check_step.py PROGRAM [--backend cpu|cuda] [--variants a,b,...]
+                  [--only WORD] [--jobs N]
 
-Every lesson is walked with the defaults and with each variant that is named
-(where the lesson's network has it). The tolerance is 1e-5 * (1 + max|ref|).
+Every lesson (those whose file's name has WORD in it) is walked with the
+defaults and with each variant that is named (where the lesson's network has
+it), N walks at a time. The tolerance is 1e-5 * (1 + max|ref|).
 Prints what differs, then 'N passed, N failed'; exit 1 when something failed.
 Only the standard library is needed.
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -103,37 +106,44 @@ def compare(golden, rows, tensors):
         yield ours, worst
 
 
+def judge(options, scratch, case, variant):
+    """One walk: (tensors compared, what is wrong or None), None: not for it."""
+    lesson, golden_name, iterations, _, rows = case
+    golden = read_golden(os.path.join(HERE, golden_name + ".txt"))
+    db = os.path.join(scratch, f"{lesson}-{variant}.db")
+    tensors, _ = walk(options.program, os.path.join(HERE, "lessons", lesson),
+                      iterations, options.backend, variant, db)
+    if tensors is None:
+        return None
+    results = list(compare(golden, rows, tensors))
+    bad = [(n, w) for n, w in results if not w <= 1]
+    if bad or not results:
+        return len(results), (f"{lesson} variant {variant}: "
+                              f"{bad or 'nothing compared'}")
+    return len(results), None
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--variants", default="")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     variants = [None] + [v for v in options.variants.split(",") if v]
-    passed = failed = compared = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        db = os.path.join(scratch, "golden.db")
-        for lesson, case, iterations, ops, rows in read_map():
-            if not ops <= BUILT:
-                continue
-            golden = read_golden(os.path.join(HERE, case + ".txt"))
-            path = os.path.join(HERE, "lessons", lesson)
-            for variant in variants:
-                tensors, seen = walk(options.program, path, iterations,
-                                     options.backend, variant, db)
-                if tensors is None:
-                    continue
-                results = list(compare(golden, rows, tensors))
-                compared += len(results)
-                bad = [(n, w) for n, w in results if not w <= 1]
-                if bad or not results:
-                    failed += 1
-                    print(f"{lesson} variant {variant}: {bad or 'nothing compared'}")
-                else:
-                    passed += 1
-    print(f"{compared} tensors compared")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    cases = [c for c in read_map() if c[3] <= BUILT and options.only in c[0]]
+    with tempfile.TemporaryDirectory() as scratch, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        walks = [pool.submit(judge, options, scratch, c, v)
+                 for c in cases for v in variants]
+        results = [r for r in (w.result() for w in walks) if r]
+    wrong = [why for _, why in results if why]
+    for why in wrong:
+        print(why)
+    print(f"{sum(n for n, _ in results)} tensors compared")
+    print(f"{len(results) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong or not results else 0
 
 
 sys.exit(main())

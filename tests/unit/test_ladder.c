@@ -12,15 +12,17 @@
 
 #include "base/mem.h"
 #include "engine/ladder.h"
+#include "labs/saxpy/saxpy.h"
+#include "number.h"
 
-static const struct lab_ladder *find(const char *name)
+static const struct lab_operation *find(const char *name)
 {
-    const struct lab_ladder *l = NULL;
+    const struct lab_operation *l = NULL;
     assert_int_equal(lab_ladder_find(name, &l), LAB_OK);
     return l;
 }
 
-static struct lab_ladder_size size_of(const struct lab_ladder *l,
+static struct lab_ladder_size size_of(const struct lab_operation *l,
                                       const char *text)
 {
     struct lab_ladder_size s;
@@ -42,7 +44,7 @@ static void sizes(void **state)
         "",    "0",       "-1",  "x",      "4x",
         "4x4", "4a",      "4,4", " 4",     "0x4x4",
         "1e3", "4x4x4x4", "+4",  "4x-4x4", "99999999999999999999"};
-    const struct lab_ladder *gemm = find("gemm");
+    const struct lab_operation *gemm = find("gemm");
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
     (void)state;
     assert_int_equal(s.dim[0], 30);
@@ -60,23 +62,28 @@ static void sizes(void **state)
 
 static void costs(void **state)
 {
-    const struct lab_ladder *gemm = find("gemm");
+    const struct lab_operation *gemm = find("gemm");
     struct lab_ladder_size s = size_of(gemm, "30x20x10");
     (void)state;
-    assert_true(lab_ladder_flop(gemm, &s) == 2.0 * 30 * 20 * 10);
-    assert_true(lab_ladder_bytes(gemm, &s) == 4.0 * (300 + 200 + 600));
-    assert_int_equal(lab_ladder_memory(gemm, &s), 4 * (300 + 200 + 600));
+    assert_true(gemm->flop(s.dim) == 2.0 * 30 * 20 * 10);
+    assert_true(gemm->bytes(s.dim, LAB_FP32) == 4.0 * (300 + 200 + 600));
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32),
+                     4 * (300 + 200 + 600));
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_BF16),
+                     2 * (300 + 200 + 600));
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP64),
+                     8 * (300 + 200 + 600));
     s = size_of(gemm, "100000000000"); /* 10^22 elements */
-    assert_int_equal(lab_ladder_memory(gemm, &s), 0);
-    const struct lab_ladder *saxpy = find("saxpy");
+    assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32), 0);
+    const struct lab_operation *saxpy = find("saxpy");
     s = size_of(saxpy, "50");
-    assert_true(lab_ladder_flop(saxpy, &s) == 100);
-    assert_true(lab_ladder_bytes(saxpy, &s) == 600);
+    assert_true(saxpy->flop(s.dim) == 100);
+    assert_true(saxpy->bytes(s.dim, LAB_FP32) == 600);
 }
 
 static void names(void **state)
 {
-    const struct lab_ladder *l = NULL;
+    const struct lab_operation *l = NULL;
     (void)state;
     assert_int_equal(lab_ladder_find("gem", &l), LAB_E_NOTFOUND);
     assert_non_null(strstr(lab_error(), "gemm"));
@@ -89,9 +96,9 @@ static void names(void **state)
 /* The model by hand: 8 bytes an element, 4.5 times that moved, at 10 B/s. */
 static void models(void **state)
 {
-    const struct lab_ladder *l = find("transpose");
+    const struct lab_operation *l = find("transpose");
     struct lab_ladder_size s = size_of(l, "10");
-    struct lab_rung rung = {.ladder = "transpose", .model = {.traffic = 4.5}};
+    struct lab_rung rung = {.model = {.traffic = 4.5}};
     struct lab_ladder_machine m = {.copy_bytes_s = 10};
     (void)state;
     assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 10 / 4.5) < 1e-12);
@@ -103,7 +110,6 @@ static void models(void **state)
     m = (struct lab_ladder_machine){.copy_bytes_s = 1e30,
                                     .info = {.peak_fp32_flops = 800}};
     rung = (struct lab_rung){
-        .ladder = "gemm",
         .model = {
             .tile_m = 32, .tile_n = 32, .accesses = 2, .instructions = 3}};
     assert_true(fabs(lab_ladder_model(&m, l, &rung, &s) - 100) < 1e-9);
@@ -176,9 +182,9 @@ static enum lab_status right(const struct lab_call *call)
 }
 
 static const struct lab_rung wrong[] = {
-    {.ladder = "saxpy", .name = "forgets", .run = forgets_last},
-    {.ladder = "saxpy", .name = "too_far", .run = goes_too_far},
-    {.ladder = "saxpy", .name = "leaves", .run = leaves_it},
+    {.name = "forgets", .run = forgets_last},
+    {.name = "too_far", .run = goes_too_far},
+    {.name = "leaves", .run = leaves_it},
 };
 
 static void a_wrong_rung_is_found(void **state)
@@ -240,14 +246,12 @@ static bool enough(void *user)
 
 static enum lab_status climb(struct lab_backend *be, struct seen *seen)
 {
-    static const struct lab_rung good = {
-        .ladder = "saxpy", .name = "right", .run = right};
+    static const struct lab_rung good = {.name = "right", .run = right};
     static const struct lab_rung absent = {
-        .ladder = "saxpy", .name = "absent", .needs = "a unit", .run = refuses};
+        .name = "absent", .needs = "a unit", .run = refuses};
     const struct lab_rung *rungs[] = {&good, &wrong[0], &absent, &good};
-    const struct lab_ladder *l = find("saxpy");
-    struct lab_ladder_machine m = {
-        .copy_bytes_s = NAN, .fp32_flops = NAN, .flush_bytes = 4096};
+    const struct lab_operation *l = find("saxpy");
+    struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     lab_backend_info(be, &m.info);
     struct lab_ladder_size s[] = {size_of(l, "1001"), size_of(l, "99999999999"),
                                   size_of(l, "5")};

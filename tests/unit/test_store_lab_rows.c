@@ -38,7 +38,10 @@ static struct lab_lab_row row_of(int64_t place)
                                 .rate = 5.25e9,
                                 .rate_predicted = NAN,
                                 .gain = NAN,
-                                .power_w = 300.5};
+                                .power_w = 300.5,
+                                .note = "algorithm 3",
+                                .workspace_bytes = 1 << 22,
+                                .traced_exec = LAB_UNKNOWN};
 }
 
 struct seen {
@@ -58,6 +61,9 @@ static bool see(void *user, const struct lab_lab_row *row)
     assert_int_equal(row->repeats, 21);
     assert_int_equal(row->flush_bytes, 1 << 20);
     assert_true(row->min_ns == 1.5 && row->median_ns == 2.5);
+    assert_string_equal(row->note, "algorithm 3");
+    assert_int_equal(row->workspace_bytes, 1 << 22);
+    assert_int_equal(row->traced_exec, LAB_UNKNOWN);
     assert_true(row->rate == 5.25e9 && row->power_w == 300.5);
     assert_true(isnan(row->rate_predicted) && isnan(row->gain));
     s->n++;

@@ -147,14 +147,16 @@ static void cpu_info(struct lab_backend *be, struct lab_device_info *out)
         (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE);
 }
 
-/* A ladder's own rungs, then OpenBLAS's. */
-static const struct lab_rung *cpu_rung(struct lab_backend *be, int i)
+/* An operation's own rungs, then OpenBLAS's. */
+static const struct lab_rung *cpu_rung(struct lab_backend *be,
+                                       const char *operation, int i)
 {
+    int own = 0;
     (void)be;
-    if (i < lab_cpu_rung_count)
-        return &lab_cpu_rungs[i];
-    i -= lab_cpu_rung_count;
-    return i < lab_blas_rung_count ? &lab_blas_rungs[i] : NULL;
+    while (lab_cpu_rung(operation, own))
+        own++;
+    return i < own ? lab_cpu_rung(operation, i)
+                   : lab_blas_rung(operation, i - own);
 }
 
 const struct lab_backend_ops lab_backend_cpu = {

@@ -1,10 +1,12 @@
 /* OpenBLAS beside the CPU's own rungs, on one thread as they are. */
 #include <cblas.h>
 #include <limits.h>
+#include <string.h>
 
 #include "cpu/blas_priv.h"
 #include "cpu/cpu_sets.h"
 #include "labs/rung.h"
+#include "labs/saxpy/saxpy.h"
 
 #define SOURCE "src/engine/cpu/blas_rungs.c"
 
@@ -42,18 +44,28 @@ static enum lab_status blas_gemm(const struct lab_call *call)
     return st;
 }
 
-#define BLAS_RUNG(ladder, fn)                                                  \
+#define BLAS_RUNG(fn)                                                          \
     {                                                                          \
-        ladder, "openblas", "the library, one thread", NULL, fn, SOURCE,       \
-        {                                                                      \
+        .name = "openblas", .idea = "the library, one thread", .run = fn,      \
+        .source = SOURCE, .model = {                                           \
             .library = true                                                    \
         }                                                                      \
     }
 
-const struct lab_rung lab_blas_rungs[] = {
-    BLAS_RUNG("saxpy", blas_saxpy),
-    BLAS_RUNG("transpose", blas_transpose),
-    BLAS_RUNG("gemm", blas_gemm),
+static const struct {
+    const char *operation;
+    struct lab_rung rung;
+} rungs[] = {
+    {"saxpy", BLAS_RUNG(blas_saxpy)},
+    {"transpose", BLAS_RUNG(blas_transpose)},
+    {"gemm", BLAS_RUNG(blas_gemm)},
 };
-const int lab_blas_rung_count =
-    sizeof(lab_blas_rungs) / sizeof(lab_blas_rungs[0]);
+
+const struct lab_rung *lab_blas_rung(const char *operation, int i)
+{
+    for (size_t r = 0; r < sizeof(rungs) / sizeof(rungs[0]); r++) {
+        if (strcmp(rungs[r].operation, operation) == 0 && i-- == 0)
+            return &rungs[r].rung;
+    }
+    return NULL;
+}

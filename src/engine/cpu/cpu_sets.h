@@ -14,8 +14,7 @@ extern const struct lab_kernel_set lab_blas_sets[];
 extern const int lab_blas_set_count;
 
 /* blas_rungs.c */
-extern const struct lab_rung lab_blas_rungs[];
-extern const int lab_blas_rung_count;
+const struct lab_rung *lab_blas_rung(const char *operation, int i);
 
 /* oneDNN: opens the module lapenna-lab-onednn.so at the first call (libdnnl
  * is 40 MB: slow from a cold disk) and remembers the answer. The tables live

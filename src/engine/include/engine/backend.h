@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 4, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 5, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -99,9 +99,10 @@ struct lab_backend_ops {
     /* Optional: measures an enum lab_ceiling. */
     enum lab_status (*ceiling)(struct lab_backend *be, int ceiling,
                                struct lab_ceiling_times *out);
-    /* Optional: rung `i` of all ladders (engine/ladder.h) in their order; NULL
-     * past the last. */
-    const struct lab_rung *(*rung)(struct lab_backend *be, int i);
+    /* Optional: rung `i` of an operation (engine/ladder.h) in their order; NULL
+     * past the last. `be` may be NULL. */
+    const struct lab_rung *(*rung)(struct lab_backend *be,
+                                   const char *operation, int i);
 };
 
 struct lab_backend {
@@ -154,8 +155,9 @@ enum lab_status lab_backend_sync(struct lab_backend *be);
 enum lab_status lab_backend_time_begin(struct lab_backend *be);
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns);
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
-/* Rung `i` of the backend's ladders, NULL past the last. */
-const struct lab_rung *lab_backend_rung(struct lab_backend *be, int i);
+/* Rung `i` of an operation ("gemm"), NULL past the last. */
+const struct lab_rung *lab_backend_rung(struct lab_backend *be,
+                                        const char *operation, int i);
 /* Compares every variant with the reference, once in the process, and
  * withdraws those that disagree: a line for each is appended to `said`. */
 enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said);

@@ -1,41 +1,28 @@
 /* engine/ladder.h -- one operation in several ways, checked and then timed.
  *
- * A ladder is an operation (gemm, saxpy ...), a rung one kernel of it
+ * A ladder is an operation (kernels/labs/operation.h), a rung one kernel of it
  * (kernels/labs/rung.h). A rung is first compared with a reference in double on
- * small odd shapes; one that is wrong is never timed. Then, for each size:
- * random inputs, outputs full of NaN, warm-up left out, caches emptied before
- * every repeat, and some elements of the result compared with the reference
- * again, before the first repeat.
- *
- * A result's error is held against 16 u sqrt(n sum t^2), u = 2^-24, for an
- * element that adds n terms t: rounding errors of random terms add up like a
- * random walk, and this is an order above what one gets.
+ * small odd shapes, those that it refuses left out; one that is wrong, or that
+ * refuses them all, is never timed. Then, for each size: random inputs, outputs
+ * full of NaN, warm-up left out, caches emptied before every repeat, and some
+ * elements of the result compared with the reference again, before the first
+ * repeat.
  *
  * What is unknown is NaN. Threads: one at a time a backend. */
 #pragma once
 #include "engine/backend.h"
+#include "labs/operation.h"
 #include "labs/rung.h"
 
 enum {
-    LAB_LADDER_DIMS = 3,
     LAB_LADDER_REPEATS_MIN = 20,
     LAB_LADDER_REPEATS_MAX = 1000,
     LAB_LADDER_TEXT = 512
 };
 
-struct lab_ladder {
-    const char *name;      /* "gemm" */
-    const char *title;     /* what it computes, in a line */
-    const char *shape;     /* how a size is written: "MxNxK" */
-    int dims;              /* of a size */
-    bool arithmetic;       /* measured in FLOP/s; else in bytes a second */
-    const char *sizes_cpu; /* those that are taken when none are named */
-    const char *sizes_gpu;
-};
-
 struct lab_ladder_size {
-    int64_t dim[LAB_LADDER_DIMS];
-    char text[64]; /* as a person writes it: "4096", "100x20" */
+    int64_t dim[LAB_LAB_DIMS]; /* 1 past the operation's */
+    char text[96];             /* as a person writes it: "4096", "100x20" */
 };
 
 /* What the device was doing; NaN where nobody can tell. */
@@ -50,8 +37,10 @@ struct lab_device_state {
 struct lab_ladder_machine {
     struct lab_device_info info;
     double copy_bytes_s; /* measured in this run; NaN: refused */
-    double fp32_flops;   /* measured: the vendor's product */
-    size_t flush_bytes;  /* read and as many written before each repeat */
+    /* Measured: the vendor's product in each precision; NaN: not asked for, or
+     * there is none. */
+    double flops[LAB_PRECISION_COUNT];
+    size_t flush_bytes; /* read and as many written before each repeat */
 };
 
 struct lab_ladder_row {
@@ -71,18 +60,19 @@ struct lab_ladder_row {
     double flop;
     double bytes;      /* that the problem needs */
     double traffic;    /* bytes that the rung reads and writes by its model */
-    double rate;       /* FLOP/s or B/s of the median */
+    double rate;       /* FLOP/s, B/s, or seconds an item, of the median */
     double rate_model; /* what the model promises at best */
-    double gain;       /* rate over that of the last rung that was timed */
-    double gain_model;
-    double share; /* of the ceiling that was measured */
+    double gain;       /* over the last rung that was timed, not a library's */
+    double gain_model; /* that the rung's idea promises, or the model */
+    double share;      /* of the ceiling of its precision that was measured */
+    struct lab_rung_note note;
     struct lab_device_state before;
     struct lab_device_state after;
 };
 
 struct lab_ladder_climb {
     struct lab_backend *backend;
-    const struct lab_ladder *ladder;
+    const struct lab_operation *ladder;
     const struct lab_ladder_machine *machine;
     const struct lab_rung *const *rungs;
     int n_rungs;
@@ -98,44 +88,46 @@ struct lab_ladder_climb {
 
 LAB_C_BEGIN
 /* Ladder i, NULL past the last. */
-const struct lab_ladder *lab_ladder_at(int i);
+const struct lab_operation *lab_ladder_at(int i);
 /* LAB_E_NOTFOUND: the detail has the nearest name or all of them. */
 enum lab_status lab_ladder_find(const char *name,
-                                const struct lab_ladder **out);
+                                const struct lab_operation **out);
 /* One size as it is written, "4096" or "4096x2048x512"; one number stands for
- * all dimensions. LAB_E_USAGE: 0, negative, not a number, or too many. */
-enum lab_status lab_ladder_size(const struct lab_ladder *ladder,
+ * all dimensions. LAB_E_USAGE: 0, negative, not a number, too many, or a size
+ * that has no meaning for the operation. */
+enum lab_status lab_ladder_size(const struct lab_operation *ladder,
                                 const char *text, size_t bytes,
                                 struct lab_ladder_size *out);
-/* Operations and bytes that the problem needs; memory its tensors take, 0 when
- * that is more than can be counted. */
-double lab_ladder_flop(const struct lab_ladder *l,
-                       const struct lab_ladder_size *s);
-double lab_ladder_bytes(const struct lab_ladder *l,
-                        const struct lab_ladder_size *s);
-size_t lab_ladder_memory(const struct lab_ladder *l,
-                         const struct lab_ladder_size *s);
+/* Memory that the tensors of a size take, 0 when that is more than can be
+ * counted. */
+size_t lab_ladder_memory(const struct lab_operation *l,
+                         const struct lab_ladder_size *s, enum lab_precision p);
+/* What a rate is told in: "FLOP/s", "B/s", "s/access". */
+void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 
 /* The backend's rungs of a ladder, at most `max`; returns how many. */
-int lab_ladder_rungs(struct lab_backend *be, const struct lab_ladder *l,
+int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
                      const struct lab_rung **out, int max);
-/* Measures the ceilings that the models need: a second or two. */
-void lab_ladder_measure(struct lab_backend *be, struct lab_ladder_machine *out);
+/* Measures the ceilings that the models need, a second or two: memory, fp32,
+ * and the precisions p whose bit 1 << p is set. */
+void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
+                        struct lab_ladder_machine *out);
 /* Bytes that the rung asks of L2 and memory: the blocked-access model, each
  * tensor read again for each tile; NaN where there is no model. */
-double lab_ladder_traffic(const struct lab_ladder *l,
+double lab_ladder_traffic(const struct lab_operation *l,
                           const struct lab_rung *rung,
                           const struct lab_ladder_size *s);
-/* FLOP/s or B/s that the rung reaches at best by its model, on this machine;
- * NaN where there is no model. */
+/* The rate that the rung reaches at best by its model, on this machine; NaN
+ * where there is no model. */
 double lab_ladder_model(const struct lab_ladder_machine *m,
-                        const struct lab_ladder *l, const struct lab_rung *rung,
+                        const struct lab_operation *l,
+                        const struct lab_rung *rung,
                         const struct lab_ladder_size *s);
 /* Compares a rung with the reference on odd shapes: *error is the largest
  * error in parts of what is allowed. LAB_E_CHECK: it is wrong (the detail says
  * where); LAB_E_UNSUPPORTED: the machine lacks what it needs. */
 enum lab_status lab_ladder_check(struct lab_backend *be,
-                                 const struct lab_ladder *l,
+                                 const struct lab_operation *l,
                                  const struct lab_rung *rung, uint64_t seed,
                                  double *error);
 /* Rungs within sizes, a row for each. What goes wrong with one row is in that

@@ -51,14 +51,6 @@ struct lab_node_spec {
 };
 
 enum lab_layout { LAB_NCHW, LAB_NHWC };
-enum lab_precision {
-    LAB_FP32,
-    LAB_TF32,
-    LAB_BF16,
-    LAB_FP16,
-    LAB_FP64, /* not for lessons: gradient checks */
-    LAB_PRECISION_COUNT
-};
 
 enum lab_data_source {
     LAB_DATA_INLINE,
@@ -161,7 +153,6 @@ void lab_node_spec_release(struct lab_node_spec *n);
 enum lab_status lab_network_fail(const struct lab_network_spec *spec,
                                  struct lab_place place, enum lab_status st,
                                  const char *fmt, ...) LAB_PRINTF(4, 5);
-const char *lab_precision_name(enum lab_precision p); /* "fp32" */
 /* LAB_PRECISION_COUNT when unknown; fp64 is not accepted. */
 enum lab_precision lab_precision_find(const char *name);
 const char *lab_data_source_name(enum lab_data_source s); /* "inline" */

@@ -1,6 +1,6 @@
 /* store/lab_rows.h -- what a kernel lab measured, beside its run.
  *
- * profiles/schema_4.sql has the columns. Unknown numbers are NaN or
+ * profiles/schema_4.sql and schema_5.sql have the columns. Unknown numbers are NaN or
  * LAB_UNKNOWN, unknown texts NULL. Threads: one at a time a connection; the
  * writer of the run may be at work meanwhile. */
 #pragma once
@@ -40,6 +40,9 @@ struct lab_lab_row {
     double memory_clock_hz;
     double temperature_c;
     double power_w;
+    const char *note;        /* what the rung said of itself */
+    int64_t workspace_bytes; /* that it takes beside the tensors */
+    int64_t traced_exec;     /* the step whose kernels are the rung's */
 };
 
 typedef bool lab_lab_row_fn(void *user, const struct lab_lab_row *row);

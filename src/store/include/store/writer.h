@@ -57,6 +57,7 @@ struct lab_run_device {
 };
 
 struct lab_run_info { /* texts are copied; NULL where unknown */
+    const char *kind; /* lesson (what init gives), lab */
     const char *lesson;
     const char *lesson_path;
     const char *title;

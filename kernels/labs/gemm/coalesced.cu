@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_coalesced.cu -- neighbours read neighbours.
+/* kernels/labs/gemm/coalesced.cu -- neighbours read neighbours.
  *
  * The idea: thread x has a column. The 32 threads of a warp now read 32 numbers
  * of B that lie side by side, one line of 128 bytes, and all the same number of
@@ -6,7 +6,7 @@
  * Memory: still 2 accesses for each multiply-add of a warp, and an access takes
  * a cycle of L1 where four multiply-adds take one of the arithmetic: an eighth
  * of the peak at best. */
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum { SIDE = 32 };
 

@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_thread_1d.cu -- a column of eight elements a thread.
+/* kernels/labs/gemm/thread_1d.cu -- a column of eight elements a thread.
  *
  * The idea: a thread makes 8 elements below each other. It reads one number of
  * B once and uses it 8 times from a register: 9 reads of shared memory for 8
@@ -6,7 +6,7 @@
  * Thread -> element: 512 threads make a tile of 64 x 64; thread t has column
  * t % 64 and the rows 8 (t / 64) .. + 7. The depth is walked 8 at a time, so
  * that each thread fetches one number of A and one of B a stage. */
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum { SIDE = 64, DEPTH = 8, ROWS = 8, THREADS = SIDE * SIDE / ROWS };
 

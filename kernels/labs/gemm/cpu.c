@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_cpu.c -- the matrix product on one thread of a CPU.
+/* kernels/labs/gemm/cpu.c -- the matrix product on one thread of a CPU.
  *
  * naive    the definition: C[i][j] is a row of A times a column of B. Going
  *          down a column of B touches a line of memory for each number.
@@ -9,7 +9,9 @@
  *          of A go by. */
 #include <string.h>
 
-#include "labs/cpu_rungs.h"
+#include "labs/rung.h"
+
+#define SOURCE "kernels/labs/gemm/cpu.c"
 
 struct gemm {
     const float *a;
@@ -27,7 +29,7 @@ static struct gemm gemm_of(const struct lab_call *call)
                          call->in[1].dim[1], call->in[0].dim[1]};
 }
 
-enum lab_status lab_cpu_gemm(const struct lab_call *call)
+static enum lab_status cpu_gemm_naive(const struct lab_call *call)
 {
     struct gemm g = gemm_of(call);
     for (int64_t i = 0; i < g.M; i++) {
@@ -49,7 +51,7 @@ static void add_row(float *restrict c, float a, const float *restrict b,
         c[j] += a * b[j];
 }
 
-enum lab_status lab_cpu_gemm_rows(const struct lab_call *call)
+static enum lab_status cpu_gemm_rows(const struct lab_call *call)
 {
     struct gemm g = gemm_of(call);
     memset(g.c, 0, (size_t)g.M * (size_t)g.N * sizeof(float));
@@ -78,7 +80,7 @@ static void add_block(const struct gemm *g, int64_t k0, int64_t j0)
     }
 }
 
-enum lab_status lab_cpu_gemm_blocked(const struct lab_call *call)
+static enum lab_status cpu_gemm_blocked(const struct lab_call *call)
 {
     struct gemm g = gemm_of(call);
     memset(g.c, 0, (size_t)g.M * (size_t)g.N * sizeof(float));
@@ -88,3 +90,19 @@ enum lab_status lab_cpu_gemm_blocked(const struct lab_call *call)
     }
     return LAB_OK;
 }
+
+const struct lab_rung lab_cpu_rungs_gemm[] = {
+    {.name = "naive",
+     .idea = "the definition: rows times columns",
+     .run = cpu_gemm_naive,
+     .source = SOURCE},
+    {.name = "rows",
+     .idea = "another order: whole rows of B are added to C",
+     .run = cpu_gemm_rows,
+     .source = SOURCE},
+    {.name = "blocked",
+     .idea = "blocks of B that stay in the cache",
+     .run = cpu_gemm_blocked,
+     .source = SOURCE},
+    {0},
+};

@@ -1,18 +1,16 @@
-/* kernels/labs/gemm_wide.cu -- 128 sums a thread.
+/* kernels/labs/gemm/double.cu -- the next stage comes while this one is used.
  *
- * The idea: the larger the tile of a thread, the fewer reads for each
- * multiply-add: 8 x 16 elements take 6 loads for 128 multiply-adds, 8 x 8 took
- * 4 for 64. The price is registers: 128 threads make the tile of 128 x 128, two
- * such blocks fill a multiprocessor, and 8 warps are all there are to hide the
- * waiting. Two buffers as in gemm_double.cu. */
-#include "labs/gemm_warp.cuh"
+ * The idea: two buffers. A thread asks for its part of the next stage before
+ * it works on this one, and puts it into the other buffer afterwards: memory
+ * and arithmetic overlap, and one barrier a stage is enough. */
+#include "labs/gemm/warp.cuh"
 
-typedef gemm_shape<128, 128, 8, 64, 64> SHAPE;
+typedef gemm_shape<128, 128, 8, 64, 32> SHAPE;
 
 template <bool FOURS>
 static __global__ void __launch_bounds__(SHAPE::THREADS, 2)
-    gemm_wide(float *c, const float *a, const float *b, int64_t M, int64_t N,
-              int64_t K)
+    gemm_double(float *c, const float *a, const float *b, int64_t M, int64_t N,
+                int64_t K)
 {
     __shared__ __align__(16) float as[2][SHAPE::DEPTH][SHAPE::A_ROW];
     __shared__ __align__(16) float bs[2][SHAPE::DEPTH][SHAPE::B_ROW];
@@ -37,15 +35,15 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, 2)
     mine.template write<FOURS>(c, row0, col0, M, N);
 }
 
-enum lab_status lab_gemm_wide(const struct lab_call *call)
+enum lab_status lab_gemm_double(const struct lab_call *call)
 {
     struct gemm_call g = gemm_of(call);
     unsigned blocks = gemm_blocks(&g, SHAPE::BM, SHAPE::BN);
     if (gemm_fours(&g))
-        gemm_wide<true><<<blocks, SHAPE::THREADS, 0, lab_stream(call)>>>(
+        gemm_double<true><<<blocks, SHAPE::THREADS, 0, lab_stream(call)>>>(
             g.c, g.a, g.b, g.M, g.N, g.K);
     else
-        gemm_wide<false><<<blocks, SHAPE::THREADS, 0, lab_stream(call)>>>(
+        gemm_double<false><<<blocks, SHAPE::THREADS, 0, lab_stream(call)>>>(
             g.c, g.a, g.b, g.M, g.N, g.K);
-    return lab_launched("gemm_wide");
+    return lab_launched("gemm_double");
 }

@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_thread_2d.cu -- a square of 8 x 8 elements a thread.
+/* kernels/labs/gemm/thread_2d.cu -- a square of 8 x 8 elements a thread.
  *
  * The idea: of 8 numbers of A and 8 of B, both in registers, a thread makes 64
  * products: 16 reads of shared memory for 64 multiply-adds. An outer product
@@ -6,7 +6,7 @@
  * waits for another.
  * Thread -> element: 256 threads make a tile of 128 x 128; thread t has the
  * rows 8 (t / 16) .. + 7 and the columns 8 (t % 16) .. + 7. */
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum { SIDE = 128, DEPTH = 8, EACH = 8, ACROSS = SIDE / EACH };
 enum { THREADS = ACROSS * ACROSS };

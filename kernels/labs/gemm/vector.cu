@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_vector.cu -- four numbers in one load.
+/* kernels/labs/gemm/vector.cu -- four numbers in one load.
  *
  * The idea: loads of 16 bytes, from memory and from shared memory. The tile of
  * A is turned on its way into shared memory, so that the 8 numbers of a column
@@ -7,7 +7,7 @@
  * is not issued leaves its cycle to arithmetic.
  * Thread -> element: as in gemm_thread_2d.cu. Rows that do not start on 16
  * bytes (N or K not a multiple of 4) are read one number at a time. */
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum { SIDE = 128, DEPTH = 8, EACH = 8, ACROSS = SIDE / EACH };
 enum { THREADS = ACROSS * ACROSS, ROW = SIDE + 4 };

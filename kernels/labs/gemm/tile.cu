@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_tile.cu -- tiles in shared memory.
+/* kernels/labs/gemm/tile.cu -- tiles in shared memory.
  *
  * The idea: 32 x 32 threads copy a tile of A and a tile of B into shared
  * memory together, wait for each other, and use every number 32 times. Memory
@@ -7,7 +7,7 @@
  * What it does not change: each multiply-add still reads 2 numbers, now from
  * shared memory, which is the same pipe as L1. At the edges the tiles are
  * filled up with zeros. */
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum { SIDE = 32 };
 

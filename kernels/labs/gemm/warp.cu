@@ -1,10 +1,10 @@
-/* kernels/labs/gemm_warp.cu -- a warp has a tile of its own.
+/* kernels/labs/gemm/warp.cu -- a warp has a tile of its own.
  *
  * The idea: between the tile of the block and that of the thread stands the
  * tile of the warp, 64 x 32, and its threads stand in it so that their loads
- * from shared memory meet no bank twice (gemm_warp.cuh has the picture). It is
+ * from shared memory meet no bank twice (warp.cuh has the picture). It is
  * the hierarchy that CUTLASS has: block, warp, thread. */
-#include "labs/gemm_warp.cuh"
+#include "labs/gemm/warp.cuh"
 
 typedef gemm_shape<128, 128, 16, 64, 32> SHAPE;
 

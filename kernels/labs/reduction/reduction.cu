@@ -1,4 +1,4 @@
-/* kernels/labs/reduction.cu -- the sum of a vector, 4 bytes an addition.
+/* kernels/labs/reduction/reduction.cu -- the sum of a vector, 4 bytes an addition.
  *
  * atomic   every thread adds its element to one address: they queue there.
  * tree     a block adds 256 elements in shared memory, half of the threads
@@ -10,7 +10,7 @@
  *
  * The sums of the blocks go through the scratch vector, always in the same
  * order: all but the first give the same bits every time. */
-#include "labs/cuda_rungs.h"
+#include "labs/reduction/reduction.h"
 #include "launch.cuh"
 
 enum { WARPS = LAB_BLOCK / 32 };
@@ -134,8 +134,8 @@ static __global__ void sum_several(float *part, const float *x, int64_t n)
 static unsigned blocks_for(const struct lab_call *call)
 {
     unsigned most = static_cast<unsigned>(call->exec->sm_count) * 8;
-    if (most > LAB_LAB_SCRATCH)
-        most = LAB_LAB_SCRATCH;
+    if (most > LAB_SUM_SCRATCH)
+        most = LAB_SUM_SCRATCH;
     unsigned blocks = lab_blocks(call->in[0].count);
     return blocks && blocks < most ? blocks : most;
 }

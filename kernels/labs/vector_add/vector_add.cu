@@ -1,10 +1,10 @@
-/* kernels/labs/vector_add.cu -- C = A + B, the first kernel of the course.
+/* kernels/labs/vector_add/vector_add.cu -- C = A + B, the first kernel of the course.
  *
  * plain  a thread for each element, 256 a block: 50,000 elements take 196
  *        blocks, and 176 threads of the last one have nothing to do.
  * fours  a thread for four: one load of 16 bytes in the place of four of 4, a
  *        quarter of the instructions for the same bytes. */
-#include "labs/cuda_rungs.h"
+#include "labs/vector_add/vector_add.h"
 #include "launch.cuh"
 
 static __global__ void add_plain(float *c, const float *a, const float *b,

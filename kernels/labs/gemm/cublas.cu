@@ -1,9 +1,9 @@
-/* kernels/labs/gemm_cublas.cu -- what the vendor's library makes of it.
+/* kernels/labs/gemm/cublas.cu -- what the vendor's library makes of it.
  *
  * fp32 in fp32 arithmetic (CUBLAS_DEFAULT_MATH). cuBLAS has matrices by
  * columns: a row-major C = A B is its C^T = B^T A^T, and nothing is copied. */
 #include <limits.h>
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum lab_status lab_gemm_cublas(const struct lab_call *call)
 {

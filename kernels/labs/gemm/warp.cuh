@@ -1,4 +1,4 @@
-/* kernels/labs/gemm_warp.cuh -- tiles of a block, of a warp and of a thread.
+/* kernels/labs/gemm/warp.cuh -- tiles of a block, of a warp and of a thread.
  *
  *   block  BM x BN of C        in shared memory, DEPTH deep
  *   warp   WM x WN of that     8 x 4 threads
@@ -8,7 +8,7 @@
  * side by side, the 4 beside each other 4 x 4 numbers of B: a warp's loads meet
  * no bank twice, and the squares of a thread lie 32 rows or 16 columns apart. */
 #pragma once
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 template <int BM_, int BN_, int DEPTH_, int WM_, int WN_> struct gemm_shape {
     enum {

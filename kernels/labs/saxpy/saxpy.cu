@@ -1,4 +1,4 @@
-/* kernels/labs/saxpy.cu -- y = 2 x + y, 12 bytes for 2 operations.
+/* kernels/labs/saxpy/saxpy.cu -- y = 2 x + y, 12 bytes for 2 operations.
  *
  * one_block  256 threads walk over everything: one multiprocessor works, and
  *            the others look on.
@@ -6,7 +6,7 @@
  * stride     as many threads as the GPU holds, each walks over the vector in
  *            steps of the whole grid: no block has to be started twice.
  * fours      a thread for four elements, 16 bytes a load. */
-#include "labs/cuda_rungs.h"
+#include "labs/saxpy/saxpy.h"
 #include "launch.cuh"
 
 static __global__ void saxpy_stride(float *y, const float *x, float a,

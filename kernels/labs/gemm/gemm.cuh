@@ -1,6 +1,6 @@
-/* kernels/labs/gemm.cuh -- what the rungs of the matrix product share. */
+/* kernels/labs/gemm/gemm.cuh -- what the rungs of the matrix product share. */
 #pragma once
-#include "labs/cuda_rungs.h"
+#include "labs/gemm/gemm.h"
 #include "launch.cuh"
 
 struct gemm_call {

@@ -1,4 +1,4 @@
-/* kernels/labs/transpose.cu -- y (C, R) = x (R, C) turned.
+/* kernels/labs/transpose/transpose.cu -- y (C, R) = x (R, C) turned.
  *
  * plain   reads along a row, writes down a column: the 32 numbers of a warp go
  *         to 32 lines of memory, and each line of 32 bytes is written for 4.
@@ -9,7 +9,7 @@
  * rows    the same with 32 x 8 threads, each for four rows: four loads are on
  *         their way at once, and a block has a quarter of the threads.
  * large   tiles of 64 x 64 and eight rows a thread. */
-#include "labs/cuda_rungs.h"
+#include "labs/transpose/transpose.h"
 #include "launch.cuh"
 
 enum { SIDE = 32, LARGE = 64, FEW = 8 };

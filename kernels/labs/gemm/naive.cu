@@ -1,11 +1,11 @@
-/* kernels/labs/gemm_naive.cu -- the first rung: a thread for each element.
+/* kernels/labs/gemm/naive.cu -- the first rung: a thread for each element.
  *
  * Thread -> element: thread x of a block has a row, thread y a column. It is
  * how one writes it down, and it is the wrong way round: the 32 threads of a
  * warp follow x, so they read 32 different rows of A, 32 lines of memory for 32
  * numbers, and write down a column of C in the same way.
  * Memory: 2 numbers read for each multiply-add, all of them through L1. */
-#include "labs/gemm.cuh"
+#include "labs/gemm/gemm.cuh"
 
 enum { SIDE = 32 };
 

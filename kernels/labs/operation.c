@@ -1,0 +1,60 @@
+/* What the operations' references share. */
+#include "labs/operation.h"
+
+#include <math.h>
+
+/* Each tensor starts somewhere else in the period, a prime number long, so that
+ * no row of a matrix is another one's. */
+double lab_lab_number(const struct lab_lab_numbers *n, int tensor, int64_t i)
+{
+    enum lab_dtype dtype = n->tensor[tensor].dtype;
+    if (n->host && n->host[tensor])
+        return lab_number_at(n->host[tensor], dtype, i);
+    int64_t at = (i + (int64_t)tensor * LAB_LAB_APART) % n->period_count;
+    return lab_number_at(n->period[dtype], dtype, at);
+}
+
+void lab_lab_add(struct lab_lab_sum *sum, double term)
+{
+    sum->value += term;
+    sum->squares += term * term;
+    sum->terms++;
+}
+
+/* A unit in the last place of `dtype` near v, subnormal numbers included. */
+static double last_place(double v, enum lab_dtype dtype)
+{
+    if (dtype == LAB_BFLOAT16)
+        return ldexp(fabs(v), -8);
+    if (dtype == LAB_F16)
+        return ldexp(fabs(v), -11) + ldexp(1, -25);
+    return 0;
+}
+
+struct lab_ladder_element lab_lab_sum_element(const struct lab_lab_sum *sum,
+                                              enum lab_precision p,
+                                              enum lab_dtype dtype)
+{
+    double u = ldexp(1, p == LAB_FP64 ? -53 : -24);
+    struct lab_ladder_element e = {sum->value,
+                                   16 * u * sqrt(sum->terms * sum->squares)};
+    if (p == LAB_TF32)
+        e.allowed += 8 * ldexp(1, -11) * sqrt(sum->squares);
+    e.allowed += last_place(sum->value, dtype);
+    return e;
+}
+
+struct lab_ladder_element lab_lab_exact(double value, enum lab_dtype dtype)
+{
+    double as[1];
+    lab_number_put(as, dtype, 0, value);
+    return (struct lab_ladder_element){lab_number_at(as, dtype, 0), 0};
+}
+
+enum lab_dtype lab_lab_dtype(enum lab_precision p)
+{
+    return p == LAB_BF16   ? LAB_BFLOAT16
+           : p == LAB_FP16 ? LAB_F16
+           : p == LAB_FP64 ? LAB_F64
+                           : LAB_F32;
+}

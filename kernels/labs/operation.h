@@ -1,0 +1,115 @@
+/* kernels/labs/operation.h -- what a lab computes: sizes, tensors, costs and a
+ * reference in double. docs/adding-a-lab.md has the steps.
+ *
+ * An operation is a directory kernels/labs/<name>/ and a line of labs.def. Its
+ * operation.c holds one `const struct lab_operation lab_operation_<name>`, its
+ * cpu.c the CPU's rungs, its rungs.cu the table of the CUDA ones.
+ *
+ * Functions here are called by one thread at a time and keep nothing. */
+#pragma once
+#include "kernel.h"
+
+enum {
+    LAB_LAB_DIMS = 8,      /* of a size */
+    LAB_LAB_TENSORS = 6,   /* of an operation */
+    LAB_LAB_APART = 333667 /* numbers from a tensor's start in the period to
+                              that of the next */
+};
+
+/* What a rung's speed is told in. */
+enum lab_lab_unit {
+    LAB_UNIT_FLOPS, /* FLOP a second */
+    LAB_UNIT_BYTES, /* bytes that the problem needs, a second */
+    LAB_UNIT_TIME   /* seconds an item: less is better */
+};
+
+enum lab_lab_role {
+    LAB_ROLE_IN,
+    LAB_ROLE_OUT,    /* starts full of NaN (an integer: a large number) */
+    LAB_ROLE_INOUT,  /* an output that starts like an input */
+    LAB_ROLE_SCRATCH /* the kernel's to write; never compared */
+};
+
+struct lab_lab_tensor {
+    enum lab_lab_role role;
+    enum lab_dtype dtype;
+    int rank;
+    int64_t dim[LAB_MAX_RANK];
+};
+
+/* The inputs of one size in one precision, as the reference sees them. */
+struct lab_lab_numbers {
+    enum lab_precision precision;
+    /* Random numbers in [-0.5, 0.5), over and over, in each dtype (an enum
+     * lab_dtype) that the tensors have. */
+    const void *const *period;
+    int64_t period_count;
+    const struct lab_lab_tensor *tensor; /* those of tensors() */
+    const void *const *host; /* copies of what fill() made; NULL: period */
+};
+
+/* An element of a result, in double, and the error that it may have. */
+struct lab_ladder_element {
+    double value;
+    double allowed;
+};
+
+struct lab_rung_model;
+
+struct lab_operation {
+    const char *name;       /* "gemm" */
+    const char *title;      /* what it computes, in a line */
+    const char *shape;      /* how a size is written: "MxNxK" */
+    int dims;               /* 1 to LAB_LAB_DIMS */
+    enum lab_lab_unit unit; /* of its rates */
+    const char *item;       /* LAB_UNIT_TIME: what is counted, "access" */
+    const char *sizes_cpu;  /* when none are named: "100,4000" */
+    const char *sizes_gpu;
+    const char *const
+        *checks; /* odd sizes, compared before timing; NULL ends */
+    /* Tensors of a size in a precision: inputs, then outputs, then scratch;
+     * returns how many, or 0: the size has no meaning, lab_fail() says why. */
+    int (*tensors)(const int64_t *dim, enum lab_precision p,
+                   struct lab_lab_tensor *out);
+    double (*flop)(const int64_t *dim);
+    double (*bytes)(const int64_t *dim, enum lab_precision p); /* needed */
+    double (*items)(const int64_t *dim); /* LAB_UNIT_TIME only */
+    /* Bytes that a rung asks of L2 and memory; NULL: model.traffic * bytes. */
+    double (*traffic)(const int64_t *dim, enum lab_precision p,
+                      const struct lab_rung_model *model);
+    /* Element i of output `out` (0: the first that is no input). */
+    struct lab_ladder_element (*element)(const struct lab_lab_numbers *n,
+                                         const int64_t *dim, int out,
+                                         int64_t i);
+    /* NULL: all inputs are random. Else fills the host's copy of tensor k (an
+     * index into tensors()) and returns true; false: random, as usual. An
+     * integer tensor has to be filled. */
+    bool (*fill)(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
+                 uint64_t seed, void *host);
+};
+
+/* A sum of terms and the rounding errors that it may have. */
+struct lab_lab_sum {
+    double value;
+    double squares;
+    double terms;
+};
+
+LAB_C_BEGIN
+/* Element i of input `tensor` as the kernels find it: rounded to its dtype. */
+double lab_lab_number(const struct lab_lab_numbers *n, int tensor, int64_t i);
+void lab_lab_add(struct lab_lab_sum *sum, double term);
+/* The sum as an element of an output of `dtype`, computed in `p`.
+ *
+ * Rounding errors of random terms add up like a random walk: 16 u sqrt(n S)
+ * for n terms with sum of squares S, u = 2^-24 (FP64: 2^-53), is an order above
+ * what one gets. TF32 rounds both factors of each term: 8 2^-11 sqrt(S) more.
+ * An output of 16 bits is rounded once more: a unit in its last place. */
+struct lab_ladder_element lab_lab_sum_element(const struct lab_lab_sum *sum,
+                                              enum lab_precision p,
+                                              enum lab_dtype dtype);
+/* A value that is copied or computed without error, rounded to `dtype`. */
+struct lab_ladder_element lab_lab_exact(double value, enum lab_dtype dtype);
+/* The dtype of a precision's tensors: TF32 has fp32 ones. */
+enum lab_dtype lab_lab_dtype(enum lab_precision p);
+LAB_C_END

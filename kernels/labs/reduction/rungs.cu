@@ -1,0 +1,33 @@
+/* kernels/labs/reduction/rungs.cu -- the CUDA rungs in the order in which a learner
+ * climbs them. */
+#include "labs/reduction/reduction.h"
+#include "labs/rung.h"
+
+extern const struct lab_rung lab_cuda_rungs_reduction[] = {
+    {.name = "atomic",
+     .idea = "every thread adds to one address",
+     .run = lab_sum_atomic,
+     .source = "kernels/labs/reduction/reduction.cu",
+     .model = {.traffic = 1}},
+    {.name = "tree",
+     .idea = "a tree in shared memory, and the blocks' sums in a second kernel",
+     .run = lab_sum_tree,
+     .source = "kernels/labs/reduction/reduction.cu",
+     .model = {.traffic = 1}},
+    {.name = "shuffle",
+     .idea = "add while walking, then within the warp in registers",
+     .run = lab_sum_shuffle,
+     .source = "kernels/labs/reduction/reduction.cu",
+     .model = {.traffic = 1}},
+    {.name = "fours",
+     .idea = "16 bytes a load",
+     .run = lab_sum_fours,
+     .source = "kernels/labs/reduction/reduction.cu",
+     .model = {.traffic = 1}},
+    {.name = "several",
+     .idea = "four loads of 16 bytes on their way at once",
+     .run = lab_sum_several,
+     .source = "kernels/labs/reduction/reduction.cu",
+     .model = {.traffic = 1}},
+    {},
+};

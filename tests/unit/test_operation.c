@@ -1,0 +1,381 @@
+/* What an operation and a rung may ask of the engine: precisions, integers,
+ * roles of tensors, times of an item, preparing, refusing, notes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/ladder.h"
+#include "number.h"
+
+/* ---- an operation: y (n) += x (i (n)), s (n) is scratch, z (n) = n - i ---- */
+
+static int tensors(const int64_t *dim, enum lab_precision p,
+                   struct lab_lab_tensor *out)
+{
+    enum lab_dtype t = lab_lab_dtype(p);
+    if (dim[0] == 13) {
+        lab_fail(LAB_E_USAGE, "13 is unlucky");
+        return 0;
+    }
+    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[0]}};
+    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0]}};
+    out[2] = (struct lab_lab_tensor){LAB_ROLE_INOUT, t, 1, {dim[0]}};
+    out[3] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_I32, 1, {dim[0]}};
+    out[4] = (struct lab_lab_tensor){LAB_ROLE_SCRATCH, t, 1, {dim[0]}};
+    return 5;
+}
+
+static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
+                 uint64_t seed, void *host)
+{
+    if (k != 1)
+        return false;
+    for (int64_t i = 0; i < dim[0]; i++)
+        lab_number_put(host, tensor->dtype, i,
+                       (double)((i * 7 + (int64_t)seed) % dim[0]));
+    return true;
+}
+
+static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+                                         const int64_t *dim, int out, int64_t i)
+{
+    struct lab_lab_sum sum = {0};
+    if (out == 1)
+        return lab_lab_exact((double)(dim[0] - i), LAB_I32);
+    int64_t from = (int64_t)lab_lab_number(n, 1, i);
+    lab_lab_add(&sum, lab_lab_number(n, 0, from));
+    lab_lab_add(&sum, lab_lab_number(n, 2, i));
+    return lab_lab_sum_element(&sum, n->precision, n->tensor[2].dtype);
+}
+
+static double one_each(const int64_t *dim)
+{
+    return (double)dim[0];
+}
+
+static double bytes(const int64_t *dim, enum lab_precision p)
+{
+    return 3 * (double)dim[0] * (double)lab_dtype_bytes(lab_lab_dtype(p));
+}
+
+static const char *const checks[] = {"1", "5", "8", "1000", "4096", NULL};
+
+static const struct lab_operation gather = {
+    .name = "gather",
+    .title = "y += x[i]",
+    .shape = "N",
+    .dims = 1,
+    .unit = LAB_UNIT_TIME,
+    .item = "access",
+    .sizes_cpu = "100",
+    .sizes_gpu = "100",
+    .checks = checks,
+    .tensors = tensors,
+    .flop = one_each,
+    .bytes = bytes,
+    .items = one_each,
+    .element = element,
+    .fill = fill,
+};
+
+static void do_it(const struct lab_call *call)
+{
+    const int32_t *index = call->in[1].data;
+    int64_t n = call->in[0].count;
+    enum lab_dtype t = call->in[0].dtype;
+    for (int64_t i = 0; i < n; i++) {
+        double x = lab_number_at(call->in[0].data, t, index[i]);
+        double y = lab_number_at(call->out[0].data, t, i);
+        lab_number_put(call->out[2].data, t, i, x);
+        lab_number_put(call->out[0].data, t, i, x + y);
+        lab_number_put(call->out[1].data, LAB_I32, i, (double)(n - i));
+    }
+}
+
+static enum lab_status right(const struct lab_call *call)
+{
+    do_it(call);
+    return LAB_OK;
+}
+
+static enum lab_status past_the_scratch(const struct lab_call *call)
+{
+    do_it(call);
+    lab_number_put(call->out[2].data, call->out[2].dtype, call->out[2].count,
+                   1);
+    return LAB_OK;
+}
+
+static enum lab_status forgets_the_second(const struct lab_call *call)
+{
+    do_it(call);
+    lab_number_put(call->out[1].data, LAB_I32, call->out[1].count - 1, -1);
+    return LAB_OK;
+}
+
+static int prepared;
+static int released;
+
+static enum lab_status fours_only(const struct lab_call *call)
+{
+    if (call->in[0].count % 4)
+        return lab_fail(LAB_E_UNSUPPORTED, "n is no multiple of 4");
+    assert_non_null(call->in[0].data);
+    prepared++;
+    return LAB_OK;
+}
+
+static enum lab_status give_back(const struct lab_call *call)
+{
+    (void)call;
+    released++;
+    return LAB_OK;
+}
+
+static enum lab_status never(const struct lab_call *call)
+{
+    (void)call;
+    return lab_fail(LAB_E_UNSUPPORTED, "not on a Sunday");
+}
+
+static void say(const struct lab_call *call, struct lab_rung_note *out)
+{
+    snprintf(out->text, sizeof(out->text), "n is %lld",
+             (long long)call->in[0].count);
+    out->workspace_bytes = 4096;
+}
+
+/* ---- the tests ---- */
+
+static struct lab_backend *cpu(void)
+{
+    struct lab_backend *be = NULL;
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    return be;
+}
+
+static void every_precision_is_compared(void **state)
+{
+    struct lab_backend *be = cpu();
+    (void)state;
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
+        const struct lab_rung rung = {
+            .name = "right", .run = right, .precision = (enum lab_precision)p};
+        double error = -1;
+        if (lab_ladder_check(be, &gather, &rung, 5, &error))
+            fail_msg("%s: %s", lab_precision_name(rung.precision), lab_error());
+        assert_true(error >= 0 && error <= 1);
+    }
+    lab_backend_close(be);
+}
+
+static void mistakes_are_found(void **state)
+{
+    const struct lab_rung wrong[] = {
+        {.name = "scratch", .run = past_the_scratch, .precision = LAB_BF16},
+        {.name = "second", .run = forgets_the_second}};
+    struct lab_backend *be = cpu();
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        double error = -1;
+        assert_int_equal(lab_ladder_check(be, &gather, &wrong[i], 5, &error),
+                         LAB_E_CHECK);
+    }
+    lab_backend_close(be);
+}
+
+static void what_cannot_run_says_why(void **state)
+{
+    const struct {
+        struct lab_rung rung;
+        const char *why;
+    } cases[] = {
+        {{.name = "never", .run = right, .prepare = never}, "not on a Sunday"},
+        {{.name = "hopper",
+          .run = right,
+          .capability = 90,
+          .capability_only = true},
+         "Hopper GPU (compute capability 9.0)"},
+        {{.name = "ampere", .run = right, .capability = 80},
+         "compute capability 8.0 or later"},
+        {{.name = "unbuilt"}, "no code of it"},
+    };
+    struct lab_backend *be = cpu();
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double error = -1;
+        assert_int_equal(
+            lab_ladder_check(be, &gather, &cases[i].rung, 5, &error),
+            LAB_E_UNSUPPORTED);
+        if (!strstr(lab_error(), cases[i].why))
+            fail_msg("'%s' does not say '%s'", lab_error(), cases[i].why);
+    }
+    lab_backend_close(be);
+}
+
+static void integers_have_to_be_filled(void **state)
+{
+    struct lab_operation bare = gather;
+    const struct lab_rung rung = {.name = "right", .run = right};
+    struct lab_backend *be = cpu();
+    double error = -1;
+    (void)state;
+    bare.fill = NULL;
+    assert_int_equal(lab_ladder_check(be, &bare, &rung, 5, &error),
+                     LAB_E_STATE);
+    lab_backend_close(be);
+}
+
+struct seen {
+    struct lab_ladder_row rows[16];
+    int n;
+};
+
+static enum lab_status see(void *user, const struct lab_ladder_row *row)
+{
+    struct seen *s = user;
+    s->rows[s->n++] = *row;
+    return LAB_OK;
+}
+
+static struct lab_ladder_size size_of(const char *text)
+{
+    struct lab_ladder_size s;
+    if (lab_ladder_size(&gather, text, strlen(text), &s))
+        fail_msg("%s", lab_error());
+    return s;
+}
+
+static void climb(struct lab_backend *be, const struct lab_rung *const *rungs,
+                  int n, struct seen *seen)
+{
+    const struct lab_ladder_size sizes[] = {
+        size_of("1001"), size_of("99999999999"), size_of("2000")};
+    struct lab_ladder_machine m = {.copy_bytes_s = 1e9, .flush_bytes = 64};
+    lab_backend_info(be, &m.info);
+    struct lab_ladder_climb c = {.backend = be,
+                                 .ladder = &gather,
+                                 .machine = &m,
+                                 .rungs = rungs,
+                                 .n_rungs = n,
+                                 .sizes = sizes,
+                                 .n_sizes = 3,
+                                 .repeats = LAB_LADDER_REPEATS_MIN,
+                                 .seed = 5,
+                                 .row = see,
+                                 .user = seen};
+    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    assert_int_equal(seen->n, 3 * n);
+}
+
+/* Four rungs at a size that one of them refuses, at one that no memory holds,
+ * and at one that all serve. */
+static void rows_carry_it(void **state)
+{
+    const struct lab_rung plain = {
+        .name = "plain", .run = right, .model = {.item_ns = 6}};
+    const struct lab_rung half = {.name = "half",
+                                  .run = right,
+                                  .precision = LAB_BF16,
+                                  .model = {.item_ns = 2},
+                                  .prepare = fours_only,
+                                  .release = give_back,
+                                  .note = say};
+    const struct lab_rung library = {
+        .name = "library", .run = right, .model = {.library = true}};
+    const struct lab_rung last = {.name = "last", .run = right, .gain = 1.5};
+    const struct lab_rung *const rungs[] = {&plain, &half, &library, &last};
+    struct lab_backend *be = cpu();
+    struct seen s = {.n = 0};
+    (void)state;
+    prepared = released = 0;
+    climb(be, rungs, 4, &s);
+    assert_int_equal(s.rows[1].status, LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(s.rows[1].reason, "multiple of 4"));
+    assert_int_equal(s.rows[2].status, LAB_OK);
+    for (int i = 4; i < 8; i++)
+        assert_int_equal(s.rows[i].status, LAB_E_NOMEM);
+    const struct lab_ladder_row *r = &s.rows[8];
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(r[i].status, LAB_OK);
+        /* seconds an item, and less is better */
+        assert_true(fabs(r[i].rate - r[i].median_ns / 2000 / 1e9) < 1e-15);
+        assert_true(isnan(r[i].share));
+    }
+    assert_true(fabs(r[0].rate_model - 6e-9) < 1e-18);
+    assert_true(fabs(r[1].gain - r[0].rate / r[1].rate) < 1e-9);
+    assert_true(fabs(r[1].gain_model - 3) < 1e-9);
+    assert_true(r[1].bytes == 3 * 2 * 2000 && r[0].bytes == 3 * 4 * 2000);
+    assert_string_equal(r[1].note.text, "n is 2000");
+    assert_int_equal(r[1].note.workspace_bytes, 4096);
+    assert_string_equal(r[0].note.text, "");
+    assert_int_equal(r[0].note.workspace_bytes, -1);
+    /* compared with `half`, not with the library */
+    assert_true(fabs(r[3].gain - r[1].rate / r[3].rate) < 1e-9);
+    assert_true(r[3].gain_model == 1.5);
+    assert_int_equal(prepared, 4); /* checks of 8, 1000, 4096; one size */
+    assert_int_equal(released, prepared);
+    lab_backend_close(be);
+}
+
+static void sizes_without_a_meaning(void **state)
+{
+    struct lab_ladder_size s;
+    (void)state;
+    assert_int_equal(lab_ladder_size(&gather, "13", 2, &s), LAB_E_USAGE);
+    assert_non_null(strstr(lab_error(), "unlucky"));
+}
+
+/* Every operation that ships: tensors in order in every precision that it has,
+ * sizes that are sizes, a unit. */
+static void operations_that_ship(void **state)
+{
+    (void)state;
+    for (int i = 0; lab_ladder_at(i); i++) {
+        const struct lab_operation *op = lab_ladder_at(i);
+        struct lab_ladder_size s;
+        char unit[32];
+        const char *lists[] = {op->sizes_cpu, op->sizes_gpu};
+        assert_true(op->dims >= 1 && op->dims <= LAB_LAB_DIMS);
+        lab_ladder_unit(op, unit, sizeof(unit));
+        assert_true(unit[0] && strlen(unit) < sizeof(unit) - 1);
+        assert_true(op->unit != LAB_UNIT_TIME || (op->items && op->item));
+        assert_non_null(op->checks[0]);
+        for (int k = 0; op->checks[k]; k++) {
+            const char *text = op->checks[k];
+            if (lab_ladder_size(op, text, strlen(text), &s))
+                fail_msg("%s: %s", op->name, lab_error());
+            assert_true(lab_ladder_memory(op, &s, LAB_FP32) > 0);
+            assert_true(op->bytes(s.dim, LAB_FP32) > 0);
+            assert_true(op->flop(s.dim) >= 0);
+        }
+        for (int l = 0; l < 2; l++) {
+            for (const char *at = lists[l]; at;) {
+                size_t n = strcspn(at, ",");
+                if (lab_ladder_size(op, at, n, &s))
+                    fail_msg("%s: %s", op->name, lab_error());
+                at = at[n] ? at + n + 1 : NULL;
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_precision_is_compared),
+        cmocka_unit_test(mistakes_are_found),
+        cmocka_unit_test(what_cannot_run_says_why),
+        cmocka_unit_test(integers_have_to_be_filled),
+        cmocka_unit_test(rows_carry_it),
+        cmocka_unit_test(sizes_without_a_meaning),
+        cmocka_unit_test(operations_that_ship),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -193,8 +193,8 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
                   const struct lab_ui_command *cmd)
 {
     struct lab_command out = {.kind = kind, .phase = -1};
-    bool tensor = kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH ||
-                  kind == LAB_DO_CHECK;
+    bool tensor =
+        kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH || kind == LAB_DO_CHECK;
     if (tensor && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
         return;
     snprintf(out.text, sizeof(out.text), "%s", cmd->arg);

@@ -113,7 +113,7 @@ void fake_cupti_launch(const char *name, int times_known)
 {
     uint32_t id = ++state.correlation_id;
     clock_ns += 100;
-    put_call(CUPTI_ACTIVITY_KIND_DRIVER, id);
+    put_call(CUPTI_ACTIVITY_KIND_RUNTIME, id);
     lab_cupti_kernel k = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                           .registersPerThread = 40,
                           .start = times_known ? clock_ns + 10 : 0,
@@ -277,6 +277,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     if ((int)kind == state.enable_fails_for)
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     state.kinds_on += !enabled[kind];
+    if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        state.records_on += !enabled[kind];
     enabled[kind] = 1;
     return CUPTI_SUCCESS;
 }
@@ -284,6 +286,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
     state.kinds_on -= enabled[kind];
+    if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        state.records_on -= enabled[kind];
     enabled[kind] = 0;
     return CUPTI_SUCCESS;
 }
@@ -340,7 +344,7 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid,
                                  const char **name)
 {
     (void)cbid;
-    *name = domain == CUPTI_CB_DOMAIN_DRIVER_API ? "cuLaunchKernel"
+    *name = domain == CUPTI_CB_DOMAIN_DRIVER_API ? "cuMemcpyHtoDAsync_v2"
                                                  : "cudaLaunchKernel_v7000";
     return CUPTI_SUCCESS;
 }

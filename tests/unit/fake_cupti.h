@@ -25,6 +25,7 @@ struct fake_cupti {
 
     int subscribed; /* seen */
     int kinds_on;
+    int records_on; /* of these, all but graphs as a whole */
     int thread_ids; /* CUpti_ActivityThreadIdType */
     int callbacks_on;
     int hosts;   /* host objects that are open */

@@ -25,8 +25,8 @@ static const struct {
     CUpti_ActivityKind kind;
     bool required;
 } kinds[] = {
-    /* The runtime's calls end in the driver's: one record of a launch is
-     * enough, and each costs it a tenth of a microsecond. */
+    /* A call of the runtime leaves no record of the driver's calls in it. */
+    {CUPTI_ACTIVITY_KIND_RUNTIME, true},
     {CUPTI_ACTIVITY_KIND_DRIVER, true},
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
     {CUPTI_ACTIVITY_KIND_MEMCPY, true},
@@ -161,23 +161,32 @@ enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
     return LAB_OK;
 }
 
-static void disable_kinds(const struct lab_cupti *cupti, int count)
+/* Graphs that are there keep how they were made. Launching one after this kind
+ * was switched on or off ends in libcupti's own memory (seen with CUPTI 13.0),
+ * so that it stays as it was at the start. */
+static bool stays(CUpti_ActivityKind kind)
 {
-    for (int i = count - 1; i >= 0; i--)
-        cupti->cuptiActivityDisable(kinds[i].kind);
+    return kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 }
 
-static enum lab_status enable_kinds(const struct lab_cupti *cupti, char *why,
-                                    size_t bytes)
+static void disable_kinds(const struct lab_cupti *cupti, int count, bool all)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        if (all || !stays(kinds[i].kind))
+            cupti->cuptiActivityDisable(kinds[i].kind);
+    }
+}
+
+static enum lab_status enable_kinds(const struct lab_cupti *cupti, bool all,
+                                    char *why, size_t bytes)
 {
     for (int i = 0; i < KINDS; i++) {
-        if (trace.graph_nodes &&
-            kinds[i].kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        if (stays(kinds[i].kind) && (trace.graph_nodes || !all))
             continue;
         CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
         if (r == CUPTI_SUCCESS || !kinds[i].required)
             continue;
-        disable_kinds(cupti, i);
+        disable_kinds(cupti, i, all);
         return lab_cupti_refused(cupti, r, "enable tracing", "", why, bytes);
     }
     return LAB_OK;
@@ -195,7 +204,7 @@ static enum lab_status begin_trace(const struct lab_cupti *cupti, char *why,
     r = cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (r != CUPTI_SUCCESS)
         return lab_cupti_refused(cupti, r, "number threads", "", why, bytes);
-    return enable_kinds(cupti, why, bytes);
+    return enable_kinds(cupti, true, why, bytes);
 }
 
 /* In a forked child CUPTI does not work, and its worker is not there. */
@@ -299,8 +308,8 @@ enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes)
     if (!trace.started || trace.off)
         return LAB_OK;
     if (!on)
-        return enable_kinds(trace.cupti, why_not, why_bytes);
-    disable_kinds(trace.cupti, KINDS);
+        return enable_kinds(trace.cupti, false, why_not, why_bytes);
+    disable_kinds(trace.cupti, KINDS, false);
     return LAB_OK;
 }
 
@@ -320,7 +329,7 @@ void lab_cupti_trace_stop(void)
     if (!trace.started)
         return;
     trace.started = false;
-    disable_kinds(trace.cupti, KINDS);
+    disable_kinds(trace.cupti, KINDS, true);
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     trace.accepting = false;

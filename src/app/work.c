@@ -82,6 +82,10 @@ static enum lab_status open_walk(struct lab_work *w)
     lab_walk_use_graph(w->walk, !w->options->no_graph);
     lab_backend_info(lab_walk_backend(w->walk), &w->device);
     lab_recording_opened(w->recording, w->walk);
+    /* Without CUPTI a graph's steps would have no times. */
+    lab_walk_graph_nodes(w->walk, w->options->graph_nodes &&
+                                      lab_recording_time_source(w->recording) ==
+                                          LAB_TIME_CUPTI);
     return lab_recording_status(w->recording);
 }
 

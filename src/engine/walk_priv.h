@@ -23,6 +23,9 @@ struct lab_walk_speed {
     bool refusal_known;      /* `refusal` is new, or has been told */
     bool refusal_told;
     char refusal[LAB_WALK_REFUSAL]; /* why */
+    bool nodes;                     /* recorded iterations, too */
+    int64_t first_node;             /* the first of a step's */
+    int64_t *node_end; /* of each step of the schedule; NULL: unknown */
     struct lab_graph *graph;
     void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
     int64_t launched;
@@ -105,6 +108,14 @@ enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
 /* The next iterations at speed are captured anew: the seed is in the graph. */
 void lab_walk_speed_forget(struct lab_walk *w);
 void lab_walk_speed_release(struct lab_walk *w);
+/* walk_nodes.c: nothing where nobody asked for nodes. */
+void lab_walk_nodes_forget(struct lab_walk *w);
+enum lab_status lab_walk_nodes_begin(struct lab_walk *w); /* of a capture */
+enum lab_status lab_walk_nodes_step(struct lab_walk *w, int index);
+enum lab_status
+lab_walk_launch_nodes(struct lab_walk *w, int64_t iteration, bool keep,
+                      enum lab_status (*launch)(struct lab_walk *w,
+                                                int64_t iteration, bool keep));
 /* walk_history.c */
 /* Index of the first step of `s` that reaches past plan step `at`. */
 int lab_walk_position_of(const struct lab_schedule *s, int at);

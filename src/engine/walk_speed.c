@@ -28,6 +28,7 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
         return;
     lab_graph_free(w->be, s->graph);
     lab_schedule_release(s->of);
+    lab_walk_nodes_forget(w);
     s->graph = NULL;
     s->of = lab_schedule_retain(schedule);
     s->warm = s->failed = false;
@@ -179,7 +180,7 @@ static bool may_launch(const struct lab_walk *w)
     if (s->off || s->failed || !s->warm || next < 0 ||
         !lab_backend_graphs(w->be) || w->plan->real != LAB_F32)
         return false;
-    return !lab_walk_samples(next) || !wants_steps(w);
+    return s->nodes || !lab_walk_samples(next) || !wants_steps(w);
 }
 
 static enum lab_status alloc_slots(struct lab_walk *w)
@@ -219,6 +220,8 @@ static enum lab_status capture_steps(struct lab_walk *w)
             st = lab_graph_lane(w->be, lane);
         if (!st)
             st = lab_walk_run_schedule_step(w, s, w->arena, true);
+        if (!st)
+            st = lab_walk_nodes_step(w, i);
     }
     return st || lane < 0 ? st : lab_graph_lane(w->be, -1);
 }
@@ -231,6 +234,8 @@ static enum lab_status capture(struct lab_walk *w)
     if (st)
         return st;
     st = lab_graph_begin(w->be);
+    if (!st)
+        st = lab_walk_nodes_begin(w);
     if (!st)
         st = capture_steps(w);
     if (st) {
@@ -346,6 +351,9 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     if (may_launch(w)) {
         if (!w->speed.graph)
             w->speed.failed = refuse_graph(&w->speed, capture(w)) != LAB_OK;
+        bool told = w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
+        if (!w->speed.failed && told)
+            return lab_walk_launch_nodes(w, next, keep, launch);
         if (!w->speed.failed)
             return launch(w, next, keep);
     }

@@ -37,6 +37,7 @@ struct lab_profiler {
     int64_t step_start_ns; /* monotonic */
     bool loss_ran;         /* in this iteration */
     bool pushed;           /* a step's exec is pushed in the GPU's profiler */
+    bool graph;            /* the exec of a graph that is being launched */
     bool outside;          /* under it, LAB_EXEC_OUTSIDE */
 
     atomic_uint_fast64_t steps;

@@ -70,7 +70,8 @@ enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
 enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,
                                          const char *what, char *said,
                                          size_t bytes);
-/* "123 us in 14 % ...": what tracing has cost a training of `seconds`; ""
+/* "1.23 ms in the profiler ...": what tracing has cost, beside a training of
+ * `seconds` (not positive or NaN: leaves it out); ""
  * where nothing is traced. After closing(). */
 void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
                               struct lab_str *out);

@@ -59,8 +59,7 @@ void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
                  (double)c.calls_ns / 1e6, (double)c.callbacks_ns / 1e6,
                  (unsigned long long)c.kernels);
     if (seconds > 0)
-        lab_str_addf(out, ": %.2f %% of the training's time",
-                     (double)c.calls_ns / 1e7 / seconds);
+        lab_str_addf(out, ", beside %.2f ms of training", seconds * 1e3);
 }
 
 enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,

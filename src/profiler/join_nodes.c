@@ -74,9 +74,11 @@ void lab_join_nodes_place(struct lab_join_nodes *nodes, struct lab_record *r)
     struct lab_memcpy_record *m = &r->u.memcpy_;
     if (nodes->n == 0)
         return;
-    if (r->kind == LAB_RECORD_KERNEL && k->graph_node_id > 0 &&
-        k->exec == nodes->exec)
-        k->exec = place(nodes, k->graph_node_id, k->start_ns, k->end_ns);
+    /* What is launched beside the graph sets it up, and is of no step. */
+    if (r->kind == LAB_RECORD_KERNEL && k->exec == nodes->exec)
+        k->exec = k->graph_node_id > 0
+                      ? place(nodes, k->graph_node_id, k->start_ns, k->end_ns)
+                      : LAB_EXEC_OUTSIDE;
     bool memory = r->kind == LAB_RECORD_MEMCPY || r->kind == LAB_RECORD_MEMSET;
     if (memory && m->graph_node_id > 0 && m->exec == nodes->exec)
         m->exec = place(nodes, m->graph_node_id, m->start_ns, m->end_ns);

@@ -85,7 +85,8 @@ static void nodes_may_come_before_their_launch(void **state)
     kept_free(k);
 }
 
-/* A launch that nobody wanted the steps of, and a kernel of no graph. */
+/* A launch that nobody wanted the steps of, a kernel beside the graph, and one
+ * of another step. */
 static void other_launches_stay_as_they_are(void **state)
 {
     struct kept *k = kept_new();
@@ -96,12 +97,15 @@ static void other_launches_stay_as_they_are(void **state)
     (void)state;
     lab_join_external(j, 7, BASE);
     lab_join_kernel(j, &plain, &launch);
-    assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE);
     lab_join_external(j, 8, LAB_EXEC_OUTSIDE);
     node(j, 2, 8);
+    lab_join_external(j, 9, BASE + 40);
+    plain.correlation_id = 9;
+    lab_join_kernel(j, &plain, &launch);
     lab_join_get_stats(j, &s);
-    assert_int_equal(s.kernels_outside, 1);
+    assert_int_equal(s.kernels_outside, 2);
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 1);
+    assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE + 40);
     lab_join_free(j);
     kept_free(k);
 }

@@ -16,6 +16,7 @@ _lapenna_lab() {
         --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --table
         --label --dry-run --sizes --variants --repeat --predict
+        --retune --list --chart
         --json --plain --ascii --color --no-mouse --no-graph --graph-nodes --trace
         --npy --tensors --help --usage
         --version'
@@ -35,7 +36,7 @@ _lapenna_lab() {
     fi
     case $prev in
     --backend) words='auto cpu cuda' ;;
-    --precision) words='fp32 tf32 bf16 fp16' ;;
+    --precision) words='fp32 tf32 bf16 fp16 fp64 all' ;;
     --counters) words='off basic full' ;;
     --trace) words='off on' ;;
     --color) words='auto always never' ;;
@@ -85,7 +86,16 @@ _lapenna_lab() {
         words="lesson step run lab profile doctor
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
-    lab:) words='vector_add saxpy transpose reduction gemm' ;;
+    lab:)
+        words="tune batch-size network-size products backward
+            $(_lapenna_lab_values lab "$program" lab --list)"
+        ;;
+    lab:tune)
+        words="$(_lapenna_lab_values lab "$program" lab --list)" files=''
+        ;;
+    lab:batch-size | lab:network-size | lab:products | lab:backward)
+        words=$(_lapenna_lab_values id "$program" lesson list)
+        ;;
     lesson:) words='list show lint' files='' ;;
     profile:) words='list show kernels timeline ceilings roofline compare
         baseline export import merge delete' files='' ;;

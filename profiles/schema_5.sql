@@ -65,3 +65,18 @@ CREATE TABLE sweep_row (
     share REAL,              -- of the whole, 0 to 1
     PRIMARY KEY (runId, place)
 ) WITHOUT ROWID;
+
+-- What somebody expected of a lab's rungs before they were measured. rung
+-- "best": of the fastest one; size NULL: of every size.
+CREATE TABLE lab_said (
+    runId INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    rung TEXT,
+    precision TEXT,          -- NULL: any
+    size TEXT,
+    rate REAL,               -- in the lab's unit
+    time_ns REAL,            -- of one call
+    bound TEXT,              -- memory, arithmetic, latency
+    occupancy_pct REAL,
+    PRIMARY KEY (runId, place)
+) WITHOUT ROWID;

@@ -65,4 +65,10 @@ struct lab_rung {
     lab_kernel_fn *release;
     /* Called after the size was timed; NULL: nothing to say. */
     void (*note)(const struct lab_call *call, struct lab_rung_note *out);
+    /* The rung stands for the fastest of its candidates, where `lab tune` has
+     * found one on this device; else `run` is what it does. */
+    bool tuned;
+    /* A candidate for the tuned rung of that name, in the same precision; it is
+     * listed and timed by `lab tune` alone. NULL: an ordinary rung. */
+    const char *family;
 };

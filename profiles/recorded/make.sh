@@ -5,9 +5,10 @@
 #     profiles/recorded/make.sh build/default/bin/lapenna-lab \
 #         profiles/recorded/h200.db
 #
-# Every lesson whose data are there runs once with the variants that it runs by
-# default, and those of `many` with every other variant too; hardware counters of
-# one iteration. The file is then made small: one journal, no free pages.
+# Every lab is climbed once, at the sizes of its lesson. Then every lesson whose
+# data are there runs once with the variants that it runs by default, and those
+# of `many` with every other variant too; hardware counters of one iteration. The
+# file is then made small: one journal, no free pages.
 set -u
 program=$1
 file=$2
@@ -26,6 +27,15 @@ record() {
 rm -f "$file" "$file-wal" "$file-shm"
 # What the GPU can do at best: the roofs of its runs.
 "$program" profile ceilings --backend cuda --db "$file"
+# Every lab once, as it is; what a lab screen shows where there is no GPU.
+"$program" lesson list --json |
+    sed -n 's/.*"id":"\([^"]*\)","kind":"lab".*/\1/p' |
+    while read -r lab; do
+        if ! timeout 120 "$program" lab "$lab" --backend cuda --repeat 20 --db "$file" \
+            >"$file.rows" 2>"$file.said"; then
+            echo "left out, or not whole: lab $lab: $(tail -1 "$file.said")"
+        fi
+    done
 "$program" lesson list --json |
     sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*/\1/p' |
     while read -r lesson; do
@@ -36,7 +46,7 @@ rm -f "$file" "$file-wal" "$file-shm"
             record "$lesson" --iterations 1 --variant "*=$v"
         done
     done
-rm -f "$file.said"
+rm -f "$file.said" "$file.rows"
 sqlite3 "$file" 'PRAGMA journal_mode = DELETE; VACUUM;' >/dev/null 2>&1 ||
     python3 - "$file" <<'P'
 import sqlite3, sys

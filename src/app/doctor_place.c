@@ -9,6 +9,7 @@
 #include "doctor.h"
 #include "lesson/catalog.h"
 #include "store/query.h"
+#include "store/tuned.h"
 #include "ui/terminal.h"
 
 enum { TEXT = 1024, LEAST_COLUMNS = 60, LEAST_LINES = 16 };
@@ -104,6 +105,44 @@ static bool can_make(const char *path)
     return access(".", W_OK | X_OK) == 0;
 }
 
+/* A line for each winner of tuning, the first few. */
+struct winners {
+    struct lab_doctor *d;
+    int64_t told;
+    int64_t more;
+};
+
+static bool tell_winner(void *user, const struct lab_tuned_row *r)
+{
+    enum { MOST = 12 };
+    struct winners *w = user;
+    char text[TEXT];
+    if (w->told == MOST) {
+        w->more++;
+        return true;
+    }
+    snprintf(text, sizeof(text),
+             "%s %s %s on %s: %s, the fastest of %lld, measured %s", r->lab,
+             r->precision, r->size_class, r->device, r->candidate,
+             (long long)r->candidates, r->measured ? r->measured : "n/a");
+    lab_doctor_say(w->d, "tuned", LAB_DOCTOR_OK, text, NULL);
+    w->told++;
+    return true;
+}
+
+static void tell_winners(struct lab_doctor *d, struct lab_database *db)
+{
+    struct winners w = {.d = d};
+    char text[TEXT];
+    if (lab_tuned_list(db, tell_winner, &w)) {
+        lab_doctor_say_error(d, "tuned", LAB_DOCTOR_WARNING,
+                             "`lapenna-lab lab tune gemm` measures again");
+    } else if (w.more > 0) {
+        snprintf(text, sizeof(text), "and %lld more", (long long)w.more);
+        lab_doctor_say(d, "tuned", LAB_DOCTOR_OK, text, NULL);
+    }
+}
+
 static void look_into(struct lab_doctor *d, const char *path)
 {
     static const char elsewhere[] =
@@ -116,9 +155,9 @@ static void look_into(struct lab_doctor *d, const char *path)
     enum lab_status st = lab_database_open(&db, path, &read);
     if (!st)
         st = lab_query_runs(db, count_run, &runs);
-    lab_database_close(db);
     if (st) {
         lab_doctor_say_error(d, "database", LAB_DOCTOR_WARNING, elsewhere);
+        lab_database_close(db);
         return;
     }
     bool writable = access(path, W_OK) == 0 && can_make(path);
@@ -127,6 +166,8 @@ static void look_into(struct lab_doctor *d, const char *path)
              writable ? "writable" : "read only");
     lab_doctor_say(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
                    text, writable ? NULL : elsewhere);
+    tell_winners(d, db);
+    lab_database_close(db);
 }
 
 void lab_doctor_database(struct lab_doctor *d, const char *db)

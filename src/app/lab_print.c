@@ -8,6 +8,7 @@
 #include "lesson/lesson.h"
 #include "say.h"
 #include "text_table.h"
+#include "ui/lab_words.h"
 
 void lab_lab_print_head(const struct lab_lab *lab)
 {
@@ -76,6 +77,34 @@ static double of_library(const struct lab_lab *lab,
     return NAN;
 }
 
+/* The same row as the pictures have it. */
+static const struct lab_ui_lab_row *shown_row(const struct lab_lab *lab,
+                                              const struct lab_ladder_row *r)
+{
+    const char *precision = lab_precision_name(r->rung->precision);
+    for (int64_t i = 0; i < lab->ui.row_count; i++) {
+        const struct lab_ui_lab_row *u = &lab->ui.rows[i];
+        if (strcmp(u->rung, r->rung->name) == 0 &&
+            strcmp(u->precision, precision) == 0 &&
+            strcmp(lab->ui.sizes[u->size].text, r->size.text) == 0)
+            return u;
+    }
+    return NULL;
+}
+
+static void add_said(struct lab_text_table *t, const struct lab_lab *lab,
+                     const struct lab_ladder_row *r)
+{
+    const struct lab_ui_lab_row *u = shown_row(lab, r);
+    char text[120] = "";
+    if (u)
+        lab_lab_said_text(&lab->ui, &u->said, text, sizeof(text));
+    lab_text_table_add(t, text);
+    if (u)
+        lab_lab_off_short(lab->ui.unit, &u->said, u, text, sizeof(text));
+    lab_text_table_add(t, text);
+}
+
 static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
                     const struct lab_ladder_row *r)
 {
@@ -92,7 +121,7 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
     add_times(t, r->gain);
     add_times(t, r->gain_model);
     if (lab->n_said)
-        add_rate(t, lab, lab_lab_said(lab, r->rung));
+        add_said(t, lab, r);
     lab_text_table_add(t, r->rung->idea);
 }
 
@@ -106,6 +135,36 @@ static void say_reasons(const struct lab_lab *lab)
             lab_say(stdout, "  %s: %s\n", lab->rows[i].rung->name,
                     lab->rows[i].note.text);
     }
+}
+
+static void say_off(const struct lab_lab *lab, const char *rung,
+                    const struct lab_ui_said *said,
+                    const struct lab_ui_lab_row *u)
+{
+    char text[320];
+    struct lab_ui_said timed = *said;
+    timed.occupancy_pct = NAN; /* known when its kernels were traced */
+    lab_lab_off_text(lab->ui.unit, &timed, u, text, sizeof(text));
+    if (text[0])
+        lab_say(stdout, "  %s: %s\n", rung, text);
+}
+
+/* How far off the predictions were, those of the fastest last. */
+static void say_predictions(const struct lab_lab *lab)
+{
+    const struct lab_ui_lab_row *u = NULL;
+    char name[64];
+    for (int i = 0; i < lab->n_rows; i++) {
+        u = shown_row(lab, &lab->rows[i]);
+        if (u)
+            say_off(lab, u->rung, &u->said, u);
+    }
+    const struct lab_ui_lab_row *best =
+        u ? lab_ui_lab_best(&lab->ui, u->size) : NULL;
+    if (!best)
+        return;
+    snprintf(name, sizeof(name), "the fastest, %s", best->rung);
+    say_off(lab, name, &lab->ui.sizes[best->size].best, best);
 }
 
 /* Clocks differ from row to row under a power limit: say between what. */
@@ -138,7 +197,9 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         heads[n++] = figures[i];
     if (lab->n_said)
-        heads[n++] = ">you said";
+        heads[n++] = "you said";
+    if (lab->n_said)
+        heads[n++] = ">it is";
     heads[n] = "its idea";
     struct lab_text_table t;
     struct lab_str text;
@@ -155,6 +216,7 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
             lab_table_make_ascii(&text);
         fputs(lab_str_text(&text), stdout);
         say_reasons(lab);
+        say_predictions(lab);
         say_state(lab);
         if (fflush(stdout))
             st = lab_fail(LAB_E_IO, "cannot write");
@@ -191,6 +253,21 @@ enum lab_status lab_lab_json_run(const struct lab_lab *lab)
     return lab_json_print(line);
 }
 
+static void add_predicted(json_t *line, const struct lab_lab *lab,
+                          const struct lab_ladder_row *r)
+{
+    const struct lab_ui_lab_row *u = shown_row(lab, r);
+    const struct lab_ui_said *said = u ? &u->said : NULL;
+    lab_json_real(line, "rate_predicted", lab_lab_said(lab, r));
+    lab_json_text(line, "bound", u && u->bound[0] ? u->bound : NULL);
+    lab_json_text(line, "bound_predicted",
+                  said && said->bound[0] ? said->bound : NULL);
+    lab_json_real(line, "occupancy_predicted_pct",
+                  said ? said->occupancy_pct : (double)NAN);
+    lab_json_real(line, "speed_over_predicted",
+                  said ? lab_lab_off(lab->ui.unit, said, u) : (double)NAN);
+}
+
 static void add_cost(json_t *line, const struct lab_lab *lab,
                      const struct lab_ladder_row *r)
 {
@@ -200,7 +277,7 @@ static void add_cost(json_t *line, const struct lab_lab *lab,
     lab_json_text(line, "unit", lab->unit);
     lab_json_real(line, "rate", r->rate);
     lab_json_real(line, "rate_model", r->rate_model);
-    lab_json_real(line, "rate_predicted", lab_lab_said(lab, r->rung));
+    add_predicted(line, lab, r);
     lab_json_real(line, "of_ceiling", r->share);
     lab_json_real(line, "gain", r->gain);
     lab_json_real(line, "gain_model", r->gain_model);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "lab.h"
+#include "lab_feed.h"
 #include "lesson/catalog.h"
 #include "say.h"
 
@@ -23,13 +25,34 @@ void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size)
     snprintf(out, size, "%c%s", time ? 'n' : 'G', lab->unit);
 }
 
-double lab_lab_said(const struct lab_lab *lab, const struct lab_rung *rung)
+const struct lab_ui_said *lab_lab_said_of(const struct lab_lab *lab,
+                                          const struct lab_ladder_row *row)
 {
-    for (int i = 0; i < lab->n_said; i++) {
-        if (strcmp(lab->said[i].rung, rung->name) == 0)
-            return lab->said[i].rate;
-    }
-    return NAN;
+    return lab_said_find(lab->said, lab->n_said, row->rung->name,
+                         lab_precision_name(row->rung->precision),
+                         row->size.text);
+}
+
+/* A time of the call at hand is a rate of it. */
+double lab_lab_said(const struct lab_lab *lab, const struct lab_ladder_row *row)
+{
+    const struct lab_ui_said *said = lab_lab_said_of(lab, row);
+    bool time = lab->ladder->unit == LAB_UNIT_TIME;
+    if (!said)
+        return NAN;
+    if (isnan(said->time_ns))
+        return said->rate;
+    if (time)
+        return said->time_ns * 1e-9 / lab->ladder->items(row->size.dim);
+    double work = lab->ladder->unit == LAB_UNIT_FLOPS ? row->flop : row->bytes;
+    return work / (said->time_ns * 1e-9);
+}
+
+enum lab_ui_lab_unit lab_lab_ui_unit(const struct lab_operation *ladder)
+{
+    return ladder->unit == LAB_UNIT_FLOPS   ? LAB_UI_LAB_FLOPS
+           : ladder->unit == LAB_UNIT_BYTES ? LAB_UI_LAB_BYTES
+                                            : LAB_UI_LAB_TIME;
 }
 
 const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
@@ -91,28 +114,36 @@ static const char *next_word(const char **at, size_t *bytes)
     return word;
 }
 
+enum lab_status lab_lab_take_sizes(struct lab_lab *lab, const char *list)
+{
+    struct lab_ladder_size sizes[LAB_LAB_SIZES];
+    const char *word;
+    size_t n = 0;
+    int count = 0;
+    while ((word = next_word(&list, &n))) {
+        if (count == LAB_LAB_SIZES)
+            return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
+                            LAB_LAB_SIZES);
+        enum lab_status st =
+            lab_ladder_size(lab->ladder, word, n, &sizes[count]);
+        if (st)
+            return st;
+        count++;
+    }
+    memcpy(lab->sizes, sizes, sizeof(sizes));
+    lab->n_sizes = count;
+    return LAB_OK;
+}
+
 static enum lab_status read_sizes(struct lab_lab *lab)
 {
     const struct lab_lab_options *o = lab->options;
     bool gpu = !lab->backend->host_memory;
     const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
     const char *lesson = NULL;
-    const char *word;
-    size_t n = 0;
     if (lab->lesson)
         lesson = gpu ? lab->lesson->lab.sizes : lab->lesson->lab.cpu_sizes;
-    const char *at = o->sizes ? o->sizes : lesson ? lesson : own;
-    while ((word = next_word(&at, &n))) {
-        if (lab->n_sizes == LAB_LAB_SIZES)
-            return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
-                            LAB_LAB_SIZES);
-        enum lab_status st =
-            lab_ladder_size(lab->ladder, word, n, &lab->sizes[lab->n_sizes]);
-        if (st)
-            return st;
-        lab->n_sizes++;
-    }
-    return LAB_OK;
+    return lab_lab_take_sizes(lab, o->sizes ? o->sizes : lesson ? lesson : own);
 }
 
 /* A name that this backend has not: another's, or nobody's. */
@@ -199,6 +230,16 @@ static enum lab_status keep_precisions(struct lab_lab *lab)
     return st;
 }
 
+static void keep_tuned(struct lab_lab *lab)
+{
+    int n = 0;
+    for (int i = 0; i < lab->n_rungs; i++) {
+        if (lab->rungs[i]->tuned)
+            lab->rungs[n++] = lab->rungs[i];
+    }
+    lab->n_rungs = n;
+}
+
 static enum lab_status read_rungs(struct lab_lab *lab)
 {
     const struct lab_rung *all[LAB_LAB_RUNGS];
@@ -210,92 +251,26 @@ static enum lab_status read_rungs(struct lab_lab *lab)
     /* A lesson's choice is of the GPU's rungs; the CPU has few. */
     if (!at && lab->lesson && !lab->backend->host_memory)
         at = lab->lesson->lab.variants;
-    if (!at) {
+    if (!at || lab->options->tune) {
         memcpy(lab->rungs, all, sizeof(all));
         lab->n_rungs = count;
+        at = NULL;
     }
+    if (lab->options->tune)
+        keep_tuned(lab);
     while (!st && (word = next_word(&at, &n))) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
         st = add_rung(lab, name, all, count);
     }
-    if (!st && lab->n_rungs == 0)
+    if (!st && lab->n_rungs == 0 && lab->options->tune)
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "%s has no rung of %s that is tuned; gemm has one",
+                      lab->backend->ops->name, lab->ladder->name);
+    else if (!st && lab->n_rungs == 0)
         st = lab_fail(LAB_E_UNSUPPORTED, "%s has no rung of %s",
                       lab->backend->ops->name, lab->ladder->name);
     return st ? st : keep_precisions(lab);
-}
-
-/* ---- predictions ---- */
-
-static enum lab_status add_said(struct lab_lab *lab, const char *rung,
-                                const char *text)
-{
-    char unit[LAB_LAB_UNIT];
-    char *end = NULL;
-    bool known = false;
-    double v = strtod(text, &end);
-    lab_lab_shown_unit(lab, unit, sizeof(unit));
-    for (int i = 0; i < lab->n_rungs; i++)
-        known = known || strcmp(lab->rungs[i]->name, rung) == 0;
-    if (!known)
-        return lab_fail(LAB_E_USAGE, "--predict: %s is not measured here",
-                        rung);
-    if (end == text || *end || !(v > 0) || isinf(v))
-        return lab_fail(LAB_E_USAGE, "--predict %s=%s: a number above 0, of %s",
-                        rung, text, unit);
-    if (lab->n_said == LAB_LAB_SAID)
-        return lab_fail(LAB_E_USAGE, "--predict: more than %d", LAB_LAB_SAID);
-    struct lab_said *said = &lab->said[lab->n_said++];
-    snprintf(said->rung, sizeof(said->rung), "%s", rung);
-    said->rate = v * lab_lab_scale(lab);
-    return LAB_OK;
-}
-
-static enum lab_status read_predictions(struct lab_lab *lab)
-{
-    const char *at = lab->options->predict;
-    const char *word;
-    size_t n = 0;
-    enum lab_status st = LAB_OK;
-    if (!at || strcmp(at, "ask") == 0)
-        return LAB_OK;
-    while (!st && (word = next_word(&at, &n))) {
-        char pair[96];
-        snprintf(pair, sizeof(pair), "%.*s", (int)(n < 95 ? n : 95), word);
-        char *equals = strchr(pair, '=');
-        if (!equals)
-            return lab_fail(LAB_E_USAGE,
-                            "--predict %s: ask, or VARIANT=NUMBER,...", pair);
-        *equals = '\0';
-        st = add_said(lab, pair, equals + 1);
-    }
-    return st;
-}
-
-enum lab_status lab_lab_ask(struct lab_lab *lab)
-{
-    if (!lab->options->predict || strcmp(lab->options->predict, "ask") != 0)
-        return LAB_OK;
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return lab_fail(LAB_E_USAGE, "--predict ask needs a terminal: "
-                                     "--predict VARIANT=NUMBER,...");
-    char unit[LAB_LAB_UNIT];
-    lab_lab_shown_unit(lab, unit, sizeof(unit));
-    lab_say(stdout, "What do you expect, in %s? Empty: no idea.\n", unit);
-    for (int i = 0; i < lab->n_rungs;) {
-        char line[64];
-        lab_say(stdout, "  %-10s %s: ", lab->rungs[i]->name,
-                lab->rungs[i]->idea);
-        fflush(stdout);
-        if (!fgets(line, sizeof(line), stdin))
-            return LAB_OK;
-        line[strcspn(line, "\n")] = '\0';
-        if (line[0] && add_said(lab, lab->rungs[i]->name, line))
-            lab_say(stdout, "  %s\n", lab_error());
-        else
-            i++;
-    }
-    return LAB_OK;
 }
 
 /* ---- life ---- */
@@ -314,6 +289,7 @@ enum lab_status lab_lab_open(struct lab_lab *lab,
                              const struct lab_lab_options *options)
 {
     *lab = (struct lab_lab){.options = options, .repeats = USUAL_REPEATS};
+    lab_ui_lab_init(&lab->ui);
     enum lab_status st = find(lab, options->name);
     if (!st) {
         lab_ladder_unit(lab->ladder, lab->unit, sizeof(lab->unit));
@@ -324,7 +300,15 @@ enum lab_status lab_lab_open(struct lab_lab *lab,
     if (!st)
         st = read_rungs(lab);
     if (!st)
-        st = read_predictions(lab);
+        st = lab_lab_read_predictions(lab);
+    if (!st &&
+        lab_feed_add_set(&lab->ui, lab->backend->host_memory ? "CPU" : "GPU",
+                         "") == 0)
+        lab->ui.sets[0].runs = true;
+    if (!st)
+        st = lab_feed_plan(&lab->ui, 0, lab);
+    if (!st)
+        st = lab_feed_slides(&lab->ui, lab);
     if (st) {
         lab_lab_close(lab);
         return st;
@@ -338,8 +322,13 @@ enum lab_status lab_lab_open(struct lab_lab *lab,
 
 void lab_lab_close(struct lab_lab *lab)
 {
+    lab_database_close(lab->db);
+    lab->db = NULL;
     lab_backend_close(lab->backend);
+    lab_ui_lab_release(&lab->ui);
     lab_lesson_free(lab->lesson);
+    lab_free(lab->to_trace);
     lab->backend = NULL;
     lab->lesson = NULL;
+    lab->to_trace = NULL;
 }

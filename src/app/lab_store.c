@@ -10,51 +10,93 @@
 #include "lesson/lesson.h"
 #include "run_device.h"
 #include "store/lab_rows.h"
+#include "store/lab_said.h"
 #include "trace/intern.h"
 #include "version.h"
 
-static enum lab_status open_writer(struct lab_lab *lab, const char *path)
+/* Before anything is measured: nobody can say it afterwards. */
+static enum lab_status store_said(struct lab_lab *lab)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < lab->n_said && lab->run && !st; i++) {
+        const struct lab_said *s = &lab->said[i];
+        struct lab_said_row row = {
+            .place = i,
+            .rung = s->rung,
+            .precision = s->precision[0] ? s->precision : NULL,
+            .size = s->size[0] ? s->size : NULL,
+            .bound = s->what.bound[0] ? s->what.bound : NULL,
+            .rate = s->what.rate,
+            .time_ns = s->what.time_ns,
+            .occupancy_pct = s->what.occupancy_pct};
+        st = lab_said_row_add(lab->db, lab->run, &row);
+    }
+    return st;
+}
+
+static enum lab_status db_path(const struct lab_lab *lab, struct lab_str *out)
+{
+    enum lab_status st = LAB_OK;
+    if (lab->options->db)
+        lab_str_add(out, lab->options->db);
+    else
+        st = lab_database_default_path(out);
+    return st || !out->failed
+               ? st
+               : lab_fail(LAB_E_NOMEM, "no memory for the database's name");
+}
+
+enum lab_status lab_lab_open_db(struct lab_lab *lab)
+{
+    struct lab_str path;
+    if (lab->db)
+        return LAB_OK;
+    lab_str_init(&path);
+    enum lab_status st = db_path(lab, &path);
+    if (!st)
+        st = lab_database_open(&lab->db, lab_str_text(&path), NULL);
+    lab_str_release(&path);
+    return st;
+}
+
+static enum lab_status open_writer(struct lab_lab *lab)
 {
     struct lab_run_info info;
+    struct lab_str path;
     char words[64];
     lab_run_info_init(&info);
+    info.kind = "lab";
     info.lesson = lab->lesson ? lab->lesson->id : lab->ladder->name;
     info.lesson_path = lab->lesson ? lab->lesson->path : NULL;
     info.title = lab->title;
     info.backend = lab->backend->ops->name;
-    info.kind = "lab";
     info.precision = lab_lab_precisions(lab, words, sizeof(words));
     info.version = lab_version();
     info.commit = lab_commit()[0] ? lab_commit() : NULL;
-    info.counters = "off";
+    info.counters = lab->options->counters;
     info.seed = lab->options->seed;
     info.rank = 0;
     info.time_source =
         lab->backend->host_memory ? LAB_TIME_CPU_CLOCK : LAB_TIME_CUDA_EVENTS;
     lab_run_device_fill(&info.device, &lab->machine.info,
                         !lab->backend->host_memory);
-    enum lab_status st = lab_writer_new(&lab->writer, path, &info, NULL);
+    lab_str_init(&path);
+    enum lab_status st = db_path(lab, &path);
     if (!st)
-        st = lab_database_open(&lab->db, path, NULL);
+        st = lab_writer_new(&lab->writer, lab_str_text(&path), &info, NULL);
+    lab_str_release(&path);
     return st;
 }
 
 enum lab_status lab_lab_record_begin(struct lab_lab *lab)
 {
-    struct lab_str path;
-    enum lab_status st = LAB_OK;
-    lab_str_init(&path);
-    if (lab->options->db)
-        lab_str_add(&path, lab->options->db);
-    else
-        st = lab_database_default_path(&path);
-    if (!st && path.failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for the database's name");
+    enum lab_status st = open_writer(lab);
     if (!st)
-        st = open_writer(lab, lab_str_text(&path));
-    lab_str_release(&path);
+        st = lab_lab_open_db(lab);
     if (!st)
         lab->run = lab_writer_run(lab->writer);
+    if (!st)
+        st = store_said(lab);
     if (!st || lab->options->db)
         return st;
     lab_warn("the lab is not recorded: %s", lab_error());
@@ -116,7 +158,7 @@ static void fill_row(const struct lab_lab *lab,
         .traffic_bytes = row->traffic,
         .rate = row->rate,
         .rate_model = row->rate_model,
-        .rate_predicted = lab_lab_said(lab, row->rung),
+        .rate_predicted = lab_lab_said(lab, row),
         .gain = row->gain,
         .gain_model = row->gain_model,
         .ceiling_copy = lab->machine.copy_bytes_s,
@@ -161,6 +203,10 @@ void lab_lab_record_end(struct lab_lab *lab, enum lab_status st)
                      : st                  ? LAB_RUN_FAILED
                                            : LAB_RUN_DONE;
     summary.iterations = lab->repeats;
+    if (lab->counters_end) {
+        summary.counters = lab->counters_end;
+        summary.counters_reason = lab->counters_why;
+    }
     lab_database_close(lab->db);
     lab->db = NULL;
     if (lab->writer && lab->run && lab_writer_finish(lab->writer, &summary))

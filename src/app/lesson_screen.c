@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "advise.h"
-#include "base/datadir.h"
 #include "base/mem.h"
 #include "engine/session.h"
 #include "lesson/catalog.h"
+#include "lesson_doc.h"
 #include "machine.h"
 #include "recording.h"
 #include "trace/intern.h"
@@ -16,8 +16,6 @@
 #include "ui/views.h"
 #include "whatif.h"
 #include "work.h"
-
-enum { SOURCE_BYTES = 4 << 20 };
 
 struct lab_lesson_screen {
     struct lab_lesson *lesson;
@@ -119,21 +117,6 @@ static int variant_names(void *user, int node, const char **names, int max)
 
 /* ---- text ---- */
 
-static enum lab_role role_of(unsigned style)
-{
-    if (style & LAB_SPAN_HEADING)
-        return LAB_ROLE_HEADING;
-    if (style & LAB_SPAN_MATH)
-        return LAB_ROLE_FORMULA;
-    if (style & LAB_SPAN_CODE)
-        return LAB_ROLE_CODE;
-    if (style & LAB_SPAN_STRONG)
-        return LAB_ROLE_TITLE;
-    if (style & LAB_SPAN_FRAME)
-        return LAB_ROLE_DIM;
-    return LAB_ROLE_NORMAL;
-}
-
 static void add_doc(const struct lab_md *doc, int columns,
                     struct lab_stepper_text *out)
 {
@@ -144,7 +127,7 @@ static void add_doc(const struct lab_md *doc, int columns,
         const struct lab_md_line *line = &lines.lines[i];
         lab_stepper_text_line(out);
         for (size_t k = 0; k < line->n_spans; k++)
-            lab_stepper_text_add(out, role_of(line->spans[k].style),
+            lab_stepper_text_add(out, lab_lesson_role(line->spans[k].style),
                                  line->spans[k].text);
     }
     lab_md_lines_release(&lines);
@@ -163,35 +146,10 @@ static void text_for(void *user, const char *step, const char *node,
         add_doc(&section->doc, columns, out);
 }
 
-/* The whole text of the lesson, in a pager that wraps by itself. */
-static void add_block(struct lab_doc *out, const struct lab_md_line *line)
-{
-    lab_doc_para(out, 0, 0, false);
-    for (size_t k = 0; k < line->n_spans; k++)
-        lab_doc_add(out, role_of(line->spans[k].style), line->spans[k].text);
-}
-
 static enum lab_status write_lesson(void *user, struct lab_doc *out)
 {
-    enum { COLUMNS = 76 }; /* the narrowest usual terminal, with a margin */
     struct lab_lesson_screen *s = user;
-    for (int i = 0; i < s->lesson->n_sections; i++) {
-        const struct lab_section *section = &s->lesson->sections[i];
-        struct lab_md_lines lines;
-        enum lab_status st = lab_md_wrap(&section->doc, COLUMNS, &lines);
-        if (st)
-            return st;
-        if (i > 0)
-            lab_doc_blank(out);
-        lab_doc_para(out, 0, 0, true);
-        lab_doc_add(out, LAB_ROLE_HEADING,
-                    section->title[0] ? section->title : s->lesson->title);
-        lab_doc_blank(out);
-        for (size_t k = 0; k < lines.count; k++)
-            add_block(out, &lines.lines[k]);
-        lab_md_lines_release(&lines);
-    }
-    return lab_doc_check(out);
+    return lab_lesson_doc(s->lesson, out);
 }
 
 static enum lab_status open_lesson_text(void *user, struct lab_ui *ui)
@@ -203,21 +161,6 @@ static enum lab_status open_lesson_text(void *user, struct lab_ui *ui)
 }
 
 /* ---- source ---- */
-
-static enum lab_status read_file(const char *path, struct lab_str *out)
-{
-    char chunk[4096];
-    size_t n;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return lab_fail(LAB_E_IO, "%s: cannot be read", path);
-    while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0 &&
-           out->len < SOURCE_BYTES)
-        lab_str_add_bytes(out, chunk, n);
-    fclose(f);
-    return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for %s", path)
-                       : LAB_OK;
-}
 
 static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
                                       const struct lab_snapshot *snap,
@@ -231,14 +174,10 @@ static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
 static enum lab_status open_source(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol)
 {
-    struct lab_str path;
     struct lab_str text;
     (void)user;
-    lab_str_init(&path);
     lab_str_init(&text);
-    enum lab_status st = lab_data_path(file, &path);
-    if (!st)
-        st = read_file(lab_str_text(&path), &text);
+    enum lab_status st = lab_lesson_source(file, &text);
     if (!st) {
         struct lab_source_args args = {.path = file,
                                        .text = lab_str_text(&text),
@@ -246,7 +185,6 @@ static enum lab_status open_source(void *user, struct lab_ui *ui,
                                        .symbol = symbol};
         st = lab_ui_push(ui, &lab_view_source, &args);
     }
-    lab_str_release(&path);
     lab_str_release(&text);
     return st;
 }

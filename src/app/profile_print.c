@@ -8,6 +8,7 @@
 #include "profiler/profiler.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
+#include "profile_labs.h"
 #include "text_table.h"
 #include "ui/format.h"
 
@@ -101,6 +102,7 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     lab_text_table_add_int(&p->table, r->id);
     add_moment(&p->table, r->started);
     lab_text_table_add(&p->table, r->lesson);
+    lab_text_table_add(&p->table, r->kind);
     lab_text_table_add(&p->table, r->backend);
     lab_text_table_add(&p->table, r->status);
     lab_text_table_add_int(&p->table, r->iterations);
@@ -114,14 +116,14 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
 enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
 {
     static const char *const heads[] = {
-        ">run",        "started (UTC)", "lesson", "backend", "status",
-        ">iterations", ">loss",         "device", "whose",   NULL};
-    const char *own[9] = {0};
+        ">run",        "started (UTC)", "lesson", "kind",  "backend", "status",
+        ">iterations", ">loss",         "device", "whose", NULL};
+    const char *own[10] = {0};
     struct printing printing = {.st = LAB_OK};
     if (p->json)
         return end_query(lab_query_runs(p->db, print_run_json, &printing),
                          &printing);
-    memcpy(own, heads, 8 * sizeof(*own));
+    memcpy(own, heads, 9 * sizeof(*own));
     enum lab_status st = lab_query_runs(p->db, look_for_others, &printing);
     if (st)
         return st;
@@ -231,6 +233,7 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
     heads[1] = number;
     lab_text_table_init(t, heads);
     add_fact(t, "lesson", r->lesson);
+    add_fact(t, "kind", r->kind);
     add_fact(t, "title", r->title);
     add_fact(t, "path", r->lesson_path);
     add_fact(t, "status", r->status);
@@ -344,7 +347,7 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
         st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
                        &printing);
     lab_counted_release(&printing.counted);
-    return st;
+    return st ? st : lab_profile_print_labs(p, run);
 }
 
 static enum lab_status print_steps(const struct lab_profile_print *p,
@@ -381,6 +384,8 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
         st = print_table(&facts.table, p->ascii);
+    if (st == LAB_OK)
+        st = lab_profile_print_labs(p, run);
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)

@@ -1,7 +1,10 @@
 /* `profile timeline`: an iteration as lists with times, lane by lane, or as
  * JSON Lines. */
+#include <string.h>
+
 #include "json_line.h"
 #include "profile_cmd.h"
+#include "store/query.h"
 #include "store/timeline.h"
 #include "text_table.h"
 #include "trace/intern.h"
@@ -23,7 +26,7 @@ static const char *phase_name(int64_t phase)
     return phase >= 0 && phase < 4 ? names[phase] : NULL;
 }
 
-static enum lab_status print_sums(const struct lab_timeline *t)
+static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
 {
     const struct lab_timeline_sums *s = &t->sums;
     json_t *o = lab_json_new("timeline");
@@ -31,6 +34,7 @@ static enum lab_status print_sums(const struct lab_timeline *t)
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
         left_out += t->left_out[k];
     lab_json_int(o, "run", t->run);
+    lab_json_bool(o, "of_a_lab", lab);
     lab_json_int(o, "iteration", t->of.iteration);
     lab_json_int(o, "start_ns", t->start_ns);
     lab_json_int(o, "end_ns", t->end_ns);
@@ -94,9 +98,9 @@ static enum lab_status print_span(const struct lab_timeline *t, int32_t span)
     return lab_json_print(o);
 }
 
-static enum lab_status print_lines(const struct lab_timeline *t)
+static enum lab_status print_lines(const struct lab_timeline *t, bool lab)
 {
-    enum lab_status st = print_sums(t);
+    enum lab_status st = print_sums(t, lab);
     for (int32_t i = 0; i < t->count && st == LAB_OK; i++)
         st = print_span(t, i);
     return st;
@@ -176,7 +180,15 @@ static enum lab_status add_lane(struct lab_str *out,
     return st;
 }
 
-static enum lab_status print_text(const struct lab_timeline *t, bool ascii)
+/* A lab's repeats are laid end to end: their times are of the device. */
+static bool is_lab(void *user, const struct lab_run_row *r)
+{
+    *(bool *)user = r->kind && strcmp(r->kind, "lab") == 0;
+    return true;
+}
+
+static enum lab_status print_text(const struct lab_timeline *t, bool lab,
+                                  bool ascii)
 {
     struct lab_str out;
     enum lab_status st = LAB_OK;
@@ -184,7 +196,9 @@ static enum lab_status print_text(const struct lab_timeline *t, bool ascii)
     lab_str_addf(&out, "run %lld", (long long)t->run);
     if (t->of.iteration != LAB_UNKNOWN)
         lab_str_addf(&out, ", iteration %lld", (long long)t->of.iteration);
-    lab_str_add(&out, "\n");
+    lab_str_add(&out, lab ? " of a lab: the times of a repeat, one rung after "
+                            "the other, not moments\n"
+                          : "\n");
     lab_timeline_summary(t, &t->sums, add_line, &out);
     for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
         st = add_lane(&out, t, i);
@@ -202,15 +216,18 @@ enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
     struct lab_iteration_row of;
     struct lab_timeline *t;
     int64_t run;
+    bool lab = false;
     filter.most = o->limit < INT32_MAX / 4 ? (int32_t)o->limit : INT32_MAX / 4;
     enum lab_status st = lab_profile_find_run(db, o->words[0], &run);
+    if (st == LAB_OK)
+        st = lab_query_run(db, run, is_lab, &lab);
     if (st == LAB_OK)
         st = lab_query_iteration(db, run, o->iteration, &of);
     if (st == LAB_OK)
         st = lab_timeline_load(&t, db, run, &of, &filter);
     if (st)
         return st;
-    st = o->json ? print_lines(t) : print_text(t, o->ascii);
+    st = o->json ? print_lines(t, lab) : print_text(t, lab, o->ascii);
     lab_timeline_free(t);
     return st;
 }

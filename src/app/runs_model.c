@@ -103,7 +103,10 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
                                    .loss_last = row->loss_last,
                                    .accuracy = row->accuracy,
                                    .samples_per_s = row->samples_per_s};
-    out->lesson = keep(r, row->lesson);
+    char lab[96];
+    snprintf(lab, sizeof(lab), "%.80s (lab)", row->lesson ? row->lesson : "");
+    bool is_lab = row->kind && strcmp(row->kind, "lab") == 0;
+    out->lesson = keep(r, is_lab ? lab : row->lesson);
     out->backend = keep(r, row->backend);
     out->device = keep(r, row->device);
     out->precision = keep(r, row->precision);
@@ -299,7 +302,8 @@ static bool each_fact(void *user, const struct lab_run_row *row)
     struct lab_doc *doc = user;
     char text[160];
     char count[LAB_FORMAT_BYTES];
-    fact(doc, "lesson", row->title ? row->title : row->lesson);
+    bool is_lab = row->kind && strcmp(row->kind, "lab") == 0;
+    fact(doc, is_lab ? "lab" : "lesson", row->title ? row->title : row->lesson);
     snprintf(text, sizeof(text), "%s on %s", row->backend ? row->backend : "?",
              row->device ? row->device : "an unknown device");
     fact(doc, "machine", text);

@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "doctor.h"
 #include "lesson/catalog.h"
+#include "lab_screen.h"
 #include "lesson_screen.h"
 #include "machine.h"
 #include "runs_model.h"
@@ -28,7 +29,8 @@ struct screens {
     struct lab_runs_source *runs;
     struct lab_runs_source *recorded; /* NULL: none ship */
     struct lab_progress progress;
-    struct lab_lesson_screen *open; /* the lesson that is on the screen */
+    struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
+    struct lab_lab_screen *lab;     /* ... or the lab */
     struct lab_ui *ui;
     int signal;           /* that ended the program, 0: none */
     struct lab_str notes; /* for standard error, afterwards */
@@ -69,10 +71,12 @@ static void save_progress(struct screens *s)
 
 static void close_lesson(struct screens *s)
 {
-    if (!s->open)
+    if (!s->open && !s->lab)
         return;
     lab_lesson_screen_close(s->open, s->signal != 0, &s->notes);
+    lab_lab_screen_close(s->lab);
     s->open = NULL;
+    s->lab = NULL;
     save_progress(s);
 }
 
@@ -120,12 +124,20 @@ static enum lab_status refresh(void *user, struct lab_home_model *home)
     return LAB_OK;
 }
 
+static enum lab_status open_by_kind(struct screens *s, const char *name)
+{
+    if (lab_lab_screen_is(name))
+        return lab_lab_screen_open(&s->lab, s->ui, s->options, name, seen, s);
+    return lab_lesson_screen_open(&s->open, s->ui, s->options, name, seen, s);
+}
+
 static enum lab_status open_lesson(void *user, struct lab_ui *ui,
                                    const char *id)
 {
     struct screens *s = user;
+    (void)ui;
     close_lesson(s);
-    return lab_lesson_screen_open(&s->open, ui, s->options, id, seen, s);
+    return open_by_kind(s, id);
 }
 
 static enum lab_status write_doctor(void *user, struct lab_doc *out)
@@ -182,8 +194,7 @@ static enum lab_status start(struct screens *s)
     if (!st)
         st = open_ui(s);
     if (!st && s->options->lesson)
-        st = lab_lesson_screen_open(&s->open, s->ui, s->options,
-                                    s->options->lesson, seen, s);
+        st = open_by_kind(s, s->options->lesson);
     else if (!st)
         st = start_home(s);
     return st;
@@ -192,6 +203,7 @@ static enum lab_status start(struct screens *s)
 static void finish(struct screens *s)
 {
     lab_lesson_screen_hush(s->open);
+    lab_lab_screen_hush(s->lab);
     lab_ui_free(s->ui); /* the terminal is the shell's again */
     s->ui = NULL;
     close_lesson(s);

@@ -205,9 +205,35 @@ int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
 {
     const struct lab_rung *rung;
     int n = 0;
-    while (n < max && (rung = lab_backend_rung(be, l->name, n)))
-        out[n++] = rung;
+    for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
+        if (!rung->family)
+            out[n++] = rung;
+    }
     return n;
+}
+
+int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
+                          const struct lab_rung *tuned,
+                          const struct lab_rung **out, int max)
+{
+    const struct lab_rung *rung;
+    int n = 0;
+    for (int i = 0; n < max && (rung = lab_backend_rung(be, l->name, i)); i++) {
+        if (rung->family && strcmp(rung->family, tuned->name) == 0 &&
+            rung->precision == tuned->precision)
+            out[n++] = rung;
+    }
+    return n;
+}
+
+void lab_ladder_size_class(const struct lab_operation *l,
+                           const struct lab_ladder_size *s, char *out,
+                           size_t bytes)
+{
+    double sum = 0;
+    for (int i = 0; i < l->dims; i++)
+        sum += log2((double)s->dim[i]);
+    snprintf(out, bytes, "~%.0f", exp2(round(sum / l->dims)));
 }
 
 double lab_ladder_traffic(const struct lab_operation *l,

@@ -130,6 +130,13 @@ struct climb {
     char (*reasons)[LAB_LADDER_TEXT];
 };
 
+static void tell(const struct lab_ladder_climb *c, const struct lab_rung *rung,
+                 const struct lab_ladder_size *size)
+{
+    if (c->doing)
+        c->doing(c->user, rung, size);
+}
+
 static bool stopped(const struct lab_ladder_climb *c)
 {
     return c->stop && c->stop(c->user);
@@ -211,18 +218,18 @@ static enum lab_status time_repeats(struct climb *w,
                                     struct lab_ladder_row *row)
 {
     const struct lab_device_info *info = &w->c->machine->info;
-    enum lab_status st = lab_ladder_tensors_run(t, row->rung);
+    enum lab_status st = lab_ladder_tensors_run(t, row->ran);
     if (!st)
         st = lab_ladder_tensors_compare(t, &row->sample_error);
     for (int i = 1; i < WARM_UP && !st; i++)
-        st = time_once(w, t, row->rung, &w->ns[0]);
+        st = time_once(w, t, row->ran, &w->ns[0]);
     if (st)
         return st;
     lab_device_state_read(info, &row->before);
     for (int i = 0; i < w->c->repeats && !st; i++) {
         if (stopped(w->c))
             return lab_fail(LAB_E_CANCELLED, "stopped");
-        st = time_once(w, t, row->rung, &w->ns[i]);
+        st = time_once(w, t, row->ran, &w->ns[i]);
     }
     lab_device_state_read(info, &row->after);
     if (st)
@@ -238,13 +245,13 @@ static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
     struct lab_call call = lab_ladder_tensors_call(t);
     enum lab_status st = lab_ladder_tensors_fill(t);
     if (!st)
-        st = lab_ladder_tensors_prepare(t, row->rung);
+        st = lab_ladder_tensors_prepare(t, row->ran);
     if (st)
         return st;
     st = time_repeats(w, t, row);
-    if (!st && row->rung->note)
-        row->rung->note(&call, &row->note);
-    lab_ladder_tensors_done(t, row->rung);
+    if (!st && row->ran->note)
+        row->ran->note(&call, &row->note);
+    lab_ladder_tensors_done(t, row->ran);
     return st;
 }
 
@@ -256,6 +263,7 @@ static void start_row(const struct climb *w, int r, int s,
     const struct lab_ladder_climb *c = w->c;
     const struct lab_device_state unknown = {NAN, NAN, NAN, NAN};
     *row = (struct lab_ladder_row){.rung = c->rungs[r],
+                                   .ran = c->rungs[r],
                                    .size = c->sizes[s],
                                    .status = w->states[r],
                                    .check_error = w->errors[r],
@@ -338,6 +346,25 @@ static void make_tensors(struct climb *w, int s, enum lab_precision p,
     room->made = true;
 }
 
+/* Who stands for a tuned rung is checked too, and its model counts. */
+static enum lab_status find_stand_in(struct climb *w,
+                                     struct lab_ladder_row *row)
+{
+    const struct lab_ladder_climb *c = w->c;
+    if (!row->rung->tuned || !c->stands)
+        return LAB_OK;
+    const struct lab_rung *found =
+        c->stands(c->user, row->rung, &row->size, &row->note);
+    if (!found)
+        return LAB_OK;
+    row->ran = found;
+    row->traffic = lab_ladder_traffic(c->ladder, found, &row->size);
+    row->rate_model =
+        lab_ladder_model(c->machine, c->ladder, found, &row->size);
+    return check_rung(c->backend, c->ladder, found, &w->numbers,
+                      &row->check_error);
+}
+
 /* The row of one rung; `last` is the one that it is compared with. */
 static enum lab_status climb_rung(struct climb *w, int r, int s,
                                   struct room *room,
@@ -346,12 +373,15 @@ static enum lab_status climb_rung(struct climb *w, int r, int s,
     struct lab_ladder_row row;
     start_row(w, r, s, &row);
     if (!row.status) {
+        tell(w->c, row.rung, &row.size);
         make_tensors(w, s, row.rung->precision, room);
         row.status = room->status;
         snprintf(row.reason, sizeof(row.reason), "%s", room->why);
     }
     if (!row.status) {
-        row.status = time_rung(w, &room->t, &row);
+        row.status = find_stand_in(w, &row);
+        if (!row.status)
+            row.status = time_rung(w, &room->t, &row);
         if (row.status == LAB_E_CANCELLED)
             return row.status;
         if (row.status)
@@ -385,6 +415,7 @@ static enum lab_status check_rungs(struct climb *w)
         w->errors[r] = NAN;
         if (stopped(c))
             return lab_fail(LAB_E_CANCELLED, "stopped");
+        tell(c, c->rungs[r], NULL);
         w->states[r] = check_rung(c->backend, c->ladder, c->rungs[r],
                                   &w->numbers, &w->errors[r]);
         if (w->states[r])

@@ -58,11 +58,20 @@ enum lab_status lab_front_printed(struct lab_front *f,
                                   const struct lab_ynode *node);
 
 /* Whether the front matter says kind: lab; and the keys of one: lab, sizes,
- * cpu_sizes, variants, repeat. */
+ * cpu_sizes, variants, repeat, slide. */
 bool lab_front_is_lab(const struct lab_ynode *root);
+/* A lab that measures a lesson's network. */
+bool lab_front_is_sweep(const struct lab_ynode *root);
 struct lab_lesson_lab;
 enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
                               struct lab_lesson_lab *out);
+/* The list `slide`: figures that the course prints. `ladder` NULL: its name was
+ * wrong, and sizes cannot be checked. */
+struct lab_operation;
+enum lab_status lab_front_slides(struct lab_front *f,
+                                 const struct lab_ynode *node,
+                                 const struct lab_operation *ladder,
+                                 struct lab_lesson_lab *out);
 
 /* A checked text as memory of its own (lab_free). */
 enum lab_status lab_front_string(struct lab_front *f,

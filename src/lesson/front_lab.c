@@ -11,6 +11,64 @@ bool lab_front_is_lab(const struct lab_ynode *root)
     return kind && kind->kind == LAB_Y_SCALAR && strcmp(kind->text, "lab") == 0;
 }
 
+static const char *const measures[LAB_MEASURES] = {
+    [LAB_MEASURE_LADDER] = "ladder",     [LAB_MEASURE_TUNE] = "tune",
+    [LAB_MEASURE_BATCH] = "batch-size",  [LAB_MEASURE_NETWORK] = "network-size",
+    [LAB_MEASURE_PRODUCTS] = "products", [LAB_MEASURE_BACKWARD] = "backward",
+};
+
+const char *lab_measure_name(enum lab_measure m)
+{
+    return (unsigned)m < LAB_MEASURES ? measures[m] : "?";
+}
+
+bool lab_front_is_sweep(const struct lab_ynode *root)
+{
+    const struct lab_ynode *node = lab_y_get(root, "measures");
+    if (!node || node->kind != LAB_Y_SCALAR)
+        return false;
+    for (int m = LAB_MEASURE_BATCH; m < LAB_MEASURES; m++) {
+        if (strcmp(node->text, measures[m]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* `measures`, and the lesson that it is about. */
+static enum lab_status read_measure(struct lab_front *f,
+                                    const struct lab_ynode *root,
+                                    struct lab_lesson_lab *out)
+{
+    const struct lab_ynode *node = lab_y_get(root, "measures");
+    const struct lab_ynode *of = lab_y_get(root, "of");
+    const struct lab_ynode *lab = lab_y_get(root, "lab");
+    size_t which = LAB_MEASURE_LADDER;
+    enum lab_status st = LAB_OK;
+    if (node)
+        st = lab_y_choice(f->r, node, "measures", measures, LAB_MEASURES,
+                          &which);
+    out->measures = (enum lab_measure)which;
+    bool network = which >= LAB_MEASURE_BATCH;
+    if (!st && network && !of)
+        st = lab_y_fail(f->r, node, LAB_E_PARSE,
+                        "%s is of a lesson: name it with of:", measures[which]);
+    if (!st && network && lab)
+        st = lab_y_fail(f->r, lab, LAB_E_PARSE,
+                        "%s is of a lesson, not of a ladder: leave lab out",
+                        measures[which]);
+    if (!st && !network && of)
+        st = lab_y_fail(f->r, of, LAB_E_PARSE,
+                        "of: belongs to measures: batch-size, network-size, "
+                        "products or backward");
+    if (!st && of)
+        st = lab_y_want(f->r, of, LAB_Y_SCALAR, "the id of a lesson");
+    if (!st && of) {
+        out->of = lab_arena_text(f->r->arena, of->text, of->len);
+        st = out->of ? LAB_OK : lab_y_nomem(f->r);
+    }
+    return lab_front_pass(st);
+}
+
 static enum lab_status read_ladder(struct lab_front *f,
                                    const struct lab_ynode *node,
                                    struct lab_lesson_lab *out,
@@ -30,10 +88,18 @@ static enum lab_status read_ladder(struct lab_front *f,
     return LAB_OK;
 }
 
+/* A batch or a width: a whole number above zero. */
+static bool is_count(const char *text)
+{
+    return text[0] >= '1' && text[0] <= '9' &&
+           strspn(text, "0123456789") == strlen(text) && strlen(text) < 11;
+}
+
 /* A scalar as the command line writes it; a size is checked. */
 static enum lab_status read_item(struct lab_front *f,
                                  const struct lab_ynode *node,
-                                 const struct lab_operation *sizes_of)
+                                 const struct lab_operation *sizes_of,
+                                 bool counts)
 {
     struct lab_ladder_size size;
     enum lab_status st =
@@ -41,17 +107,21 @@ static enum lab_status read_item(struct lab_front *f,
     if (!st && strchr(node->text, ','))
         st = lab_y_fail(f->r, node, LAB_E_PARSE,
                         "'%s' holds a comma: make two of it", node->text);
+    if (!st && counts && !is_count(node->text))
+        st = lab_y_fail(f->r, node, LAB_E_RANGE,
+                        "'%s' is no whole number from 1 on", node->text);
     if (!st && sizes_of &&
         lab_ladder_size(sizes_of, node->text, node->len, &size))
         st = lab_y_fail(f->r, node, LAB_E_RANGE, "%s", lab_error());
     return st;
 }
 
-/* A list as one text with commas. `sizes_of` NULL: names of variants. */
+/* A list as one text with commas. `sizes_of` NULL: names of variants, or with
+ * `counts` whole numbers. */
 static enum lab_status read_list(struct lab_front *f,
                                  const struct lab_ynode *node,
                                  const struct lab_operation *sizes_of,
-                                 const char **out)
+                                 bool counts, const char **out)
 {
     struct lab_str text;
     enum lab_status st = LAB_OK;
@@ -65,7 +135,7 @@ static enum lab_status read_list(struct lab_front *f,
         return lab_front_pass(st);
     lab_str_init(&text);
     for (const struct lab_ynode *n = node->first; n && !st; n = n->next) {
-        st = read_item(f, n, sizes_of);
+        st = read_item(f, n, sizes_of, counts);
         if (!st && text.len)
             lab_str_add_char(&text, ',');
         if (!st)
@@ -87,18 +157,23 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
     const struct lab_operation *ladder = NULL;
     const struct lab_ynode *lab = lab_y_get(root, "lab");
     const struct lab_ynode *repeat = lab_y_get(root, "repeat");
-    enum lab_status st = LAB_OK;
-    if (lab)
+    enum lab_status st = read_measure(f, root, out);
+    if (!st && lab)
         st = lab_front_pass(read_ladder(f, lab, out, &ladder));
-    if (!st && ladder)
-        st = read_list(f, lab_y_get(root, "sizes"), ladder, &out->sizes);
-    if (!st && ladder)
+    bool counts = out->measures >= LAB_MEASURE_BATCH;
+    if (!st && (ladder || counts))
         st =
-            read_list(f, lab_y_get(root, "cpu_sizes"), ladder, &out->cpu_sizes);
+            read_list(f, lab_y_get(root, "sizes"), ladder, counts, &out->sizes);
+    if (!st && (ladder || counts))
+        st = read_list(f, lab_y_get(root, "cpu_sizes"), ladder, counts,
+                       &out->cpu_sizes);
     if (!st)
-        st = read_list(f, lab_y_get(root, "variants"), NULL, &out->variants);
+        st = read_list(f, lab_y_get(root, "variants"), NULL, false,
+                       &out->variants);
     if (!st && repeat)
         st = lab_front_pass(lab_y_int(f->r, repeat, LAB_LADDER_REPEATS_MIN,
                                       LAB_LADDER_REPEATS_MAX, &out->repeat));
+    if (!st && lab_y_get(root, "slide"))
+        st = lab_front_slides(f, lab_y_get(root, "slide"), ladder, out);
     return st;
 }

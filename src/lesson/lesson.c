@@ -243,7 +243,8 @@ static void check_required(struct lab_reader *r, const struct lab_ynode *root)
     static const char *const names[] = {"format", "title", "network", "loss"};
     static const char *const labs[] = {"format", "title", "lab"};
     bool lab = lab_front_is_lab(root);
-    for (size_t i = 0; i < (lab ? 3 : 4); i++) {
+    size_t n = lab_front_is_sweep(root) ? 2 : lab ? 3 : 4;
+    for (size_t i = 0; i < n; i++) {
         if (!lab_y_get(root, lab ? labs[i] : names[i]))
             lab_y_fail(r, root, LAB_E_PARSE,
                        "the front matter has no %s: add it",
@@ -284,13 +285,23 @@ static enum lab_status read_parts(struct loading *l)
 static enum lab_status read_lab(struct loading *l, const struct lab_ynode *root)
 {
     static const struct lab_ykey keys[] = {
-        {"format", take_format},       {"kind", take_kind},
-        {"title", take_title},         {"summary", take_summary},
-        {"order", take_order},         {"minutes", take_minutes},
-        {"seed", take_seed},           {"prerequisites", take_prerequisites},
-        {"precision", take_precision}, {"lab", take_lab},
-        {"sizes", take_lab},           {"cpu_sizes", take_lab},
-        {"variants", take_lab},        {"repeat", take_lab},
+        {"format", take_format},
+        {"kind", take_kind},
+        {"title", take_title},
+        {"summary", take_summary},
+        {"order", take_order},
+        {"minutes", take_minutes},
+        {"seed", take_seed},
+        {"prerequisites", take_prerequisites},
+        {"precision", take_precision},
+        {"lab", take_lab},
+        {"sizes", take_lab},
+        {"cpu_sizes", take_lab},
+        {"variants", take_lab},
+        {"repeat", take_lab},
+        {"slide", take_lab},
+        {"measures", take_lab},
+        {"of", take_lab},
     };
     struct lab_lesson *lesson = l->lesson;
     lesson->kind = LAB_LESSON_LAB;

@@ -16,11 +16,10 @@
 struct counting {
     struct lab_profiler *p;
     const struct lab_gpu_counter_ops *ops;
-    struct lab_walk *walk;
-    int from;
+    const struct lab_count_work *work;
     int pass;
     bool begun;
-    int64_t *kernels; /* by step, from `from` on */
+    int64_t *kernels; /* by step */
     int64_t before;   /* launches before the step */
     int64_t total;
     char why[LAB_GPU_TEXT];
@@ -53,7 +52,7 @@ static void step_end(void *user, int index)
 {
     struct counting *c = user;
     if (c->pass == 0)
-        c->kernels[index - c->from] = c->ops->launches() - c->before;
+        c->kernels[index] = c->ops->launches() - c->before;
 }
 
 static enum lab_status pass_end(void *user, bool *again)
@@ -94,16 +93,13 @@ static void push_kernel(struct counting *c, const uint32_t *names, int n,
 
 static void push_values(struct counting *c,
                         const struct lab_gpu_counter_info *info,
-                        const char *const *metrics, int n_steps,
-                        const double *values)
+                        const char *const *metrics, const double *values)
 {
     uint32_t names[LAB_MAX_METRICS];
     for (int m = 0; m < info->n; m++)
         names[m] = c->p->sink.intern(c->p->sink.user, metrics[info->metric[m]]);
-    for (int i = 0; i < n_steps; i++) {
-        int64_t exec;
-        int64_t ns;
-        lab_walk_step_status(c->walk, c->from + i, &exec, &ns);
+    for (int i = 0; i < c->work->steps; i++) {
+        int64_t exec = c->work->exec(c->work->user, i);
         for (int64_t k = 0; k < c->kernels[i]; k++) {
             if (exec > 0)
                 push_kernel(c, names, info->n, exec, k, info->passes, values);
@@ -112,7 +108,7 @@ static void push_values(struct counting *c,
     }
 }
 
-static enum lab_status take(struct counting *c, int to,
+static enum lab_status take(struct counting *c,
                             const struct lab_gpu_counter_info *info,
                             const char *const *metrics)
 {
@@ -123,7 +119,7 @@ static enum lab_status take(struct counting *c, int to,
                               .pass_end = pass_end};
     double *values = NULL;
     int64_t kernels = 0;
-    enum lab_status st = lab_walk_rerun(c->walk, c->from, to, &rerun);
+    enum lab_status st = c->work->rerun(c->work->user, &rerun);
     if (!c->begun) {
         char ignored[LAB_GPU_TEXT];
         c->ops->listen(false, ignored, sizeof(ignored));
@@ -139,7 +135,7 @@ static enum lab_status take(struct counting *c, int to,
                       "which is which is not known",
                       (long long)c->total, (long long)kernels);
     if (!st)
-        push_values(c, info, metrics, to - c->from, values);
+        push_values(c, info, metrics, values);
     lab_free(values);
     return st;
 }
@@ -159,18 +155,18 @@ static const struct lab_gpu_counter_ops *counter_ops(struct lab_profiler *p)
     return p->gpu ? p->gpu->counters : NULL;
 }
 
-enum lab_status lab_profiler_count(struct lab_profiler *p,
-                                   struct lab_walk *walk, int from, int to,
-                                   enum lab_counter_set set,
-                                   struct lab_counted *out)
+enum lab_status lab_profiler_count_work(struct lab_profiler *p,
+                                        const struct lab_count_work *work,
+                                        enum lab_counter_set set,
+                                        struct lab_counted *out)
 {
-    struct counting c = {.p = p, .walk = walk, .from = from, .pass = -1};
+    struct counting c = {.p = p, .work = work, .pass = -1};
     struct lab_gpu_counter_info info;
     const char *const *metrics;
     const char *reason;
     int64_t start = lab_clock_monotonic_ns();
     int n = lab_counter_metrics(set, &metrics);
-    if (n == 0 || from < 0 || from >= to)
+    if (n == 0 || work->steps <= 0)
         return lab_fail(LAB_E_ARG, "counters: there is nothing to count");
     enum lab_status st = lab_profiler_counters_probe(p, &reason);
     if (st)
@@ -179,11 +175,11 @@ enum lab_status lab_profiler_count(struct lab_profiler *p,
     st = failed(&c, c.ops->open(metrics, n, &info, c.why, sizeof(c.why)));
     if (st)
         return st;
-    c.kernels = lab_alloc_array((size_t)(to - from), sizeof(*c.kernels));
+    c.kernels = lab_alloc_array((size_t)work->steps, sizeof(*c.kernels));
     if (!c.kernels)
         return lab_fail(LAB_E_NOMEM, "no memory to count");
     mute(p, true);
-    st = take(&c, to, &info, metrics);
+    st = take(&c, &info, metrics);
     mute(p, false);
     lab_free(c.kernels);
     *out = (struct lab_counted){.passes = info.passes,
@@ -192,6 +188,73 @@ enum lab_status lab_profiler_count(struct lab_profiler *p,
                                 .wall_ns = lab_clock_monotonic_ns() - start};
     memcpy(out->chip, info.chip, sizeof(out->chip));
     return st;
+}
+
+/* ---- steps of a walk ---- */
+
+struct walked {
+    struct lab_walk *walk;
+    const struct lab_rerun *of; /* of the counting, whose steps begin at 0 */
+    int from;
+    int to;
+};
+
+static void walked_begin(void *user, int index)
+{
+    struct walked *w = user;
+    w->of->step_begin(w->of->user, index - w->from);
+}
+
+static void walked_end(void *user, int index)
+{
+    struct walked *w = user;
+    w->of->step_end(w->of->user, index - w->from);
+}
+
+static enum lab_status walked_pass(void *user)
+{
+    struct walked *w = user;
+    return w->of->pass_begin(w->of->user);
+}
+
+static enum lab_status walked_pass_end(void *user, bool *again)
+{
+    struct walked *w = user;
+    return w->of->pass_end(w->of->user, again);
+}
+
+static enum lab_status rerun_walk(void *user, const struct lab_rerun *r)
+{
+    struct walked *w = user;
+    struct lab_rerun own = {.user = w,
+                            .pass_begin = walked_pass,
+                            .step_begin = walked_begin,
+                            .step_end = walked_end,
+                            .pass_end = walked_pass_end};
+    w->of = r;
+    return lab_walk_rerun(w->walk, w->from, w->to, &own);
+}
+
+static int64_t walked_exec(void *user, int step)
+{
+    struct walked *w = user;
+    int64_t exec;
+    int64_t ns;
+    lab_walk_step_status(w->walk, w->from + step, &exec, &ns);
+    return exec;
+}
+
+enum lab_status lab_profiler_count(struct lab_profiler *p,
+                                   struct lab_walk *walk, int from, int to,
+                                   enum lab_counter_set set,
+                                   struct lab_counted *out)
+{
+    struct walked w = {.walk = walk, .from = from, .to = to};
+    const struct lab_count_work work = {.user = &w,
+                                        .steps = from < 0 ? 0 : to - from,
+                                        .rerun = rerun_walk,
+                                        .exec = walked_exec};
+    return lab_profiler_count_work(p, &work, set, out);
 }
 
 enum lab_status lab_profiler_counters_probe(struct lab_profiler *p,

@@ -105,6 +105,16 @@ static void copy_text(char *out, size_t cap, const char *text)
     snprintf(out, cap, "%s", text ? text : "");
 }
 
+void lab_ceiling_device_here(const char *backend, const char *device,
+                             const char *uuid, struct lab_ceiling_device *out)
+{
+    *out = (struct lab_ceiling_device){.backend = ""};
+    copy_text(out->backend, sizeof(out->backend), backend);
+    copy_text(out->device, sizeof(out->device), device);
+    copy_text(out->uuid, sizeof(out->uuid), uuid);
+    lab_host_name(out->hostname, sizeof(out->hostname));
+}
+
 enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
                                           struct lab_ceiling_device *out)
 {

@@ -14,7 +14,8 @@ static const char *const fact_names[LAB_FACT_COUNT] = {
     [LAB_FACT_COUNTERS] = "counters", [LAB_FACT_DRIVER] = "driver",
     [LAB_FACT_RUNTIME] = "runtime",   [LAB_FACT_VERSION] = "version",
     [LAB_FACT_COMMIT] = "commit",     [LAB_FACT_MACHINE] = "machine",
-    [LAB_FACT_USER] = "user",         [LAB_FACT_TRACE] = "tracing",
+    [LAB_FACT_USER] = "user",         [LAB_FACT_KIND] = "kind",
+    [LAB_FACT_TRACE] = "tracing",
 };
 
 const char *lab_run_fact_name(enum lab_run_fact fact)
@@ -58,6 +59,7 @@ static bool copy_run(void *user, const struct lab_run_row *r)
     snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
     const char *facts[LAB_FACT_COUNT] = {
         [LAB_FACT_LESSON] = r->lesson,
+        [LAB_FACT_KIND] = r->kind,
         [LAB_FACT_BACKEND] = r->backend,
         [LAB_FACT_DEVICE] = r->device,
         [LAB_FACT_PRECISION] = r->precision,
@@ -112,6 +114,20 @@ static enum lab_status check_lessons(const struct lab_comparison *c)
     const struct lab_compared_run *b = &c->run[LAB_SIDE_B];
     const char *first = a->fact[LAB_FACT_LESSON];
     const char *second = b->fact[LAB_FACT_LESSON];
+    const char *kind = a->fact[LAB_FACT_KIND];
+    if (!lab_comparison_differs(c, LAB_FACT_LESSON) &&
+        !lab_comparison_differs(c, LAB_FACT_KIND))
+        return LAB_OK;
+    if (kind && b->fact[LAB_FACT_KIND] &&
+        lab_comparison_differs(c, LAB_FACT_KIND)) {
+        bool lab = strcmp(kind, "lab") == 0;
+        return lab_fail(LAB_E_RANGE,
+                        "run %lld is a lab's and run %lld a network's: a "
+                        "repeat of a kernel is no iteration; compare labs with "
+                        "labs",
+                        (long long)(lab ? a->run : b->run),
+                        (long long)(lab ? b->run : a->run));
+    }
     if (!lab_comparison_differs(c, LAB_FACT_LESSON))
         return LAB_OK;
     return lab_fail(LAB_E_RANGE,

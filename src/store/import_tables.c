@@ -30,6 +30,8 @@ static const struct table {
      "rratePredicted rgain rgainModel rceilingCopy_B_s rceilingFp32_FLOP_s "
      "iflush_bytes rsmClockBefore_hz rsmClockAfter_hz rmemoryClock_hz "
      "rtemperature_c rpower_w tnote iworkspace_bytes itracedExec"},
+    {"lab_said", true, NULL, 0,
+     "iplace trung tprecision tsize rrate rtime_ns tbound roccupancy_pct"},
     {"sweep_row", true, NULL, 0,
      "iplace tsweep tlesson tbackend tname rx tstatus treason iiterations "
      "isamples rmedian_ns rquarter_ns rthreeQuarters_ns rsamples_per_s "
@@ -112,9 +114,7 @@ enum lab_status lab_import_has_table(struct lab_import *in, const char *name,
     bool real = rc == SQLITE_ROW && sqlite3_column_int(stmt, 0);
     st = lab_query_end(in->db, stmt, rc);
     if (st == LAB_OK && rc == SQLITE_ROW && !real)
-        st = lab_fail(LAB_E_DB,
-                      "%s: %s is no table of its own (a view, or "
-                      "virtual): refused",
+        st = lab_fail(LAB_E_DB, "%s: %s is a view, or virtual: refused",
                       in->path, name);
     *out = real;
     return st;

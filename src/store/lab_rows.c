@@ -81,6 +81,26 @@ enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
     return lab_query_end(db, stmt, sqlite3_step(stmt));
 }
 
+enum lab_status lab_lab_row_traced(struct lab_database *db, int64_t run,
+                                   int64_t place, int64_t exec)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "UPDATE lab_row SET tracedExec = ?3 WHERE runId = ?1 AND place = ?2",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    sqlite3_bind_int64(stmt, 2, place);
+    sqlite3_bind_int64(stmt, 3, exec);
+    st = lab_query_end(db, stmt, sqlite3_step(stmt));
+    return st || sqlite3_changes(db->sql) == 1
+               ? st
+               : lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no row %lld",
+                          db->path, (long long)run, (long long)place);
+}
+
 enum lab_status lab_lab_rows_read(struct lab_database *db, int64_t run,
                                   lab_lab_row_fn *each, void *user)
 {

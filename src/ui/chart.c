@@ -16,11 +16,17 @@ struct scale {
     double y0;
     double y1;
     bool log_y;
+    bool log_x;
 };
 
-static double x_of(const struct lab_series *s, int64_t i)
+/* Where it is drawn; NaN: nowhere. */
+static double x_of(const struct scale *sc, const struct lab_series *s,
+                   int64_t i)
 {
-    return s->x ? s->x[i] : (double)i;
+    double x = s->x ? s->x[i] : (double)i;
+    if (!sc->log_x)
+        return x;
+    return x > 0 ? log10(x) : (double)NAN;
 }
 
 /* The value as it is drawn, or NaN for a gap. */
@@ -39,13 +45,13 @@ static void widen(double v, double *low, double *high)
 
 static bool find_scale(const struct lab_chart *chart, struct scale *sc)
 {
-    *sc = (struct scale){NAN, NAN, NAN, NAN, chart->log_y};
+    *sc = (struct scale){NAN, NAN, NAN, NAN, chart->log_y, chart->log_x};
     for (int k = 0; k < chart->count; k++) {
         const struct lab_series *s = &chart->series[k];
         for (int64_t i = 0; i < s->n; i++) {
             double y = y_of(sc, s->y[i]);
-            if (isfinite(x_of(s, i)))
-                widen(x_of(s, i), &sc->x0, &sc->x1);
+            if (isfinite(x_of(sc, s, i)))
+                widen(x_of(sc, s, i), &sc->x0, &sc->x1);
             if (!isnan(y))
                 widen(y, &sc->y0, &sc->y1);
         }
@@ -62,7 +68,7 @@ static bool find_scale(const struct lab_chart *chart, struct scale *sc)
         sc->y1 = sc->y0 + 2 * pad;
     }
     if (!(sc->x1 > sc->x0))
-        sc->x1 = sc->x0 + 1;
+        sc->x1 = sc->x0 + (sc->log_x ? 0.1 : 1);
     return isfinite(sc->y1 - sc->y0) && isfinite(sc->x1 - sc->x0);
 }
 
@@ -83,11 +89,11 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
     int py = 0;
     for (int64_t i = 0; i < s->n; i++) {
         double y = y_of(sc, s->y[i]);
-        if (isnan(y) || !isfinite(x_of(s, i))) {
+        if (isnan(y) || !isfinite(x_of(sc, s, i))) {
             joined = false;
             continue;
         }
-        int dx = dot_of(x_of(s, i), sc->x0, sc->x1, g->w);
+        int dx = dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w);
         int dy = g->h - 1 - dot_of(y, sc->y0, sc->y1, g->h);
         if (joined)
             lab_dots_line(g, px, py, dx, dy, owner);
@@ -119,7 +125,7 @@ static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
             i--;
         if (i < 0)
             continue;
-        int x = dot_of(x_of(s, i), sc->x0, sc->x1, g->w) / g->sx;
+        int x = dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w) / g->sx;
         int dy = g->h - 1 - dot_of(y_of(sc, s->y[i]), sc->y0, sc->y1, g->h);
         if (dy >= 0 && dy < g->h)
             lab_canvas_textf(c, g->plot.y + dy / g->sy, g->plot.x + x, 1,
@@ -136,7 +142,7 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
         x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_HEADING, chart->title);
         x += 2;
     }
-    for (int k = 0; k < chart->count; k++) {
+    for (int k = 0; k < chart->count && !chart->unlisted; k++) {
         const struct lab_series *s = &chart->series[k];
         char value[LAB_FORMAT_BYTES] = "n/a";
         int64_t gaps = 0;
@@ -171,6 +177,8 @@ static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
     int base = g->plot.y + g->plot.h;
     int ticks = g->plot.h / 3 + 1;
     double step = nice_step((sc->y1 - sc->y0) / ticks);
+    if (sc->log_y && sc->y1 - sc->y0 >= 2)
+        step = ceil(step); /* whole powers of ten */
     double first = ceil(sc->y0 / step) * step;
     int last_row = -1;
     for (int y = 0; y < g->plot.h; y++)
@@ -195,9 +203,11 @@ static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
     lab_canvas_fill(c, (struct lab_rect){base, g->plot.x, 1, g->plot.w}, "─",
                     LAB_ROLE_BORDER);
     lab_canvas_text(c, base, g->plot.x - 1, 1, LAB_ROLE_BORDER, "└");
-    lab_format_value(sc->x0, 8, text, sizeof(text));
+    lab_format_value(sc->log_x ? pow(10, sc->x0) : sc->x0, 8, text,
+                     sizeof(text));
     lab_canvas_textf(c, base, g->plot.x + 1, -1, LAB_ROLE_DIM, " %s ", text);
-    lab_format_value(sc->x1, 8, text, sizeof(text));
+    lab_format_value(sc->log_x ? pow(10, sc->x1) : sc->x1, 8, text,
+                     sizeof(text));
     int w = (int)strlen(text) + 2;
     lab_canvas_textf(c, base, g->plot.x + g->plot.w - w, w, LAB_ROLE_DIM,
                      " %s ", text);
@@ -215,7 +225,8 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
     struct lab_dots g;
     if (lab_rect_empty(r) || chart->count > MOST_SERIES)
         return;
-    draw_legend(c, lab_rect_cut_top(&r, 1), chart);
+    if (chart->title || !chart->unlisted)
+        draw_legend(c, lab_rect_cut_top(&r, 1), chart);
     lab_rect_cut_left(&r, AXIS_W);
     lab_rect_cut_bottom(&r, 1);
     if (r.h < 2 || r.w < 8)

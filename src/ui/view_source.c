@@ -189,8 +189,8 @@ static void add_code(struct lab_doc *doc, const char *line, size_t n,
     }
 }
 
-static void write_source(struct lab_doc *doc, const char *text, size_t bytes,
-                         bool wrap)
+void lab_source_write(struct lab_doc *doc, const char *text, size_t bytes,
+                      bool wrap)
 {
     bool in_comment = false;
     size_t at = 0;
@@ -246,7 +246,7 @@ static enum lab_status source_init(struct lab_screen *s, const void *args)
     lab_source_symbols(a->text, a->bytes, st->symbols, st->symbol_count);
     st->here = SIZE_MAX;
     lab_doc_init(&st->text.doc);
-    write_source(&st->text.doc, a->text, a->bytes, false);
+    lab_source_write(&st->text.doc, a->text, a->bytes, false);
     enum lab_status status = lab_text_start(&st->text, a->path);
     if (status) {
         lab_free(st->symbols);

@@ -13,6 +13,7 @@ case "$*" in
     echo '{"type":"lesson","id":"mlp-digits","kind":"lesson","title":"A"}'
     echo '{"type": "lesson", "id": "softmax", "kind": "lesson"}'
     ;;
+'lab --list --json') echo '{"type":"operation","lab":"gemm","title":"C"}' ;;
 'profile list --json') echo '{"type":"run","run":17,"lesson":"softmax"}' ;;
 *) exit 2 ;;
 esac
@@ -42,7 +43,7 @@ offers() {
 offers '--backend --batch' --ba
 offers 'auto cpu cuda' --backend ''
 offers 'cpu cuda' --backend = c
-offers 'fp16 fp32' --precision fp
+offers 'fp16 fp32 fp64' --precision fp
 offers 'profile' pro
 offers 'mlp-digits' ml
 offers 'mlp-digits' step ml
@@ -51,6 +52,10 @@ offers 'lint list' lesson li
 offers 'softmax' lesson show so
 offers '17' profile show ''
 offers 'lapenna-lab' lesson lint lap
+offers 'gemm' lab ge
+offers 'gemm' lab tune g
+offers 'batch-size' lab batch
+offers 'softmax' lab products so
 offers 'errors' --db err
 offers '' --seed ''
 offers '' doctor ''

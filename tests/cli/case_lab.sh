@@ -5,7 +5,7 @@ expect_exit 0
 expect_no_stderr
 expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab")[0]["backend"] == "cpu"' \
-    'len(of("lab_row")) == 8' \
+    'len(of("lab_row")) == 10' \
     'all(r["status"] == "done" for r in of("lab_row"))' \
     'all(r["repeats"] == 21 for r in of("lab_row"))' \
     'all(0 <= r["check_error"] <= 1 for r in of("lab_row"))' \
@@ -16,7 +16,7 @@ expect_json 'len(of("lab")) == 1' 'of("lab")[0]["run"] >= 1' \
     'of("lab_row")[0]["note"] is None' \
     'of("lab_row")[0]["workspace_bytes"] is None' \
     'of("lab_row")[1]["gain"] > 0' \
-    '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "openblas"}'
+    '{r["variant"] for r in rows if r["type"] == "lab_row"} == {"naive", "rows", "blocked", "tuned", "openblas"}'
 
 # It is a run like others: its times are steps.
 run profile list --json
@@ -100,6 +100,56 @@ expect_stderr 'did you mean gemm?'
 run lab
 expect_exit 2
 
+# Tuning measures once, keeps the winner, and measures again when it is told to.
+run lab tune gemm --backend cpu --sizes 40,44 --repeat 20 --json --db t.db
+expect_exit 0
+expect_json 'len(of("lab_row")) == 8' 'len(of("lab_tuned")) == 1' \
+    'of("lab_tuned")[0]["measured_now"] is True' \
+    'of("lab_tuned")[0]["candidates"] == 8' \
+    'of("lab_tuned")[0]["size_class"] == "~32"' \
+    'min(of("lab_row"), key=lambda r: r["median_ns"])["variant"] == of("lab_tuned")[0]["candidate"]'
+run lab tune gemm --backend cpu --sizes 36 --repeat 20 --json --db t.db
+expect_exit 0
+expect_json 'len(rows) == 1' 'of("lab_tuned")[0]["measured_now"] is False'
+run lab tune gemm --backend cpu --sizes 36 --repeat 20 --retune --json --db t.db
+expect_exit 0
+expect_json 'len(of("lab_row")) == 8' 'of("lab_tuned")[0]["measured_now"] is True'
+run lab gemm --backend cpu --sizes 40,400 --repeat 20 --variants tuned --json --db t.db
+expect_exit 0
+expect_json '"the fastest of 8 here" in of("lab_row")[0]["note"]' \
+    '"not tuned here" in of("lab_row")[1]["note"]'
+run doctor --json --db t.db
+expect_stdout 'gemm fp32 ~32 on'
+# A winner of another machine is none here; one that nobody knows is said to be.
+sql() {
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+c = sqlite3.connect("t.db")
+c.execute(sys.argv[1])
+c.commit()' "$1"
+}
+sql "UPDATE lab_tuned SET candidate = '1x1'"
+run lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
+expect_exit 0
+expect_stderr '1x1, is no candidate of this program: it is ignored'
+expect_json '"not tuned here" in of("lab_row")[0]["note"]'
+sql "UPDATE lab_tuned SET hostname = 'elsewhere', candidate = '64x128'"
+run lab gemm --backend cpu --sizes 40 --repeat 20 --variants tuned --json --db t.db
+expect_exit 0
+expect_no_stderr
+expect_json '"not tuned here" in of("lab_row")[0]["note"]'
+run lab tune saxpy --backend cpu
+expect_exit 4
+expect_stderr 'gemm has one'
+run lab tune
+expect_exit 2
+expect_stderr 'which lab?'
+# Hardware counters are a GPU's.
+run lab saxpy --backend cpu --sizes 100 --counters basic
+expect_exit 0
+expect_stderr 'this backend has none'
+run lab saxpy --backend cpu --sizes 100 --counters some
+expect_exit 2
+
 # A lab is no network, and a network no lab.
 run run lab-gemm
 expect_exit 2
@@ -112,6 +162,57 @@ expect_stderr 'lapenna-lab lab'
 run lab mlp-digits
 expect_exit 2
 expect_stderr 'lapenna-lab run'
+
+# A row of `slide` that is wrong: its line, and what to do.
+good='label: dgemm, size: 500, value: 1, unit: GFLOP/s, machine: P100, source: s'
+slide_lesson() {
+    lesson slide <<END
+---
+format: 1
+kind: lab
+title: A lab
+lab: gemm
+slide:
+  - {$1}
+---
+END
+    run lesson lint slide.md
+}
+slide_lesson "$good"
+expect_exit 0
+slide_lesson "$good, rung: cublas"
+expect_exit 0
+slide_wrong() { # ROW WORDS
+    slide_lesson "$1"
+    expect_exit 3
+    expect_stderr 'slide.md:7:'
+    expect_stderr "$2"
+}
+slide_wrong "${good%, source*}" 'a row of slide has no source: add it'
+slide_wrong "size: 5, $good" 'size'
+slide_wrong "$good, machin: x" 'did you mean machine?'
+slide_wrong 'label: a, size: 5x5, value: 1, unit: ms, machine: m, source: s' \
+    'a side is missing'
+slide_wrong 'label: a, size: 5, value: fast, unit: ms, machine: m, source: s' \
+    'value: expected'
+slide_wrong 'label: a, size: 5, value: -1, unit: ms, machine: m, source: s' \
+    'below 0'
+slide_wrong 'label: a, size: 5, value: 1, unit: GFLOPS, machine: m, source: s' \
+    'did you mean GFLOP/s?'
+for line in 'slide: []' 'slide: 5' 'slide: [5]'; do
+    lesson bad <<END
+---
+format: 1
+kind: lab
+title: A lab
+lab: gemm
+$line
+---
+END
+    run lesson lint bad.md
+    expect_exit 3
+    expect_stderr 'bad.md:6:'
+done
 
 # Its front matter has keys of its own.
 lesson lab <<'END'
@@ -146,3 +247,109 @@ END
     expect_exit 3
     expect_stderr 'bad.md:'
 done
+
+# What measures something else than a ladder says so, and of what.
+lesson sweep <<'END'
+---
+format: 1
+kind: lab
+title: Batches
+measures: batch-size
+of: mlp-digits
+cpu_sizes: [5, 1000000, 10]
+repeat: 20
+---
+END
+run lesson lint sweep.md
+expect_exit 0
+run lab ./sweep.md --backend cpu --json --db s.db
+expect_exit 0
+expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]' \
+    'of("sweep_row")[0]["status"] == "done"' \
+    'of("sweep_row")[0]["iterations"] == 20' \
+    'of("sweep_row")[1]["status"] != "done"' \
+    '"1437 training rows" in of("sweep_row")[1]["reason"]' \
+    'of("sweep_row")[1]["median_ns"] is None' \
+    'of("sweep_row")[2]["status"] == "done"' \
+    'of("sweep_row")[2]["loss_equal_samples"] == of("sweep_row")[2]["loss_equal_iterations"]' \
+    'of("sweep_row")[2]["memory_bytes"] > of("sweep_row")[0]["memory_bytes"]'
+rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
+c = sqlite3.connect("s.db")
+print(c.execute("SELECT count(*), sum(median_ns > 0), min(kind) FROM sweep_row "
+                "JOIN run ON run.id = runId").fetchone())')
+[ "$rows" = "(3, 2, 'lab')" ] || complain "s.db has $rows of the sweep"
+for lines in 'measures: batch-size' 'measures: bach' 'of: mlp-digits
+lab: saxpy' 'measures: products
+of: all
+lab: gemm' 'measures: batch-size
+of: mlp-digits
+sizes: [4x4]'; do
+    lesson bad <<END
+---
+format: 1
+kind: lab
+title: A lab
+$lines
+---
+END
+    run lesson lint bad.md
+    expect_exit 3
+    expect_stderr 'bad.md:'
+done
+# Wider until no memory holds it; what can be measured is.
+run lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
+expect_exit 0
+expect_json '[r["status"] == "done" for r in of("sweep_row")] == [True, False, True]' \
+    '"MiB" in of("sweep_row")[1]["reason"]' \
+    'of("sweep_row")[0]["parameters"] == 1210' \
+    'of("sweep_row")[2]["parameters"] == 3610'
+run lab network-size mlp-digits --backend cpu --sizes 1000000000
+expect_exit 3
+expect_stderr 'the largest is fc1.W'
+run lab network-size softmax-regression --backend cpu
+expect_exit 2
+expect_stderr 'no hidden layer'
+run lab products mlp-digits --backend cpu --repeat 20 --json
+expect_exit 0
+expect_json '[r["name"] for r in of("sweep_row")] == ["products", "the rest"]' \
+    'abs(sum(r["share"] for r in of("sweep_row")) - 1) < 1e-9' \
+    'of("sweep_row")[0]["flop"] == 2 * 10 * (64 * 16 + 2 * 16 * 10) + 2 * 10 * 64 * 16 + 2 * 10 * 16 * 10'
+run lab backward mlp-digits --backend cpu --repeat 20 --ascii
+expect_exit 0
+expect_ascii
+expect_stdout 'backward takes'
+for words in 'batch-size' 'batch-size all' 'tune tune gemm' 'batch-size tune'; do
+    # shellcheck disable=SC2086 # words
+    run lab $words
+    [ "$status" -ne 0 ] || complain "lab $words is taken"
+done
+run lab batch-size mlp-digits --sizes 1,x
+expect_exit 2
+run lab --list --json
+expect_exit 0
+expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'
+
+# Lists, comparisons and timelines tell a lab from a network.
+run lab saxpy --backend cpu --sizes 100 --repeat 20 --db c.db
+expect_exit 0
+run run mlp-digits --backend cpu --iterations 2 --db c.db
+expect_exit 0
+run profile list --json --db c.db
+expect_json '[r["kind"] for r in of("run")] == ["lesson", "lab"]'
+run profile show 1 --json --db c.db
+expect_json '[r["variant"] for r in of("lab_row")] == ["plain", "openblas"]' \
+    'of("lab_row")[0]["rate"] > 0'
+run profile show 1 --db c.db --ascii
+expect_stdout 'openblas'
+expect_stdout 'promised'
+run profile show last --db s.db --json
+expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]'
+run profile compare 1 2 --db c.db
+expect_exit 3
+expect_stderr 'compare labs with labs'
+run profile timeline 1 --db c.db
+expect_exit 0
+expect_stdout 'of a lab'
+run profile timeline 2 --json --db c.db
+expect_exit 0
+expect_json 'of("timeline")[0]["of_a_lab"] is False'

@@ -12,6 +12,7 @@ runs = [json.loads(line) for line in open(sys.argv[1])]
 lessons = {r["lesson"] for r in runs}
 assert len(runs) >= 40, len(runs)
 assert {"mlp-digits", "cnn-digits", "lstm-example", "gpt"} <= lessons, lessons
+assert {"lab-gemm", "lab-saxpy", "lab-transpose"} <= lessons, lessons
 assert all(r["backend"] == "cuda" for r in runs)
 assert all(r["device"] == "NVIDIA H200" for r in runs)
 P
@@ -23,6 +24,11 @@ expect_exit 0
 grep -q '"type":"kernel"' "$out" || complain "a recorded run has no kernels"
 run profile roofline --recorded last
 expect_exit 0
+
+# A lab without a GPU shows them beside the CPU's own.
+run lab lab-gemm --backend cpu --sizes 33 --repeat 20
+expect_exit 0
+expect_stdout 'recorded on NVIDIA H200, run '
 
 run profile delete --recorded 1
 expect_exit 2

@@ -282,6 +282,32 @@ static void earlier_versions_get_ceilings(void **state)
     }
 }
 
+/* A version 4 knows labs by their rows; another tool's run is neither. */
+static void version_four_learns_kinds(void **state)
+{
+    const char *path = sample_path("four.db");
+    struct lab_database *db;
+    int count;
+    (void)state;
+    const struct lab_migration *steps = lab_database_migrations(&count);
+    db = open_raw(path);
+    assert_int_equal(lab_database_migrate(db, steps, 4), LAB_OK);
+    lab_database_close(db);
+    sample_sql(path,
+               "INSERT INTO run (id, lesson, status) VALUES (1, 'mlp-digits', "
+               "'done'), (2, 'gemm', 'done');"
+               "INSERT INTO run (id, importedFrom, status) VALUES (3, "
+               "'x.sqlite', 'done');"
+               "INSERT INTO lab_row (runId, place) VALUES (2, 0)");
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    lab_database_close(db);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM run WHERE (id = 1 "
+                                      "AND kind = 'lesson') OR (id = 2 AND "
+                                      "kind = 'lab') OR (id = 3 AND kind IS "
+                                      "NULL)"),
+                     3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +318,7 @@ int main(void)
         cmocka_unit_test_teardown(new_and_migrated_are_the_same, cleanup),
         cmocka_unit_test_teardown(version_one_gets_names_and_sums, cleanup),
         cmocka_unit_test_teardown(earlier_versions_get_ceilings, cleanup),
+        cmocka_unit_test_teardown(version_four_learns_kinds, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

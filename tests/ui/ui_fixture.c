@@ -15,6 +15,7 @@
 #include "ui/layout.h"
 #include "ui/ui.h"
 #include "ui/views.h"
+#include "lab_fixture.h"
 #include "roofline_fixture.h"
 
 static const struct lab_home_lesson LESSONS[] = {
@@ -216,6 +217,8 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     (void)user;
     if (strcmp(id, "hostile") == 0)
         return lab_fail(LAB_E_PARSE, "an error with \033[31mcolour\033[0m");
+    if (strcmp(id, "gemm-lab") == 0)
+        return lab_ui_push(ui, &lab_view_lab, fixture_lab());
     return lab_ui_push(ui, &fixture_busy, id);
 }
 

@@ -324,6 +324,110 @@ static void rows_carry_it(void **state)
     lab_backend_close(be);
 }
 
+/* ---- stand-ins, launches ---- */
+
+static const struct lab_rung stand_in = {
+    .name = "4x4", .run = right, .family = "tuned", .model = {.item_ns = 4}};
+static const struct lab_rung wrong_one = {
+    .name = "5x5", .run = forgets_the_second, .family = "tuned"};
+
+static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note)
+{
+    (void)user;
+    assert_true(tuned->tuned);
+    if (size->dim[0] == 8)
+        return NULL;
+    snprintf(note->text, sizeof(note->text), "as found");
+    return size->dim[0] == 9 ? &wrong_one : &stand_in;
+}
+
+static void a_candidate_stands_for_the_tuned_rung(void **state)
+{
+    const struct lab_rung tuned = {
+        .name = "tuned", .run = right, .tuned = true, .model = {.item_ns = 7}};
+    const struct lab_rung *const rungs[] = {&tuned};
+    const struct lab_ladder_size sizes[] = {size_of("8"), size_of("9"),
+                                            size_of("10")};
+    struct lab_backend *be = cpu();
+    struct lab_ladder_machine m = {.copy_bytes_s = 1e9, .flush_bytes = 64};
+    struct seen s = {.n = 0};
+    (void)state;
+    lab_backend_info(be, &m.info);
+    struct lab_ladder_climb c = {.backend = be,
+                                 .ladder = &gather,
+                                 .machine = &m,
+                                 .rungs = rungs,
+                                 .n_rungs = 1,
+                                 .sizes = sizes,
+                                 .n_sizes = 3,
+                                 .repeats = LAB_LADDER_REPEATS_MIN,
+                                 .seed = 5,
+                                 .stands = stands,
+                                 .row = see,
+                                 .user = &s};
+    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    assert_ptr_equal(s.rows[0].ran, &tuned);
+    assert_true(fabs(s.rows[0].rate_model - 7e-9) < 1e-18);
+    assert_int_equal(s.rows[1].status, LAB_E_CHECK); /* checked like any rung */
+    assert_ptr_equal(s.rows[2].rung, &tuned);
+    assert_ptr_equal(s.rows[2].ran, &stand_in);
+    assert_true(fabs(s.rows[2].rate_model - 4e-9) < 1e-18);
+    assert_string_equal(s.rows[2].note.text, "as found");
+    lab_backend_close(be);
+}
+
+static void size_classes(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"1", "~1"},       {"1000", "~1024"}, {"1448", "~1024"},
+        {"1449", "~2048"}, {"3", "~4"},       {"6000", "~8192"}};
+    char text[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const struct lab_ladder_size s = size_of(pairs[i][0]);
+        lab_ladder_size_class(&gather, &s, text, sizeof(text));
+        assert_string_equal(text, pairs[i][1]);
+    }
+}
+
+static enum lab_status look_twice(void *user, lab_ladder_again_fn *again,
+                                  void *launch)
+{
+    int *n = user;
+    for (; *n < 2; ++*n)
+        assert_int_equal(again(launch), LAB_OK);
+    return LAB_OK;
+}
+
+static void a_rung_is_launched_for_a_look(void **state)
+{
+    const struct lab_rung rung = {.name = "half",
+                                  .run = right,
+                                  .precision = LAB_FP16,
+                                  .prepare = fours_only,
+                                  .release = give_back};
+    struct lab_backend *be = cpu();
+    struct lab_ladder_size good = size_of("8");
+    struct lab_ladder_size bad = size_of("9");
+    int n = 0;
+    (void)state;
+    prepared = released = 0;
+    assert_int_equal(
+        lab_ladder_launch(be, &gather, &rung, &good, 1, look_twice, &n),
+        LAB_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(prepared, 1);
+    assert_int_equal(released, 1);
+    n = 0;
+    assert_int_equal(
+        lab_ladder_launch(be, &gather, &rung, &bad, 1, look_twice, &n),
+        LAB_E_UNSUPPORTED);
+    assert_int_equal(n, 0);
+    lab_backend_close(be);
+}
+
 static void sizes_without_a_meaning(void **state)
 {
     struct lab_ladder_size s;
@@ -374,6 +478,9 @@ int main(void)
         cmocka_unit_test(what_cannot_run_says_why),
         cmocka_unit_test(integers_have_to_be_filled),
         cmocka_unit_test(rows_carry_it),
+        cmocka_unit_test(a_candidate_stands_for_the_tuned_rung),
+        cmocka_unit_test(size_classes),
+        cmocka_unit_test(a_rung_is_launched_for_a_look),
         cmocka_unit_test(sizes_without_a_meaning),
         cmocka_unit_test(operations_that_ship),
     };

@@ -11,6 +11,9 @@
 
 #include "store/lab_rows.h"
 #include "store/delete.h"
+#include "store/query.h"
+#include "store/sweeps.h"
+#include "store/tuned.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -118,11 +121,143 @@ static void gone_with_their_run(void **state)
         sample_int(sample_path("gone.db"), "SELECT count(*) FROM lab_row"), 0);
 }
 
+static void traced_rows(void **state)
+{
+    int64_t run = 0;
+    struct lab_database *db = filled(sample_path("traced.db"), &run);
+    (void)state;
+    assert_int_equal(lab_lab_row_traced(db, run, 1, 77), LAB_OK);
+    assert_int_equal(lab_lab_row_traced(db, run, 9, 77), LAB_E_NOTFOUND);
+    lab_database_close(db);
+    assert_int_equal(sample_int(sample_path("traced.db"),
+                                "SELECT tracedExec FROM lab_row WHERE place = "
+                                "1"),
+                     77);
+    assert_int_equal(sample_int(sample_path("traced.db"),
+                                "SELECT count(*) FROM lab_row WHERE tracedExec "
+                                "IS NULL"),
+                     2);
+}
+
+/* ---- winners ---- */
+
+static struct lab_tuned_row winner(const char *uuid, const char *host,
+                                   const char *candidate, int64_t moment)
+{
+    return (struct lab_tuned_row){.backend = "cuda",
+                                  .device = "a GPU",
+                                  .uuid = uuid,
+                                  .hostname = host,
+                                  .lab = "gemm",
+                                  .size_class = "~1024",
+                                  .precision = "fp32",
+                                  .candidate = candidate,
+                                  .median_ns = 5,
+                                  .rate = NAN,
+                                  .candidates = 12,
+                                  .run = LAB_UNKNOWN,
+                                  .measured_ns = moment};
+}
+
+static void find_winner(struct lab_database *db, const char *uuid,
+                        const char *host, const char *size_class,
+                        const char *wanted)
+{
+    struct lab_ceiling_device d = {.backend = "cuda", .device = "a GPU"};
+    struct lab_tuned_key key = {&d, "gemm", size_class, "fp32"};
+    struct lab_tuned_found found;
+    strcpy(d.uuid, uuid);
+    strcpy(d.hostname, host);
+    assert_int_equal(lab_tuned_find(db, &key, &found), LAB_OK);
+    assert_string_equal(found.candidate, wanted);
+}
+
+static bool count_winner(void *user, const struct lab_tuned_row *r)
+{
+    assert_string_equal(r->lab, "gemm");
+    assert_true(isnan(r->rate));
+    ++*(int *)user;
+    return true;
+}
+
+/* The newest one of this very device counts. */
+static void winners_of_a_device(void **state)
+{
+    struct lab_database *db = NULL;
+    const struct lab_tuned_row rows[] = {
+        winner("u1", "h1", "old", 10), winner("u1", "h1", "new", 30),
+        winner("u1", "h1", "late in, early measured", 20),
+        winner("u2", "h1", "other", 40), winner(NULL, "h1", "processor", 5)};
+    int n = 0;
+    (void)state;
+    assert_int_equal(lab_database_open(&db, sample_path("won.db"), NULL),
+                     LAB_OK);
+    find_winner(db, "u1", "h1", "~1024", "");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(lab_tuned_add(db, &rows[i]), LAB_OK);
+    find_winner(db, "u1", "elsewhere", "~1024", "new");
+    find_winner(db, "u2", "h1", "~1024", "other");
+    find_winner(db, "u3", "h1", "~1024", "");
+    find_winner(db, "u1", "h1", "~2048", "");
+    find_winner(db, "", "h1", "~1024", "processor");
+    find_winner(db, "", "h2", "~1024", "");
+    assert_int_equal(lab_tuned_list(db, count_winner, &n), LAB_OK);
+    assert_int_equal(n, 3);
+    lab_database_close(db);
+}
+
+/* ---- sweeps ---- */
+
+static bool see_sweep(void *user, const struct lab_sweep_row *r)
+{
+    int *n = user;
+    assert_int_equal(r->place, *n);
+    assert_string_equal(r->sweep, "batch-size");
+    assert_string_equal(r->reason, "no room");
+    assert_null(r->name);
+    assert_true(r->x == 64 && r->loss == 0.5 && isnan(r->share));
+    assert_int_equal(r->memory_bytes, 4096);
+    assert_int_equal(r->parameters, LAB_UNKNOWN);
+    ++*n;
+    return true;
+}
+
+static void sweeps_there_and_back(void **state)
+{
+    int64_t run = 0;
+    int n = 0;
+    struct lab_deleted deleted;
+    struct lab_database *db = filled(sample_path("sweep.db"), &run);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const struct lab_sweep_row row = {.place = i,
+                                          .sweep = "batch-size",
+                                          .reason = "no room",
+                                          .x = 64,
+                                          .loss = 0.5,
+                                          .share = NAN,
+                                          .memory_bytes = 4096,
+                                          .parameters = LAB_UNKNOWN};
+        assert_int_equal(lab_sweep_row_add(db, run, &row), LAB_OK);
+        assert_int_equal(lab_sweep_row_add(db, run + 1, &row), LAB_E_NOTFOUND);
+    }
+    assert_int_equal(lab_sweep_rows_read(db, run, see_sweep, &n), LAB_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(lab_run_delete(db, run, &deleted), LAB_OK);
+    lab_database_close(db);
+    assert_int_equal(
+        sample_int(sample_path("sweep.db"), "SELECT count(*) FROM sweep_row"),
+        0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(gone_with_their_run),
+        cmocka_unit_test(traced_rows),
+        cmocka_unit_test(winners_of_a_device),
+        cmocka_unit_test(sweeps_there_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, cleanup);
 }

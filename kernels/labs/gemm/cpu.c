@@ -6,7 +6,9 @@
  *          is added to a row of C. All of it lies side by side, so that lines
  *          are used whole and the compiler makes vector instructions of it.
  * blocked  in blocks of 64 x 256 of B, which stay in the cache while all rows
- *          of A go by. */
+ *          of A go by.
+ * tuned    blocks of the size that `lapenna-lab lab tune gemm` has found to be
+ *          the fastest here; until then those of blocked. */
 #include <string.h>
 
 #include "labs/rung.h"
@@ -62,17 +64,17 @@ static enum lab_status cpu_gemm_rows(const struct lab_call *call)
     return LAB_OK;
 }
 
-enum { DEEP = 64, WIDE = 256 };
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static void add_block(const struct gemm *g, int64_t k0, int64_t j0)
+/* A block of B: `deep` rows from k0 on, `wide` columns from j0 on. */
+static void add_block(const struct gemm *g, int64_t k0, int64_t deep,
+                      int64_t j0, int64_t wide)
 {
-    int64_t k1 = least(k0 + DEEP, g->K);
-    int64_t wide = least(WIDE, g->N - j0);
+    int64_t k1 = least(k0 + deep, g->K);
+    wide = least(wide, g->N - j0);
     for (int64_t i = 0; i < g->M; i++) {
         for (int64_t k = k0; k < k1; k++)
             add_row(g->c + i * g->N + j0, g->a[i * g->K + k],
@@ -80,16 +82,48 @@ static void add_block(const struct gemm *g, int64_t k0, int64_t j0)
     }
 }
 
-static enum lab_status cpu_gemm_blocked(const struct lab_call *call)
+static enum lab_status in_blocks(const struct lab_call *call, int64_t deep,
+                                 int64_t wide)
 {
     struct gemm g = gemm_of(call);
     memset(g.c, 0, (size_t)g.M * (size_t)g.N * sizeof(float));
-    for (int64_t j0 = 0; j0 < g.N; j0 += WIDE) {
-        for (int64_t k0 = 0; k0 < g.K; k0 += DEEP)
-            add_block(&g, k0, j0);
+    for (int64_t j0 = 0; j0 < g.N; j0 += wide) {
+        for (int64_t k0 = 0; k0 < g.K; k0 += deep)
+            add_block(&g, k0, deep, j0, wide);
     }
     return LAB_OK;
 }
+
+static enum lab_status cpu_gemm_blocked(const struct lab_call *call)
+{
+    return in_blocks(call, 64, 256);
+}
+
+/* The blocks that tuning compares: which stays in a cache depends on it. */
+#define BLOCKS(BLOCK)                                                          \
+    BLOCK(16, 128)                                                             \
+    BLOCK(16, 512)                                                             \
+    BLOCK(32, 256)                                                             \
+    BLOCK(64, 128)                                                             \
+    BLOCK(64, 512)                                                             \
+    BLOCK(128, 512)                                                            \
+    BLOCK(128, 1024)                                                           \
+    BLOCK(256, 2048)
+
+#define BLOCK_KERNEL(deep, wide)                                               \
+    static enum lab_status cpu_gemm_##deep##x##wide(                           \
+        const struct lab_call *call)                                           \
+    {                                                                          \
+        return in_blocks(call, deep, wide);                                    \
+    }
+BLOCKS(BLOCK_KERNEL)
+
+#define BLOCK_ROW(deep, wide)                                                  \
+    {.name = #deep "x" #wide,                                                  \
+     .idea = "blocks of " #deep " x " #wide " of B",                           \
+     .run = cpu_gemm_##deep##x##wide,                                          \
+     .source = SOURCE,                                                         \
+     .family = "tuned"},
 
 const struct lab_rung lab_cpu_rungs_gemm[] = {
     {.name = "naive",
@@ -104,5 +138,10 @@ const struct lab_rung lab_cpu_rungs_gemm[] = {
      .idea = "blocks of B that stay in the cache",
      .run = cpu_gemm_blocked,
      .source = SOURCE},
-    {0},
+    {.name = "tuned",
+     .idea = "the block of B that was the fastest on this processor",
+     .run = cpu_gemm_blocked,
+     .source = SOURCE,
+     .tuned = true},
+    BLOCKS(BLOCK_ROW){0},
 };

@@ -3,6 +3,7 @@
  * naive and coalesced read 32 lines of A or one, and one of B; a step is 2
  * loads, the multiply-add and the loop's share. */
 #include "labs/gemm/gemm.h"
+#include "labs/gemm/tuned.h"
 #include "labs/rung.h"
 
 extern const struct lab_rung lab_cuda_rungs_gemm[] = {
@@ -69,11 +70,11 @@ extern const struct lab_rung lab_cuda_rungs_gemm[] = {
                .tile_n = 128,
                .accesses = 12.0 / 128,
                .instructions = 1 + 6.0 / 128}},
-    {.name = "cublas",
-     .idea = "the vendor's library",
-     .needs = "cuBLAS",
-     .run = lab_gemm_cublas,
-     .source = "kernels/labs/gemm/cublas.cu",
-     .model = {.library = true}},
+    LAB_GEMM_TUNED_ROWS{.name = "cublas",
+                        .idea = "the vendor's library",
+                        .needs = "cuBLAS",
+                        .run = lab_gemm_cublas,
+                        .source = "kernels/labs/gemm/cublas.cu",
+                        .model = {.library = true}},
     {},
 };

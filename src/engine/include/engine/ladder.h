@@ -45,6 +45,7 @@ struct lab_ladder_machine {
 
 struct lab_ladder_row {
     const struct lab_rung *rung;
+    const struct lab_rung *ran; /* the rung, or the candidate in its place */
     struct lab_ladder_size size;
     enum lab_status status; /* LAB_OK: timed */
     char reason[LAB_LADDER_TEXT];
@@ -80,9 +81,18 @@ struct lab_ladder_climb {
     int n_sizes;
     int repeats;
     uint64_t seed;
+    /* Who stands for a tuned rung at a size, with a word in `note`; NULL, or no
+     * function: the rung itself. */
+    const struct lab_rung *(*stands)(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note);
     /* Every row when it is there; another status than LAB_OK ends the climb. */
     enum lab_status (*row)(void *user, const struct lab_ladder_row *row);
     bool (*stop)(void *user); /* asked between rungs and repeats; may be NULL */
+    /* What comes next: the check of a rung (size NULL), or its times at a size.
+     * May be NULL. */
+    void (*doing)(void *user, const struct lab_rung *rung,
+                  const struct lab_ladder_size *size);
     void *user;
 };
 
@@ -105,7 +115,18 @@ size_t lab_ladder_memory(const struct lab_operation *l,
 /* What a rate is told in: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 
-/* The backend's rungs of a ladder, at most `max`; returns how many. */
+/* Sizes that a tuning counts for together: the geometric mean of the sides,
+ * rounded to a power of two: "~2048". */
+void lab_ladder_size_class(const struct lab_operation *l,
+                           const struct lab_ladder_size *s, char *out,
+                           size_t bytes);
+
+/* The candidates of a tuned rung, at most `max`; returns how many. */
+int lab_ladder_candidates(struct lab_backend *be, const struct lab_operation *l,
+                          const struct lab_rung *tuned,
+                          const struct lab_rung **out, int max);
+/* The backend's rungs of a ladder, candidates left out, at most `max`; returns
+ * how many. */
 int lab_ladder_rungs(struct lab_backend *be, const struct lab_operation *l,
                      const struct lab_rung **out, int max);
 /* Measures the ceilings that the models need, a second or two: memory, fp32,
@@ -134,6 +155,19 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
  * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` said so,
  * what `row` returned, LAB_E_NOMEM of the host. */
 enum lab_status lab_ladder_climb(const struct lab_ladder_climb *climb);
+
+/* Queues the rung once more each time it is called. */
+typedef enum lab_status lab_ladder_again_fn(void *launch);
+typedef enum lab_status
+lab_ladder_look_fn(void *user, lab_ladder_again_fn *again, void *launch);
+/* Makes the tensors of one size, runs the rung once, and lets `look` run it as
+ * often as it likes, for a trace or for counters. Errors: as a row's. */
+enum lab_status lab_ladder_launch(struct lab_backend *be,
+                                  const struct lab_operation *op,
+                                  const struct lab_rung *rung,
+                                  const struct lab_ladder_size *size,
+                                  uint64_t seed, lab_ladder_look_fn *look,
+                                  void *user);
 
 /* Clocks, temperature and power of a GPU, by NVML where it can be loaded. */
 void lab_device_state_read(const struct lab_device_info *info,

@@ -25,14 +25,42 @@ enum lab_lesson_kind {
     LAB_LESSON_LAB      /* kind: lab, a ladder of kernels to climb */
 };
 
+/* A figure that course material prints, to stand beside this machine's. */
+struct lab_lesson_slide {
+    const char *label;
+    const char *size; /* as --sizes has it; checked */
+    double value;
+    const char *unit;    /* see front_slide.c */
+    const char *machine; /* that it was measured on: "P100" */
+    const char *source;  /* where it is printed */
+    const char *rung;    /* ours that it is held against; NULL: our fastest */
+    struct lab_place place;
+};
+
+/* What a lab measures. */
+enum lab_measure {
+    LAB_MEASURE_LADDER,
+    LAB_MEASURE_TUNE, /* the candidates of a tuned rung */
+    /* Of a lesson's network: */
+    LAB_MEASURE_BATCH,
+    LAB_MEASURE_NETWORK,
+    LAB_MEASURE_PRODUCTS,
+    LAB_MEASURE_BACKWARD,
+    LAB_MEASURES
+};
+
 /* What a lab's front matter says. Texts are checked: sizes and variants are
  * separated by commas, as --sizes and --variants have them. */
 struct lab_lesson_lab {
-    const char *ladder;    /* name of engine/ladder.h */
+    enum lab_measure measures;
+    const char *ladder;    /* name of engine/ladder.h; NULL: of a network */
+    const char *of;        /* the lesson that is measured, or "all"; NULL */
     const char *sizes;     /* on a GPU; NULL: the ladder's own */
     const char *cpu_sizes; /* on a CPU; NULL: the ladder's own */
     const char *variants;  /* NULL: all of the backend's */
     int64_t repeat;        /* 0: not given */
+    const struct lab_lesson_slide *slides;
+    int n_slides;
 };
 
 struct lab_section {
@@ -67,6 +95,8 @@ struct lab_lesson {
 enum { LAB_LESSON_NO_ORDER = INT32_MAX };
 
 LAB_C_BEGIN
+/* "ladder", "tune", "batch-size" ... */
+const char *lab_measure_name(enum lab_measure m);
 /* Reads and checks the file at `path`. On failure *out is NULL and the error is
  * the first mistake, as "FILE:LINE:COLUMN: what, and what to do".
  * Errors: LAB_E_IO, LAB_E_PARSE, LAB_E_SHAPE, LAB_E_RANGE, LAB_E_NOMEM. */

@@ -18,6 +18,16 @@ struct lab_counted {
     char chip[32];
 };
 
+/* Work that can be run again: steps 0 .. steps-1. */
+struct lab_count_work {
+    void *user;
+    int steps;
+    /* Runs all of them in each pass, as lab_walk_rerun() does. */
+    enum lab_status (*rerun)(void *user, const struct lab_rerun *r);
+    /* The execution that a step's counters belong to; none: 0 or less. */
+    int64_t (*exec)(void *user, int step);
+};
+
 LAB_C_BEGIN
 /* May counters be taken here? A backend must be open. LAB_OK: `text` names the
  * chip; else it holds reason and remedy. Asked once; later calls repeat the
@@ -31,4 +41,9 @@ enum lab_status lab_profiler_count(struct lab_profiler *p,
                                    struct lab_walk *walk, int from, int to,
                                    enum lab_counter_set set,
                                    struct lab_counted *out);
+/* The same of any work. */
+enum lab_status lab_profiler_count_work(struct lab_profiler *p,
+                                        const struct lab_count_work *work,
+                                        enum lab_counter_set set,
+                                        struct lab_counted *out);
 LAB_C_END

@@ -65,6 +65,9 @@ enum lab_status lab_ceiling_add(struct lab_database *db,
 /* The newest measurement of every ceiling of every device, by device. */
 enum lab_status lab_ceiling_list(struct lab_database *db,
                                  lab_ceiling_row_fn *each, void *user);
+/* A device of this machine; uuid "" or NULL: a processor. */
+void lab_ceiling_device_here(const char *backend, const char *device,
+                             const char *uuid, struct lab_ceiling_device *out);
 /* What a run ran on. */
 enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
                                           struct lab_ceiling_device *out);

@@ -46,6 +46,7 @@ struct lab_compare_row {
 /* What a run was made with, as texts. */
 enum lab_run_fact {
     LAB_FACT_LESSON,
+    LAB_FACT_KIND, /* lesson, lab */
     LAB_FACT_BACKEND,
     LAB_FACT_DEVICE,
     LAB_FACT_PRECISION,

@@ -52,6 +52,9 @@ LAB_C_BEGIN
  * LAB_E_NOTFOUND, there is no such run. */
 enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
                                 const struct lab_lab_row *row);
+/* Says which execution's kernels are those of row `place`. */
+enum lab_status lab_lab_row_traced(struct lab_database *db, int64_t run,
+                                   int64_t place, int64_t exec);
 /* The rows of a run in their order, until `each` returns false. None: the run
  * is not a lab's. */
 enum lab_status lab_lab_rows_read(struct lab_database *db, int64_t run,

@@ -24,7 +24,10 @@ struct lab_chart {
     int count;    /* at most 9 */
     double y_min; /* NaN: from the values */
     double y_max;
-    bool log_y; /* values <= 0 are gaps */
+    bool log_y;    /* values <= 0 are gaps */
+    bool log_x;    /* the same */
+    bool unlisted; /* no names and values beside the title, and
+                     without a title no row for them */
 };
 
 LAB_C_BEGIN

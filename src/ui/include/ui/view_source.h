@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
+#include "ui/doc.h"
 
 struct lab_source_symbol {
     char name[96];
@@ -16,4 +17,7 @@ LAB_C_BEGIN
  * are. */
 size_t lab_source_symbols(const char *text, size_t bytes,
                           struct lab_source_symbol *out, size_t cap);
+/* The text as numbered lines, comments told from code. */
+void lab_source_write(struct lab_doc *doc, const char *text, size_t bytes,
+                      bool wrap);
 LAB_C_END

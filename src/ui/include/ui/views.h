@@ -1,5 +1,6 @@
 /* ui/views.h -- the screens of this module, for lab_ui_push(). */
 #pragma once
+#include "ui/lab_model.h"
 #include "ui/models.h"
 #include "ui/screen.h"
 
@@ -8,5 +9,6 @@ extern const struct lab_screen_ops lab_view_runs;     /* lab_runs_model * */
 extern const struct lab_screen_ops lab_view_run;      /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_compare;  /* lab_compare_args * */
 extern const struct lab_screen_ops lab_view_roofline; /* lab_run_args * */
+extern const struct lab_screen_ops lab_view_lab;      /* lab_lab_model * */
 extern const struct lab_screen_ops lab_view_source;   /* lab_source_args * */
 extern const struct lab_screen_ops lab_view_text;     /* lab_text_args * */

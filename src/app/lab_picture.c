@@ -1,0 +1,160 @@
+/* What stands below a lab's table: pictures, the course's figures, and what was
+ * recorded on another machine. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "json_line.h"
+#include "lab.h"
+#include "lab_feed.h"
+#include "say.h"
+#include "text_table.h"
+#include "ui/lab_chart.h"
+#include "ui/lab_words.h"
+
+enum { USUAL_COLUMNS = 80, MOST_COLUMNS = 120, RATE_COLUMNS = 8 };
+
+static int columns_of_terminal(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+        return USUAL_COLUMNS;
+    return size.ws_col < MOST_COLUMNS ? size.ws_col : MOST_COLUMNS;
+}
+
+enum lab_status lab_lab_print_chart(const struct lab_lab *lab)
+{
+    struct lab_str text;
+    bool plain = lab_say_is_ascii() || !lab_table_locale_is_utf8();
+    if (!lab->options->chart && !isatty(STDOUT_FILENO))
+        return LAB_OK;
+    lab_str_init(&text);
+    lab_str_add(&text, "\n");
+    enum lab_status st =
+        lab_lab_chart_text(&lab->ui, 0, columns_of_terminal(), plain, &text);
+    if (!st && text.len > 1 &&
+        (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
+        st = lab_fail(LAB_E_IO, "cannot write");
+    lab_str_release(&text);
+    return st;
+}
+
+/* ---- recorded elsewhere ---- */
+
+/* The rates of a rung at the set's sizes, from the left. */
+static void add_rates(struct lab_text_table *t, const struct lab_ui_lab *ui,
+                      const struct lab_ui_lab_row *of, int columns)
+{
+    lab_text_table_add(t, of->rung);
+    lab_text_table_add(t, of->precision);
+    for (int s = 0; s < ui->size_count && columns > 0; s++) {
+        char text[64] = "n/a";
+        if (ui->sizes[s].set != of->set)
+            continue;
+        for (int64_t i = 0; i < ui->row_count; i++) {
+            const struct lab_ui_lab_row *r = &ui->rows[i];
+            if (r->size == s && strcmp(r->rung, of->rung) == 0 &&
+                strcmp(r->precision, of->precision) == 0)
+                lab_lab_rate_text(ui, r->rate, text, sizeof(text));
+        }
+        lab_text_table_add(t, text);
+        columns--;
+    }
+}
+
+static enum lab_status print_set(const struct lab_ui_lab *ui, int set)
+{
+    const char *heads[RATE_COLUMNS + 3] = {"rung", "in"};
+    char names[RATE_COLUMNS][LAB_UI_LAB_NAME + 1];
+    struct lab_text_table t;
+    struct lab_str text;
+    int n = 0;
+    int first = -1;
+    for (int s = 0; s < ui->size_count && n < RATE_COLUMNS; s++) {
+        if (ui->sizes[s].set != set)
+            continue;
+        first = first < 0 ? s : first;
+        snprintf(names[n], sizeof(names[n]), ">%s", ui->sizes[s].text);
+        heads[2 + n] = names[n];
+        n++;
+    }
+    lab_str_init(&text);
+    lab_text_table_init(&t, heads);
+    for (int64_t i = 0; i < ui->row_count; i++)
+        if (ui->rows[i].size == first)
+            add_rates(&t, ui, &ui->rows[i], n);
+    enum lab_status st = lab_text_table_format(&t, &text);
+    if (!st) {
+        lab_say(stdout, "\n%s, %s:\n", ui->sets[set].badge, ui->sets[set].note);
+        if (lab_say_is_ascii())
+            lab_table_make_ascii(&text);
+        fputs(lab_str_text(&text), stdout);
+    }
+    lab_text_table_release(&t);
+    lab_str_release(&text);
+    return st;
+}
+
+enum lab_status lab_lab_print_recorded(const struct lab_lab *lab)
+{
+    enum lab_status st = LAB_OK;
+    for (int s = 0; s < lab->ui.set_count && !st; s++)
+        if (!lab->ui.sets[s].runs)
+            st = print_set(&lab->ui, s);
+    return st;
+}
+
+/* ---- occupancy that was predicted ---- */
+
+void lab_lab_print_occupancy(const struct lab_lab *lab)
+{
+    const struct lab_ui_lab *ui = &lab->ui;
+    bool any = false;
+    for (int64_t i = 0; i < ui->row_count; i++) {
+        const struct lab_ui_lab_row *r = &ui->rows[i];
+        char text[160];
+        struct lab_ui_said said = r->said;
+        said.rate = NAN;
+        said.time_ns = NAN;
+        said.bound[0] = '\0';
+        lab_lab_off_text(ui->unit, &said, r, text, sizeof(text));
+        if (r->set == 0 && text[0])
+            lab_say(stdout, "%s  %s at %s: %s\n", any ? "" : "\n", r->rung,
+                    ui->sizes[r->size].text, text);
+        any = any || text[0];
+    }
+}
+
+/* ---- the course's figures ---- */
+
+void lab_lab_print_slides(const struct lab_lab *lab)
+{
+    for (int i = 0; i < lab->ui.slide_count; i++) {
+        const struct lab_ui_lab_slide *s = &lab->ui.slides[i];
+        lab_say(stdout, "%s%s at %s: slide, %s: %.6g %s; this machine: %s\n",
+                i ? "" : "\n", s->label, s->size, s->machine, s->value, s->unit,
+                s->here);
+    }
+}
+
+enum lab_status lab_lab_json_slides(const struct lab_lab *lab)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < lab->ui.slide_count && !st; i++) {
+        const struct lab_ui_lab_slide *s = &lab->ui.slides[i];
+        json_t *line = lab_json_new("slide");
+        lab_json_text(line, "lab", lab->ladder->name);
+        lab_json_text(line, "label", s->label);
+        lab_json_text(line, "size", s->size);
+        lab_json_real(line, "value", s->value);
+        lab_json_text(line, "unit", s->unit);
+        lab_json_text(line, "machine", s->machine);
+        lab_json_text(line, "source", s->source);
+        lab_json_text(line, "rung", s->rung[0] ? s->rung : NULL);
+        lab_json_text(line, "this_machine", s->here);
+        st = lab_json_print(line);
+    }
+    return st;
+}

@@ -1,0 +1,321 @@
+/* The thread that measures for a lab's screen. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "lab_screen_priv.h"
+#include "lesson/lesson.h"
+#include "ui/ui.h"
+
+/* ---- opening ---- */
+
+static struct lab_lab *open_lab(struct lab_lab_screen *s, int i,
+                                const char *backend)
+{
+    struct lab_lab *lab = lab_alloc(sizeof(*lab));
+    struct lab_lab_options *o = &s->options[i];
+    if (!lab) {
+        lab_fail(LAB_E_NOMEM, "no memory for a lab");
+        return NULL;
+    }
+    o->backend = backend;
+    if (lab_lab_open(lab, o)) {
+        lab_free(lab);
+        return NULL;
+    }
+    return lab;
+}
+
+/* As --sizes would have them. */
+static void write_sizes(const struct lab_lab *lab, char *out, size_t cap)
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (int i = 0; i < lab->n_sizes && n < cap; i++)
+        n += (size_t)snprintf(out + n, cap - n, "%s%s", i ? "," : "",
+                              lab->sizes[i].text);
+}
+
+static enum lab_status add_set(struct lab_lab_screen *s, struct lab_lab *lab)
+{
+    struct lab_device_info info;
+    bool gpu = !lab->backend->host_memory;
+    lab_backend_info(lab->backend, &info);
+    int set = lab_feed_add_set(&s->ui, gpu ? "GPU" : "CPU", info.name);
+    struct lab_ui_lab_set *to = &s->ui.sets[set];
+    s->labs[set] = lab;
+    to->runs = true;
+    snprintf(to->badge, sizeof(to->badge), "%s", gpu ? to->device : "CPU");
+    snprintf(to->note, sizeof(to->note), "%d repeats each", lab->repeats);
+    write_sizes(lab, to->sizes, sizeof(to->sizes));
+    return lab_feed_plan(&s->ui, set, lab);
+}
+
+/* The recorded results need no backend, only the ladder. */
+static void add_recorded(struct lab_lab_screen *s)
+{
+    struct lab_lab *bare = lab_alloc(sizeof(*bare));
+    if (!bare)
+        return;
+    bare->lesson = s->lesson;
+    if (!lab_ladder_find(s->lesson->lab.ladder, &bare->ladder)) {
+        lab_feed_recorded(&s->ui, bare);
+        lab_feed_slides(&s->ui, bare);
+        lab_feed_beside(&s->ui, bare->ladder);
+    }
+    lab_free(bare);
+}
+
+/* Tuning and sweeps of a network have tables of their own in the shell. */
+static bool climbs(struct lab_lab_screen *s)
+{
+    if (s->lesson->lab.measures == LAB_MEASURE_LADDER)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    snprintf(s->ui.problem, sizeof(s->ui.problem),
+             "this lab is no ladder: lapenna-lab lab %.64s measures it",
+             s->lesson->id);
+    lab_lab_screen_changed(s);
+    pthread_mutex_unlock(&s->lock);
+    return false;
+}
+
+/* The GPU first, where there is one and nobody asked for the CPU alone. */
+static void open_all(struct lab_lab_screen *s)
+{
+    static const char *const backends[LAB_SCREEN_LABS] = {"cuda", "cpu"};
+    const char *asked = s->options[0].backend;
+    struct lab_lab *found[LAB_SCREEN_LABS] = {NULL, NULL};
+    char why[LAB_UI_LAB_TEXT] = "";
+    for (int i = 0; i < LAB_SCREEN_LABS; i++) {
+        if (strcmp(asked, "auto") != 0 && strcmp(asked, backends[i]) != 0)
+            continue;
+        found[i] = open_lab(s, i, backends[i]);
+        if (!found[i])
+            snprintf(why, sizeof(why), "%s", lab_error());
+    }
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < LAB_SCREEN_LABS; i++)
+        if (found[i] && add_set(s, found[i]))
+            snprintf(why, sizeof(why), "%s", lab_error());
+    add_recorded(s);
+    if (!found[0] && !found[1])
+        snprintf(s->ui.problem, sizeof(s->ui.problem), "%s", why);
+    lab_lab_screen_changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- a climb ---- */
+
+struct climbing {
+    struct lab_lab_screen *s;
+    struct lab_lab *lab;
+    int set;
+    int64_t start_ns; /* of the first check */
+};
+
+static int size_index(const struct lab_ui_lab *ui, int set, const char *text)
+{
+    for (int i = 0; i < ui->size_count; i++)
+        if (ui->sizes[i].set == set && strcmp(ui->sizes[i].text, text) == 0)
+            return i;
+    return -1;
+}
+
+static void doing(void *user, const struct lab_rung *rung,
+                  const struct lab_ladder_size *size)
+{
+    struct climbing *w = user;
+    struct lab_ui_lab *ui = &w->s->ui;
+    const char *precision = lab_precision_name(rung->precision);
+    pthread_mutex_lock(&w->s->lock);
+    for (int64_t i = 0; i < ui->row_count; i++)
+        if (ui->rows[i].set == w->set &&
+            ui->rows[i].state == LAB_UI_LAB_CHECKING)
+            ui->rows[i].state = LAB_UI_LAB_WAITING;
+    lab_feed_state(ui, w->set, rung->name, precision, size ? size->text : NULL,
+                   size ? LAB_UI_LAB_TIMING : LAB_UI_LAB_CHECKING);
+    if (size) {
+        ui->at_size = size_index(ui, w->set, size->text);
+        snprintf(ui->doing, sizeof(ui->doing), "timing %s at %s, %s",
+                 rung->name, size->text, precision);
+    } else {
+        snprintf(ui->doing, sizeof(ui->doing),
+                 "checking %s, %s, against double", rung->name, precision);
+    }
+    lab_lab_screen_changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
+{
+    struct climbing *w = user;
+    lab_lab_record_row(w->lab, row);
+    if (!row->status && lab_lab_trace_later(w->lab, row))
+        return LAB_E_NOMEM;
+    w->lab->place++;
+    pthread_mutex_lock(&w->s->lock);
+    lab_feed_row(&w->s->ui, w->set, w->lab, row);
+    lab_feed_beside(&w->s->ui, w->lab->ladder);
+    w->s->ui.done++;
+    w->s->ui.elapsed_ns = lab_clock_monotonic_ns() - w->start_ns;
+    lab_lab_screen_changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+    return LAB_OK;
+}
+
+static void take_kernel(void *user, const struct lab_timed_row *row,
+                        const struct lab_kernel_record *kernel,
+                        const struct lab_counters *counters)
+{
+    struct climbing *w = user;
+    pthread_mutex_lock(&w->s->lock);
+    lab_feed_kernel(&w->s->ui, w->set, w->lab, row, kernel, counters);
+    lab_lab_screen_changed(w->s);
+    pthread_mutex_unlock(&w->s->lock);
+}
+
+static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
+                                     const struct lab_ladder_size *size,
+                                     struct lab_rung_note *note)
+{
+    struct climbing *w = user;
+    return lab_lab_stands(w->lab, tuned, size, note);
+}
+
+static bool stopped(void *user)
+{
+    struct climbing *w = user;
+    return atomic_load(&w->s->stop);
+}
+
+static void say_doing(struct lab_lab_screen *s, const char *text)
+{
+    pthread_mutex_lock(&s->lock);
+    snprintf(s->ui.doing, sizeof(s->ui.doing), "%s", text);
+    lab_lab_screen_changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void measure(struct climbing *w)
+{
+    unsigned precisions = 0;
+    if (w->s->measured[w->set])
+        return;
+    say_doing(w->s, "measuring what the machine can do at best");
+    for (int i = 0; i < w->lab->n_rungs; i++)
+        precisions |= 1u << w->lab->rungs[i]->precision;
+    lab_ladder_measure(w->lab->backend, precisions, &w->lab->machine);
+    w->s->measured[w->set] = true;
+}
+
+static enum lab_status climb(struct climbing *w)
+{
+    struct lab_lab *lab = w->lab;
+    struct lab_ladder_climb c = {.backend = lab->backend,
+                                 .ladder = lab->ladder,
+                                 .machine = &lab->machine,
+                                 .rungs = lab->rungs,
+                                 .n_rungs = lab->n_rungs,
+                                 .sizes = lab->sizes,
+                                 .n_sizes = lab->n_sizes,
+                                 .repeats = lab->repeats,
+                                 .seed = lab->options->seed,
+                                 .stands = stands,
+                                 .row = take_row,
+                                 .stop = stopped,
+                                 .doing = doing,
+                                 .user = w};
+    measure(w);
+    pthread_mutex_lock(&w->s->lock);
+    lab_feed_ceilings(&w->s->ui, w->set, lab);
+    pthread_mutex_unlock(&w->s->lock);
+    lab->place = 0;
+    lab->timed = 0;
+    lab->run = 0;
+    lab->traced = take_kernel;
+    lab->traced_user = w;
+    enum lab_status st =
+        stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
+    if (!st)
+        st = lab_lab_record_begin(lab);
+    if (st)
+        return st;
+    w->start_ns = lab_clock_monotonic_ns();
+    st = lab_ladder_climb(&c);
+    if (!st) {
+        say_doing(w->s, "looking at the kernels");
+        st = lab_lab_trace(lab);
+    }
+    char why[LAB_LADDER_TEXT];
+    snprintf(why, sizeof(why), "%s", lab_error());
+    lab_lab_record_end(lab, st);
+    return st ? lab_fail(st, "%s", why) : LAB_OK;
+}
+
+/* Rows that were under way wait again. */
+static void come_to_rest(struct climbing *w, enum lab_status st)
+{
+    struct lab_lab_screen *s = w->s;
+    struct lab_ui_lab *ui = &s->ui;
+    struct lab_ui_lab_set *set = &ui->sets[w->set];
+    for (int64_t i = 0; i < ui->row_count; i++)
+        if (ui->rows[i].state == LAB_UI_LAB_TIMING ||
+            ui->rows[i].state == LAB_UI_LAB_CHECKING)
+            ui->rows[i].state = LAB_UI_LAB_WAITING;
+    ui->problem_set = w->set;
+    ui->problem[0] = '\0';
+    if (st == LAB_E_CANCELLED)
+        snprintf(ui->problem, sizeof(ui->problem),
+                 "stopped after %lld of %lld rows", (long long)ui->done,
+                 (long long)ui->total);
+    else if (st)
+        snprintf(ui->problem, sizeof(ui->problem), "%s", lab_error());
+    if (w->lab->run)
+        snprintf(set->note, sizeof(set->note),
+                 "%d repeats each, recorded as run %lld", w->lab->repeats,
+                 (long long)w->lab->run);
+    if (ui->done > s->most || s->rows == 0) {
+        s->most = ui->done;
+        s->rows = ui->total;
+    }
+    ui->running = -1;
+    ui->at_size = -1;
+    ui->doing[0] = '\0';
+    lab_lab_screen_changed(s);
+}
+
+static void run_set(struct lab_lab_screen *s, int set)
+{
+    struct climbing w = {.s = s, .lab = s->labs[set], .set = set};
+    enum lab_status st = climb(&w);
+    pthread_mutex_lock(&s->lock);
+    come_to_rest(&w, st);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void *lab_lab_worker(void *user)
+{
+    struct lab_lab_screen *s = user;
+    if (climbs(s))
+        open_all(s);
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        while (s->want < 0 && !s->quit)
+            pthread_cond_wait(&s->changed, &s->lock);
+        int want = s->want;
+        bool quit = s->quit;
+        s->want = -1;
+        pthread_mutex_unlock(&s->lock);
+        if (quit)
+            break;
+        run_set(s, want);
+    }
+    for (int i = 0; i < LAB_SCREEN_LABS; i++) {
+        if (s->labs[i])
+            lab_lab_close(s->labs[i]);
+        lab_free(s->labs[i]);
+    }
+    return NULL;
+}

@@ -1,0 +1,130 @@
+#include "store/tuned.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "row.h"
+#include "trace/record.h"
+
+enum lab_status lab_tuned_add(struct lab_database *db,
+                              const struct lab_tuned_row *row)
+{
+    sqlite3_stmt *stmt;
+    char moment[32];
+    const char *const texts[] = {
+        row->backend, row->device,     row->uuid,      row->hostname,
+        row->lab,     row->size_class, row->precision, row->candidate,
+        row->size,    row->unit,       row->driver,    row->version};
+    int at = 1;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "INSERT INTO lab_tuned (backend, device, uuid, hostname, lab, "
+        "sizeClass, precision, candidate, size, unit, driver, version, "
+        "median_ns, rate, candidates, runId, measured_ns, measured) VALUES "
+        "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
+        "?16, ?17, ?18)",
+        &stmt);
+    if (st)
+        return st;
+    lab_utc_text(row->measured_ns, moment);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        lab_bind_text(stmt, at++, texts[i]);
+    lab_bind_real(stmt, at++, row->median_ns);
+    lab_bind_real(stmt, at++, row->rate);
+    lab_bind_int(stmt, at++, row->candidates);
+    lab_bind_int(stmt, at++, row->run);
+    lab_bind_int(stmt, at++, row->measured_ns);
+    lab_bind_text(stmt, at++, moment);
+    return lab_query_end(db, stmt, sqlite3_step(stmt));
+}
+
+enum lab_status lab_tuned_find(struct lab_database *db,
+                               const struct lab_tuned_key *key,
+                               struct lab_tuned_found *out)
+{
+    sqlite3_stmt *stmt;
+    const struct lab_ceiling_device *d = key->device;
+    struct lab_tuned_found found = {.candidates = LAB_UNKNOWN, .rate = NAN};
+    const char *const texts[] = {d->backend,    d->device, d->uuid,
+                                 d->hostname,   key->lab,  key->size_class,
+                                 key->precision};
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT candidate, measured, candidates, rate FROM lab_tuned WHERE "
+        "backend = ?1 AND device = ?2 AND iif(?3 <> '', ifnull(uuid, '') = ?3, "
+        "uuid IS NULL AND ifnull(hostname, '') = ?4) AND lab = ?5 AND "
+        "sizeClass = ?6 AND precision = ?7 ORDER BY measured_ns DESC, id DESC "
+        "LIMIT 1",
+        &stmt);
+    if (st)
+        return st;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        lab_bind_text(stmt, (int)i + 1, texts[i]);
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        const char *candidate = lab_column_text(&c);
+        const char *measured = lab_column_text(&c);
+        snprintf(found.candidate, sizeof(found.candidate), "%s",
+                 candidate ? candidate : "");
+        snprintf(found.measured, sizeof(found.measured), "%s",
+                 measured ? measured : "");
+        found.candidates = lab_column_int(&c);
+        found.rate = lab_column_real(&c);
+    }
+    st = lab_query_end(db, stmt, rc);
+    if (!st)
+        *out = found;
+    return st;
+}
+
+static void read_tuned(sqlite3_stmt *stmt, struct lab_tuned_row *r)
+{
+    struct lab_columns c = {stmt, 0};
+    r->backend = lab_column_text(&c);
+    r->device = lab_column_text(&c);
+    r->uuid = lab_column_text(&c);
+    r->hostname = lab_column_text(&c);
+    r->lab = lab_column_text(&c);
+    r->size_class = lab_column_text(&c);
+    r->precision = lab_column_text(&c);
+    r->candidate = lab_column_text(&c);
+    r->size = lab_column_text(&c);
+    r->unit = lab_column_text(&c);
+    r->driver = lab_column_text(&c);
+    r->version = lab_column_text(&c);
+    r->median_ns = lab_column_real(&c);
+    r->rate = lab_column_real(&c);
+    r->candidates = lab_column_int(&c);
+    r->run = lab_column_int(&c);
+    r->measured_ns = lab_column_int(&c);
+    r->measured = lab_column_text(&c);
+}
+
+enum lab_status lab_tuned_list(struct lab_database *db, lab_tuned_row_fn *each,
+                               void *user)
+{
+    sqlite3_stmt *stmt;
+    int rc;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT backend, device, uuid, hostname, lab, sizeClass, precision, "
+        "candidate, size, unit, driver, version, median_ns, rate, candidates, "
+        "runId, measured_ns, measured FROM (SELECT *, row_number() OVER "
+        "(PARTITION BY backend, device, uuid, iif(uuid IS NULL, hostname, "
+        "NULL), lab, sizeClass, precision ORDER BY measured_ns DESC, id DESC) "
+        "AS age FROM lab_tuned) WHERE age = 1 ORDER BY backend DESC, device, "
+        "uuid, hostname, lab, precision, length(sizeClass), sizeClass",
+        &stmt);
+    if (st)
+        return st;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct lab_tuned_row row;
+        read_tuned(stmt, &row);
+        if (!each(user, &row)) {
+            rc = SQLITE_DONE;
+            break;
+        }
+    }
+    return lab_query_end(db, stmt, rc);
+}

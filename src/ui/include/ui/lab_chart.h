@@ -1,0 +1,39 @@
+/* ui/lab_chart.h -- a lab in pictures: the rungs of one size as bars, and their
+ * rates against the size as lines.
+ *
+ * Nothing is told by colour alone: bars carry their numbers, lines their digit,
+ * and what a digit stands for is written below. The commands print the same
+ * pictures. Pure drawing. Threads: any, one canvas each. */
+#pragma once
+#include "base/str.h"
+#include "ui/canvas.h"
+#include "ui/lab_model.h"
+
+struct lab_lab_chart {
+    const struct lab_ui_lab *lab;
+    int set;        /* whose rungs */
+    int size;       /* of the bars; an index of lab->sizes */
+    int64_t chosen; /* a row that must be in sight, or -1 */
+    bool log;
+};
+
+LAB_C_BEGIN
+/* A heading, then a row for each rung. '|' in a bar is what the rung's model
+ * promises, '?' what was said before. */
+void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_lab_chart *chart);
+/* "Rates: GFLOP/s against the size" */
+const char *lab_lab_rates_title(const struct lab_ui_lab *lab);
+/* A line for each rung, at most five (the chosen, the library's, the fastest,
+ * then in order), one for the best of every other set, the course's figures as
+ * points, and the ceiling. */
+void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
+                        const struct lab_lab_chart *chart);
+/* Rows that lab_lab_bars_draw() needs for a size. */
+int lab_lab_bars_height(const struct lab_ui_lab *lab, int size);
+/* Both pictures of a set as lines of text: bars of its last size, linear, and
+ * rates, logarithmic, where it has several sizes. */
+enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
+                                   int columns, bool ascii,
+                                   struct lab_str *out);
+LAB_C_END

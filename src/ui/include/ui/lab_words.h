@@ -1,0 +1,30 @@
+/* ui/lab_words.h -- a lab's numbers in words, for the screen and the commands.
+ * Pure. Every function ends `out` with NUL and returns it. Threads: any. */
+#pragma once
+#include "ui/lab_model.h"
+
+LAB_C_BEGIN
+/* "8.241 TFLOP/s", "3.2 TB/s", "1.8 ns / access"; NaN: "n/a". */
+const char *lab_lab_rate_text(const struct lab_ui_lab *lab, double rate,
+                              char *out, size_t cap);
+/* What was said: "2 TFLOP/s, memory, 50 %"; nothing said: "". */
+const char *lab_lab_said_text(const struct lab_ui_lab *lab,
+                              const struct lab_ui_said *said, char *out,
+                              size_t cap);
+/* How far off it was: "1.9 x as fast as you said; bound: arithmetic, not
+ * memory". "" before the row is done, or when nothing was said. */
+const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
+                             const struct lab_ui_said *said,
+                             const struct lab_ui_lab_row *row, char *out,
+                             size_t cap);
+/* The same in a word or two for a column: "1.90 x". */
+const char *lab_lab_off_short(enum lab_ui_lab_unit unit,
+                              const struct lab_ui_said *said,
+                              const struct lab_ui_lab_row *row, char *out,
+                              size_t cap);
+/* Measured over said, as speeds: 2 is twice as fast; NaN: not to be said. */
+double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
+                   const struct lab_ui_lab_row *row);
+/* "waiting", "checking", "timing", or "" when a time stands for itself. */
+const char *lab_lab_state_text(enum lab_ui_lab_state state);
+LAB_C_END

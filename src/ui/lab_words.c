@@ -1,0 +1,142 @@
+#include "ui/lab_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ui/format.h"
+
+/* Four digits and the prefix of a thousand that fits. */
+static const char *scaled(double v, const char *unit, char *out, size_t cap)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T", "P"};
+    int p = 0;
+    while (v >= 999.95 && p < 5) {
+        v /= 1000;
+        p++;
+    }
+    snprintf(out, cap, "%.4g %s%s", v, prefix[p], unit);
+    return out;
+}
+
+const char *lab_lab_rate_text(const struct lab_ui_lab *lab, double rate,
+                              char *out, size_t cap)
+{
+    char time[LAB_FORMAT_BYTES];
+    if (isnan(rate))
+        snprintf(out, cap, "n/a");
+    else if (lab->unit == LAB_UI_LAB_TIME)
+        snprintf(out, cap, "%s / %s",
+                 lab_format_ns(rate * 1e9, time, sizeof(time)),
+                 lab->item[0] ? lab->item : "item");
+    else
+        scaled(rate, lab->unit == LAB_UI_LAB_FLOPS ? "FLOP/s" : "B/s", out,
+               cap);
+    return out;
+}
+
+static void add(char *out, size_t cap, const char *separator, const char *text)
+{
+    size_t n = strlen(out);
+    if (text[0] && n < cap)
+        snprintf(out + n, cap - n, "%s%s", n ? separator : "", text);
+}
+
+const char *lab_lab_said_text(const struct lab_ui_lab *lab,
+                              const struct lab_ui_said *said, char *out,
+                              size_t cap)
+{
+    char part[LAB_UI_LAB_NAME];
+    if (cap)
+        out[0] = '\0';
+    if (!isnan(said->rate))
+        add(out, cap, ", ",
+            lab_lab_rate_text(lab, said->rate, part, sizeof(part)));
+    if (!isnan(said->time_ns))
+        add(out, cap, ", ", lab_format_ns(said->time_ns, part, sizeof(part)));
+    add(out, cap, ", ", said->bound);
+    if (!isnan(said->occupancy_pct)) {
+        snprintf(part, sizeof(part), "%.4g %%", said->occupancy_pct);
+        add(out, cap, ", ", part);
+    }
+    return out;
+}
+
+/* A rate of LAB_UI_LAB_TIME is a time: there the smaller one is faster. */
+double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
+                   const struct lab_ui_lab_row *row)
+{
+    if (row->state != LAB_UI_LAB_DONE)
+        return NAN;
+    if (!isnan(said->time_ns))
+        return said->time_ns / row->median_ns;
+    return unit == LAB_UI_LAB_TIME ? said->rate / row->rate
+                                   : row->rate / said->rate;
+}
+
+const char *lab_lab_off_short(enum lab_ui_lab_unit unit,
+                              const struct lab_ui_said *said,
+                              const struct lab_ui_lab_row *row, char *out,
+                              size_t cap)
+{
+    double off = lab_lab_off(unit, said, row);
+    if (cap)
+        out[0] = '\0';
+    if (!isnan(off))
+        snprintf(out, cap, off >= 100 ? "%.0f x" : "%.2f x", off);
+    else if (row->state == LAB_UI_LAB_DONE && said->bound[0] && row->bound[0])
+        snprintf(out, cap,
+                 strcmp(said->bound, row->bound) == 0 ? "right" : "wrong");
+    return out;
+}
+
+static void add_speed(double off, char *out, size_t cap)
+{
+    char part[80];
+    if (isnan(off))
+        return;
+    if (off > 1 / 1.1 && off < 1.1)
+        snprintf(part, sizeof(part), "within 10 %% of what you said");
+    else if (off >= 1)
+        snprintf(part, sizeof(part), "%.3g times as fast as you said", off);
+    else
+        snprintf(part, sizeof(part), "%.3g times as slow as you said", 1 / off);
+    add(out, cap, "; ", part);
+}
+
+const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
+                             const struct lab_ui_said *said,
+                             const struct lab_ui_lab_row *row, char *out,
+                             size_t cap)
+{
+    char part[120];
+    if (cap)
+        out[0] = '\0';
+    if (row->state != LAB_UI_LAB_DONE)
+        return out;
+    add_speed(lab_lab_off(unit, said, row), out, cap);
+    if (said->bound[0] && !row->bound[0])
+        add(out, cap, "; ", "what bounds it is not known");
+    else if (said->bound[0]) {
+        snprintf(part, sizeof(part),
+                 strcmp(said->bound, row->bound) == 0
+                     ? "bound by %s, as you said"
+                     : "bound by %s, you said %s",
+                 row->bound, said->bound);
+        add(out, cap, "; ", part);
+    }
+    if (!isnan(said->occupancy_pct)) {
+        snprintf(part, sizeof(part), "occupancy %.4g %%, you said %.4g %%",
+                 row->occupancy_pct, said->occupancy_pct);
+        add(out, cap, "; ",
+            isnan(row->occupancy_pct) ? "its occupancy is not known" : part);
+    }
+    return out;
+}
+
+const char *lab_lab_state_text(enum lab_ui_lab_state state)
+{
+    static const char *const texts[] = {"waiting", "checking", "timing", "",
+                                        "failed"};
+    return texts[state];
+}

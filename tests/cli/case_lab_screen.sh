@@ -1,0 +1,228 @@
+# shellcheck shell=sh
+# A lab on the screen, with the real engine: read, predicted, run, stopped.
+play() { # ARG... ; the script is on standard input
+    cat >keys
+    command=" $* (on a terminal)"
+    status=0
+    LAPENNA_LAB_SCRIPT=keys "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
+        "$LAB_EXE" "$@" >"$out" 2>"$err" </dev/null || status=$?
+}
+count() { # SQL
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+print(sqlite3.connect("screen.db").execute(sys.argv[1]).fetchone()[0])' "$1"
+}
+lesson small <<'END'
+---
+format: 1
+kind: lab
+title: A small lab
+lab: saxpy
+cpu_sizes: [300, 700]
+repeat: 20
+slide:
+  - {label: numba, size: 700, value: 1.5, unit: GB/s, machine: P100,
+     source: a slide, rung: plain}
+---
+# Text
+
+## Predict first
+
+1. How fast is it?
+END
+
+# Its text first; a prediction; the whole ladder; the course's figure.
+play small.md --backend cpu --db screen.db <<'END'
+resize 80 24
+expect How fast is it?
+await 20000 A small lab
+wait 300
+key p
+text nonsense
+key Enter
+expect nonsense is no prediction
+key r
+await 5000 you expect (Enter skips):
+text 3 memory
+key Enter
+await 60000 recorded as run 1
+expect [700]
+expect GB/s
+expect you said
+key Left
+expect [300]
+key v
+expect against the size
+key v
+expect Kernel: kernels/labs/saxpy/cpu.c
+key v
+expect Profile: plain, fp32, size 300
+expect bound by
+key v
+expect slide, P100: 1.5 GB/s; this machine:
+key p
+expect is measured: predictions come before
+key e
+key ^U
+text 0
+key Enter
+expect size 0
+key e
+key ^U
+text 50
+key Enter
+expect [50]
+expect waiting
+key Enter
+expect saxpy/cpu.c
+key q
+key g
+expect no recorded results
+END
+expect_exit 0
+[ "$(count 'SELECT count(*) FROM lab_row')" = 4 ] || complain "not 4 rows"
+[ "$(count 'SELECT status FROM run WHERE id = 1')" = 'done' ] ||
+    complain "run 1 is not done"
+[ "$(count 'SELECT rung FROM lab_said')" = best ] ||
+    complain "the prediction was not kept"
+
+# Stopped in the middle: the rows that are through stay, the run is cancelled.
+lesson large <<'END'
+---
+format: 1
+kind: lab
+title: A large lab
+lab: gemm
+cpu_sizes: [16, 700]
+repeat: 20
+---
+Text.
+END
+play large.md --backend cpu --db screen.db <<'END'
+resize 80 24
+wait 500
+key r
+await 5000 you expect
+key Enter
+await 60000 timing naive at 700
+expect [700]
+key x
+await 60000 stopped after
+expect waiting
+key Left
+expect openblas
+key x
+expect nothing is running
+END
+expect_exit 0
+[ "$(count 'SELECT status FROM run WHERE id = 2')" = cancelled ] ||
+    complain "run 2 is not cancelled"
+[ "$(count 'SELECT count(*) > 1 AND min(size) = max(size)
+    FROM lab_row WHERE runId = 2')" = 1 ] ||
+    complain "run 2 has not the rows of the first size alone"
+
+# Closed in the middle: the program ends, and its run is a cancelled one.
+play large.md --backend cpu --db screen.db <<'END'
+resize 80 24
+wait 500
+key r
+await 5000 you expect
+key Enter
+await 60000 timing naive at 700
+key q
+END
+expect_exit 0
+[ "$(count 'SELECT status FROM run WHERE id = 3')" = cancelled ] ||
+    complain "run 3 is not cancelled"
+
+# A rung that has no room says so in its row, and the others go on.
+play small.md --backend cpu --db screen.db <<'END'
+resize 100 24
+wait 500
+key t
+key e
+key ^U
+text 99999999999,100
+key Enter
+expect [99999999999]
+key r
+await 5000 you expect
+key Enter
+await 60000 recorded as run 4
+key Left
+expect failed
+expect GiB
+END
+expect_exit 0
+
+# A lab that is no ladder says where it is measured.
+lesson sweep <<'END'
+---
+format: 1
+kind: lab
+title: A sweep
+measures: backward
+of: mlp-digits
+---
+What costs more?
+END
+play sweep.md --backend cpu --db screen.db <<'END'
+resize 80 24
+expect What costs more?
+wait 300
+key r
+expect lapenna-lab lab sweep measures it
+key Esc
+expect lapenna-lab lab sweep measures it
+key p
+key v
+key m
+key q
+END
+expect_exit 0
+
+# From the list of lessons, and what was recorded on another machine. The
+# recorded run is made here: one of the CPU, told to be a GPU's.
+mkdir -p data/profiles/recorded
+for part in lessons kernels; do
+    ln -sf "$LAB_SOURCE_DIR/$part" "data/$part"
+done
+run lab gemm --backend cpu --sizes 64,96 --repeat 20 \
+    --db data/profiles/recorded/h200.db
+expect_exit 0
+"${LAB_PYTHON:-python3}" -c 'import sqlite3
+d = sqlite3.connect("data/profiles/recorded/h200.db")
+d.execute("PRAGMA journal_mode = DELETE")
+d.execute("""UPDATE run SET device = "NVIDIA H200", backend = "cuda" """)
+d.execute("""UPDATE lab_row SET rung = "tile" WHERE rung = "blocked" """)
+d.commit()' || complain "the recorded run could not be made"
+export LAPENNA_LAB_DATA_DIR="$PWD/data"
+play --backend cpu --db screen.db <<'END'
+resize 100 30
+text /the matrix product
+key Enter
+expect Lab: the matrix product
+key Enter
+await 20000 Predict first
+wait 500
+key g
+await 5000 recorded on NVIDIA H200
+expect tile
+expect [64]
+key End
+key Up
+key v
+key v
+expect Kernel: kernels/labs/gemm/
+key r
+expect these are recorded results
+key g
+expect naive
+key q
+expect Lessons
+END
+expect_exit 0
+run lab gemm --backend cpu --sizes 33 --repeat 20
+expect_exit 0
+expect_stdout 'recorded on NVIDIA H200, run 1'
+grep -q '^tile  *fp32' "$out" || complain "no recorded rung"
+unset LAPENNA_LAB_DATA_DIR

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""pty_run.py [--say TEXT]... PROGRAM ARG... -- runs a program on a terminal of
+its own, types each TEXT and a line's end when the program has asked (": " at
+the end of what it wrote), prints all that it wrote, and exits as it did."""
+import fcntl
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+import time
+
+args = sys.argv[1:]
+says = []
+while args and args[0] == "--say":
+    says.append(args[1])
+    args = args[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(args[0], args)
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+seen = ""
+new = ""
+end = time.monotonic() + 120
+while time.monotonic() < end:
+    if not select.select([fd], [], [], 1)[0]:
+        continue
+    try:
+        data = os.read(fd, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    seen += data.decode(errors="replace")
+    new += data.decode(errors="replace")
+    if says and new.endswith(": "):
+        os.write(fd, (says.pop(0) + "\n").encode())
+        new = ""
+else:
+    os.kill(pid, 9)
+sys.stdout.write(seen.replace("\r\n", "\n"))
+status = os.waitpid(pid, 0)[1]
+if says:
+    sys.stdout.write(f"\nnever asked for: {says}\n")
+    sys.exit(99)
+sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)

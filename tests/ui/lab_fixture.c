@@ -1,0 +1,288 @@
+#include "lab_fixture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui_fixture.h"
+
+enum { CPU_RUNGS = 4, GPU_RUNGS = 10, SIZES = 3 };
+
+static const char *const CPU_NAMES[CPU_RUNGS] = {"naive", "rows", "blocked",
+                                                 "openblas"};
+static const double CPU_GFLOPS[CPU_RUNGS] = {0.9, 3.6, 7.4, 41.0};
+static const char *const CPU_IDEAS[CPU_RUNGS] = {
+    "the definition", "the loops in another order",
+    "blocks of B that stay in the cache", "the vendor's library"};
+static const char *const GPU_NAMES[GPU_RUNGS] = {
+    "naive",  "coalesced", "tile",   "thread_1d", "thread_2d",
+    "vector", "warp",      "double", "wide",      "cublas"};
+static const double GPU_GFLOPS[GPU_RUNGS] = {470,   5900,  8241,  15870, 18200,
+                                             35510, 41480, 45380, 46570, 51380};
+static const double SIDES[2][SIZES] = {{128, 256, 500}, {1024, 2048, 4096}};
+
+static struct lab_ui_lab lab;
+static struct lab_lab_model model;
+
+static void fill_row(struct lab_ui_lab_row *r, double gflops, double model_rate,
+                     double last)
+{
+    const struct lab_ui_lab_set *set = &lab.sets[r->set];
+    double side = lab.sizes[r->size].x;
+    r->state = LAB_UI_LAB_DONE;
+    r->flop = 2 * side * side * side;
+    r->bytes = 12 * side * side;
+    r->rate = gflops * 1e9 * side / (side + 100);
+    r->rate_model = model_rate * 1e9;
+    r->median_ns = r->flop / r->rate * 1e9;
+    r->min_ns = r->median_ns * 0.97;
+    r->quarter_ns = r->median_ns * 0.99;
+    r->three_quarters_ns = r->median_ns * 1.02;
+    r->max_ns = r->median_ns * 1.3;
+    r->share = r->rate / set->ceiling;
+    r->gain = r->rate / last;
+    r->gain_model = last > 0 ? r->gain * 1.25 : (double)NAN;
+    r->check_error = 0.03;
+    r->repeats = 21;
+    snprintf(r->bound, sizeof(r->bound),
+             r->share >= 0.6 ? "arithmetic" : "latency");
+}
+
+static void add_row(int set, int size, int k)
+{
+    struct lab_ui_lab_row *r = &lab.rows[lab.row_count++];
+    bool cpu = set == 0;
+    lab_ui_lab_row_init(r);
+    r->set = set;
+    r->size = size;
+    snprintf(r->rung, sizeof(r->rung), "%s", cpu ? CPU_NAMES[k] : GPU_NAMES[k]);
+    snprintf(r->idea, sizeof(r->idea), "%s",
+             cpu ? CPU_IDEAS[k] : "one idea more than the rung before");
+    snprintf(r->precision, sizeof(r->precision), "fp32");
+    snprintf(r->source, sizeof(r->source), "kernels/scale.cu");
+    r->library = k == (cpu ? CPU_RUNGS : GPU_RUNGS) - 1;
+    if (cpu)
+        return;
+    r->sm_clock_hz = 1.755e9;
+    r->temperature_c = 41;
+    r->power_w = 512;
+    snprintf(r->kernel, sizeof(r->kernel), "gemm_%s", r->rung);
+    snprintf(r->launch, sizeof(r->launch), "32 x 32 blocks of 256");
+    r->kernels = 1;
+    r->registers = 128;
+    r->shared_bytes = 16384;
+    r->occupancy_pct = 25;
+    fill_row(r, GPU_GFLOPS[k], k < 9 ? GPU_GFLOPS[k] * 1.1 : (double)NAN,
+             k > 0 ? r[-1].rate : (double)NAN);
+}
+
+static void add_sizes(int set)
+{
+    for (int s = 0; s < SIZES; s++) {
+        struct lab_ui_lab_size *size = &lab.sizes[lab.size_count++];
+        size->set = set;
+        size->x = SIDES[set][s];
+        snprintf(size->text, sizeof(size->text), "%g", size->x);
+        lab_ui_said_init(&size->best);
+        for (int k = 0; k < (set == 0 ? CPU_RUNGS : GPU_RUNGS); k++)
+            add_row(set, lab.size_count - 1, k);
+        lab_ui_lab_relate(&lab, lab.size_count - 1);
+    }
+}
+
+static void add_slide(const char *label, const char *machine, double value,
+                      const char *here)
+{
+    struct lab_ui_lab_slide *s = &lab.slides[lab.slide_count++];
+    *s = (struct lab_ui_lab_slide){
+        .value = value, .x = 6000, .rate = value * 1e9};
+    snprintf(s->label, sizeof(s->label), "%s", label);
+    snprintf(s->machine, sizeof(s->machine), "%s", machine);
+    snprintf(s->size, sizeof(s->size), "6000");
+    snprintf(s->unit, sizeof(s->unit), "GFLOP/s");
+    snprintf(s->here, sizeof(s->here), "%s", here);
+}
+
+/* ---- the model ---- */
+
+static int64_t version(void *user)
+{
+    (void)user;
+    return lab.version;
+}
+
+static enum lab_status snapshot(void *user, struct lab_ui_lab *out)
+{
+    (void)user;
+    return lab_ui_lab_copy(out, &lab);
+}
+
+/* Through the first size, and two rungs into the second. */
+static enum lab_status run(void *user, int set)
+{
+    (void)user;
+    lab.running = set;
+    lab.at_size = 1;
+    lab.done = 6;
+    lab.total = CPU_RUNGS * SIZES;
+    lab.elapsed_ns = 3000000000;
+    lab.problem[0] = '\0';
+    snprintf(lab.doing, sizeof(lab.doing), "timing blocked at 256, fp32");
+    for (int i = 0; i < CPU_RUNGS * SIZES; i++) {
+        struct lab_ui_lab_row *r = &lab.rows[i];
+        int k = i % CPU_RUNGS;
+        if (i < 6)
+            fill_row(r, CPU_GFLOPS[k],
+                     k < 3 ? CPU_GFLOPS[k] * 1.4 : (double)NAN,
+                     k > 0 ? r[-1].rate : (double)NAN);
+        else
+            r->state = i == 6 ? LAB_UI_LAB_TIMING : LAB_UI_LAB_WAITING;
+    }
+    lab_ui_lab_relate(&lab, 0);
+    lab.version++;
+    return LAB_OK;
+}
+
+void fixture_lab_finish(void)
+{
+    for (int i = 6; i < CPU_RUNGS * SIZES; i++)
+        fill_row(&lab.rows[i], CPU_GFLOPS[i % CPU_RUNGS], NAN,
+                 i % CPU_RUNGS > 0 ? lab.rows[i - 1].rate : (double)NAN);
+    struct lab_ui_lab_row *r = &lab.rows[CPU_RUNGS * SIZES - 1];
+    lab_ui_lab_row_init(r);
+    r->size = 2;
+    r->state = LAB_UI_LAB_FAILED;
+    r->library = true;
+    snprintf(r->rung, sizeof(r->rung), "openblas");
+    snprintf(r->precision, sizeof(r->precision), "fp32");
+    snprintf(r->source, sizeof(r->source), "kernels/gone.c");
+    snprintf(r->reason, sizeof(r->reason),
+             "OpenBLAS is not installed: the package libopenblas has it");
+    lab_ui_lab_relate(&lab, 1);
+    lab.at_size = 2;
+    lab.running = -1;
+    lab.version++;
+}
+
+static void stop(void *user)
+{
+    (void)user;
+    lab.running = -1;
+    lab.rows[6].state = LAB_UI_LAB_WAITING;
+    snprintf(lab.problem, sizeof(lab.problem), "stopped after 6 of 12 rows");
+    lab.version++;
+}
+
+static enum lab_status sizes(void *user, int set, const char *list)
+{
+    (void)user;
+    (void)set;
+    if (strcmp(list, "finish") == 0) { /* a word for the scripts */
+        fixture_lab_finish();
+        return LAB_OK;
+    }
+    return lab_fail(LAB_E_USAGE, "size %s: not a number", list);
+}
+
+static enum lab_status predict(void *user, int set, const char *rung,
+                               const char *size, const char *text)
+{
+    struct lab_ui_said said;
+    char *end;
+    (void)user;
+    lab_ui_said_init(&said);
+    said.rate = strtod(text, &end) * 1e9;
+    if (end == text)
+        return lab_fail(LAB_E_USAGE, "%s: no number, no bound", text);
+    if (strstr(end, "memory"))
+        snprintf(said.bound, sizeof(said.bound), "memory");
+    for (int i = 0; i < lab.size_count; i++)
+        if (!rung && lab.sizes[i].set == set &&
+            strcmp(lab.sizes[i].text, size) == 0)
+            lab.sizes[i].best = said;
+    for (int64_t i = 0; rung && i < lab.row_count; i++)
+        if (lab.rows[i].set == set && strcmp(lab.rows[i].rung, rung) == 0 &&
+            strcmp(lab.sizes[lab.rows[i].size].text, size) == 0)
+            lab.rows[i].said = said;
+    lab.version++;
+    return LAB_OK;
+}
+
+static enum lab_status source(void *user, const char *file, const char **text,
+                              size_t *bytes)
+{
+    (void)user;
+    if (strcmp(file, "kernels/scale.cu") != 0)
+        return lab_fail(LAB_E_IO, "%s: cannot be read", file);
+    *text = fixture_source_text();
+    *bytes = strlen(*text);
+    return LAB_OK;
+}
+
+static enum lab_status write_text(void *user, struct lab_doc *out)
+{
+    (void)user;
+    lab_doc_add(out, LAB_ROLE_HEADING, "Lab: the matrix product\n");
+    lab_doc_para(out, 0, 0, true);
+    lab_doc_add(out, LAB_ROLE_NORMAL,
+                "C = A B. At 4096 these are 683 operations a byte.\n");
+    lab_doc_add(out, LAB_ROLE_HEADING, "\nPredict first\n");
+    lab_doc_add(out, LAB_ROLE_NORMAL,
+                "1. `naive` and `coalesced` differ in one letter. What does "
+                "that letter decide?\n");
+    return lab_doc_check(out);
+}
+
+static void set_of(int i, const char *name, const char *device, bool runs,
+                   double ceiling)
+{
+    struct lab_ui_lab_set *set = &lab.sets[i];
+    *set = (struct lab_ui_lab_set){.runs = runs, .ceiling = ceiling};
+    snprintf(set->name, sizeof(set->name), "%s", name);
+    snprintf(set->device, sizeof(set->device), "%s", device);
+    snprintf(set->badge, sizeof(set->badge),
+             runs ? "CPU" : "recorded on NVIDIA H200");
+    snprintf(set->note, sizeof(set->note),
+             runs ? "21 repeats each" : "run 57 of 2025-06-01");
+    snprintf(set->sizes, sizeof(set->sizes),
+             runs ? "128,256,500" : "1024,2048,4096");
+    snprintf(set->ceiling_name, sizeof(set->ceiling_name),
+             "the library's product, fp32");
+}
+
+enum lab_status fixture_lab_data(struct lab_ui_lab *out)
+{
+    return lab_ui_lab_copy(out, &lab);
+}
+
+const struct lab_lab_model *fixture_lab(void)
+{
+    static struct lab_ui_lab_slide slide_rows[2];
+    static struct lab_ui_lab_size size_rows[2 * SIZES];
+    static struct lab_ui_lab_row rows[SIZES * (CPU_RUNGS + GPU_RUNGS)];
+    lab_ui_lab_init(&lab);
+    lab.slides = slide_rows;
+    lab.sizes = size_rows;
+    lab.rows = rows;
+    lab.version = 1;
+    lab.set_count = 2;
+    set_of(0, "CPU", "AMD EPYC 9654", true, 48e9);
+    set_of(1, "recorded", "NVIDIA H200", false, 51.5e12);
+    add_sizes(0);
+    add_sizes(1);
+    add_slide("LAB 2, torch.matmul", "a GPU of 2020", 7077.22,
+              "not measured: e, size 6000");
+    add_slide("LAB 2, np.dot", "its CPU", 71.65, "not measured: e, size 6000");
+    model = (struct lab_lab_model){.title = "Lab: the matrix product",
+                                   .shape = "MxNxK",
+                                   .version = version,
+                                   .snapshot = snapshot,
+                                   .run = run,
+                                   .stop = stop,
+                                   .sizes = sizes,
+                                   .predict = predict,
+                                   .source = source,
+                                   .write_text = write_text};
+    return &model;
+}

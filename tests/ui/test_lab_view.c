@@ -1,0 +1,229 @@
+/* The lab's screen without a screen: layouts, words, pictures, sources. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "lab_fixture.h"
+#include "ui/lab_chart.h"
+#include "ui/lab_words.h"
+#include "ui_fixture.h"
+#include "view_lab_priv.h"
+
+static void apart(const struct lab_rect *parts, int n, struct lab_rect body)
+{
+    for (int i = 0; i < n; i++) {
+        assert_true(lab_rect_empty(parts[i]) ||
+                    lab_rect_inside(parts[i], body));
+        for (int k = 0; k < i; k++)
+            assert_false(lab_rect_overlap(parts[i], parts[k]));
+    }
+}
+
+static void no_part_overlaps_another(void **state)
+{
+    (void)state;
+    for (int h = 0; h < 70; h++) {
+        for (int w = 0; w < 220; w += 7) {
+            for (int rungs = 0; rungs < 40; rungs += 13) {
+                struct lab_rect body = {1, 0, h, w};
+                struct lab_lab_layout l = lab_lab_layout(body, rungs, rungs);
+                const struct lab_rect parts[] = {l.facts, l.table,   l.words,
+                                                 l.lower, l.bars,    l.rates,
+                                                 l.slide, l.profile, l.kernel};
+                apart(parts, 9, body);
+            }
+        }
+    }
+    struct lab_lab_layout l =
+        lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 4, 2);
+    assert_false(l.wide);
+    assert_int_equal(l.table.h, 5);
+    assert_true(l.lower.h >= 8);
+    l = lab_lab_layout((struct lab_rect){1, 0, 57, 200}, 10, 2);
+    assert_true(l.wide);
+    assert_true(l.table.h == 11 && l.kernel.h > 30 && l.rates.h > 15);
+}
+
+static struct lab_ui_lab_row row_of(double rate, double median_ns,
+                                    const char *bound)
+{
+    struct lab_ui_lab_row r;
+    lab_ui_lab_row_init(&r);
+    r.state = LAB_UI_LAB_DONE;
+    r.rate = rate;
+    r.median_ns = median_ns;
+    snprintf(r.bound, sizeof(r.bound), "%s", bound);
+    return r;
+}
+
+static void how_far_off_a_prediction_was(void **state)
+{
+    (void)state;
+    char text[300];
+    struct lab_ui_said said;
+    struct lab_ui_lab_row r = row_of(4e12, 500, "arithmetic");
+    lab_ui_said_init(&said);
+    assert_false(lab_ui_said_any(&said));
+    assert_string_equal(
+        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)), "");
+    said.rate = 2e12;
+    snprintf(said.bound, sizeof(said.bound), "memory");
+    said.occupancy_pct = 50;
+    assert_true(lab_ui_said_any(&said));
+    assert_string_equal(
+        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)),
+        "2 times as fast as you said; bound by arithmetic, you said memory; "
+        "its occupancy is not known");
+    /* Less time an item is faster. */
+    r.rate = 4e-9;
+    said.rate = 2e-9;
+    assert_true(fabs(lab_lab_off(LAB_UI_LAB_TIME, &said, &r) - 0.5) < 1e-12);
+    said.rate = NAN;
+    said.time_ns = 510;
+    r.occupancy_pct = 25;
+    snprintf(said.bound, sizeof(said.bound), "arithmetic");
+    assert_string_equal(
+        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)),
+        "within 10 % of what you said; bound by arithmetic, as you said; "
+        "occupancy 25 %, you said 50 %");
+    assert_string_equal(
+        lab_lab_off_short(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)),
+        "1.02 x");
+    r.state = LAB_UI_LAB_FAILED;
+    assert_string_equal(
+        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)), "");
+}
+
+static void rates_in_their_unit(void **state)
+{
+    (void)state;
+    char text[64];
+    struct lab_ui_lab lab = {.unit = LAB_UI_LAB_FLOPS};
+    assert_string_equal(lab_lab_rate_text(&lab, 8.2414e12, text, 64),
+                        "8.241 TFLOP/s");
+    lab.unit = LAB_UI_LAB_BYTES;
+    assert_string_equal(lab_lab_rate_text(&lab, 999.99e9, text, 64), "1 TB/s");
+    lab.unit = LAB_UI_LAB_TIME;
+    snprintf(lab.item, sizeof(lab.item), "access");
+    assert_string_equal(lab_lab_rate_text(&lab, 25e-9, text, 64),
+                        "25 ns / access");
+    assert_string_equal(lab_lab_rate_text(&lab, NAN, text, 64), "n/a");
+}
+
+static void the_kernel_of_a_rung_is_found(void **state)
+{
+    (void)state;
+    static const char text[] = "int first(int a)\n{\n    return a;\n}\n"
+                               "__global__ void sum_tree(float *x)\n{\n}\n"
+                               "__global__ void sum_tree_large(float *x)\n{\n"
+                               "}\n"
+                               "int lab_sum_tree(int n)\n{\n    return n;\n}\n";
+    char name[96];
+    assert_int_equal(
+        lab_lab_kernel_find(text, sizeof(text) - 1, "tree", name, 96), 5);
+    assert_string_equal(name, "sum_tree");
+    assert_int_equal(
+        lab_lab_kernel_find(text, sizeof(text) - 1, "tree_large", name, 96), 8);
+    /* Nothing like it: the first function; no function: the first line. */
+    assert_int_equal(
+        lab_lab_kernel_find(text, sizeof(text) - 1, "cublas", name, 96), 1);
+    assert_string_equal(name, "first");
+    assert_int_equal(lab_lab_kernel_find("/* */\n", 6, "tree", name, 96), 1);
+    assert_string_equal(name, "");
+}
+
+static char *drawn(const struct lab_lab_chart *chart, bool rates, int h, int w,
+                   bool ascii)
+{
+    struct lab_canvas c;
+    assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
+    struct lab_rect r = {0, 0, h, w};
+    if (rates)
+        lab_lab_rates_draw(&c, r, chart);
+    else
+        lab_lab_bars_draw(&c, r, chart);
+    char *text = lab_canvas_dump(&c);
+    lab_canvas_release(&c);
+    assert_non_null(text);
+    return text;
+}
+
+static void pictures_at_every_size(void **state)
+{
+    (void)state;
+    struct lab_ui_lab lab;
+    fixture_lab();
+    fixture_lab_finish();
+    assert_int_equal(fixture_lab_data(&lab), LAB_OK);
+    struct lab_lab_chart chart = {
+        .lab = &lab, .set = 1, .size = 5, .chosen = 36};
+    for (int h = 0; h < 30; h += 3) {
+        for (int w = 1; w < 130; w += 8) {
+            for (int k = 0; k < 4; k++) {
+                chart.log = k & 1;
+                char *text = drawn(&chart, k & 2, h + 1, w, true);
+                for (const char *p = text; *p; p++)
+                    assert_true((unsigned char)*p < 0x80);
+                lab_free(text);
+            }
+        }
+    }
+    /* The chosen rung stays in sight where not all fit. */
+    char *text = drawn(&chart, false, 4, 80, false);
+    assert_non_null(strstr(text, lab.rows[36].rung));
+    lab_free(text);
+    /* A refused rung has a word instead of a bar. */
+    chart =
+        (struct lab_lab_chart){.lab = &lab, .set = 0, .size = 2, .chosen = -1};
+    text = drawn(&chart, false, 8, 80, false);
+    assert_non_null(strstr(text, "failed"));
+    lab_free(text);
+    lab_ui_lab_release(&lab);
+}
+
+static void pictures_for_a_pipe(void **state)
+{
+    (void)state;
+    struct lab_ui_lab lab;
+    struct lab_str text;
+    fixture_lab();
+    fixture_lab_finish();
+    assert_int_equal(fixture_lab_data(&lab), LAB_OK);
+    lab_str_init(&text);
+    assert_int_equal(lab_lab_chart_text(&lab, 1, 100, true, &text), LAB_OK);
+    assert_non_null(strstr(lab_str_text(&text), "size 4096"));
+    assert_non_null(strstr(lab_str_text(&text), "GFLOP/s against the size"));
+    assert_non_null(strstr(lab_str_text(&text), "slide, a GPU of 2020"));
+    assert_non_null(strstr(lab_str_text(&text), "ceiling"));
+    for (const char *p = lab_str_text(&text); *p; p++)
+        assert_true((unsigned char)*p < 0x80);
+    lab_str_release(&text);
+    lab_ui_lab_release(&lab);
+}
+
+static void the_keys_have_names(void **state)
+{
+    (void)state;
+    if (lab_keymap_check(lab_lab_bindings))
+        fail_msg("%s", lab_error());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_part_overlaps_another),
+        cmocka_unit_test(how_far_off_a_prediction_was),
+        cmocka_unit_test(rates_in_their_unit),
+        cmocka_unit_test(the_kernel_of_a_rung_is_found),
+        cmocka_unit_test(pictures_at_every_size),
+        cmocka_unit_test(pictures_for_a_pipe),
+        cmocka_unit_test(the_keys_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

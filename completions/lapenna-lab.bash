@@ -18,11 +18,11 @@ _lapenna_lab() {
         --label --dry-run --sizes --variants --repeat --predict
         --grid --block --at --elements
         --retune --list --chart
-        --json --plain --ascii --color --no-mouse --no-graph
+        --json --plain --ascii --color --no-mouse --no-graph --graph-nodes --trace
         --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
-    takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--db|--sort'
+    takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--trace|--db|--sort'
     takes+='|--iteration'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
     takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors'
@@ -40,6 +40,7 @@ _lapenna_lab() {
     --backend) words='auto cpu cuda' ;;
     --precision) words='fp32 tf32 bf16 fp16 fp64 all' ;;
     --counters) words='off basic full' ;;
+    --trace) words='off on' ;;
     --color) words='auto always never' ;;
     --sort)
         words='index name phase variant count median min max total flop bytes

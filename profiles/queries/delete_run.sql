@@ -29,6 +29,8 @@ DELETE FROM lab_row WHERE runId = ?1;
 DELETE FROM sweep_row WHERE runId = ?1;
 DELETE FROM lab_said WHERE runId = ?1;
 DELETE FROM time_sum WHERE runId = ?1;
+DELETE FROM kernel_zone WHERE runId = ?1;
+DELETE FROM kernel_zone_name WHERE runId = ?1;
 DELETE FROM baseline WHERE runId = ?1;
 DELETE FROM run WHERE id = ?1;
 DELETE FROM StringIds WHERE id NOT IN (

@@ -6,7 +6,7 @@ SELECT id, lesson, lessonPath, title, backend, device, chip,
        counters, countersReason, ringDrops, ringWaits, ringWait_ns,
        ringHighWater, writeErrors, writeError, samples_per_s,
        iterationMedian_ns, loss_first, loss_last, accuracy, rank,
-       uuid, label, importedFrom, imported, kind
+       uuid, label, importedFrom, imported, kind, traceState
 FROM run
 WHERE ?1 IS NULL OR id = ?1
 ORDER BY id DESC

@@ -167,7 +167,22 @@ static enum lab_status summary_json(struct lab_work *w,
         lab_json_real(line, "exact", decoded.exact);
     lab_json_real(line, "samples_per_s", t->samples_per_s);
     lab_json_real(line, "step_ms_median", t->step_ms_median);
+    lab_json_text(
+        line, "trace",
+        lab_trace_state_name(lab_recording_trace_state(w->recording)));
+    lab_json_real(line, "trace_calls_ms", kept->trace_calls_ms);
+    lab_json_real(line, "trace_callbacks_ms", kept->trace_callbacks_ms);
     return lab_json_print(line);
+}
+
+static void say_trace_cost(const struct lab_work *w, double seconds)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_trace_cost(w->recording, seconds, &text);
+    if (text.len)
+        lab_say(stdout, "tracing cost %s\n", lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 static void summary_text(struct lab_work *w, const struct lab_training *t,
@@ -193,8 +208,12 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
     say_exact(w);
     lab_say(stdout, "\n");
     say_examples(w);
-    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
-            t->samples_per_s, t->step_ms_median);
+    const char *trace =
+        lab_trace_state_text(lab_recording_trace_state(w->recording));
+    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)%s%s\n",
+            t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
+            trace);
+    say_trace_cost(w, t->seconds);
     if (kept->run > 0)
         lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",
                 kept->whole ? "as" : "in part only, as", (long long)kept->run,
@@ -259,17 +278,6 @@ static enum lab_status tell_all_near(struct lab_work *w,
     return st;
 }
 
-/* Before an hour of training: is every question one? */
-static enum lab_status check_near(struct lab_work *w,
-                                  const struct lab_options *o)
-{
-    struct lab_neighbours n;
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < o->n_near && !st; i++)
-        st = lab_near_ask(w->walk, o->near[i], &n);
-    return st;
-}
-
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_work w;
@@ -279,12 +287,6 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     enum lab_status st = lab_work_open(&w, o, lesson);
     if (st)
         return lab_exit_error(st);
-    st = check_near(&w, o);
-    if (st) {
-        int wrong = lab_exit_error(st);
-        lab_work_close(&w);
-        return wrong;
-    }
     lab_work_warn(&w);
     lab_training_init(&t);
     st = train(&w, &t);

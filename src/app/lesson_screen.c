@@ -237,7 +237,9 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
         .lesson = s->lesson,
         .db = o->db,
         .seed = o->seed_given ? o->seed : s->spec.seed,
-        .counters = o->counters};
+        .counters = o->counters,
+        .no_trace = o->no_trace,
+        .graph_nodes = o->graph_nodes};
     return lab_recording_new(&s->recording, &options);
 }
 
@@ -259,7 +261,8 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
                   .opened = lab_recording_opened,
                   .restarted = lab_recording_restarted,
                   .closing = lab_recording_closing,
-                  .count = lab_recording_count_said},
+                  .count = lab_recording_count_said,
+                  .trace = lab_recording_trace_said},
         .wake = wake,
         .wake_user = s};
     return lab_session_new(&s->session, &config);

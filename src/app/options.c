@@ -29,6 +29,8 @@ enum {
     KEY_COLOR,
     KEY_NO_MOUSE,
     KEY_NO_GRAPH,
+    KEY_GRAPH_NODES,
+    KEY_TRACE,
     KEY_NPY,
     KEY_TENSORS
 };
@@ -47,6 +49,14 @@ static const struct argp_option options[] = {
      "Hardware counters of one iteration: off, basic or full", 1},
     {"no-graph", KEY_NO_GRAPH, NULL, 0,
      "run: launch every step by itself, no iteration as one CUDA graph", 1},
+    {"graph-nodes", KEY_GRAPH_NODES, NULL, 0,
+     "run: launch the recorded iterations as the graph too, and record each of "
+     "its nodes",
+     1},
+    {"trace", KEY_TRACE, "WHEN", 0,
+     "Records of kernels and copies: on, or off, for times without their cost "
+     "(on)",
+     1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
@@ -169,6 +179,26 @@ static error_t parse_sampling(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* How fast it goes, and what is recorded of it. */
+static error_t parse_speed(int key, char *arg, struct argp_state *state)
+{
+    static const char *const off_on[] = {"off", "on", NULL};
+    struct lab_options *o = state->input;
+    switch (key) {
+    case KEY_NO_GRAPH:
+        o->no_graph = true;
+        return 0;
+    case KEY_GRAPH_NODES:
+        o->graph_nodes = true;
+        return 0;
+    case KEY_TRACE:
+        o->no_trace = strcmp(one_of(arg, off_on, "trace", state), "off") == 0;
+        return 0;
+    default:
+        return parse_sampling(key, arg, state);
+    }
+}
+
 static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
@@ -206,16 +236,13 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
     case KEY_DATA:
         o->data = arg;
         return 0;
-    case KEY_NO_GRAPH:
-        o->no_graph = true;
-        return 0;
     case KEY_NEAR:
         if (o->n_near == LAB_MAX_OPTION_NEAR)
             argp_failure(state, LAB_EXIT_USAGE, 0, "too many --near");
         o->near[o->n_near++] = arg;
         return 0;
     default:
-        return parse_sampling(key, arg, state);
+        return parse_speed(key, arg, state);
     }
 }
 
@@ -294,6 +321,11 @@ void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
     argp_parse(&argp, argc, argv, 0, NULL, o);
     if (o->npy && o->json) {
         lab_warn("--npy and --json exclude each other: give one");
+        exit(LAB_EXIT_USAGE);
+    }
+    if (o->graph_nodes && (o->no_graph || o->no_trace)) {
+        lab_warn("--graph-nodes wants graphs and a trace: leave out %s",
+                 o->no_graph ? "--no-graph" : "--trace off");
         exit(LAB_EXIT_USAGE);
     }
     if (o->iterations > 0 && o->epochs > 0) {

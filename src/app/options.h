@@ -34,6 +34,8 @@ struct lab_options {
     bool plain;
     bool ascii;
     const char *color; /* "auto", "always", "never" */
+    bool no_trace;     /* CUPTI stays away */
+    bool graph_nodes;  /* recorded iterations as graphs, node by node */
     bool no_graph;     /* at speed, too, every step is launched by itself */
     bool no_mouse;
     int argument_count;

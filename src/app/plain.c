@@ -98,7 +98,8 @@ static enum lab_status open_session(struct lab_plain *p)
                   .opened = lab_recording_opened,
                   .restarted = lab_recording_restarted,
                   .closing = lab_recording_closing,
-                  .count = lab_recording_count_said}};
+                  .count = lab_recording_count_said,
+                  .trace = lab_recording_trace_said}};
     lab_signals_hold(); /* they are for the thread that waits for input */
     st = lab_session_new(&p->session, &config);
     lab_signals_release();

@@ -245,6 +245,16 @@ static enum lab_status count(struct lab_plain *p, const char *scope)
     return LAB_OK;
 }
 
+static enum lab_status trace(struct lab_plain *p, const char *what)
+{
+    struct lab_command c = {.kind = LAB_DO_TRACE, .phase = -1};
+    put_text(c.text, what);
+    enum lab_status st = lab_plain_run(p, &c);
+    if (!st)
+        lab_say(stdout, "%s\n", p->snap.stop_reason);
+    return st;
+}
+
 static enum lab_status do_moves(struct lab_plain *p,
                                 const struct lab_ui_command *c)
 {
@@ -290,6 +300,8 @@ static enum lab_status do_command(struct lab_plain *p,
         return choose(p, c);
     case LAB_COMMAND_COUNT:
         return count(p, c->arg);
+    case LAB_COMMAND_TRACE:
+        return trace(p, c->arg);
     case LAB_COMMAND_CHECK:
         return check(p, c->arg);
     case LAB_COMMAND_NEAR:

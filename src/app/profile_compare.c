@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "profiler/profiler.h"
 
 /* ---- --fail-above ---- */
 
@@ -61,6 +62,25 @@ static enum lab_status verdict(const struct lab_profile_options *o,
     return st;
 }
 
+/* A launch costs more while it is traced: times of short kernels differ by
+ * that alone. */
+static void warn_of_trace(const struct lab_comparison *c)
+{
+    const char *state[LAB_SIDES];
+    for (int i = 0; i < LAB_SIDES; i++)
+        state[i] = c->run[i].fact[LAB_FACT_TRACE];
+    if (!state[LAB_SIDE_A] || !state[LAB_SIDE_B] ||
+        strcmp(state[LAB_SIDE_A], state[LAB_SIDE_B]) == 0)
+        return;
+    fprintf(stderr,
+            "lapenna-lab: profile: run %lld was timed %s, run %lld %s: the "
+            "difference of the iterations may be that of tracing\n",
+            (long long)c->run[LAB_SIDE_A].run,
+            lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_A])),
+            (long long)c->run[LAB_SIDE_B].run,
+            lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_B])));
+}
+
 enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db)
 {
@@ -77,6 +97,7 @@ enum lab_status lab_profile_compare(const struct lab_profile_options *o,
             st = lab_comparison_load(&c, db, a, b);
         if (st)
             break;
+        warn_of_trace(&c);
         if (i > 1 && !o->json && putchar('\n') == EOF)
             st = lab_fail(LAB_E_IO, "cannot write the output");
         if (st == LAB_OK)

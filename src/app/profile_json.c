@@ -32,6 +32,7 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     lab_json_real(o, "loss_last", r->loss_last);
     lab_json_real(o, "accuracy", r->accuracy);
     lab_json_text(o, "time_source", r->time_source);
+    lab_json_text(o, "trace", r->trace_state);
     lab_json_text(o, "counters", r->counters);
     lab_json_text(o, "counters_reason", r->counters_reason);
     lab_json_text(o, "chip", r->chip);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "profiler/profiler.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
 #include "profile_labs.h"
@@ -14,6 +15,7 @@
 /* What the callbacks of one query share. */
 struct printing {
     struct lab_text_table table;
+    bool whose; /* somebody else's runs are among them */
     enum lab_status st;
     int64_t run;
     struct lab_counted_run counted;
@@ -71,6 +73,29 @@ static void add_moment(struct lab_text_table *t, const char *iso)
         lab_text_table_add(t, iso);
 }
 
+static bool is_imported(const struct lab_run_row *r)
+{
+    return r->label || r->imported_from;
+}
+
+static bool look_for_others(void *user, const struct lab_run_row *r)
+{
+    struct printing *p = user;
+    p->whose |= is_imported(r);
+    return !p->whose;
+}
+
+/* As the import was told, else who recorded it and where. */
+static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    if (r->label)
+        lab_text_table_add(t, r->label);
+    else if (is_imported(r) && r->hostname)
+        lab_text_table_addf(t, "%s@%s", r->user ? r->user : "n/a", r->hostname);
+    else
+        lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
+}
+
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct printing *p = user;
@@ -83,21 +108,27 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     lab_text_table_add_int(&p->table, r->iterations);
     lab_text_table_add_real(&p->table, r->loss_last, 4);
     lab_text_table_add(&p->table, r->device);
+    if (p->whose)
+        add_whose(&p->table, r);
     return true;
 }
 
 enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
 {
     static const char *const heads[] = {
-        ">run",   "started (UTC)", "lesson", "kind",   "backend",
-        "status", ">iterations",   ">loss",  "device", NULL};
+        ">run",        "started (UTC)", "lesson", "kind",  "backend", "status",
+        ">iterations", ">loss",         "device", "whose", NULL};
+    const char *own[10] = {0};
     struct printing printing = {.st = LAB_OK};
     if (p->json)
         return end_query(lab_query_runs(p->db, print_run_json, &printing),
                          &printing);
-    lab_text_table_init(&printing.table, heads);
-    enum lab_status st =
-        end_query(lab_query_runs(p->db, add_run_row, &printing), &printing);
+    memcpy(own, heads, 9 * sizeof(*own));
+    enum lab_status st = lab_query_runs(p->db, look_for_others, &printing);
+    if (st)
+        return st;
+    lab_text_table_init(&printing.table, printing.whose ? heads : own);
+    st = end_query(lab_query_runs(p->db, add_run_row, &printing), &printing);
     return st ? st : print_table(&printing.table, p->ascii);
 }
 
@@ -170,6 +201,10 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
 static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
 {
     add_fact(t, "times from", r->time_source);
+    const char *trace =
+        lab_trace_state_text(lab_trace_state_find(r->trace_state));
+    if (*trace)
+        add_fact(t, "times taken", trace);
     lab_text_table_add(t, "counters");
     lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
                         r->counters_reason ? ": " : "",

@@ -1,6 +1,6 @@
-#include "recording.h"
+#include "recording_priv.h"
 
-#include <pthread.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,39 +9,6 @@
 #include "run_device.h"
 #include "version.h"
 #include "trace/intern.h"
-
-enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
-
-struct lab_recording {
-    const struct lab_lesson *lesson;
-    char *db;
-    bool db_given;
-    bool eager;
-    uint64_t seed;
-    enum lab_counter_set counters; /* as asked for */
-    bool counters_refused;
-    char counters_note[NOTE_BYTES]; /* why */
-    struct lab_live *live;
-    struct lab_sink sink; /* to the profiler: the window, then the writer */
-    struct lab_profiler *profiler;
-    struct lab_device_info device;
-    char backend[16];
-    char variants[VARIANTS_BYTES];
-    int64_t batch;
-    enum lab_time_source time_source;
-    enum lab_status status;
-    /* The writer comes when a run's first step has run. Nobody waits for the
-     * disk under the lock: it is opened and ended outside. */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    struct lab_writer *writer;
-    int holders;       /* who is using the writer: it must not go */
-    bool opening;      /* a thread is making it */
-    bool refused;      /* the database is not to be had */
-    int64_t ended_run; /* the last that a restart has ended; 0: none */
-    char note[NOTE_BYTES];
-    char trace_note[NOTE_BYTES]; /* the profiler's, which goes before us */
-};
 
 /* ---- the writer, when it is needed ---- */
 
@@ -72,6 +39,8 @@ static enum lab_status make_writer(struct lab_recording *r,
     info.batch = r->batch;
     info.rank = 0;
     info.time_source = r->time_source;
+    info.trace_state =
+        r->profiler ? lab_profiler_trace_state(r->profiler) : LAB_TRACE_UNKNOWN;
     lab_run_device_fill(&info.device, &r->device,
                         strcmp(r->backend, "cuda") == 0);
     return lab_writer_new(out, r->db, &info, NULL);
@@ -165,6 +134,8 @@ enum lab_status lab_recording_new(struct lab_recording **out,
     r->lesson = options->lesson;
     r->eager = options->eager;
     r->seed = options->seed;
+    r->no_trace = options->no_trace;
+    r->graph_nodes = options->graph_nodes;
     r->db_given = options->db != NULL;
     if (options->counters)
         r->counters = lab_counter_set_find(options->counters);
@@ -217,7 +188,9 @@ void lab_recording_prepare(void *recording, const char *backend)
         return; /* the backend will not open either, and says why */
     struct lab_profiler_config config = {.sink = &r->sink,
                                          .backend = r->backend,
-                                         .gpu = gpu ? module->profiler : NULL};
+                                         .gpu = gpu ? module->profiler : NULL,
+                                         .no_trace = r->no_trace,
+                                         .trace.graph_nodes = r->graph_nodes};
     r->status = lab_profiler_new(&r->profiler, &config);
     pthread_mutex_lock(&r->lock);
     snprintf(r->trace_note, sizeof(r->trace_note), "%s",
@@ -325,6 +298,10 @@ void lab_recording_closing(void *recording, struct lab_walk *walk)
 {
     struct lab_recording *r = recording;
     (void)walk;
+    if (r->profiler) {
+        r->trace_state = lab_profiler_trace_state(r->profiler);
+        lab_profiler_trace_cost(r->profiler, &r->trace_cost);
+    }
     lab_profiler_free(r->profiler); /* hands out what it still holds */
     r->profiler = NULL;
 }
@@ -392,7 +369,14 @@ void lab_recording_get_state(const struct lab_recording *r,
 {
     struct lab_writer_state state = {.run = 0};
     struct lab_writer *w = hold(r);
-    *out = (struct lab_recording_state){.run = lab_recording_run(r)};
+    bool traced = r->trace_cost.calls_ns > 0 &&
+                  r->trace_state != LAB_TRACE_UNKNOWN &&
+                  r->trace_state != LAB_TRACE_NEVER;
+    *out = (struct lab_recording_state){
+        .run = lab_recording_run(r),
+        .trace_calls_ms = traced ? (double)r->trace_cost.calls_ns / 1e6 : NAN,
+        .trace_callbacks_ms =
+            traced ? (double)r->trace_cost.callbacks_ns / 1e6 : NAN};
     if (w) {
         lab_writer_get_state(w, &state);
         out->lost = (int64_t)(state.lost + state.ring.dropped);
@@ -412,39 +396,6 @@ void lab_recording_get_state(const struct lab_recording *r,
     let_go(r, w);
 }
 
-enum lab_counter_set lab_recording_counters(const struct lab_recording *r)
-{
-    return r->counters_refused ? LAB_COUNTERS_OFF : r->counters;
-}
-
-enum lab_status lab_recording_count(struct lab_recording *r,
-                                    struct lab_walk *walk, int from, int to,
-                                    struct lab_counted *out)
-{
-    enum lab_counter_set set = r->counters ? r->counters : LAB_COUNTERS_BASIC;
-    if (r->counters_refused)
-        return lab_fail(LAB_E_UNSUPPORTED, "counters: %s", r->counters_note);
-    if (!r->profiler || strcmp(r->backend, "cuda") != 0)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "counters: hardware counters are a GPU's, and this run "
-                        "is on %s",
-                        r->backend);
-    return lab_profiler_count(r->profiler, walk, from, to, set, out);
-}
-
-enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
-                                         int from, int to, char *said,
-                                         size_t bytes)
-{
-    struct lab_counted c;
-    enum lab_status st = lab_recording_count(recording, walk, from, to, &c);
-    if (!st)
-        snprintf(
-            said, bytes, "counted %lld kernels: %d counters, %d passes, %.2f s",
-            (long long)c.kernels, c.metrics, c.passes, (double)c.wall_ns / 1e9);
-    return st;
-}
-
 enum lab_status lab_recording_flush(struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);
@@ -457,7 +408,10 @@ enum lab_status lab_recording_finish(struct lab_recording *r,
                                      const struct lab_run_summary *summary)
 {
     struct lab_writer *w = hold(r);
-    enum lab_status st = w ? lab_writer_finish(w, summary) : LAB_OK;
+    struct lab_run_summary whole = *summary;
+    whole.trace_state = lab_recording_trace_state(r);
+    whole.time_source = r->time_source;
+    enum lab_status st = w ? lab_writer_finish(w, &whole) : LAB_OK;
     let_go(r, w);
     return st;
 }

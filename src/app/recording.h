@@ -29,6 +29,8 @@ struct lab_recording_options {
     bool eager;
     uint64_t seed;
     const char *counters; /* "off" ... */
+    bool no_trace;        /* CUPTI stays away from the process */
+    bool graph_nodes;     /* engine/walk.h, lab_walk_graph_nodes() */
 };
 
 LAB_C_BEGIN
@@ -63,13 +65,26 @@ enum lab_status lab_recording_count(struct lab_recording *r,
 enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
                                          int from, int to, char *said,
                                          size_t bytes);
+/* Takes the trace of kernels off or on ("off", "on"; "": neither), and says how
+ * it stands and what it has cost. A hook of engine/session.h. */
+enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,
+                                         const char *what, char *said,
+                                         size_t bytes);
+/* "1.23 ms in the profiler ...": what tracing has cost, beside a training of
+ * `seconds` (not positive or NaN: leaves it out); ""
+ * where nothing is traced. After closing(). */
+void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
+                              struct lab_str *out);
+enum lab_trace_state lab_recording_trace_state(const struct lab_recording *r);
 /* Lines for the learner: no CUPTI, no database, records dropped; "" nothing. */
 void lab_recording_note(struct lab_recording *r, struct lab_str *out);
 /* How the recording stands, or ended. */
 struct lab_recording_state {
-    int64_t run;                       /* as lab_recording_run() */
-    bool whole;                        /* nothing was refused or dropped */
-    int64_t lost;                      /* records, of the run */
+    int64_t run;           /* as lab_recording_run() */
+    bool whole;            /* nothing was refused or dropped */
+    int64_t lost;          /* records, of the run */
+    double trace_calls_ms; /* struct lab_trace_cost; NaN: none */
+    double trace_callbacks_ms;
     char error[LAB_WRITER_ERROR_TEXT]; /* why; "" where nothing is known */
 };
 void lab_recording_get_state(const struct lab_recording *r,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/text.h"
+#include "cmd.h"
 #include "counting.h"
 #include "signals.h"
 
@@ -63,6 +64,14 @@ static enum lab_status take_news(struct lab_work *w, struct times *times,
     return st;
 }
 
+static void say_no_graph(struct lab_work *w)
+{
+    const char *why = lab_walk_graph_refused(w->walk);
+    if (why)
+        lab_warn("the iterations go step by step, not as one CUDA graph: %s",
+                 why);
+}
+
 void lab_training_init(struct lab_training *t)
 {
     *t = (struct lab_training){.loss_first = NAN,
@@ -88,6 +97,7 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     while (!st && begun < iterations && !out->interrupted) {
         st = lab_walk_iterate(w->walk);
         begun++;
+        say_no_graph(w);
         /* The second iteration is a warm one, if there is a second. */
         if (!st && lab_counting_wanted(w) && begun == (iterations > 1 ? 2 : 1))
             st = lab_counting_iteration(w);

@@ -44,8 +44,23 @@ static enum lab_status open_recording(struct lab_work *w)
                                             .db = w->options->db,
                                             .eager = true,
                                             .seed = w->spec.seed,
-                                            .counters = w->options->counters};
+                                            .counters = w->options->counters,
+                                            .no_trace = w->options->no_trace,
+                                            .graph_nodes =
+                                                w->options->graph_nodes};
     return lab_recording_new(&w->recording, &options);
+}
+
+/* Before a run is recorded, and before an hour of training: is every question
+ * one? */
+static enum lab_status check_near(struct lab_work *w)
+{
+    const struct lab_options *o = w->options;
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st;
 }
 
 static enum lab_status open_walk(struct lab_work *w)
@@ -60,11 +75,17 @@ static enum lab_status open_walk(struct lab_work *w)
                               .prepare = lab_recording_prepare,
                               .user = w->recording};
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
+    if (!st)
+        st = check_near(w);
     if (st)
         return st;
     lab_walk_use_graph(w->walk, !w->options->no_graph);
     lab_backend_info(lab_walk_backend(w->walk), &w->device);
     lab_recording_opened(w->recording, w->walk);
+    /* Without CUPTI a graph's steps would have no times. */
+    lab_walk_graph_nodes(w->walk, w->options->graph_nodes &&
+                                      lab_recording_time_source(w->recording) ==
+                                          LAB_TIME_CUPTI);
     return lab_recording_status(w->recording);
 }
 

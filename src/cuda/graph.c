@@ -183,6 +183,27 @@ static enum lab_status lane(struct lab_backend *be, int number)
     return LAB_OK;
 }
 
+static enum lab_status count(struct lab_backend *be, int64_t *nodes)
+{
+    cudaStream_t stream = lab_cuda_exec_of(be)->stream;
+    enum cudaStreamCaptureStatus status;
+    cudaGraph_t graph = NULL;
+    size_t n = 0;
+#if CUDART_VERSION >= 13000
+    cudaError_t err = cudaStreamGetCaptureInfo(stream, &status, NULL, &graph,
+                                               NULL, NULL, NULL);
+#else
+    cudaError_t err =
+        cudaStreamGetCaptureInfo_v2(stream, &status, NULL, &graph, NULL, NULL);
+#endif
+    if (err == cudaSuccess && graph)
+        err = cudaGraphGetNodes(graph, NULL, &n);
+    if (err != cudaSuccess)
+        return lab_cuda_fail(err, "cannot count a graph's nodes");
+    *nodes = (int64_t)n;
+    return LAB_OK;
+}
+
 static enum lab_status instantiate(struct lab_exec *exec, cudaGraph_t graph,
                                    struct lab_graph **out)
 {
@@ -308,6 +329,7 @@ const struct lab_graph_ops lab_cuda_graph_ops = {
     .upload = upload,
     .begin = begin,
     .lane = lane,
+    .count = count,
     .end = end,
     .free = graph_free,
     .launch = launch,

@@ -41,6 +41,11 @@ enum lab_status lab_graph_lane(struct lab_backend *be, int lane)
     return judge(be, be->ops->graph->lane(be, lane));
 }
 
+enum lab_status lab_graph_count(struct lab_backend *be, int64_t *nodes)
+{
+    return judge(be, be->ops->graph->count(be, nodes));
+}
+
 enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
                               struct lab_graph **out)
 {

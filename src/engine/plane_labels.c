@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/text.h"
 #include "session_priv.h"
 
 enum { MOST_LABELS = 4096 };
@@ -50,6 +51,41 @@ static void number(struct lab_label *out, int64_t n)
     snprintf(out->text, sizeof(out->text), "%lld", (long long)n);
 }
 
+/* A character of a text. What is no ink is named, so that it can be seen. */
+static void name_character(const struct lab_text *text, int32_t id,
+                           struct lab_label *out)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_text_add(text, id, &s);
+    const char *c = lab_str_text(&s);
+    if (strcmp(c, " ") == 0)
+        snprintf(out->text, sizeof(out->text), "' '");
+    else if (strcmp(c, "\n") == 0)
+        snprintf(out->text, sizeof(out->text), "\\n");
+    else if (strcmp(c, "\t") == 0)
+        snprintf(out->text, sizeof(out->text), "\\t");
+    else
+        snprintf(out->text, sizeof(out->text), "%s", c);
+    lab_str_release(&s);
+}
+
+static void name_id(const struct lab_plan *plan, const struct lab_data *d,
+                    int data, int64_t place, int32_t id, struct lab_label *out)
+{
+    const struct lab_text *text = lab_data_text(d);
+    const char *symbol = lab_data_symbol(d, id);
+    out->symbol = true;
+    if (!symbol)
+        symbol = lab_data_word_at(d, plan, data, place, id);
+    if (symbol)
+        snprintf(out->text, sizeof(out->text), "%s", symbol);
+    else if (text && id >= 0 && id < text->vocab)
+        name_character(text, id, out);
+    else
+        number(out, id);
+}
+
 static void name_ids(struct lab_walk *walk, int data, int64_t sample,
                      int64_t first, int64_t n, struct lab_label *out)
 {
@@ -58,17 +94,8 @@ static void name_ids(struct lab_walk *walk, int data, int64_t sample,
     if (id && lab_walk_read(walk, data, false, id) == LAB_OK) {
         for (int64_t i = 0; i < n; i++) {
             int64_t place = sample * t->shape.dim[1] + first + i;
-            int32_t at = id[place];
-            out[i].symbol = true;
-            const struct lab_data *d = lab_walk_data(walk);
-            const char *symbol = lab_data_symbol(d, at);
-            if (!symbol)
-                symbol =
-                    lab_data_word_at(d, lab_walk_plan(walk), data, place, at);
-            if (symbol)
-                snprintf(out[i].text, sizeof(out[i].text), "%s", symbol);
-            else
-                number(&out[i], at);
+            name_id(lab_walk_plan(walk), lab_walk_data(walk), data, place,
+                    id[place], &out[i]);
         }
     }
     lab_free(id);

@@ -1,4 +1,5 @@
-/* Hardware counters on demand: which steps are meant; who counts is outside. */
+/* Hardware counters and the trace on demand: which steps are meant; who counts
+ * and traces is outside. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,20 @@ void lab_session_count(struct lab_session *s, const struct lab_command *c)
     if (!st)
         st = s->hooks.count(s->hooks.user, s->walk, from, to, said,
                             sizeof(said));
+    if (st)
+        lab_session_say_error(s, st);
+    else
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s", said);
+}
+
+void lab_session_trace(struct lab_session *s, const char *what)
+{
+    char said[LAB_SESSION_TEXT] = "";
+    enum lab_status st = LAB_OK;
+    if (!s->hooks.trace)
+        st = lab_fail(LAB_E_UNSUPPORTED, "nobody traces here");
+    if (!st)
+        st = s->hooks.trace(s->hooks.user, s->walk, what, said, sizeof(said));
     if (st)
         lab_session_say_error(s, st);
     else

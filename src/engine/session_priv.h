@@ -119,6 +119,7 @@ enum lab_status lab_session_apply_choices(struct lab_session *s);
 void lab_session_choose(struct lab_session *s, const char *target,
                         const char *variant);
 void lab_session_count(struct lab_session *s, const struct lab_command *c);
+void lab_session_trace(struct lab_session *s, const char *what);
 void lab_session_check(struct lab_session *s, const char *parameter);
 void lab_session_restart(struct lab_session *s, const struct lab_command *c);
 /* session_sample.c */

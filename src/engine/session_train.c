@@ -124,6 +124,18 @@ static void take_news(struct lab_session *s)
     }
 }
 
+static void note_no_graph(struct lab_session *s)
+{
+    const char *why = lab_walk_graph_refused(s->walk);
+    size_t used = strlen(s->notice);
+    bool line = used > 0 && s->notice[used - 1] != '\n';
+    if (why)
+        snprintf(s->notice + used, sizeof(s->notice) - used,
+                 "%sthe iterations go step by step, not as one CUDA graph: "
+                 "%s\n",
+                 line ? "\n" : "", why);
+}
+
 static enum lab_status one_iteration(struct lab_session *s, bool last)
 {
     enum lab_status st = LAB_OK;
@@ -134,6 +146,7 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
         while (!st && !lab_walk_at_end(s->walk));
     } else {
         st = lab_walk_iterate(s->walk);
+        note_no_graph(s);
         /* Who waits for a certain loss hears of each before the next. */
         if (!st && s->n_breaks > 0)
             st = lab_walk_settle(s->walk);

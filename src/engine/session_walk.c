@@ -421,6 +421,9 @@ static void do_slow(struct lab_session *s, const struct lab_command *c)
     case LAB_DO_COUNT:
         lab_session_count(s, c);
         break;
+    case LAB_DO_TRACE:
+        lab_session_trace(s, c->text);
+        break;
     default:
         break;
     }

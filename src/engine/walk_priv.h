@@ -12,7 +12,7 @@ struct lab_walk_copy {
 
 enum { LAB_WALK_COPIES = 64 };
 
-enum { LAB_WALK_NEWS = 64 };
+enum { LAB_WALK_NEWS = 64, LAB_WALK_REFUSAL = 256 };
 
 /* Iterations as graphs: walk_speed.c. */
 struct lab_walk_speed {
@@ -20,13 +20,20 @@ struct lab_walk_speed {
     struct lab_schedule *of; /* of what follows, a reference; NULL: none yet */
     bool warm;               /* it has run, a step at a time */
     bool failed;             /* it cannot be captured */
+    bool refusal_known;      /* `refusal` is new, or has been told */
+    bool refusal_told;
+    char refusal[LAB_WALK_REFUSAL]; /* why */
+    bool nodes;                     /* recorded iterations, too */
+    int64_t first_node;             /* the first of a step's */
+    int64_t *node_end; /* of each step of the schedule; NULL: unknown */
     struct lab_graph *graph;
     void *slot[LAB_GRAPH_AHEAD]; /* pinned; batches of launched iterations */
     int64_t launched;
     int64_t told;
     int64_t queued_ns[LAB_GRAPH_AHEAD]; /* when each was launched */
     int64_t last_end_ns;                /* of the one told last */
-    int64_t clock_offset_ns;            /* host's less device's */
+    int64_t synced_ns;       /* when the observers heard of it last */
+    int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
     int64_t data_of; /* the iteration whose data the arena has; -1: none */
     struct lab_iteration_news news[LAB_WALK_NEWS]; /* a ring */
@@ -101,6 +108,14 @@ enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
 /* The next iterations at speed are captured anew: the seed is in the graph. */
 void lab_walk_speed_forget(struct lab_walk *w);
 void lab_walk_speed_release(struct lab_walk *w);
+/* walk_nodes.c: nothing where nobody asked for nodes. */
+void lab_walk_nodes_forget(struct lab_walk *w);
+enum lab_status lab_walk_nodes_begin(struct lab_walk *w); /* of a capture */
+enum lab_status lab_walk_nodes_step(struct lab_walk *w, int index);
+enum lab_status
+lab_walk_launch_nodes(struct lab_walk *w, int64_t iteration, bool keep,
+                      enum lab_status (*launch)(struct lab_walk *w,
+                                                int64_t iteration, bool keep));
 /* walk_history.c */
 /* Index of the first step of `s` that reaches past plan step `at`. */
 int lab_walk_position_of(const struct lab_schedule *s, int at);

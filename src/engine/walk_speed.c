@@ -1,6 +1,7 @@
 /* Training at speed: iterations whose steps nobody wants to hear of are
  * captured once and launched as one (engine/walk.h, lab_walk_iterate). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -27,6 +28,7 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
         return;
     lab_graph_free(w->be, s->graph);
     lab_schedule_release(s->of);
+    lab_walk_nodes_forget(w);
     s->graph = NULL;
     s->of = lab_schedule_retain(schedule);
     s->warm = s->failed = false;
@@ -35,6 +37,13 @@ static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
 void lab_walk_speed_forget(struct lab_walk *w)
 {
     follow_schedule(w, NULL);
+}
+
+enum lab_status lab_walk_recapture(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_settle(w);
+    lab_walk_speed_forget(w);
+    return st;
 }
 
 void lab_walk_speed_release(struct lab_walk *w)
@@ -54,6 +63,26 @@ static void add_news(struct lab_walk *w, const struct lab_iteration_news *n)
     s->news[s->news_end++ % LAB_WALK_NEWS] = *n;
     if (s->news_end - s->news_first > LAB_WALK_NEWS)
         s->news_first++;
+}
+
+/* Once a walk: another schedule that is refused too is refused for the same. */
+static enum lab_status refuse_graph(struct lab_walk_speed *s,
+                                    enum lab_status st)
+{
+    if (st && !s->refusal_known) {
+        snprintf(s->refusal, sizeof(s->refusal), "%s", lab_error());
+        s->refusal_known = true;
+    }
+    return st;
+}
+
+const char *lab_walk_graph_refused(struct lab_walk *w)
+{
+    struct lab_walk_speed *s = &w->speed;
+    if (!s->refusal_known || s->refusal_told)
+        return NULL;
+    s->refusal_told = true;
+    return s->refusal;
 }
 
 bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out)
@@ -151,7 +180,7 @@ static bool may_launch(const struct lab_walk *w)
     if (s->off || s->failed || !s->warm || next < 0 ||
         !lab_backend_graphs(w->be) || w->plan->real != LAB_F32)
         return false;
-    return !lab_walk_samples(next) || !wants_steps(w);
+    return s->nodes || !lab_walk_samples(next) || !wants_steps(w);
 }
 
 static enum lab_status alloc_slots(struct lab_walk *w)
@@ -191,6 +220,8 @@ static enum lab_status capture_steps(struct lab_walk *w)
             st = lab_graph_lane(w->be, lane);
         if (!st)
             st = lab_walk_run_schedule_step(w, s, w->arena, true);
+        if (!st)
+            st = lab_walk_nodes_step(w, i);
     }
     return st || lane < 0 ? st : lab_graph_lane(w->be, -1);
 }
@@ -203,6 +234,8 @@ static enum lab_status capture(struct lab_walk *w)
     if (st)
         return st;
     st = lab_graph_begin(w->be);
+    if (!st)
+        st = lab_walk_nodes_begin(w);
     if (!st)
         st = capture_steps(w);
     if (st) {
@@ -268,6 +301,19 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
     return st;
 }
 
+/* Records may be collected: that takes a tracer about a millisecond, and so it
+ * is not done after every short iteration. */
+static enum lab_status sync_now_and_then(struct lab_walk *w)
+{
+    const int64_t patience_ns = 50000000;
+    int64_t now = lab_clock_monotonic_ns();
+    if (now - w->speed.synced_ns < patience_ns)
+        return lab_backend_sync(w->be);
+    enum lab_status st = lab_walk_sync(w);
+    w->speed.synced_ns = lab_clock_monotonic_ns();
+    return st;
+}
+
 /* A step at a time, as when walking, but without waiting after each. */
 static enum lab_status by_steps(struct lab_walk *w, bool keep)
 {
@@ -285,7 +331,7 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     bool observed = !w->quiet;
     w->quiet = false;
     if (!st && observed)
-        st = lab_walk_sync(w);
+        st = sync_now_and_then(w);
     if (st)
         return st;
     w->speed.warm |= whole;
@@ -304,7 +350,10 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
     follow_schedule(w, w->schedule);
     if (may_launch(w)) {
         if (!w->speed.graph)
-            w->speed.failed = capture(w) != LAB_OK;
+            w->speed.failed = refuse_graph(&w->speed, capture(w)) != LAB_OK;
+        bool told = w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
+        if (!w->speed.failed && told)
+            return lab_walk_launch_nodes(w, next, keep, launch);
         if (!w->speed.failed)
             return launch(w, next, keep);
     }

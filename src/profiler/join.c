@@ -11,7 +11,7 @@
 #include "join_priv.h"
 #include "profiler/occupancy.h"
 
-enum { DEFAULT_WINDOW = 1 << 18, DEFAULT_PENDING = 1 << 14 };
+enum { DEFAULT_WINDOW = 1 << 18, DEFAULT_PENDING = 1 << 16 };
 
 /* Correlation ids are numbered in the order of the calls, so the low bits name
  * a slot and an id overwrites the one that is `window` calls older. */
@@ -48,6 +48,7 @@ struct lab_join {
     struct lab_occupancy_device device;
     struct lab_kernel_names names;
     struct counters stats;
+    struct lab_join_nodes nodes; /* of the graph that was launched last */
 };
 
 enum lab_status lab_join_new(struct lab_join **out,
@@ -87,6 +88,7 @@ void lab_join_free(struct lab_join *j)
         return;
     pthread_mutex_destroy(&j->lock);
     lab_kernel_names_release(&j->names);
+    lab_join_nodes_release(&j->nodes);
     lab_free(j->slots);
     lab_free(j->pending);
     lab_free(j);
@@ -184,6 +186,7 @@ static bool leave_out(struct lab_join *j, struct lab_record *r)
 
 static void emit(struct lab_join *j, struct lab_record *r)
 {
+    lab_join_nodes_place(&j->nodes, r);
     if (j->muted || leave_out(j, r))
         return;
     if (r->kind == LAB_RECORD_KERNEL) {
@@ -404,4 +407,22 @@ void lab_join_gpu_sink(struct lab_join *j, struct lab_gpu_sink *out)
         .buffer_end = on_buffer_end,
         .intern = on_intern,
     };
+}
+
+enum lab_status lab_join_graph(struct lab_join *j, int64_t exec, int n_steps,
+                               int64_t first_node, const int64_t *node_end)
+{
+    pthread_mutex_lock(&j->lock);
+    enum lab_status st =
+        lab_join_nodes_set(&j->nodes, exec, n_steps, first_node, node_end);
+    pthread_mutex_unlock(&j->lock);
+    return st;
+}
+
+void lab_join_graph_span(struct lab_join *j, int64_t exec, int64_t *start_ns,
+                         int64_t *end_ns)
+{
+    pthread_mutex_lock(&j->lock);
+    lab_join_nodes_span(&j->nodes, exec, start_ns, end_ns);
+    pthread_mutex_unlock(&j->lock);
 }

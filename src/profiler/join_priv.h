@@ -1,4 +1,5 @@
-/* profiler/join_priv.h -- the three names of a kernel, found once for each.
+/* profiler/join_priv.h -- the three names of a kernel, found once for each, and
+ * the steps of a graph's nodes.
  *
  * Private to the join, which holds its lock. */
 #pragma once
@@ -25,3 +26,25 @@ void lab_kernel_names_fill(struct lab_kernel_names *names,
                            const struct lab_sink *sink, const char *mangled,
                            struct lab_kernel_record *k);
 void lab_kernel_names_release(struct lab_kernel_names *names);
+
+struct lab_join_span {
+    int64_t start_ns;
+    int64_t end_ns;
+};
+
+/* The graph that was launched last (lab_join_graph()). Zeroed: none. */
+struct lab_join_nodes {
+    int64_t exec; /* of the launch, and of its first step */
+    int n;
+    int64_t first;
+    int64_t *end; /* n of them, ascending */
+    struct lab_join_span *span;
+};
+
+enum lab_status lab_join_nodes_set(struct lab_join_nodes *nodes, int64_t exec,
+                                   int n, int64_t first, const int64_t *end);
+/* A record of the launch becomes one of its node's step. */
+void lab_join_nodes_place(struct lab_join_nodes *nodes, struct lab_record *r);
+void lab_join_nodes_span(const struct lab_join_nodes *nodes, int64_t exec,
+                         int64_t *start_ns, int64_t *end_ns);
+void lab_join_nodes_release(struct lab_join_nodes *nodes);

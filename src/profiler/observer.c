@@ -117,6 +117,8 @@ static void run_begin(void *user, const char *name)
     lab_profiler_close_all(p);
     lab_profiler_moments_anchor(p);
     open_range(p, LAB_RANGE_RUN, name, LAB_UNKNOWN, now);
+    p->was_on = p->tracing && !p->off;
+    p->was_off = p->tracing && p->off;
     p->outside = p->tracing;
     if (p->outside) {
         lab_join_begin(p->join, now + p->wall_offset_ns);
@@ -238,7 +240,7 @@ static void step_begin(void *user, const struct lab_step_event *e)
     if (p->pushed)
         p->gpu->pop();
     open_range(p, LAB_RANGE_STEP, e->step->name, e->exec, now);
-    p->pushed = p->tracing;
+    p->pushed = p->tracing && !p->off;
     if (p->pushed)
         p->gpu->push(e->exec);
     p->step_start_ns = lab_clock_monotonic_ns();
@@ -264,6 +266,23 @@ static void step_time(const struct lab_profiler *p,
     }
 }
 
+static void describe_step(struct lab_profiler *p,
+                          const struct lab_step_event *e,
+                          struct lab_step_record *s)
+{
+    s->exec = e->exec;
+    s->iteration = e->iteration;
+    s->index = e->index;
+    s->phase = (int32_t)e->step->phase;
+    s->name = intern(p, e->step->name);
+    s->node = intern(p, e->node);
+    s->op = intern(p, e->op);
+    s->variant = intern(p, e->variant);
+    s->backend = intern(p, e->backend);
+    s->flop = e->step->flop;
+    s->bytes = e->step->bytes;
+}
+
 static void step_end(void *user, const struct lab_step_event *e)
 {
     struct lab_profiler *p = user;
@@ -274,23 +293,53 @@ static void step_end(void *user, const struct lab_step_event *e)
     close_to(p, LAB_RANGE_STEP, now);
     struct lab_record r = {.kind = LAB_RECORD_STEP};
     struct lab_step_record *s = &r.u.step;
-    s->exec = e->exec;
-    s->iteration = e->iteration;
-    s->index = e->index;
-    s->phase = (int32_t)e->step->phase;
-    s->name = intern(p, e->step->name);
-    s->node = intern(p, e->node);
-    s->op = intern(p, e->op);
-    s->variant = intern(p, e->variant);
-    s->backend = intern(p, e->backend);
+    describe_step(p, e, s);
     step_time(p, e, now, s);
     s->start_ns = p->step_start_ns + p->wall_offset_ns;
     s->end_ns = now + p->wall_offset_ns;
-    s->flop = e->step->flop;
-    s->bytes = e->step->bytes;
     push_record(p, &r);
     p->steps++;
     p->loss_ran = p->loss_ran || e->step->phase == LAB_LOSS;
+    count_time(p, now);
+}
+
+static void graph_begin(void *user, const struct lab_graph_event *e)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    if (!p->tracing || p->off ||
+        lab_join_graph(p->join, e->exec, e->n_steps, e->first_node,
+                       e->node_end))
+        return;
+    p->gpu->push(e->exec);
+    p->graph = true;
+    count_time(p, now);
+}
+
+static void graph_end(void *user, const struct lab_graph_event *e)
+{
+    struct lab_profiler *p = user;
+    (void)e;
+    if (p->graph)
+        p->gpu->pop();
+    p->graph = false;
+}
+
+/* Its place on the clock is that of its nodes: the host launched them all at
+ * once. */
+static void step_done(void *user, const struct lab_step_event *e)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    struct lab_record r = {.kind = LAB_RECORD_STEP};
+    if (!p->tracing || p->off)
+        return;
+    describe_step(p, e, &r.u.step);
+    r.u.step.time_source = LAB_TIME_CUPTI;
+    r.u.step.time_ns = LAB_UNKNOWN;
+    lab_join_graph_span(p->join, e->exec, &r.u.step.start_ns, &r.u.step.end_ns);
+    push_record(p, &r);
+    p->steps++;
     count_time(p, now);
 }
 
@@ -318,6 +367,9 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .node_end = node_end,
         .step_begin = step_begin,
         .step_end = step_end,
+        .graph_begin = graph_begin,
+        .graph_end = graph_end,
+        .step_done = step_done,
         .synced = synced,
         .evaluation = evaluation,
     };

@@ -69,7 +69,8 @@ enum lab_status lab_profiler_new(struct lab_profiler **out,
     p->ranges = !config->no_ranges;
     p->time_source = LAB_TIME_CPU_CLOCK;
     lab_profiler_moments_anchor(p);
-    if (!runs_on_host(config->backend)) {
+    p->gpu_run = !runs_on_host(config->backend);
+    if (p->gpu_run) {
         enum lab_status st = start_trace(p, config);
         if (st) {
             lab_free(p);

@@ -18,7 +18,11 @@ struct lab_profiler {
     struct lab_sink sink;
     const struct lab_gpu_profiler_ops *gpu; /* NULL: none */
     struct lab_join *join;                  /* while tracing */
-    bool tracing;
+    bool gpu_run; /* its backend is none of the host's */
+    bool tracing; /* CUPTI is attached */
+    bool off;     /* and recording nothing */
+    bool was_on;  /* in this run */
+    bool was_off;
     bool ranges;
     enum lab_time_source time_source;
     char note[LAB_GPU_TEXT];
@@ -33,6 +37,7 @@ struct lab_profiler {
     int64_t step_start_ns; /* monotonic */
     bool loss_ran;         /* in this iteration */
     bool pushed;           /* a step's exec is pushed in the GPU's profiler */
+    bool graph;            /* the exec of a graph that is being launched */
     bool outside;          /* under it, LAB_EXEC_OUTSIDE */
 
     atomic_uint_fast64_t steps;

@@ -15,6 +15,7 @@ static const char *const fact_names[LAB_FACT_COUNT] = {
     [LAB_FACT_RUNTIME] = "runtime",   [LAB_FACT_VERSION] = "version",
     [LAB_FACT_COMMIT] = "commit",     [LAB_FACT_MACHINE] = "machine",
     [LAB_FACT_USER] = "user",         [LAB_FACT_KIND] = "kind",
+    [LAB_FACT_TRACE] = "tracing",
 };
 
 const char *lab_run_fact_name(enum lab_run_fact fact)
@@ -66,6 +67,7 @@ static bool copy_run(void *user, const struct lab_run_row *r)
         [LAB_FACT_BATCH] = r->batch == LAB_UNKNOWN ? NULL : batch,
         [LAB_FACT_SEED] = (int64_t)r->seed == LAB_UNKNOWN ? NULL : seed,
         [LAB_FACT_TIMES_FROM] = r->time_source,
+        [LAB_FACT_TRACE] = r->trace_state,
         [LAB_FACT_COUNTERS] = r->counters,
         [LAB_FACT_DRIVER] = r->driver,
         [LAB_FACT_RUNTIME] = r->runtime,

@@ -220,6 +220,23 @@ static enum lab_status check_place(const char *path, const char *db, bool force,
     return st;
 }
 
+/* A link stays one: the file that it leads to is written. *target NULL: no
+ * link; to be freed with free(). */
+static enum lab_status follow_link(const char *path, char **target)
+{
+    struct stat info;
+    *target = NULL;
+    if (lstat(path, &info) || !S_ISLNK(info.st_mode))
+        return LAB_OK;
+    *target = realpath(path, NULL);
+    if (*target)
+        return LAB_OK;
+    return lab_fail(LAB_E_IO,
+                    "%s: a link that leads to no file (%s); remove it, or name "
+                    "another file",
+                    path, strerror(errno));
+}
+
 enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
                                 const char *db, bool stream, bool force)
 {
@@ -228,7 +245,11 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
     enum lab_status st = check_place(path, db, force, &mode);
     if (st)
         return st;
-    st = name_temporary(&f, path);
+    char *target = NULL;
+    st = follow_link(path, &target);
+    if (st == LAB_OK)
+        st = name_temporary(&f, target ? target : path);
+    free(target);
     if (st) {
         forget(&f);
         return st;

@@ -201,9 +201,26 @@ static enum lab_status each_new_run(struct lab_import *in,
     return st;
 }
 
+/* Adding up reads the rows between a run's first and last kernel. A file whose
+ * many runs are mixed row by row would have all of them read for each run: such
+ * runs are added up when they are looked at. */
 static enum lab_status sum_up(struct lab_import *in, int64_t run)
 {
-    return lab_time_sums_keep(in->db, run);
+    char sql[400];
+    int64_t near = 0;
+    sqlite3_snprintf(
+        sizeof(sql), sql,
+        "SELECT kernelRowLast - kernelRowFirst < 4096 + 8 * (SELECT n FROM "
+        "temp.kernel_range WHERE run = %lld) OR kernelRowLast < kernelRowFirst "
+        "FROM main.run WHERE id = %lld",
+        run, run);
+    enum lab_status st = lab_database_int(in->db, sql, 0, &near);
+    return st || !near ? st : lab_time_sums_keep(in->db, run);
+}
+
+static enum lab_status find_steps(struct lab_import *in, int64_t run)
+{
+    return lab_import_range_steps(in, run);
 }
 
 /* Between which rows a run's kernels lie; none: between 1 and 0. */
@@ -212,9 +229,11 @@ static enum lab_status find_ranges(struct lab_import *in)
     char sql[700];
     sqlite3_snprintf(
         sizeof(sql), sql,
-        "CREATE TEMP TABLE kernel_range AS SELECT runId AS run, min(kernelRow) "
-        "AS low, max(kernelRow) AS high FROM main.op_kernel WHERE kernelRow > "
-        "%lld GROUP BY runId;"
+        "CREATE TEMP TABLE kernel_range (run INTEGER PRIMARY KEY, low, high, "
+        "n);"
+        "INSERT INTO temp.kernel_range SELECT runId, min(kernelRow), "
+        "max(kernelRow), count(*) FROM main.op_kernel WHERE kernelRow > %lld "
+        "GROUP BY runId;"
         "UPDATE main.run SET kernelRowFirst = ifnull((SELECT low FROM "
         "temp.kernel_range WHERE run = id), 1), kernelRowLast = ifnull((SELECT "
         "high FROM temp.kernel_range WHERE run = id), 0) WHERE id IN (SELECT "
@@ -253,6 +272,8 @@ static enum lab_status copy_rows(struct lab_import *in)
         st = lab_import_exec(in, sql);
     if (st == LAB_OK)
         st = find_ranges(in);
+    if (st == LAB_OK && in->nsys && in->host)
+        st = each_new_run(in, find_steps);
     if (st == LAB_OK && !in->nsys)
         st = set_kinds(in);
     return st ? st : each_new_run(in, sum_up);
@@ -271,7 +292,7 @@ static enum lab_status import_all(struct lab_import *in,
         return blame_file(in, st); /* until here it is only read */
     st = lab_import_exec(
         in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new INTEGER "
-            "NOT NULL);"
+            "NOT NULL UNIQUE);"
             "CREATE TEMP TABLE string_map (id INTEGER PRIMARY KEY, new "
             "INTEGER);"
             "CREATE TEMP TABLE row_map_0 (old INTEGER PRIMARY KEY, new INTEGER "
@@ -320,7 +341,8 @@ enum lab_status lab_import_file(struct lab_database *db, const char *path,
         st = name_file(&in, st); /* the text, before anything else runs */
     lab_database_rollback(db);
     sqlite3_exec(db->sql,
-                 "DROP TABLE IF EXISTS temp.run_map; DROP TABLE IF EXISTS "
+                 "DROP TABLE IF EXISTS temp.known; DROP TABLE IF EXISTS "
+                 "temp.run_map; DROP TABLE IF EXISTS "
                  "temp.string_map; DROP TABLE IF EXISTS temp.candidate; DROP "
                  "TABLE IF EXISTS temp.kernel_range; DROP TABLE IF EXISTS "
                  "temp.row_map_0; DROP TABLE IF EXISTS temp.row_map_1; DROP "

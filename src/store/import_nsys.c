@@ -61,6 +61,29 @@ static enum lab_status make_uuid(struct lab_import *in, char *out, size_t bytes)
     return st;
 }
 
+/* Whether this program made the file, and whether a GPU was there. */
+static enum lab_status find_maker(struct lab_import *in, bool *gpu)
+{
+    static const char *const tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL",
+                                         "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                         "TARGET_INFO_GPU"};
+    int64_t n = 0;
+    enum lab_status st = LAB_OK;
+    *gpu = false;
+    for (size_t i = 0; i < 3 && st == LAB_OK; i++) {
+        st = number_of(in, tables[i], i < 2 ? "start" : "name", "count(*)", &n);
+        *gpu |= n != LAB_UNKNOWN && n > 0;
+    }
+    n = 0;
+    if (st == LAB_OK)
+        st = number_of(in, "META_DATA_EXPORT", "value",
+                       "sum(name = 'EXPORT_PRODUCT_NAME' AND value = "
+                       "'lapenna-lab')",
+                       &n);
+    in->host = !*gpu && n == 1;
+    return st;
+}
+
 static enum lab_status list_values(struct lab_import *in, struct lab_str *sql)
 {
     static const struct {
@@ -72,12 +95,21 @@ static enum lab_status list_values(struct lab_import *in, struct lab_str *sql)
         {"TARGET_INFO_GPU", "smCount"},
         {"TARGET_INFO_SESSION_START_TIME", "utcTime"},
     };
-    enum lab_status st = LAB_OK;
-    lab_str_add(
-        sql, "INSERT INTO main.run (uuid, label, importedFrom, imported, "
-             "title, backend, status, timeSource, counters, started_ns, "
-             "device, chip, smCount, started) SELECT ?1, ?2, ?3, ?4, 'An "
-             "export of Nsight Systems', 'cuda', 'done', 'cupti', 'off', ?5");
+    bool gpu;
+    enum lab_status st = find_maker(in, &gpu);
+    lab_str_addf(
+        sql,
+        "INSERT INTO main.run (uuid, label, importedFrom, imported, title, "
+        "backend, status, timeSource, counters, started_ns, device, chip, "
+        "smCount, started) SELECT ?1, ?2, ?3, ?4, '%s', %s, 'done', %s, 'off', "
+        "?5",
+        in->host ? "An export of lapenna-lab" : "An export of Nsight Systems",
+        gpu        ? "'cuda'"
+        : in->host ? "'cpu'"
+                   : "NULL",
+        gpu        ? "'cupti'"
+        : in->host ? "'cpu_clock'"
+                   : "NULL");
     for (size_t i = 0; i < 4 && st == LAB_OK; i++) {
         lab_str_add(sql, ", ");
         st = add_first(in, sql, values[i].table, values[i].column);

@@ -8,7 +8,8 @@ struct lab_import {
     struct lab_database *db;
     const char *path;
     const struct lab_import_options *options;
-    bool nsys;              /* else one of our own */
+    bool host; /* of nsys: this program made it, of a run without a GPU */
+    bool nsys; /* else one of our own */
     int64_t rows_before[3]; /* kernel, memcpy, memset: theirs come after */
     int64_t epoch_ns;       /* nsys: added to its moments */
 };
@@ -43,6 +44,8 @@ enum lab_status lab_import_exec(struct lab_import *in, const char *sql);
 /* The run of an nsys export: into temp.candidate and, unless it is here, into
  * main.run and temp.run_map. */
 enum lab_status lab_import_nsys_run(struct lab_import *in);
+/* The steps of such a run, where `host`: from its ranges, in one pass. */
+enum lab_status lab_import_range_steps(struct lab_import *in, int64_t run);
 /* The runs of one of our files: into temp.candidate, and those that are new
  * into main.run and temp.run_map. */
 enum lab_status lab_import_own_runs(struct lab_import *in);

@@ -42,8 +42,15 @@ enum {
     REALS = sizeof(run_reals) / sizeof(run_reals[0])
 };
 
-static enum lab_status check_run_columns(struct lab_import *in, bool *uuid,
-                                         bool *label)
+/* Columns that came later: a file of an older version has not got them. */
+struct later {
+    bool uuid;
+    bool label;
+    bool trace;
+};
+
+static enum lab_status check_run_columns(struct lab_import *in,
+                                         struct later *later)
 {
     bool there;
     enum lab_status st = lab_import_has_table(in, "run", &there);
@@ -60,12 +67,14 @@ static enum lab_status check_run_columns(struct lab_import *in, bool *uuid,
                       "lapenna-lab: refused",
                       in->path);
     if (st == LAB_OK)
-        st = lab_import_column(in, "run", "uuid", uuid);
-    return st ? st : lab_import_column(in, "run", "label", label);
+        st = lab_import_column(in, "run", "uuid", &later->uuid);
+    if (st == LAB_OK)
+        st = lab_import_column(in, "run", "traceState", &later->trace);
+    return st ? st : lab_import_column(in, "run", "label", &later->label);
 }
 
-static enum lab_status check_run_values(struct lab_import *in, bool uuid,
-                                        bool label)
+static enum lab_status check_run_values(struct lab_import *in,
+                                        const struct later *later)
 {
     struct lab_str sql;
     sqlite3_stmt *stmt;
@@ -86,12 +95,15 @@ static enum lab_status check_run_values(struct lab_import *in, bool uuid,
         lab_str_addf(&sql,
                      " OR typeof(\"%s\") NOT IN ('real', 'integer', 'null')",
                      run_reals[i]);
-    if (uuid)
+    if (later->uuid)
         lab_str_add(&sql, " OR typeof(uuid) NOT IN ('text', 'null') OR "
                           "length(uuid) > 80 OR uuid GLOB '*[^0-9A-Za-z-]*'");
-    if (label)
+    if (later->label)
         lab_str_add(&sql, " OR typeof(label) NOT IN ('text', 'null') OR "
                           "length(label) > 65536");
+    if (later->trace)
+        lab_str_add(&sql, " OR traceState NOT IN ('never', 'on', 'off', "
+                          "'mixed')");
     lab_str_add(&sql, " LIMIT 1");
     enum lab_status st =
         sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
@@ -113,7 +125,7 @@ static enum lab_status check_run_values(struct lab_import *in, bool uuid,
  * as running is interrupted, unless the recorder lives on this machine. */
 static enum lab_status list_runs(struct lab_import *in, bool uuid, bool label)
 {
-    char sql[1600];
+    char sql[1800];
     sqlite3_snprintf(
         sizeof(sql), sql,
         "CREATE TEMP TABLE candidate (old INTEGER PRIMARY KEY, uuid TEXT, "
@@ -121,10 +133,16 @@ static enum lab_status list_runs(struct lab_import *in, bool uuid, bool label)
         "INSERT INTO temp.candidate SELECT id, %s, %s, NULL, 0 FROM src.run;"
         "UPDATE temp.candidate SET here = (SELECT min(r.id) FROM main.run AS r "
         "WHERE r.uuid = candidate.uuid);"
-        "UPDATE temp.candidate SET here = (SELECT min(r.id) FROM main.run AS "
-        "r, src.run AS s WHERE s.id = candidate.old AND r.started_ns = "
-        "s.started_ns AND r.pid = s.pid AND r.processStart = s.processStart "
-        "AND r.hostname = s.hostname) WHERE here IS NULL",
+        "CREATE TEMP TABLE known (started_ns, pid, processStart, hostname, id, "
+        "PRIMARY KEY (started_ns, pid, processStart, hostname)) WITHOUT ROWID;"
+        "INSERT OR IGNORE INTO temp.known SELECT started_ns, pid, "
+        "processStart, hostname, id FROM main.run WHERE started_ns NOTNULL AND "
+        "pid NOTNULL AND processStart NOTNULL AND hostname NOTNULL ORDER BY "
+        "id;"
+        "UPDATE temp.candidate SET here = (SELECT k.id FROM src.run AS s JOIN "
+        "temp.known AS k ON k.started_ns = s.started_ns AND k.pid = s.pid AND "
+        "k.processStart = s.processStart AND k.hostname = s.hostname WHERE "
+        "s.id = candidate.old) WHERE here IS NULL",
         uuid ? "ifnull(uuid, " OLD_UUID ")" : OLD_UUID,
         label ? "label" : "NULL");
     return lab_import_exec(in, sql);
@@ -195,7 +213,7 @@ static enum lab_status add_run(struct lab_import *in, sqlite3_stmt *stmt,
     return lab_import_exec(in, sql);
 }
 
-static enum lab_status add_runs(struct lab_import *in)
+static enum lab_status add_runs(struct lab_import *in, bool trace)
 {
     struct lab_str sql;
     sqlite3_stmt *stmt = NULL;
@@ -204,9 +222,10 @@ static enum lab_status add_runs(struct lab_import *in)
     const char *slash = strrchr(in->path, '/');
     lab_str_init(&sql);
     lab_str_add(&sql, "INSERT INTO main.run (uuid, label, importedFrom, "
-                      "imported");
+                      "imported, traceState");
     add_names(&sql, "");
-    lab_str_add(&sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4");
+    lab_str_addf(&sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s",
+                 trace ? "s.traceState" : "NULL");
     add_names(&sql, "s.");
     lab_str_add(&sql, " FROM src.run AS s JOIN temp.candidate AS c ON c.old = "
                       "s.id WHERE s.id = ?1");
@@ -231,14 +250,13 @@ static enum lab_status add_runs(struct lab_import *in)
 
 enum lab_status lab_import_own_runs(struct lab_import *in)
 {
-    bool uuid = false;
-    bool label = false;
-    enum lab_status st = check_run_columns(in, &uuid, &label);
+    struct later later = {0};
+    enum lab_status st = check_run_columns(in, &later);
     if (st == LAB_OK)
-        st = check_run_values(in, uuid, label);
+        st = check_run_values(in, &later);
     if (st == LAB_OK)
-        st = list_runs(in, uuid, label);
+        st = list_runs(in, later.uuid, later.label);
     if (st == LAB_OK)
         st = mark_living(in);
-    return st ? st : add_runs(in);
+    return st ? st : add_runs(in, later.trace);
 }

@@ -1,5 +1,6 @@
 #include "store/query.h"
 
+#include "kernel_zone.h"
 #include "row.h"
 
 /* Where the rows come from that are picked for the first page of a sort: a
@@ -333,7 +334,13 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
     page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
     if (!page.rows)
         return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
-    st = pick_rows(db, run, filter, &at, &page);
+    page.n = -1;
+    if (!is_filtered(filter) && at.ended)
+        st = lab_zones_pick(db, run, filter, page.rows, &page.n);
+    if (st == LAB_OK && page.n < 0) {
+        page.n = 0;
+        st = pick_rows(db, run, filter, &at, &page);
+    }
     /* Kernels of no step come last: the steps did not fill the page. */
     bool short_page = sorts[filter->sort].pick == PICK_STEP &&
                       !is_filtered(filter) && page.n < filter->limit;

@@ -64,15 +64,23 @@ static const char *time_source_text(enum lab_time_source source)
     return (unsigned)source < LAB_TIME_SOURCE_COUNT ? text[source] : NULL;
 }
 
+static const char *trace_state_text(enum lab_trace_state state)
+{
+    static const char *const text[LAB_TRACE_STATE_COUNT] = {
+        NULL, "never", "on", "off", "mixed",
+    };
+    return (unsigned)state < LAB_TRACE_STATE_COUNT ? text[state] : NULL;
+}
+
 static const char run_sql[] =
     "INSERT INTO run (status, lesson, lessonPath, title, backend, device, "
     "chip, computeCapability, smCount, driver, runtime, precision, seed, "
     "batch, variants, version, commitId, hostname, user, pid, processStart, "
     "started, started_ns, timeSource, counters, countersReason, rank, uuid, "
-    "kind) "
+    "kind, traceState) "
     "VALUES ('running', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
     "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, "
-    "?27, ?28)";
+    "?27, ?28, ?29)";
 
 static void bind_who(sqlite3_stmt *s, int i)
 {
@@ -140,6 +148,7 @@ static void bind_run(sqlite3_stmt *s, const struct lab_run_info *info,
     add_uuid(uuid);
     lab_bind_text(s, i++, uuid);
     lab_bind_text(s, i++, info->kind);
+    lab_bind_text(s, i, trace_state_text(info->trace_state));
 }
 
 /* Runs `stmt` once and finalizes it. */
@@ -289,7 +298,8 @@ enum lab_status lab_run_row_end(struct lab_database *db, int64_t run,
         "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
         "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
         "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
-        "kernelRowLast = ?21 WHERE id = ?1",
+        "kernelRowLast = ?21, traceState = ifnull(?22, traceState) "
+        "WHERE id = ?1",
         &s);
     if (st)
         return st;
@@ -316,5 +326,6 @@ enum lab_status lab_run_row_end(struct lab_database *db, int64_t run,
     /* none: between 1 and 0, so that nobody looks through all rows for them */
     lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
     lab_bind_int(s, 21, end->last_kernel_row);
+    lab_bind_text(s, 22, trace_state_text(u->trace_state));
     return run_statement(db, s);
 }

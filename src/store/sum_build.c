@@ -42,6 +42,7 @@ struct build {
     size_t n_execs;
     size_t exec_room;
     size_t exec_at;
+    struct lab_zones *zones; /* NULL: nobody wants them */
 };
 
 static enum lab_status no_memory(void)
@@ -283,16 +284,42 @@ static void merge(int64_t *kept, int64_t v, bool first)
     *kept = first || *kept == v ? v : LAB_UNKNOWN;
 }
 
-static void read_launch(struct lab_time_sum *s, struct lab_columns *c)
+/* LAB_UNKNOWN where one of them is, or the product has no room. */
+static int64_t product(const int64_t v[3])
+{
+    int64_t p;
+    if (v[0] == LAB_UNKNOWN || v[1] == LAB_UNKNOWN || v[2] == LAB_UNKNOWN ||
+        __builtin_mul_overflow(v[0], v[1], &p) ||
+        __builtin_mul_overflow(p, v[2], &p))
+        return LAB_UNKNOWN;
+    return p;
+}
+
+static int64_t read_size(int64_t kept[3], struct lab_columns *c, bool first)
+{
+    int64_t v[3];
+    for (int i = 0; i < 3; i++) {
+        v[i] = lab_column_int(c);
+        merge(&kept[i], v[i], first);
+    }
+    return product(v);
+}
+
+static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
+                        struct lab_zone_kernel *zone)
 {
     bool first = s->count == 0;
-    for (int i = 0; i < 3; i++)
-        merge(&s->grid[i], lab_column_int(c), first);
-    for (int i = 0; i < 3; i++)
-        merge(&s->block[i], lab_column_int(c), first);
-    merge(&s->registers_per_thread, lab_column_int(c), first);
-    merge(&s->shared_bytes, lab_column_int(c), first);
+    int64_t *value = zone->value;
+    value[LAB_KERNEL_BY_ROW] = LAB_UNKNOWN;
+    value[LAB_KERNEL_BY_NAME] = LAB_UNKNOWN;
+    value[LAB_KERNEL_BY_GRID] = read_size(s->grid, c, first);
+    value[LAB_KERNEL_BY_BLOCK] = read_size(s->block, c, first);
+    value[LAB_KERNEL_BY_REGISTERS] = lab_column_int(c);
+    merge(&s->registers_per_thread, value[LAB_KERNEL_BY_REGISTERS], first);
+    value[LAB_KERNEL_BY_SHARED] = lab_column_int(c);
+    merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
     double occupancy = lab_column_real(c);
+    value[LAB_KERNEL_BY_OCCUPANCY] = lab_zone_real(occupancy);
     s->occupancy_pct = first || s->occupancy_pct == occupancy ? occupancy : NAN;
     merge(&s->occupancy_limit, lab_column_int(c), first);
 }
@@ -322,9 +349,17 @@ static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
     row->sum.level = LAB_SUM_KERNEL;
     row->ids.kernel = name;
     row->ids.kernel_short = short_name;
-    read_launch(&row->sum, &c);
+    struct lab_zone_kernel zone = {.name = name};
+    read_launch(&row->sum, &c, &zone);
     row->sum.count++;
     int64_t time_ns = lab_span_ns(start, end);
+    zone.row = lab_column_int(&c);
+    zone.value[LAB_KERNEL_BY_START] = start;
+    zone.value[LAB_KERNEL_BY_TIME] = time_ns;
+    zone.value[LAB_KERNEL_BY_STEP] = row->sum.step_index;
+    enum lab_status st = b->zones ? lab_zones_add(b->zones, &zone) : LAB_OK;
+    if (st)
+        return st;
     return time_ns == LAB_UNKNOWN ? LAB_OK : lab_sum_add_time(row, time_ns);
 }
 
@@ -403,10 +438,11 @@ static int compare_rows(const void *a, const void *b)
 }
 
 enum lab_status lab_sum_build(struct lab_database *db, int64_t run,
-                              struct lab_sum_table *out)
+                              struct lab_sum_table *out,
+                              struct lab_zones *zones)
 {
     struct lab_sum_table table = {0};
-    struct build b = {.db = db, .run = run, .table = &table};
+    struct build b = {.db = db, .run = run, .table = &table, .zones = zones};
     b.stretch = 1;
     b.iteration = LAB_UNKNOWN;
     b.last_phase = LAB_UNKNOWN;

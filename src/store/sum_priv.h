@@ -1,6 +1,7 @@
 /* sum_priv.h -- putting the times of a run together (store/time_sum.h). */
 #pragma once
 #include "store/time_sum.h"
+#include "kernel_zone.h"
 #include "store_priv.h"
 
 /* Names as ids of StringIds; the phase and the time source as their own. */
@@ -44,6 +45,7 @@ enum lab_status lab_sum_add_time(struct lab_sum_row *row, int64_t time_ns);
 void lab_sum_table_release(struct lab_sum_table *table);
 
 /* All rows of a run, from what was recorded, with their statistics, sorted;
- * texts are left out. */
+ * texts are left out. `zones`: gets every kernel; NULL: nobody wants them. */
 enum lab_status lab_sum_build(struct lab_database *db, int64_t run,
-                              struct lab_sum_table *out);
+                              struct lab_sum_table *out,
+                              struct lab_zones *zones);

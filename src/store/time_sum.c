@@ -335,7 +335,7 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
     /* What does not read is put together anew. */
     if (summed != 1 || st == LAB_E_PARSE) {
         summed = 0;
-        st = lab_sum_build(db, run, &table);
+        st = lab_sum_build(db, run, &table, NULL);
     }
     if (st == LAB_OK)
         st = name_rows(db, &table, levels, out);
@@ -348,10 +348,14 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
 static enum lab_status keep(struct lab_database *db, int64_t run)
 {
     struct lab_sum_table table = {0};
+    struct lab_zones zones = {0};
     char sql[80];
-    enum lab_status st = lab_sum_build(db, run, &table);
+    enum lab_status st = lab_sum_build(db, run, &table, &zones);
     if (st == LAB_OK)
         st = insert_rows(db, run, &table);
+    if (st == LAB_OK)
+        st = lab_zones_store(&zones, db, run);
+    lab_zones_release(&zones);
     sqlite3_snprintf(sizeof(sql), sql,
                      "UPDATE run SET summed = 1 WHERE id = %lld", run);
     if (st == LAB_OK)

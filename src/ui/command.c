@@ -45,6 +45,8 @@ static const struct lab_ui_command_word WORDS[] = {
      "words near king, or near king - man + woman"},
     {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
      "hardware counters of what has run"},
+    {LAB_COMMAND_TRACE, "trace", "trace [off | on]",
+     "the trace of kernels: off, on again, or how it stands"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
     {LAB_COMMAND_SAMPLE, "sample", "sample [N] [t=TEMPERATURE] [k=TOP] [TEXT]",
@@ -67,6 +69,7 @@ static const struct {
     {"c", LAB_COMMAND_CONTINUE}, {"b", LAB_COMMAND_BREAK},
     {"p", LAB_COMMAND_PRINT},    {"q", LAB_COMMAND_QUIT},
     {"rs", LAB_COMMAND_BACK},    {"fin", LAB_COMMAND_FINISH},
+    {"t", LAB_COMMAND_TRAIN},
 };
 
 const struct lab_ui_command_word *lab_ui_command_words(size_t *count)
@@ -372,6 +375,18 @@ static enum lab_status parse_words(const struct line *l,
 }
 
 /* Which steps' counters: of this one, its node, or all that has run. */
+static enum lab_status parse_off_or_on(const struct line *l,
+                                       struct lab_ui_command *c)
+{
+    if (l->count > 2)
+        return fail_usage(l, "too many words");
+    if (l->count < 2)
+        return LAB_OK;
+    if (strcmp(l->token[1], "off") != 0 && strcmp(l->token[1], "on") != 0)
+        return fail_usage(l, "off or on");
+    return keep_arg(l, l->token[1], c->arg);
+}
+
 static enum lab_status parse_scope(const struct line *l,
                                    struct lab_ui_command *c)
 {
@@ -424,6 +439,8 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         return parse_names(l, 0, 1, c);
     case LAB_COMMAND_COUNT:
         return parse_scope(l, c);
+    case LAB_COMMAND_TRACE:
+        return parse_off_or_on(l, c);
     default:
         return parse_names(l, 0, 0, c);
     }

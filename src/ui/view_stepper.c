@@ -221,6 +221,19 @@ static void say_notice(struct lab_stepper *v)
                    more ? "(:list notes shows all) " : "", n, notice);
 }
 
+/* What has come since: its first line. */
+static void say_more_notice(struct lab_stepper *v, const char *old)
+{
+    size_t n = strlen(old);
+    const char *more = v->snap.notice + n;
+    if (strncmp(v->snap.notice, old, n) != 0 || !*more)
+        return;
+    more += *more == '\n';
+    lab_ui_message(v->ui, LAB_ROLE_WARN, "%s%.*s",
+                   n ? "(:list notes shows all) " : "",
+                   (int)strcspn(more, "\n"), more);
+}
+
 static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
 {
     const struct lab_snapshot *snap = &v->snap;
@@ -234,6 +247,8 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
     if (!old->plan) {
         show_badge(v);
         say_notice(v);
+    } else {
+        say_more_notice(v, old->notice);
     }
     if (renewed && !adopt_schedule(v)) {
         lab_ui_error(v->ui);

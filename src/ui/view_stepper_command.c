@@ -193,7 +193,8 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
                   const struct lab_ui_command *cmd)
 {
     struct lab_command out = {.kind = kind, .phase = -1};
-    bool tensor = kind != LAB_DO_VARIANT && kind != LAB_DO_NEAR;
+    bool tensor =
+        kind == LAB_DO_WATCH || kind == LAB_DO_UNWATCH || kind == LAB_DO_CHECK;
     if (tensor && cmd->arg[0] && find_tensor(v, cmd->arg) < 0)
         return;
     snprintf(out.text, sizeof(out.text), "%s", cmd->arg);
@@ -233,6 +234,13 @@ static void sample(struct lab_stepper *v, const struct lab_ui_command *cmd)
         lab_ui_error(v->ui);
 }
 
+static enum lab_command_kind act_of(enum lab_ui_command_kind word)
+{
+    return word == LAB_COMMAND_VARIANT ? LAB_DO_VARIANT
+           : word == LAB_COMMAND_NEAR  ? LAB_DO_NEAR
+                                       : LAB_DO_TRACE;
+}
+
 static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_command seed = {.kind = LAB_DO_RESTART, .seed_given = true};
@@ -253,10 +261,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         check(v, cmd);
         return true;
     case LAB_COMMAND_VARIANT:
-        named(v, LAB_DO_VARIANT, cmd);
-        return true;
     case LAB_COMMAND_NEAR:
-        named(v, LAB_DO_NEAR, cmd);
+    case LAB_COMMAND_TRACE:
+        named(v, act_of(cmd->kind), cmd);
         return true;
     case LAB_COMMAND_COUNT:
         lab_stepper_count(v, cmd->arg[0] ? cmd->arg : "step");

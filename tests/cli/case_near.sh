@@ -31,6 +31,11 @@ run run word2vec-cbow --backend cpu --near kingg
 expect_exit 3
 expect_stderr "did you mean 'king'"
 expect_no_stdout
+# and leaves no run behind
+run run word2vec-cbow --backend cpu --near kingg --db refused.db
+expect_exit 3
+run profile list --json --db refused.db
+expect_no_stdout
 run run mlp-digits --backend cpu --near king
 expect_exit 3
 expect_stderr 'no words'

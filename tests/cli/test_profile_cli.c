@@ -251,7 +251,34 @@ static void imports_and_merges(void **state)
     assert_string_equal(text_of(o, "user"), "anna");
     assert_int_equal(int_of(o, "as"), 1);
     json_decref(o);
+    assert_int_equal(profile(db, "list @"), 0); /* whose they are */
+    assert_non_null(strstr(output, "whose"));
+    assert_non_null(strstr(output, "anna"));
     merges(db);
+}
+
+/* Times that were taken under another state of the trace are not the same. */
+static void compare_warns_of_the_trace(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_null(strstr(errors, "tracing"));
+    sample_sql(db, "UPDATE run SET traceState = 'on'");
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_null(strstr(errors, "tracing"));
+    sample_sql(db, "UPDATE run SET traceState = 'never' WHERE id = 2");
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(errors, "run 1 was timed with tracing on, run 2 "
+                                   "without tracing"));
+    assert_int_equal(profile(db, "show 2 @"), 0);
+    assert_non_null(strstr(output, "without tracing"));
+    assert_int_equal(profile(db, "list --json @"), 0);
+    json_t *o = line_object(0);
+    assert_string_equal(text_of(o, "trace"), "never");
+    json_decref(o);
 }
 
 static void deletes_runs(void **state)
@@ -384,6 +411,7 @@ int main(void)
         cmocka_unit_test_teardown(compares_runs, cleanup),
         cmocka_unit_test_teardown(compare_lines_are_json, cleanup),
         cmocka_unit_test_teardown(imports_and_merges, cleanup),
+        cmocka_unit_test_teardown(compare_warns_of_the_trace, cleanup),
         cmocka_unit_test_teardown(deletes_runs, cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
         cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),

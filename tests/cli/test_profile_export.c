@@ -273,6 +273,36 @@ static void the_database_is_not_overwritten(void **state)
     assert_int_equal(files_there(), 0);
 }
 
+/* A link stays one, and what it leads to is written. */
+static void a_link_is_written_through(void **state)
+{
+    static const char *const formats[] = {"csv", "nsys"};
+    const char *db = sample_path("runs.db");
+    struct stat info;
+    char args[1024];
+    (void)state;
+    record_gpu_run(db);
+    assert_int_equal(mkdir(sample_path("far"), 0700), 0);
+    assert_int_equal(symlink("far/out", sample_path("link")), 0);
+    is_refused(db, "link", "leads to no file");
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen(sample_path("far/out"), "w");
+        assert_non_null(f);
+        assert_int_equal(fclose(f), 0);
+        snprintf(args, sizeof(args), "export 1 --format %s --output '%s' @",
+                 formats[i], sample_path("link"));
+        assert_int_equal(profile(db, args), 3); /* there is such a file */
+        assert_int_equal(stat(sample_path("far/out"), &info), 0);
+        assert_int_equal(info.st_size, 0);
+        strcat(args, " --force");
+        assert_int_equal(profile(db, args), 0);
+        assert_int_equal(lstat(sample_path("link"), &info), 0);
+        assert_true(S_ISLNK(info.st_mode));
+        assert_int_equal(lstat(sample_path("far/out"), &info), 0);
+        assert_true(S_ISREG(info.st_mode) && info.st_size > 0);
+    }
+}
+
 static void half_a_file_never_shows(void **state)
 {
     struct lab_export_file file;
@@ -333,6 +363,7 @@ int main(void)
         cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
         cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),
         cmocka_unit_test_teardown(force_is_for_files_only, export_cleanup),
+        cmocka_unit_test_teardown(a_link_is_written_through, export_cleanup),
         cmocka_unit_test_teardown(the_database_is_not_overwritten,
                                   export_cleanup),
         cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),

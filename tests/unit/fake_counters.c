@@ -146,7 +146,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p)
     if (fake()->start_gives)
         return (CUptiResult)fake()->start_gives;
     fake()->launched = 0;
-    fake()->kinds_on_while_counting += fake()->kinds_on;
+    fake()->kinds_on_while_counting += fake()->records_on;
     return CUPTI_SUCCESS;
 }
 

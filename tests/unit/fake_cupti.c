@@ -1,10 +1,11 @@
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cupti_compat.h"
 #include "fake_cupti.h"
 
-enum { SPOILT = 0x7FFF, HANDS = 16 };
+enum { SPOILT = 0x7FFF };
 
 static struct fake_cupti state;
 static CUpti_BuffersCallbackRequestFunc requested;
@@ -12,7 +13,6 @@ static CUpti_BuffersCallbackCompleteFunc completed;
 static uint8_t *buffer;
 static size_t size;
 static size_t used;
-static uint64_t external[HANDS];
 static uint64_t clock_ns = 1000;
 static int enabled[CUPTI_ACTIVITY_KIND_COUNT];
 
@@ -45,7 +45,7 @@ static size_t bytes_of(int kind)
         n = sizeof(lab_cupti_overhead);
         break;
     default:
-        n = sizeof(lab_cupti_external);
+        n = sizeof(CUpti_ActivityExternalCorrelation);
     }
     return (n + 7) / 8 * 8;
 }
@@ -98,21 +98,14 @@ static void put(int kind, const void *record)
 
 static void put_call(int kind, uint32_t id)
 {
-    lab_cupti_external e = {.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-                            .externalKind =
-                                CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
-                            .correlationId = id};
     lab_cupti_call a = {.kind = (CUpti_ActivityKind)kind,
                         .cbid = 211,
                         .start = clock_ns,
                         .end = clock_ns + 5,
                         .processId = 77,
-                        .threadId = 78,
+                        .threadId =
+                            state.thread ? state.thread : (uint32_t)gettid(),
                         .correlationId = id};
-    if (state.external_depth > 0) {
-        e.externalId = external[state.external_depth - 1];
-        put(e.kind, &e);
-    }
     put(kind, &a);
 }
 
@@ -170,7 +163,7 @@ void fake_cupti_others(void)
                                 CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH,
                             .start = 14,
                             .end = 20};
-    lab_cupti_external foreign = {
+    CUpti_ActivityExternalCorrelation foreign = {
         .kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
         .externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_OPENACC,
         .externalId = 999,
@@ -184,7 +177,7 @@ void fake_cupti_others(void)
 
 void fake_cupti_spoil(void)
 {
-    lab_cupti_external e = {.kind = (CUpti_ActivityKind)SPOILT};
+    CUpti_ActivityExternalCorrelation e = {.kind = (CUpti_ActivityKind)SPOILT};
     put(SPOILT, &e);
 }
 
@@ -284,6 +277,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     if ((int)kind == state.enable_fails_for)
         return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     state.kinds_on += !enabled[kind];
+    if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        state.records_on += !enabled[kind];
     enabled[kind] = 1;
     return CUPTI_SUCCESS;
 }
@@ -291,6 +286,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
     state.kinds_on -= enabled[kind];
+    if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+        state.records_on -= enabled[kind];
     enabled[kind] = 0;
     return CUPTI_SUCCESS;
 }
@@ -329,25 +326,17 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context,
     return CUPTI_SUCCESS;
 }
 
-CUptiResult
-cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
-                                       uint64_t id)
+/* Time goes on whenever it is asked for. */
+CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
 {
-    if (kind != CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0 ||
-        state.external_depth == HANDS)
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    external[state.external_depth++] = id;
+    clock_ns += 10;
+    *timestamp = clock_ns;
     return CUPTI_SUCCESS;
 }
 
-CUptiResult
-cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
-                                      uint64_t *last)
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 {
-    (void)kind;
-    if (state.external_depth == 0)
-        return CUPTI_ERROR_QUEUE_EMPTY;
-    *last = external[--state.external_depth];
+    state.thread_ids = (int)type;
     return CUPTI_SUCCESS;
 }
 

@@ -14,6 +14,7 @@ struct fake_cupti {
     int flush_gives;
     uint32_t version; /* 0: that of the headers */
     size_t dropped;   /* told once */
+    uint32_t thread;  /* that launches; 0: the one that calls */
 
     /* Counters: kernels a pass, passes, and what is refused. */
     int passes;
@@ -24,13 +25,14 @@ struct fake_cupti {
 
     int subscribed; /* seen */
     int kinds_on;
+    int records_on; /* of these, all but graphs as a whole */
+    int thread_ids; /* CUpti_ActivityThreadIdType */
     int callbacks_on;
     int hosts;   /* host objects that are open */
     int enabled; /* the range profiler */
     int passes_run;
     int kinds_on_while_counting;
     int launched; /* kernels of this pass */
-    int external_depth;
     int forced_flushes;
     int buffers_requested;
     int buffers_out; /* not given back yet */
@@ -39,7 +41,7 @@ struct fake_cupti {
 };
 
 struct fake_cupti *fake_cupti_state(void);
-/* One launch of a kernel: external (when pushed), runtime and kernel record. */
+/* One launch of a kernel: the driver's call and the kernel. */
 void fake_cupti_launch(const char *name, int times_known);
 /* The same as seen by a callback and by the counters, without a record. */
 void fake_cupti_count_launch(void);

@@ -190,6 +190,14 @@ static enum lab_status lane(struct lab_backend *be, int number)
     return LAB_OK; /* one after the other is right, too */
 }
 
+/* As CUDA would have it: one node before the first step, one for each call. */
+static enum lab_status count(struct lab_backend *be, int64_t *nodes)
+{
+    assert_non_null(of(be)->capturing);
+    *nodes = 1 + of(be)->capturing->n;
+    return LAB_OK;
+}
+
 static enum lab_status end(struct lab_backend *be, const void *loss,
                            struct lab_graph **out)
 {
@@ -244,6 +252,7 @@ static const struct lab_graph_ops graph_ops = {
     .upload = upload,
     .begin = begin,
     .lane = lane,
+    .count = count,
     .end = end,
     .free = graph_free,
     .launch = launch,

@@ -30,6 +30,7 @@ if(LAB_CUPTI_INCLUDE AND LAB_CUDA_INCLUDE)
     target_sources(test_profiler_cupti PRIVATE ${cupti_sources})
     target_include_directories(test_profiler_cupti SYSTEM PRIVATE
         ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
+    target_include_directories(test_profiler_cupti PRIVATE ${cuda_dir})
     target_compile_definitions(test_profiler_cupti PRIVATE
         LAB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>")
     add_dependencies(test_profiler_cupti fake_cupti)

@@ -275,14 +275,82 @@ static void what_cannot_be_captured_runs_step_by_step(void **state)
     assert_true(open_net(&b, mlp, "cpu"));
     late_counts = (struct late_counts){0};
     late_failures = 1;
+    assert_null(lab_walk_graph_refused(a.walk));
     both(&a, &b, 6, "without a graph");
     assert_int_equal(late_counts.launches, 0);
+    /* It is said why, once. */
+    const char *why = lab_walk_graph_refused(a.walk);
+    assert_non_null(why);
+    assert_string_equal(why, "no capture, on purpose");
+    assert_null(lab_walk_graph_refused(a.walk));
     /* Another schedule gets another chance. */
     struct lab_variant_choice choice = {"dense", "blas"};
     assert_int_equal(lab_walk_choose(a.walk, &choice, 1), LAB_OK);
     assert_int_equal(lab_walk_choose(b.walk, &choice, 1), LAB_OK);
     both(&a, &b, 6, "with one");
     assert_int_equal(late_counts.captures, 1);
+    net_free(&a);
+    net_free(&b);
+}
+
+struct nodes_heard {
+    int64_t exec; /* of the graph that is open or was told last */
+    int graphs;
+    int done;
+    int walked;
+};
+
+static void hear_walked_step(void *user, const struct lab_step_event *e)
+{
+    (void)e;
+    ((struct nodes_heard *)user)->walked++;
+}
+
+static void hear_graph(void *user, const struct lab_graph_event *e)
+{
+    struct nodes_heard *h = user;
+    h->exec = e->exec;
+    h->graphs++;
+    assert_true(e->first_node == 1); /* late_backend.c */
+    for (int i = 0; i < e->n_steps; i++)
+        assert_true(e->node_end[i] == i + 2);
+}
+
+static void hear_node_step(void *user, const struct lab_step_event *e)
+{
+    struct nodes_heard *h = user;
+    assert_true(e->exec == h->exec + e->index);
+    assert_non_null(e->variant);
+    h->done++;
+}
+
+/* With nodes asked for, recorded iterations are launched too, and their steps
+ * are told afterwards; the numbers stay. */
+static void recorded_iterations_may_be_graphs(void **state)
+{
+    enum { COUNT = 40 };
+    struct net a;
+    struct net b;
+    struct nodes_heard heard = {0};
+    struct lab_observer o = {.user = &heard,
+                             .step_begin = hear_walked_step,
+                             .graph_begin = hear_graph,
+                             .step_done = hear_node_step};
+    (void)state;
+    assert_true(open_net(&a, mlp, "late"));
+    assert_true(open_net(&b, mlp, "cpu"));
+    late_counts = (struct late_counts){0};
+    lab_walk_graph_nodes(a.walk, true);
+    assert_int_equal(lab_walk_observe(a.walk, &o), LAB_OK);
+    both(&a, &b, COUNT, "with nodes");
+    int steps = lab_walk_schedule(a.walk)->n_steps;
+    int sampled = 0;
+    for (int i = 0; i < COUNT; i++)
+        sampled += lab_walk_samples(i);
+    assert_int_equal(late_counts.launches, COUNT - 1); /* the first is walked */
+    assert_int_equal(heard.walked, steps);
+    assert_int_equal(heard.graphs, sampled - 1);
+    assert_int_equal(heard.done, (sampled - 1) * steps);
     net_free(&a);
     net_free(&b);
 }
@@ -351,6 +419,7 @@ int main(void)
         cmocka_unit_test(every_loss_is_told_in_order),
         cmocka_unit_test(sampled_iterations_are_walked),
         cmocka_unit_test(what_cannot_be_captured_runs_step_by_step),
+        cmocka_unit_test(recorded_iterations_may_be_graphs),
         cmocka_unit_test(data_that_was_changed_comes_back),
         cmocka_unit_test(an_evaluation_in_between_changes_nothing),
     };

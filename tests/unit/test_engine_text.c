@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "engine/session.h"
 #include "engine/text.h"
 #include "unit/net.h"
 
@@ -340,6 +341,50 @@ static void the_course_text(void **state)
     net_free(&n);
 }
 
+/* Beside a map of places stand the characters that were read there. */
+static void a_map_is_labelled_by_characters(void **state)
+{
+    static const char *const read[] = {"a",   "' '",      "\\n",
+                                       "\\t", "\303\251", "b"};
+    struct net n;
+    struct lab_session *session;
+    struct lab_snapshot snap = {0};
+    struct lab_command go = {.kind = LAB_DO_FINISH, .phase = -1};
+    struct lab_command show = {.kind = LAB_DO_SHOW, .phase = -1};
+    (void)state;
+    write_text("a \n\t\303\251ba \n\t\303\251ba \n\t\303\251b");
+    describe(&n, 6, 1, 6);
+    struct lab_session_config config = {.spec = &n.spec, .backend = "cpu"};
+    assert_int_equal(lab_session_new(&session, &config), LAB_OK);
+    assert_int_equal(lab_session_post(session, &go), LAB_OK);
+    assert_int_equal(lab_session_wait(session, INT64_C(20000000000)), LAB_OK);
+    assert_int_equal(lab_session_snapshot(session, &snap), LAB_OK);
+    if (!snap.plan)
+        fail_msg("%s", snap.error);
+    show.show.tensor = lab_plan_tensor(snap.plan, "e.out");
+    assert_true(show.show.tensor >= 0);
+    show.show.row_axis = 1;
+    show.show.col_axis = 2;
+    assert_int_equal(lab_session_post(session, &show), LAB_OK);
+    assert_int_equal(lab_session_wait(session, INT64_C(20000000000)), LAB_OK);
+    lab_snapshot_release(&snap);
+    assert_int_equal(lab_session_snapshot(session, &snap), LAB_OK);
+    assert_int_equal(snap.plane.rows, 6);
+    int first = 0; /* the window may begin with any of them */
+    while (first < 6 && strcmp(snap.plane.row_label[0].text, read[first]) != 0)
+        first++;
+    assert_true(first < 6);
+    for (int i = 0; i < 6; i++) {
+        assert_true(snap.plane.row_label[i].symbol);
+        assert_string_equal(snap.plane.row_label[i].text,
+                            read[(first + i) % 6]);
+    }
+    assert_null(snap.plane.col_label);
+    lab_snapshot_release(&snap);
+    lab_session_free(session);
+    net_free(&n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +395,7 @@ int main(void)
         cmocka_unit_test(an_evaluation_is_a_mean_over_characters),
         cmocka_unit_test(counting_by_hand),
         cmocka_unit_test(the_course_text),
+        cmocka_unit_test(a_map_is_labelled_by_characters),
     };
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

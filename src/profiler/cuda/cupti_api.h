@@ -29,8 +29,8 @@
     X(cuptiActivityFlushAll)                                                   \
     X(cuptiActivityGetNextRecord)                                              \
     X(cuptiActivityGetNumDroppedRecords)                                       \
-    X(cuptiActivityPushExternalCorrelationId)                                  \
-    X(cuptiActivityPopExternalCorrelationId)                                   \
+    X(cuptiGetTimestamp)                                                       \
+    X(cuptiSetThreadIdType)                                                    \
     X(cuptiGetCallbackName)                                                    \
     X(cuptiEnableCallback)
 

@@ -32,5 +32,4 @@ typedef CUpti_ActivityMemset4 lab_cupti_memset;
 typedef CUpti_ActivityAPI lab_cupti_call;
 typedef CUpti_ActivitySynchronization lab_cupti_sync;
 typedef CUpti_ActivityOverhead lab_cupti_overhead;
-typedef CUpti_ActivityExternalCorrelation lab_cupti_external;
 #endif

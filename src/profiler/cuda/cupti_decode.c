@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "cupti_window.h"
+
 enum { API_NAMES = 1024, DOMAINS = 2 };
 
 /* 0: not asked yet. A race finds the same id twice, which harms nobody. */
@@ -146,6 +148,9 @@ static int decode_call(const struct lab_cupti *cupti,
     };
     int timed =
         set_times(&out.u.api.start_ns, &out.u.api.end_ns, r->start, r->end);
+    int64_t exec = timed ? lab_cupti_window_find(r->threadId, r->start) : 0;
+    if (exec)
+        sink->external(sink->user, r->correlationId, exec);
     sink->record(sink->user, &out);
     return timed;
 }
@@ -211,13 +216,7 @@ int lab_cupti_decode(const struct lab_cupti *cupti,
                      const CUpti_Activity *record)
 {
     const void *r = record;
-    const lab_cupti_external *e = r;
     switch (record->kind) {
-    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-        if (e->externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
-            sink->external(sink->user, e->correlationId,
-                           (int64_t)e->externalId);
-        return 1;
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
         return decode_kernel(sink, r);

@@ -2,6 +2,7 @@
 
 #include "cupti_attach.h"
 #include "cupti_decode.h"
+#include "cupti_window.h"
 
 #ifdef LAB_HAVE_CUPTI
 #include <pthread.h>
@@ -24,7 +25,7 @@ static const struct {
     CUpti_ActivityKind kind;
     bool required;
 } kinds[] = {
-    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, true},
+    /* A call of the runtime leaves no record of the driver's calls in it. */
     {CUPTI_ACTIVITY_KIND_RUNTIME, true},
     {CUPTI_ACTIVITY_KIND_DRIVER, true},
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
@@ -47,6 +48,8 @@ static struct {
     atomic_bool started;   /* push, pop and flush do something */
     atomic_bool accepting; /* callbacks hand records to the sink */
     atomic_int in_callback;
+    bool off;         /* by the user: counting does not put it on again */
+    bool graph_nodes; /* no GRAPH_TRACE */
     size_t buffer_bytes;
     void *pool[POOL];
     int pooled;
@@ -158,20 +161,32 @@ enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
     return LAB_OK;
 }
 
-static void disable_kinds(const struct lab_cupti *cupti, int count)
+/* Graphs that are there keep how they were made. Launching one after this kind
+ * was switched on or off ends in libcupti's own memory (seen with CUPTI 13.0),
+ * so that it stays as it was at the start. */
+static bool stays(CUpti_ActivityKind kind)
 {
-    for (int i = count - 1; i >= 0; i--)
-        cupti->cuptiActivityDisable(kinds[i].kind);
+    return kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 }
 
-static enum lab_status enable_kinds(const struct lab_cupti *cupti, char *why,
-                                    size_t bytes)
+static void disable_kinds(const struct lab_cupti *cupti, int count, bool all)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        if (all || !stays(kinds[i].kind))
+            cupti->cuptiActivityDisable(kinds[i].kind);
+    }
+}
+
+static enum lab_status enable_kinds(const struct lab_cupti *cupti, bool all,
+                                    char *why, size_t bytes)
 {
     for (int i = 0; i < KINDS; i++) {
+        if (stays(kinds[i].kind) && (trace.graph_nodes || !all))
+            continue;
         CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
         if (r == CUPTI_SUCCESS || !kinds[i].required)
             continue;
-        disable_kinds(cupti, i);
+        disable_kinds(cupti, i, all);
         return lab_cupti_refused(cupti, r, "enable tracing", "", why, bytes);
     }
     return LAB_OK;
@@ -185,7 +200,11 @@ static enum lab_status begin_trace(const struct lab_cupti *cupti, char *why,
     if (r != CUPTI_SUCCESS)
         return lab_cupti_refused(cupti, r, "register callbacks", "", why,
                                  bytes);
-    return enable_kinds(cupti, why, bytes);
+    /* The system's ids: those of the ranges, and of cupti_window.h. */
+    r = cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    if (r != CUPTI_SUCCESS)
+        return lab_cupti_refused(cupti, r, "number threads", "", why, bytes);
+    return enable_kinds(cupti, true, why, bytes);
 }
 
 /* In a forked child CUPTI does not work, and its worker is not there. */
@@ -205,6 +224,8 @@ static void reset(const struct lab_gpu_sink *sink,
 {
     size_t bytes = options && options->buffer_bytes ? options->buffer_bytes
                                                     : DEFAULT_BUFFER;
+    trace.off = false;
+    trace.graph_nodes = options && options->graph_nodes;
     trace.buffer_bytes = bytes < LEAST_BUFFER ? LEAST_BUFFER : bytes;
     trace.sink = *sink;
     pthread_once(&trace_forks, watch_forks);
@@ -236,9 +257,14 @@ lab_cupti_trace_start(const struct lab_gpu_sink *sink,
     trace.cupti = cupti;
     reset(sink, options);
     trace.accepting = true;
-    st = begin_trace(cupti, why_not, why_bytes);
+    st = lab_cupti_window_open();
+    if (st)
+        snprintf(why_not, why_bytes, "%s", lab_error());
+    else
+        st = begin_trace(cupti, why_not, why_bytes);
     if (st) {
         trace.accepting = false;
+        lab_cupti_window_close();
         lab_cupti_detach();
         return st;
     }
@@ -279,12 +305,23 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
 
 enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes)
 {
-    if (!trace.started)
+    if (!trace.started || trace.off)
         return LAB_OK;
     if (!on)
-        return enable_kinds(trace.cupti, why_not, why_bytes);
-    disable_kinds(trace.cupti, KINDS);
+        return enable_kinds(trace.cupti, false, why_not, why_bytes);
+    disable_kinds(trace.cupti, KINDS, false);
     return LAB_OK;
+}
+
+enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes)
+{
+    enum lab_status st = LAB_OK;
+    if (!trace.started || trace.off == off)
+        return LAB_OK;
+    trace.off = false;
+    st = lab_cupti_trace_pause(off, why_not, why_bytes);
+    trace.off = st ? !off : off;
+    return st;
 }
 
 void lab_cupti_trace_stop(void)
@@ -292,29 +329,34 @@ void lab_cupti_trace_stop(void)
     if (!trace.started)
         return;
     trace.started = false;
-    disable_kinds(trace.cupti, KINDS);
+    disable_kinds(trace.cupti, KINDS, true);
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     trace.accepting = false;
     wait_for_callbacks();
     lab_cupti_detach();
+    lab_cupti_window_close();
     for (void *buffer = pool_take(); buffer; buffer = pool_take())
         lab_free(buffer);
+}
+
+static uint64_t moment(void)
+{
+    uint64_t now = 0;
+    trace.cupti->cuptiGetTimestamp(&now);
+    return now;
 }
 
 void lab_cupti_trace_push(int64_t exec)
 {
     if (trace.started)
-        trace.cupti->cuptiActivityPushExternalCorrelationId(
-            CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, (uint64_t)exec);
+        lab_cupti_window_push(exec, moment());
 }
 
 void lab_cupti_trace_pop(void)
 {
-    uint64_t last;
     if (trace.started)
-        trace.cupti->cuptiActivityPopExternalCorrelationId(
-            CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last);
+        lab_cupti_window_pop(moment());
 }
 
 void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
@@ -363,6 +405,14 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
 {
     left_out(why_not, why_bytes);
     return LAB_E_STATE;
+}
+
+enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes)
+{
+    (void)off;
+    (void)why_not;
+    (void)why_bytes;
+    return LAB_OK;
 }
 
 void lab_cupti_trace_push(int64_t exec)

@@ -10,6 +10,7 @@ const struct lab_gpu_profiler_ops lab_gpu_profiler_cupti = {
     .start = lab_cupti_trace_start,
     .stop = lab_cupti_trace_stop,
     .flush = lab_cupti_trace_flush,
+    .pause = lab_cupti_trace_off,
     .push = lab_cupti_trace_push,
     .pop = lab_cupti_trace_pop,
     .range_push = lab_nvtx_range_push,

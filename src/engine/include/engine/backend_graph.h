@@ -38,6 +38,8 @@ struct lab_graph_ops {
      * before the first lane. -1: what follows comes after all of them. Steps
      * that use the workspace have no lane of their own. */
     enum lab_status (*lane)(struct lab_backend *be, int lane);
+    /* During a capture: nodes so far. */
+    enum lab_status (*count)(struct lab_backend *be, int64_t *nodes);
     void (*free)(struct lab_backend *be, struct lab_graph *g);
     /* At most LAB_GRAPH_AHEAD launches may be waiting to be told. */
     enum lab_status (*launch)(struct lab_backend *be, struct lab_graph *g,
@@ -58,6 +60,7 @@ enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
                                  const void *src, size_t bytes);
 enum lab_status lab_graph_begin(struct lab_backend *be);
 enum lab_status lab_graph_lane(struct lab_backend *be, int lane);
+enum lab_status lab_graph_count(struct lab_backend *be, int64_t *nodes);
 enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
                               struct lab_graph **out);
 void lab_graph_free(struct lab_backend *be, struct lab_graph *g); /* or NULL */

@@ -21,6 +21,17 @@ struct lab_step_event {
 };
 #define LAB_EVENT_NO_TIME INT64_MIN
 
+/* A recorded iteration that is launched as one graph. Nodes are numbered in the
+ * order of their capture: those from first_node, and from node_end[i - 1], up to
+ * before node_end[i] are of step i of the schedule, which is execution exec + i.
+ * Other nodes are of no step. */
+struct lab_graph_event {
+    int64_t exec;
+    int n_steps;
+    int64_t first_node;
+    const int64_t *node_end; /* n_steps of them, valid during the call */
+};
+
 struct lab_observer {
     void *user;
     void (*run_begin)(void *user, const char *name);
@@ -38,6 +49,10 @@ struct lab_observer {
     void (*node_end)(void *user, const char *node);
     void (*step_begin)(void *user, const struct lab_step_event *e);
     void (*step_end)(void *user, const struct lab_step_event *e);
+    void (*graph_begin)(void *user, const struct lab_graph_event *e);
+    void (*graph_end)(void *user, const struct lab_graph_event *e);
+    /* A step of such an iteration, after `synced`: there was no step_begin. */
+    void (*step_done)(void *user, const struct lab_step_event *e);
     /* The device has done all that was queued: records may be collected. */
     void (*synced)(void *user);
     void (*evaluation)(void *user, int64_t iteration, double loss,

@@ -32,6 +32,10 @@ struct lab_session_hooks {
      * `said` gets a line about it for the learner. */
     enum lab_status (*count)(void *user, struct lab_walk *walk, int from,
                              int to, char *said, size_t bytes);
+    /* `what`: "off" or "on", the trace of kernels; "": how it stands. `said` as
+     * above. Between steps. */
+    enum lab_status (*trace)(void *user, struct lab_walk *walk,
+                             const char *what, char *said, size_t bytes);
 };
 
 struct lab_session_config {
@@ -73,6 +77,7 @@ enum lab_command_kind {
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
+    LAB_DO_TRACE,    /* text: "off" or "on", "" how the trace stands */
     LAB_DO_STOP      /* cancel what runs, and moves that wait: at once */
 };
 

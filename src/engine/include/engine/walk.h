@@ -112,6 +112,15 @@ bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out);
 enum lab_status lab_walk_settle(struct lab_walk *w);
 /* false: every step is queued by itself (default: true). */
 void lab_walk_use_graph(struct lab_walk *w, bool on);
+/* Iterations that are observed step by step are launched as the graph, too: the
+ * observers hear graph_begin and graph_end around the launch, and step_done for
+ * each step when the device has done it (default: false). */
+void lab_walk_graph_nodes(struct lab_walk *w, bool on);
+/* Why an iteration could not be captured as a graph and runs step by step, the
+ * first time that it is asked after that; else NULL. */
+const char *lab_walk_graph_refused(struct lab_walk *w);
+/* The next iteration at speed is captured anew. Errors: of settling. */
+enum lab_status lab_walk_recapture(struct lab_walk *w);
 /* Which iterations of a training run are observed step by step: the first 32,
  * then ever fewer, 16 each time their number doubles, so that the record of a
  * long run stays small. Walked iterations always are. */

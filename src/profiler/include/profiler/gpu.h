@@ -17,7 +17,7 @@
 #include "trace/metric.h"
 #include "trace/record.h"
 
-enum { LAB_GPU_PROFILER_ABI = 2, LAB_GPU_TEXT = 512 };
+enum { LAB_GPU_PROFILER_ABI = 3, LAB_GPU_TEXT = 512 };
 
 /* What a kernel's record knows that struct lab_kernel_record has no place for,
  * as occupancy needs it. */
@@ -47,6 +47,8 @@ struct lab_gpu_sink {
 
 struct lab_gpu_trace_options {
     size_t buffer_bytes; /* of one activity buffer; 0: 8 MiB */
+    bool graph_nodes;    /* a record for each node of a CUDA graph, instead of
+                            the graph as a whole: each node takes longer */
 };
 
 /* Everything since start(), as far as it has been seen. */
@@ -142,6 +144,12 @@ struct lab_gpu_profiler_ops {
      * record of work that was done before has been given to the sink, except
      * what stats() counts as dropped. LAB_E_STATE: not started. */
     enum lab_status (*flush)(char *why_not, size_t why_bytes);
+
+    /* Takes the trace off and on again without stop(): while it is off nothing
+     * is recorded and launches cost what they did before. A graph keeps what it
+     * was made with: make it anew. The caller has flushed. No-op when not
+     * started. LAB_E_DEVICE: CUPTI refuses to go on. */
+    enum lab_status (*pause)(bool off, char *why_not, size_t why_bytes);
 
     /* CUDA calls of this thread between push and pop belong to `exec`. Cheap;
      * no-ops when not started. */

@@ -26,7 +26,7 @@ struct lab_join;
 struct lab_join_config {
     const struct lab_sink *sink; /* copied */
     size_t window;               /* power of two; 0: 262144 ids, 4 MiB */
-    size_t max_pending;          /* 0: 16384 records */
+    size_t max_pending;          /* 0: 65536 records */
     bool drop_api;               /* do not pass API and SYNC records on */
 };
 
@@ -55,6 +55,16 @@ void lab_join_set_device(struct lab_join *j,
  * check of the kernels while the backend was opened, say) are not of it. */
 void lab_join_begin(struct lab_join *j, int64_t moment_ns);
 
+/* The next graph that is launched under execution `exec`: nodes before
+ * node_end[i], and not before node_end[i - 1] or first_node, are execution
+ * exec + i. Nodes count in the order of their capture: the low half of CUPTI's
+ * id of a node (seen with CUPTI 13.0). LAB_E_NOMEM. */
+enum lab_status lab_join_graph(struct lab_join *j, int64_t exec, int n_steps,
+                               int64_t first_node, const int64_t *node_end);
+/* From the first start to the last end of that execution's nodes; both
+ * LAB_UNKNOWN: it has none, or they have not come. */
+void lab_join_graph_span(struct lab_join *j, int64_t exec, int64_t *start_ns,
+                         int64_t *end_ns);
 void lab_join_external(struct lab_join *j, uint32_t correlation_id,
                        int64_t exec);
 /* Fills in names and occupancy, then joins. */

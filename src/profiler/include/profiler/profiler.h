@@ -44,6 +44,15 @@ struct lab_profiler_stats {
     struct lab_gpu_trace_stats gpu; /* zeros when nothing is traced */
 };
 
+/* What tracing has cost, as far as the process can see it itself; a launch's
+ * own extra time is bench/bench_tracing's to measure. */
+struct lab_trace_cost {
+    int64_t calls_ns;     /* the training thread, in the profiler's calls */
+    int64_t callbacks_ns; /* CUPTI's thread, reading its buffers */
+    uint64_t records;
+    uint64_t kernels;
+};
+
 LAB_C_BEGIN
 /* Kernels that the engine's thread launches in a run but in no step are not the
  * run's; they are counted and not recorded.
@@ -80,4 +89,20 @@ enum lab_time_source lab_profiler_time_source(const struct lab_profiler *p);
 const char *lab_profiler_note(const struct lab_profiler *p);
 void lab_profiler_get_stats(struct lab_profiler *p,
                             struct lab_profiler_stats *out);
+
+/* Takes the trace off, or puts it on again, without a restart; between steps,
+ * the backend synchronised. While it is off steps are timed by CUDA events: ask
+ * lab_profiler_time_source(), and make graphs anew. LAB_E_UNSUPPORTED: nothing
+ * was traced from the start, lab_error() says why; LAB_E_DEVICE. */
+enum lab_status lab_profiler_trace(struct lab_profiler *p, bool on);
+/* Of the present run; UNKNOWN on the host. */
+enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p);
+void lab_profiler_trace_cost(struct lab_profiler *p,
+                             struct lab_trace_cost *out);
+/* "never", "on", "off", "mixed"; NULL: unknown. */
+const char *lab_trace_state_name(enum lab_trace_state state);
+/* Of a name that was stored; UNKNOWN for NULL and for others. */
+enum lab_trace_state lab_trace_state_find(const char *name);
+/* The same as a sentence's end: "with tracing on"; "" unknown. */
+const char *lab_trace_state_text(enum lab_trace_state state);
 LAB_C_END

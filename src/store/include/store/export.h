@@ -47,7 +47,8 @@ enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
  * that is there is an error, now and at the end. With it only a file is
  * overwritten: a directory, a device, a pipe and a socket are refused, and so
  * is the database `db` that is read (NULL: none), under any name, with what
- * lies beside it (-wal, -shm, -journal). */
+ * lies beside it (-wal, -shm, -journal). A link stays one: the file that it
+ * leads to is written; one that leads nowhere is refused. */
 enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
                                 const char *db, bool stream, bool force);
 /* With `st` LAB_OK the file gets its place; else it is removed. Frees; returns

@@ -72,6 +72,7 @@ struct lab_run_info { /* texts are copied; NULL where unknown */
     int64_t batch;
     int64_t rank;
     enum lab_time_source time_source;
+    enum lab_trace_state trace_state;
     struct lab_run_device device;
 };
 /* Everything unknown. */
@@ -96,6 +97,7 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     double loss_last;
     double accuracy;
     enum lab_time_source time_source; /* NONE: as the info said */
+    enum lab_trace_state trace_state; /* UNKNOWN: as the info said */
     const char *counters;             /* NULL: as the info said */
     const char *counters_reason;
 };

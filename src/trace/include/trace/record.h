@@ -23,6 +23,17 @@ enum lab_time_source {
     LAB_TIME_SOURCE_COUNT
 };
 
+/* What the times of a run were taken under: a launch costs more while it is
+ * traced, and a little more after CUPTI was attached to the process at all. */
+enum lab_trace_state {
+    LAB_TRACE_UNKNOWN,
+    LAB_TRACE_NEVER, /* attached: no CUPTI in the process */
+    LAB_TRACE_ON,
+    LAB_TRACE_OFF,   /* attached, and taken off for the whole run */
+    LAB_TRACE_MIXED, /* taken off or on meanwhile */
+    LAB_TRACE_STATE_COUNT
+};
+
 enum lab_record_kind {
     LAB_RECORD_STEP,
     LAB_RECORD_KERNEL,

@@ -1,0 +1,24 @@
+# shellcheck shell=sh
+# The trace of kernels, off and on; and what a run's times were taken under.
+
+run run mlp-digits --backend cpu --iterations 3 --trace off --json
+expect_exit 0
+expect_json 'one("summary")["trace"] is None'
+run run mlp-digits --backend cpu --trace sometimes
+expect_exit 2
+expect_stderr 'off, on'
+run run mlp-digits --backend cpu --graph-nodes --no-graph
+expect_exit 2
+expect_stderr 'leave out --no-graph'
+run run mlp-digits --backend cpu --graph-nodes --trace off
+expect_exit 2
+expect_stderr 'leave out --trace off'
+
+printf 'trace\ntrace off\ntrace maybe\nquit\n' >script
+status=0
+timeout 60 "$LAB_EXE" --plain mlp-digits --backend cpu <script \
+    >"$out" 2>"$err" || status=$?
+expect_exit 0
+expect_stdout "timed by the host's clock"
+expect_stderr "tracing is a GPU's"
+expect_stderr 'off or on'

@@ -1,0 +1,295 @@
+/* The rules of profiler/advice.h on kernels that really run, with their own
+ * launch records and hardware counters: for each rule a kernel made to show it
+ * and one made not to. Skipped without a GPU, a trace, or the right to read
+ * counters. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "advice_kernels.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/backend.h"
+#include "profiler/advice.h"
+#include "profiler/profiler.h"
+#include "unit/profiler_sink.h"
+
+static struct {
+    struct kept *kept;
+    struct lab_profiler *profiler;
+    struct lab_observer observer;
+    struct lab_backend *be;
+    const struct lab_gpu_counter_ops *counters;
+    struct lab_gpu_counter_info info;
+    const char *names[LAB_MAX_METRICS]; /* that this chip counts */
+    struct lab_device_info device;
+    int64_t exec;
+    bool open;
+    bool known[ADVICE_KERNELS];
+    struct lab_advice_facts facts[ADVICE_KERNELS];
+} rig;
+
+static bool open_counters(void)
+{
+    const char *const *metrics;
+    char why[LAB_GPU_TEXT] = "built without them";
+    int n = lab_counter_metrics(LAB_COUNTERS_FULL, &metrics);
+    if (!rig.counters || rig.counters->probe(why, sizeof(why)) ||
+        rig.counters->open(metrics, n, &rig.info, why, sizeof(why))) {
+        print_message("skipped: counters: %s\n", why);
+        return false;
+    }
+    for (int i = 0; i < rig.info.n; i++)
+        rig.names[i] = metrics[rig.info.metric[i]];
+    return true;
+}
+
+static int open_rig(void **state)
+{
+    const struct lab_cuda_module *module;
+    (void)state;
+    if (lab_cuda_load(&module)) {
+        print_message("skipped: %s\n", lab_error());
+        return 0;
+    }
+    rig.kept = kept_new();
+    struct lab_sink sink = kept_sink(rig.kept);
+    struct lab_profiler_config config = {
+        .sink = &sink, .backend = "cuda", .gpu = module->profiler};
+    if (lab_profiler_new(&rig.profiler, &config) ||
+        lab_backend_open(&rig.be, "cuda", 0) || !advice_open()) {
+        print_message("skipped: no device: %s\n", lab_error());
+        return 0;
+    }
+    lab_backend_info(rig.be, &rig.device);
+    lab_profiler_set_device(rig.profiler, &rig.device);
+    lab_profiler_observer(rig.profiler, &rig.observer);
+    if (lab_profiler_time_source(rig.profiler) != LAB_TIME_CUPTI) {
+        print_message("skipped: %s\n", lab_profiler_note(rig.profiler));
+        return 0;
+    }
+    rig.counters = module->profiler->counters;
+    rig.observer.run_begin(rig.observer.user, "advice");
+    rig.observer.iteration_begin(rig.observer.user, 0);
+    rig.open = open_counters();
+    return 0;
+}
+
+static int close_rig(void **state)
+{
+    (void)state;
+    if (rig.open)
+        rig.counters->close();
+    if (rig.be)
+        advice_close();
+    lab_profiler_free(rig.profiler);
+    lab_backend_close(rig.be);
+    if (rig.kept)
+        kept_free(rig.kept);
+    return 0;
+}
+
+/* One launch as a step, traced. The second counts: the first loads it. */
+static void trace(enum advice_kernel which, struct lab_advice_facts *f)
+{
+    static const struct lab_step step = {.name = (char *)"advice",
+                                         .phase = LAB_FORWARD};
+    struct lab_step_event e = {.exec = ++rig.exec,
+                               .step = &step,
+                               .node = "advice",
+                               .op = "advice",
+                               .variant = "made",
+                               .backend = "cuda",
+                               .device_ns = LAB_EVENT_NO_TIME};
+    assert_true(advice_launch(which) && advice_wait());
+    rig.observer.step_begin(rig.observer.user, &e);
+    int64_t since = lab_clock_monotonic_ns();
+    assert_true(advice_launch(which));
+    assert_true(advice_wait());
+    f->wall_ns = (double)(lab_clock_monotonic_ns() - since);
+    rig.observer.step_end(rig.observer.user, &e);
+    assert_int_equal(lab_profiler_flush(rig.profiler), LAB_OK);
+    int n = (int)kept_count(rig.kept, LAB_RECORD_KERNEL);
+    assert_true(n > 0);
+    const struct lab_kernel_record *k =
+        &kept_get(rig.kept, LAB_RECORD_KERNEL, n - 1)->u.kernel;
+    assert_int_equal(k->exec, rig.exec);
+    f->blocks = (int64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    f->threads_per_block = (int64_t)k->block[0] * k->block[1] * k->block[2];
+    f->registers_per_thread = k->registers_per_thread;
+    f->occupancy_pct = k->occupancy_pct;
+    f->occupancy_limit = k->occupancy_limit;
+    f->active_blocks_per_sm = k->active_blocks_per_sm;
+    f->time_ns = (double)(k->end_ns - k->start_ns);
+    f->kernels = 1;
+}
+
+static void count(enum advice_kernel which, struct lab_advice_facts *f)
+{
+    char why[LAB_GPU_TEXT] = "";
+    double *values = NULL;
+    int64_t kernels = 0;
+    bool again = true;
+    if (rig.counters->begin(1, why, sizeof(why)))
+        fail_msg("%s", why);
+    while (again) {
+        if (rig.counters->pass_begin(why, sizeof(why)))
+            fail_msg("%s", why);
+        assert_true(advice_launch(which) && advice_wait());
+        if (rig.counters->pass_end(&again, why, sizeof(why)))
+            fail_msg("%s", why);
+    }
+    if (rig.counters->end(&values, &kernels, why, sizeof(why)))
+        fail_msg("%s", why);
+    assert_int_equal(kernels, 1);
+    lab_counters_compute(&f->counters, rig.names, rig.info.n, values,
+                         rig.info.n, 1);
+    lab_free(values);
+}
+
+static const struct lab_advice_facts *facts_of(enum advice_kernel which)
+{
+    struct lab_advice_facts *f = &rig.facts[which];
+    if (rig.known[which])
+        return f;
+    lab_advice_facts_init(f);
+    f->sm_count = rig.device.sm_count;
+    f->peak_dram_bytes_s = rig.device.peak_dram_bytes_s;
+    advice_work(which, &f->flop, &f->bytes);
+    trace(which, f);
+    count(which, f);
+    rig.known[which] = true;
+    return f;
+}
+
+static bool says(enum advice_kernel which, enum lab_advice_rule rule,
+                 struct lab_advice *found)
+{
+    struct lab_advice all[LAB_ADVICE_COUNT];
+    int n = lab_advise(facts_of(which), all);
+    for (int i = 0; i < n; i++) {
+        if (all[i].rule == rule) {
+            *found = all[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_facts(enum advice_kernel which)
+{
+    const struct lab_advice_facts *f = facts_of(which);
+    print_message("kernel %d: %lld blocks, %.1f %% occupancy (limit %d), %lld "
+                  "registers, %.0f of %.0f ns, %.1f/%.1f sectors, DRAM %.3g, "
+                  "tensor %.3g\n",
+                  (int)which, (long long)f->blocks, f->occupancy_pct,
+                  f->occupancy_limit, (long long)f->registers_per_thread,
+                  f->time_ns, f->wall_ns, f->counters.sectors_per_load,
+                  f->counters.sectors_per_store,
+                  f->counters.dram_read_bytes + f->counters.dram_write_bytes,
+                  f->counters.tensor_flop);
+}
+
+/* `shown` has the advice with `word` in its evidence; `hidden` has not. */
+static void rule_tells(enum lab_advice_rule rule, enum advice_kernel shown,
+                       const char *word, enum advice_kernel hidden)
+{
+    struct lab_advice a = {0};
+    if (!rig.open)
+        skip();
+    print_facts(shown);
+    print_facts(hidden);
+    assert_true(says(shown, rule, &a));
+    print_message("%s: %s\n", lab_advice_name(rule), a.evidence);
+    assert_non_null(strstr(a.evidence, word));
+    assert_true(a.weight > 0 && a.weight <= 1 && a.remedy[0]);
+    assert_false(says(hidden, rule, &a));
+}
+
+static void low_occupancy(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_LOW_OCCUPANCY, ADVICE_SHARED, "shared memory",
+               ADVICE_PLAIN);
+    rule_tells(LAB_ADVICE_LOW_OCCUPANCY, ADVICE_REGISTERS, "registers",
+               ADVICE_PLAIN);
+}
+
+static void few_blocks(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_FEW_BLOCKS, ADVICE_FEW, "have nothing to do",
+               ADVICE_PLAIN);
+}
+
+static void tail(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_TAIL, ADVICE_TAIL, "waves", ADVICE_PLAIN);
+}
+
+static void uncoalesced(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_UNCOALESCED, ADVICE_SPREAD, "load touches",
+               ADVICE_PLAIN);
+    rule_tells(LAB_ADVICE_UNCOALESCED, ADVICE_SPREAD_STORE, "store touches",
+               ADVICE_PLAIN);
+}
+
+static void launch_bound(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_LAUNCH_BOUND, ADVICE_TINY, "launch takes the host",
+               ADVICE_PLAIN);
+}
+
+static void idle_tensor_cores(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_IDLE_TENSOR, ADVICE_FP32_PRODUCT, "tensor core",
+               ADVICE_TENSOR_PRODUCT);
+}
+
+static void small_tiles(void **state)
+{
+    (void)state;
+    rule_tells(LAB_ADVICE_SMALL_TILES, ADVICE_REFETCH, "times the tensors' own",
+               ADVICE_TILED);
+}
+
+/* What is counted is what the kernels do. */
+static void the_counters_are_right(void **state)
+{
+    (void)state;
+    if (!rig.open)
+        skip();
+    const struct lab_advice_facts *f = facts_of(ADVICE_FP32_PRODUCT);
+    double flop;
+    double bytes;
+    advice_work(ADVICE_FP32_PRODUCT, &flop, &bytes);
+    assert_true(fabs(f->counters.fp32_flop - flop) <= 0.01 * flop);
+    assert_true(f->counters.tensor_flop == 0);
+    f = facts_of(ADVICE_TENSOR_PRODUCT);
+    assert_true(fabs(f->counters.tensor_flop - flop) <= 0.01 * flop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(low_occupancy),
+        cmocka_unit_test(few_blocks),
+        cmocka_unit_test(tail),
+        cmocka_unit_test(uncoalesced),
+        cmocka_unit_test(launch_bound),
+        cmocka_unit_test(idle_tensor_cores),
+        cmocka_unit_test(small_tiles),
+        cmocka_unit_test(the_counters_are_right),
+    };
+    setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
+    return cmocka_run_group_tests(tests, open_rig, close_rig);
+}

@@ -1,0 +1,140 @@
+/* Which step a node of a launched graph belongs to, whichever record comes
+ * first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "profiler/join.h"
+#include "unit/profiler_sink.h"
+
+enum { LAUNCH = 50, BASE = 100 };
+static const int64_t graph_of = INT64_C(2) << 32; /* high half of a node's id */
+/* Node 0 is of no step; step 1 has none; node 6 comes after the steps. */
+static const int64_t node_end[] = {3, 3, 6};
+
+static struct lab_join *join_new(struct kept *kept)
+{
+    struct lab_sink sink = kept_sink(kept);
+    struct lab_join_config config = {.sink = &sink};
+    struct lab_join *j = NULL;
+    assert_int_equal(lab_join_new(&j, &config), LAB_OK);
+    assert_int_equal(lab_join_graph(j, BASE, 3, 1, node_end), LAB_OK);
+    return j;
+}
+
+static void node(struct lab_join *j, int number, uint32_t call)
+{
+    struct lab_kernel_record k = {.exec = LAB_UNKNOWN,
+                                  .correlation_id = call,
+                                  .graph_node_id = graph_of + number,
+                                  .graph_id = 2,
+                                  .start_ns = 1000 + 10 * number,
+                                  .end_ns = 1008 + 10 * number};
+    struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
+    lab_join_kernel(j, &k, &launch);
+}
+
+static void check(struct lab_join *j, const struct kept *k)
+{
+    static const int64_t wanted[] = {BASE, BASE, BASE + 2, BASE + 2, BASE + 2};
+    struct lab_join_stats s;
+    int64_t start;
+    int64_t end;
+    lab_join_get_stats(j, &s);
+    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 5);
+    assert_int_equal(s.kernels_without_step, 0);
+    assert_int_equal(s.kernels_outside, 2);
+    for (int i = 0; i < 5; i++)
+        assert_true(kept_get(k, LAB_RECORD_KERNEL, i)->u.kernel.exec ==
+                    wanted[i]);
+    lab_join_graph_span(j, BASE + 2, &start, &end);
+    assert_true(start == 1030 && end == 1058);
+    lab_join_graph_span(j, BASE + 1, &start, &end); /* it has no node */
+    assert_true(start == LAB_UNKNOWN && end == LAB_UNKNOWN);
+    lab_join_graph_span(j, BASE + 3, &start, &end);
+    assert_true(start == LAB_UNKNOWN && end == LAB_UNKNOWN);
+}
+
+static void nodes_go_to_their_steps(void **state)
+{
+    struct kept *k = kept_new();
+    struct lab_join *j = join_new(k);
+    (void)state;
+    lab_join_external(j, LAUNCH, BASE);
+    for (int i = 0; i < 7; i++)
+        node(j, i, LAUNCH);
+    check(j, k);
+    lab_join_free(j);
+    kept_free(k);
+}
+
+static void nodes_may_come_before_their_launch(void **state)
+{
+    struct kept *k = kept_new();
+    struct lab_join *j = join_new(k);
+    (void)state;
+    for (int i = 0; i < 7; i++)
+        node(j, i, LAUNCH);
+    lab_join_external(j, LAUNCH, BASE);
+    lab_join_retry(j);
+    check(j, k);
+    lab_join_free(j);
+    kept_free(k);
+}
+
+/* A launch that nobody wanted the steps of, a kernel beside the graph, and one
+ * of another step. */
+static void other_launches_stay_as_they_are(void **state)
+{
+    struct kept *k = kept_new();
+    struct lab_join *j = join_new(k);
+    struct lab_kernel_record plain = {.correlation_id = 7, .exec = LAB_UNKNOWN};
+    struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
+    struct lab_join_stats s;
+    (void)state;
+    lab_join_external(j, 7, BASE);
+    lab_join_kernel(j, &plain, &launch);
+    lab_join_external(j, 8, LAB_EXEC_OUTSIDE);
+    node(j, 2, 8);
+    lab_join_external(j, 9, BASE + 40);
+    plain.correlation_id = 9;
+    lab_join_kernel(j, &plain, &launch);
+    lab_join_get_stats(j, &s);
+    assert_int_equal(s.kernels_outside, 2);
+    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 1);
+    assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE + 40);
+    lab_join_free(j);
+    kept_free(k);
+}
+
+static void short_memory_is_said(void **state)
+{
+    struct kept *k = kept_new();
+    struct lab_join *j = join_new(k);
+    (void)state;
+    for (int fail = 1; fail <= 2; fail++) {
+        lab_mem_fail_from(fail);
+        assert_int_equal(lab_join_graph(j, 1, 3, 0, node_end), LAB_E_NOMEM);
+        lab_mem_fail_from(0);
+    }
+    assert_int_equal(lab_join_graph(j, BASE, 0, 0, NULL), LAB_OK);
+    lab_join_external(j, LAUNCH, BASE);
+    node(j, 4, LAUNCH);
+    assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE);
+    lab_join_free(j);
+    kept_free(k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_go_to_their_steps),
+        cmocka_unit_test(nodes_may_come_before_their_launch),
+        cmocka_unit_test(other_launches_stay_as_they_are),
+        cmocka_unit_test(short_memory_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

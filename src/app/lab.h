@@ -115,6 +115,11 @@ double lab_lab_said(const struct lab_lab *lab,
 const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
                                size_t size);
 
+/* lab_options.c: the options as they are written; wrong ones end the program. */
+void lab_lab_parse(int argc, char **argv, struct lab_lab_options *o);
+/* `tune` or the name of a sweep has been given. */
+bool lab_lab_has_word(const struct lab_lab_options *o);
+
 /* lab_setup.c: everything that can be wrong before anything is measured. */
 enum lab_status lab_lab_open(struct lab_lab *lab,
                              const struct lab_lab_options *options);

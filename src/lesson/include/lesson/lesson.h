@@ -61,7 +61,7 @@ struct lab_lesson_lab {
     int64_t repeat;        /* 0: not given */
     const struct lab_lesson_slide *slides;
     int n_slides;
-    unsigned precisions;   /* on a GPU: bit 1 << p for each; 0: not given */
+    unsigned precisions; /* on a GPU: bit 1 << p for each; 0: not given */
 };
 
 struct lab_section {

@@ -280,7 +280,31 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     if (kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
         state.records_on += !enabled[kind];
     enabled[kind] = 1;
+    if (kind == CUPTI_ACTIVITY_KIND_RUNTIME ||
+        kind == CUPTI_ACTIVITY_KIND_DRIVER)
+        state.calls_left_out =
+            0; /* the kind overrides what was said of calls */
     return CUPTI_SUCCESS;
+}
+
+static CUptiResult leave_out(CUpti_ActivityKind kind, uint8_t enable)
+{
+    if (!enabled[kind])
+        return CUPTI_ERROR_NOT_INITIALIZED;
+    state.calls_left_out += !enable;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId call, uint8_t enable)
+{
+    (void)call;
+    return leave_out(CUPTI_ACTIVITY_KIND_RUNTIME, enable);
+}
+
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId call, uint8_t enable)
+{
+    (void)call;
+    return leave_out(CUPTI_ACTIVITY_KIND_DRIVER, enable);
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)

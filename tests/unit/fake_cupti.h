@@ -25,8 +25,9 @@ struct fake_cupti {
 
     int subscribed; /* seen */
     int kinds_on;
-    int records_on; /* of these, all but graphs as a whole */
-    int thread_ids; /* CUpti_ActivityThreadIdType */
+    int records_on;     /* of these, all but graphs as a whole */
+    int calls_left_out; /* since their kind was switched on */
+    int thread_ids;     /* CUpti_ActivityThreadIdType */
     int callbacks_on;
     int hosts;   /* host objects that are open */
     int enabled; /* the range profiler */

@@ -154,7 +154,9 @@ static void the_trace_goes_off_and_on(void **state)
     assert_int_equal(ops->pause(true, t->why, sizeof(t->why)), LAB_OK);
     assert_int_equal(start(t), LAB_OK);
     int kinds = fake->kinds_on;
+    int questions = fake->calls_left_out;
     assert_true(kinds > 0);
+    assert_true(questions > 0);
     ops->push(1);
     launch("first", 1);
     assert_int_equal(ops->pause(true, t->why, sizeof(t->why)), LAB_OK);
@@ -171,6 +173,7 @@ static void the_trace_goes_off_and_on(void **state)
     fake->enable_fails_for = 0;
     assert_int_equal(ops->pause(false, t->why, sizeof(t->why)), LAB_OK);
     assert_int_equal(fake->kinds_on, kinds);
+    assert_int_equal(fake->calls_left_out, questions);
     launch("again", 1);
     ops->pop();
     flush(t);

@@ -162,6 +162,10 @@ static bool find_functions(void *lib, struct lab_cupti *t, const char **missing)
     LAB_CUPTI_LIST(X)
 #undef X
 #undef TEXT_OF
+    symbol = dlsym(lib, "cuptiActivityEnableRuntimeApi");
+    memcpy(&t->enable_runtime_call, &symbol, sizeof(symbol));
+    symbol = dlsym(lib, "cuptiActivityEnableDriverApi");
+    memcpy(&t->enable_driver_call, &symbol, sizeof(symbol));
     return *missing == NULL;
 }
 

@@ -64,6 +64,9 @@ struct lab_cupti {
 #define X(name) __typeof__(name) *name;
     LAB_CUPTI_LIST(X)
 #undef X
+    /* NULL: a libcupti that traces every call or none. */
+    CUptiResult (*enable_runtime_call)(CUpti_CallbackId call, uint8_t enable);
+    CUptiResult (*enable_driver_call)(CUpti_CallbackId call, uint8_t enable);
 #ifdef LAB_HAVE_COUNTERS
 #define X(name) __typeof__(name) *name; /* NULL: see no_counters */
     LAB_CUPTI_COUNTER_LIST(X)

@@ -1,57 +1,87 @@
 #!/bin/sh
-# profiles/recorded/make.sh PROGRAM FILE -- makes the runs that ship with the
-# program, on the GPU of the machine that it runs on:
+# profiles/recorded/make.sh PROGRAM FILE [GPUS] -- makes the runs that ship with
+# the program, on the GPUs of the machine that it runs on:
 #
 #     profiles/recorded/make.sh build/default/bin/lapenna-lab \
 #         profiles/recorded/h200.db
 #
-# Every lab is climbed once, at the sizes of its lesson. Then every lesson whose
-# data are there runs once with the variants that it runs by default, and those
-# of `many` with every other variant too; hardware counters of one iteration. The
-# file is then made small: one journal, no free pages.
+# Every lab is climbed once, at the sizes of its lesson, and every lesson whose
+# data are there runs once with the variants that it runs by default, with
+# hardware counters of one iteration, and those of `many` with every other variant
+# too. With more than one GPU each takes the next job, alone on its GPU, and their
+# files are merged. The file is then made small: one journal, no free pages.
 set -u
 program=$1
 file=$2
+gpus=${3:-1}
+backend=${LAB_RECORD_ON:-cuda}
 many='mlp-digits cnn-example cnn-digits cnn-codelab residual rnn-fibonacci
     lstm-example self-attention multi-head seq2seq-attention transformer-block
     gpt'
 variants='naive cublas cudnn fused'
+parts=$(mktemp -d)
+trap 'rm -rf "$parts"' EXIT
 
-record() {
-    if ! "$program" run "$@" --backend cuda --counters basic --db "$file" \
-        >/dev/null 2>"$file.said"; then
-        echo "left out: $*: $(tail -1 "$file.said")"
-    fi
+# One line a job: what the program is called with. The long ones, labs, come first.
+jobs() {
+    "$program" lesson list --json |
+        sed -n 's/.*"id":"\([^"]*\)","kind":"lab".*/lab \1 --repeat 20/p'
+    "$program" lesson list --json |
+        sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*/\1/p' |
+        while read -r lesson; do
+            case $lesson in mlp-digits | cnn-digits) n=3 ;; *) n=1 ;; esac
+            echo "run $lesson --iterations $n --counters basic"
+            case " $(echo $many) " in *" $lesson "*) ;; *) continue ;; esac
+            for v in $variants; do
+                echo "run $lesson --iterations 1 --counters basic --variant *=$v"
+            done
+        done
+}
+
+# Takes the next job until none is left. A directory can be made only once.
+work() {
+    db=$parts/$1.db
+    export CUDA_VISIBLE_DEVICES="$1"
+    # What the GPU can do at best: the roofs of its runs.
+    "$program" profile ceilings --backend "$backend" --db "$db"
+    n=0
+    set -f # *=naive is a word, not files
+    while read -r job; do
+        n=$((n + 1))
+        mkdir "$parts/$n" 2>/dev/null || continue
+        # shellcheck disable=SC2086 # a job is words
+        if ! timeout -k 5 "${LAB_RECORD_SECONDS:-120}" "$program" $job \
+            --backend "$backend" --db "$db" >/dev/null 2>"$parts/$1.said"; then
+            echo "left out, or not whole: $job: $(tail -n 1 "$parts/$1.said")"
+        fi
+    done <"$parts/jobs"
 }
 
 rm -f "$file" "$file-wal" "$file-shm"
-# What the GPU can do at best: the roofs of its runs.
-"$program" profile ceilings --backend cuda --db "$file"
-# Every lab once, as it is; what a lab screen shows where there is no GPU.
-"$program" lesson list --json |
-    sed -n 's/.*"id":"\([^"]*\)","kind":"lab".*/\1/p' |
-    while read -r lab; do
-        if ! timeout 120 "$program" lab "$lab" --backend cuda --repeat 20 --db "$file" \
-            >"$file.rows" 2>"$file.said"; then
-            echo "left out, or not whole: lab $lab: $(tail -1 "$file.said")"
-        fi
-    done
-"$program" lesson list --json |
-    sed -n 's/.*"id":"\([^"]*\)","kind":"lesson".*/\1/p' |
-    while read -r lesson; do
-        case $lesson in mlp-digits | cnn-digits) n=3 ;; *) n=1 ;; esac
-        record "$lesson" --iterations $n
-        case " $(echo $many) " in *" $lesson "*) ;; *) continue ;; esac
-        for v in $variants; do
-            record "$lesson" --iterations 1 --variant "*=$v"
-        done
-    done
-rm -f "$file.said" "$file.rows"
-sqlite3 "$file" 'PRAGMA journal_mode = DELETE; VACUUM;' >/dev/null 2>&1 ||
-    python3 - "$file" <<'P'
+jobs >"$parts/jobs"
+i=0
+while [ $i -lt "$gpus" ]; do
+    work $i &
+    i=$((i + 1))
+done
+wait
+if [ "$gpus" -eq 1 ]; then
+    cp "$parts/0.db" "$parts/all.db" || exit 1
+    [ ! -e "$parts/0.db-wal" ] || cp "$parts/0.db-wal" "$parts/all.db-wal"
+else
+    "$program" profile merge "$parts"/[0-9]*.db --db "$parts/all.db" || exit 1
+fi
+# Lessons are found below the data, wherever that is; these runs are the file's
+# own, from wherever they were merged.
+python3 - "$parts/all.db" <<'P' || exit 1
 import sqlite3, sys
 d = sqlite3.connect(sys.argv[1], isolation_level=None)
+d.execute("""UPDATE run SET lessonPath =
+             substr(lessonPath, instr(lessonPath, 'lessons/'))
+             WHERE instr(lessonPath, 'lessons/') > 0""")
+d.execute("UPDATE run SET importedFrom = NULL, imported = NULL")
 d.execute("PRAGMA journal_mode = DELETE")
 d.execute("VACUUM")
 P
+cp "$parts/all.db" "$file"
 ls -l "$file"

@@ -170,6 +170,17 @@ static double nice_step(double least)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
+/* Mark i of the axis; on a log axis of a decade or so at round numbers. */
+static double mark(const struct scale *sc, double step, int i)
+{
+    static const double round[] = {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9};
+    enum { ROUND = sizeof(round) / sizeof(round[0]) };
+    if (sc->log_y && step < 1 && sc->y1 - sc->y0 >= 0.3)
+        return floor(sc->y0) + i / ROUND + log10(round[i % ROUND]);
+    double v = (ceil(sc->y0 / step) + i) * step;
+    return fabs(v) < step * 1e-9 ? 0 : v;
+}
+
 static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
                       const struct scale *sc, const char *x_name)
 {
@@ -179,18 +190,16 @@ static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
     double step = nice_step((sc->y1 - sc->y0) / ticks);
     if (sc->log_y && sc->y1 - sc->y0 >= 2)
         step = ceil(step); /* whole powers of ten */
-    double first = ceil(sc->y0 / step) * step;
-    int last_row = -1;
+    int last_row = g->plot.h + 1;
     for (int y = 0; y < g->plot.h; y++)
         lab_canvas_text(c, g->plot.y + y, g->plot.x - 1, 1, LAB_ROLE_BORDER,
                         "│");
-    for (int i = 0; i < 3 * ticks + 3; i++) {
-        double v = first + i * step;
+    for (int i = 0; i < 3 * ticks + 33; i++) {
+        double v = mark(sc, step, i);
         if (v > sc->y1 + step * 1e-9)
             break;
-        v = fabs(v) < step * 1e-9 ? 0 : v;
         int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
-        if (row == last_row || row < 0 || row >= g->plot.h)
+        if (v < sc->y0 || row > last_row - 2 || row < 0)
             continue;
         last_row = row;
         lab_format_value(sc->log_y ? pow(10, v) : v, AXIS_W - 2, text,

@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "json_line.h"
 #include "lab.h"
+#include "lab_calls.h"
 #include "lab_feed.h"
 #include "lab_first.h"
 #include "lab_words.h"
@@ -197,6 +198,11 @@ static enum lab_status follow_lesson(struct lab_lab_options *o,
     if ((*lesson)->kind != LAB_LESSON_LAB ||
         lab->measures == LAB_MEASURE_LADDER)
         return LAB_OK;
+    if (lab->measures == LAB_MEASURE_CALLS) {
+        o->calls = true;
+        o->lesson_sizes = lab->sizes;
+        return LAB_OK;
+    }
     if (lab->measures == LAB_MEASURE_TUNE) {
         o->tune = true;
         return LAB_OK;
@@ -213,6 +219,7 @@ static enum lab_status follow_lesson(struct lab_lab_options *o,
 static int climb_or_tune(const struct lab_lab_options *o)
 {
     struct lab_lab *lab = lab_alloc(sizeof(*lab));
+    lab_signals_say(LAB_SIGNALS_STOPPING);
     enum lab_status st = lab ? lab_lab_open(lab, o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");
     if (!st) {
@@ -250,7 +257,12 @@ int lab_cmd_lab(int argc, char **argv)
     enum lab_status st = lab_first_refuse_options(&o);
     if (!st)
         st = follow_lesson(&o, &lesson);
-    code = st ? lab_exit_error(st)
+    if (!st && o.retune && !o.tune)
+        st = lab_fail(LAB_E_USAGE, "--retune belongs to tune: `lapenna-lab lab "
+                                   "tune NAME --retune`");
+    code = st        ? lab_exit_error(st)
+           : o.calls ? lab_calls_run(o.sizes ? o.sizes : o.lesson_sizes,
+                                     o.device, o.json)
            : o.sweep != LAB_SWEEP_KINDS
                ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)
                : climb_or_tune(&o);

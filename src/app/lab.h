@@ -34,6 +34,7 @@ struct lab_lab_options {
     bool seed_given;
     const char *lesson_sizes; /* of a sweep: its lesson's, or NULL */
     const char *lesson_cpu_sizes;
+    bool calls;  /* of a lesson: cuDNN's, one by one */
     bool list;   /* the operations, and nothing else */
     int sweep;   /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
     bool tune;   /* `lab tune`: measure candidates, keep the fastest */

@@ -1,4 +1,4 @@
-/* lapenna-lab lab conv --calls: cuDNN's calls of one convolution, each with its
+/* lapenna-lab lab calls: cuDNN's calls of one convolution, each with its
  * arguments, what it gave back and how long it took (engine/conv_calls.h).
  *
  * The image is a bright square, and every kernel the course's example, 1 around
@@ -28,6 +28,8 @@ enum {
     KEY_ASCII,
     MAP_MOST = 16 /* a result larger than this a side is not printed */
 };
+
+#define COURSE_SIZE "1x3x8x8x3x3"
 
 struct options {
     const char *size;
@@ -257,6 +259,15 @@ static enum lab_status show(struct options *o)
     return st;
 }
 
+int lab_calls_run(const char *size, int device, bool json)
+{
+    struct options o = {.size = size ? size : COURSE_SIZE,
+                        .algorithm = -1,
+                        .device = device,
+                        .json = json};
+    return lab_exit_error(show(&o));
+}
+
 int lab_cmd_lab_calls(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -269,8 +280,8 @@ int lab_cmd_lab_calls(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    static char program[] = "lapenna-lab lab conv";
-    struct options o = {.size = "1x3x8x8x3x3", .algorithm = -1};
+    static char program[] = "lapenna-lab lab calls";
+    struct options o = {.size = COURSE_SIZE, .algorithm = -1};
     if (argc > 0)
         argv[0] = program;
     argp_err_exit_status = LAB_EXIT_USAGE;

@@ -37,6 +37,8 @@ enum column { CPU_ONE, CPU_ALL, GPU_OWN, GPU_LIBRARY, COLUMNS };
 static const char *const column_names[COLUMNS] = {
     "cpu_one_thread", "cpu_all_cores", "gpu_own", "gpu_library"};
 
+static const char gpu_sizes[] = "2000,4000,6000,8000,12000";
+
 struct options {
     const char *sizes;
     const char *cpu_sizes;
@@ -145,6 +147,10 @@ static enum lab_status read_sizes(struct gflops *g, const char *list,
         int row = 0;
         if (*n == SIZES)
             return lab_fail(LAB_E_USAGE, "more than %d sizes", SIZES);
+        if (memchr(list, 'x', bytes))
+            return lab_fail(LAB_E_USAGE,
+                            "size %.*s: a size here is N, of a square product",
+                            (int)bytes, list);
         st = lab_ladder_size(g->operation, list, bytes, &out[*n]);
         if (!st)
             st = row_of(g, &out[*n], &row);
@@ -296,6 +302,15 @@ static enum lab_status print_json(const struct gflops *g)
     return st;
 }
 
+static bool any_rate(const struct gflops *g)
+{
+    for (int i = 0; i < g->n_sizes; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            if (!isnan(g->rate[i][c]))
+                return true;
+    return false;
+}
+
 static enum lab_status show(struct gflops *g)
 {
     const struct options *o = g->options;
@@ -306,12 +321,19 @@ static enum lab_status show(struct gflops *g)
         st = measure_on(g, "cuda");
         if (st == LAB_E_UNSUPPORTED && strcmp(o->backend, "auto") == 0) {
             lab_warn("without the GPU's columns: %s", lab_error());
+            if (o->sizes != gpu_sizes)
+                lab_warn("no GPU: --sizes is for its columns, --cpu-sizes for "
+                         "the CPU's");
             st = LAB_OK;
         }
     }
     if (st)
         return st;
-    return o->json ? print_json(g) : print_table(g);
+    st = o->json ? print_json(g) : print_table(g);
+    if (!st && !any_rate(g))
+        st = lab_fail(LAB_E_UNSUPPORTED,
+                      "nothing was timed: the lines above say why");
+    return st;
 }
 
 int lab_cmd_lab_gflops(int argc, char **argv)
@@ -326,7 +348,7 @@ int lab_cmd_lab_gflops(int argc, char **argv)
         NULL,
         NULL};
     static char program[] = "lapenna-lab lab gflops";
-    struct options o = {.sizes = "2000,4000,6000,8000,12000",
+    struct options o = {.sizes = gpu_sizes,
                         .cpu_sizes = "2000,4000,6000",
                         .operation = "gemm",
                         .backend = "auto",
@@ -336,6 +358,7 @@ int lab_cmd_lab_gflops(int argc, char **argv)
     argp_err_exit_status = LAB_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
     lab_signals_catch();
+    lab_signals_say(LAB_SIGNALS_STOPPING);
     struct gflops *g = lab_alloc(sizeof(*g));
     if (!g)
         return lab_exit_error(lab_fail(LAB_E_NOMEM, "no memory for a table"));

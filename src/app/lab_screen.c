@@ -3,11 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "cmd.h"
 #include "lab_screen_priv.h"
 #include "lesson/catalog.h"
 #include "lesson_doc.h"
+#include "signals.h"
 #include "ui/ui.h"
 #include "ui/views.h"
 
@@ -81,8 +84,7 @@ static void stop(void *user)
     atomic_store(&s->stop, true);
     pthread_mutex_lock(&s->lock);
     if (s->ui.running >= 0)
-        snprintf(s->ui.doing, sizeof(s->ui.doing),
-                 "stopping after this repeat");
+        snprintf(s->ui.doing, sizeof(s->ui.doing), "stopping after this call");
     lab_lab_screen_changed(s);
     pthread_mutex_unlock(&s->lock);
 }
@@ -251,16 +253,37 @@ void lab_lab_screen_hush(struct lab_lab_screen *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A kernel that runs cannot be ended, only waited for: with the terminal given
+ * back the wait is said, and a signal ends it. */
+static void say_wait(struct lab_lab_screen *s)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    bool running = true;
+    lab_signals_end_now();
+    for (int i = 0; i < 20 && running; i++) { /* most calls are short */
+        pthread_mutex_lock(&s->lock);
+        running = s->ui.running >= 0;
+        pthread_mutex_unlock(&s->lock);
+        if (running)
+            nanosleep(&moment, NULL);
+    }
+    if (running)
+        lab_warn("waiting for the kernel that runs; Ctrl-C ends now");
+}
+
 void lab_lab_screen_close(struct lab_lab_screen *s)
 {
     if (!s)
         return;
-    lab_lab_screen_hush(s);
-    atomic_store(&s->stop, true);
     pthread_mutex_lock(&s->lock);
+    bool ui_gone = !s->screen;
+    s->screen = NULL;
     s->quit = true;
+    atomic_store(&s->stop, true);
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
+    if (ui_gone && s->started)
+        say_wait(s);
     if (s->started)
         pthread_join(s->thread, NULL);
     if (s->seen && s->most > 0)

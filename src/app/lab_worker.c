@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "lab_first.h"
 #include "lab_screen_priv.h"
 #include "lesson/lesson.h"
 #include "ui/ui.h"
@@ -70,12 +71,13 @@ static void add_recorded(struct lab_lab_screen *s)
 /* Tuning and sweeps of a network have tables of their own in the shell. */
 static bool climbs(struct lab_lab_screen *s)
 {
-    if (s->lesson->lab.measures == LAB_MEASURE_LADDER)
+    const struct lab_lesson_lab *lab = &s->lesson->lab;
+    bool first = lab->ladder && lab_first_is(lab->ladder);
+    if (lab->measures == LAB_MEASURE_LADDER && !first)
         return true;
     pthread_mutex_lock(&s->lock);
-    snprintf(s->ui.problem, sizeof(s->ui.problem),
-             "this lab is no ladder: lapenna-lab lab %.64s measures it",
-             s->lesson->id);
+    snprintf(s->ui.command, sizeof(s->ui.command), "lapenna-lab lab %.64s",
+             lab->measures == LAB_MEASURE_CALLS ? "calls" : s->lesson->id);
     lab_lab_screen_changed(s);
     pthread_mutex_unlock(&s->lock);
     return false;

@@ -1,8 +1,11 @@
 /* `profile delete`. */
 #include <stdio.h>
 
+#include "base/str.h"
+#include "cmd.h"
 #include "json_line.h"
 #include "profile_cmd.h"
+#include "store/compare.h"
 #include "store/delete.h"
 
 static enum lab_status print_deleted(const struct lab_profile_options *o,
@@ -23,18 +26,47 @@ static enum lab_status print_deleted(const struct lab_profile_options *o,
     return LAB_OK;
 }
 
+struct named {
+    int64_t run;
+    struct lab_str names; /* its baselines: "a, b" */
+};
+
+static bool add_name(void *user, const char *name, int64_t run)
+{
+    struct named *n = user;
+    if (run == n->run)
+        lab_str_addf(&n->names, "%s%s", n->names.len ? ", " : "", name);
+    return true;
+}
+
+/* A baseline goes with its run: said, since its name is used elsewhere. */
+static enum lab_status delete_run(const struct lab_profile_options *o,
+                                  struct lab_database *db, int64_t run)
+{
+    struct lab_deleted deleted;
+    struct named named = {.run = run};
+    lab_str_init(&named.names);
+    enum lab_status st = lab_baseline_list(db, add_name, &named);
+    if (st == LAB_OK)
+        st = lab_run_delete(db, run, &deleted);
+    if (st == LAB_OK)
+        st = print_deleted(o, run, &deleted);
+    if (st == LAB_OK && named.names.len)
+        lab_warn("run %lld was the baseline %s: that name is gone too",
+                 (long long)run, lab_str_text(&named.names));
+    lab_str_release(&named.names);
+    return st;
+}
+
 enum lab_status lab_profile_delete(const struct lab_profile_options *o,
                                    struct lab_database *db)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
-        struct lab_deleted deleted;
         int64_t run;
         st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK)
-            st = lab_run_delete(db, run, &deleted);
-        if (st == LAB_OK)
-            st = print_deleted(o, run, &deleted);
+            st = delete_run(o, db, run);
     }
     return st;
 }

@@ -4,16 +4,26 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t reader_gone;
+static const char *volatile first_words;
 
 static void on_signal(int number)
 {
     if (caught)
         _exit(128 + number); /* the loop did not end: the user insists */
     caught = number;
+    const char *words = first_words;
+    if (words && write(STDERR_FILENO, words, strlen(words)) < 0)
+        first_words = NULL; /* nobody reads them */
+}
+
+static void on_signal_end(int number)
+{
+    _exit(128 + number);
 }
 
 static void on_pipe(int number)
@@ -22,15 +32,31 @@ static void on_pipe(int number)
     reader_gone = 1; /* the write fails, and the loop ends as it should */
 }
 
-void lab_signals_catch(void)
+static void handle(void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = handler};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    action.sa_handler = on_pipe;
+}
+
+void lab_signals_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_pipe};
+    handle(on_signal);
+    sigemptyset(&action.sa_mask);
     sigaction(SIGPIPE, &action, NULL);
+}
+
+void lab_signals_say(const char *words)
+{
+    first_words = words;
+}
+
+void lab_signals_end_now(void)
+{
+    handle(on_signal_end);
 }
 
 int lab_signals_caught(void)

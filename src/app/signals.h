@@ -4,6 +4,12 @@
 
 /* Handlers set a flag and nothing else. A second signal ends the program. */
 void lab_signals_catch(void);
+/* The first signal also writes this line to standard error; NULL: nothing. */
+void lab_signals_say(const char *words);
+#define LAB_SIGNALS_STOPPING                                                   \
+    "lapenna-lab: stopping after this call; again ends now\n"
+/* From here on a signal ends the program at once, as 128 and its number. */
+void lab_signals_end_now(void);
 int lab_signals_caught(void); /* the number, 0: none */
 /* The same, and the next signal is a first one again. */
 int lab_signals_take(void);

@@ -20,6 +20,9 @@ static const struct lab_operation *const operations[] = {
 #include "labs/labs.def"
 #undef LAB_OPERATION
 };
+/* Images and heads have sides of several kinds: one number for all of them
+ * would be no size that anybody means. */
+enum { ONE_FOR_ALL = 3 };
 enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
 
 const struct lab_operation *lab_ladder_at(int i)
@@ -65,10 +68,11 @@ void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size)
 static enum lab_status wrong_size(const struct lab_operation *l,
                                   const char *text, const char *why)
 {
-    return lab_fail(LAB_E_USAGE,
-                    "size %s: %s; a size of %s is %s, or one number for all "
-                    "sides",
-                    text, why, l->name, l->shape);
+    return lab_fail(LAB_E_USAGE, "size %s: %s; a size of %s is %s%s", text, why,
+                    l->name, l->shape,
+                    l->dims > 1 && l->dims <= ONE_FOR_ALL
+                        ? ", or one number for all sides"
+                        : "");
 }
 
 static const char *read_side(const char *at, char **end, int64_t *out)
@@ -77,6 +81,8 @@ static const char *read_side(const char *at, char **end, int64_t *out)
     long long v = strtoll(at, end, 10);
     if (*end == at || (*at != '-' && (*at < '0' || *at > '9')))
         return "not a number";
+    if (**end == 'e' || **end == 'E' || **end == '.')
+        return "whole numbers in decimal";
     if (errno || v > INT32_MAX * 64LL)
         return "larger than any memory";
     if (v <= 0)
@@ -119,8 +125,9 @@ enum lab_status lab_ladder_size(const struct lab_operation *ladder,
     }
     if (*at)
         return wrong_size(ladder, s.text, "not a number");
-    if (n > 1 && n < ladder->dims)
-        return wrong_size(ladder, s.text, "a side is missing");
+    if (n < ladder->dims && (n > 1 || ladder->dims > ONE_FOR_ALL))
+        return wrong_size(ladder, s.text,
+                          n > 1 ? "a side is missing" : "only one side");
     for (int i = n; i < ladder->dims; i++)
         s.dim[i] = s.dim[0];
     enum lab_status st = check_meaning(ladder, &s);

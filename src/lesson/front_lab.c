@@ -13,9 +13,10 @@ bool lab_front_is_lab(const struct lab_ynode *root)
 }
 
 static const char *const measures[LAB_MEASURES] = {
-    [LAB_MEASURE_LADDER] = "ladder",     [LAB_MEASURE_TUNE] = "tune",
-    [LAB_MEASURE_BATCH] = "batch-size",  [LAB_MEASURE_NETWORK] = "network-size",
-    [LAB_MEASURE_PRODUCTS] = "products", [LAB_MEASURE_BACKWARD] = "backward",
+    [LAB_MEASURE_LADDER] = "ladder",        [LAB_MEASURE_TUNE] = "tune",
+    [LAB_MEASURE_CALLS] = "calls",          [LAB_MEASURE_BATCH] = "batch-size",
+    [LAB_MEASURE_NETWORK] = "network-size", [LAB_MEASURE_PRODUCTS] = "products",
+    [LAB_MEASURE_BACKWARD] = "backward",
 };
 
 const char *lab_measure_name(enum lab_measure m)

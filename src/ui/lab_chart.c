@@ -379,7 +379,8 @@ void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
                                 p->lines[k].name, roles[k]};
     }
     int rows = draw_names(c, r, p, roles, false);
-    struct lab_rect names = lab_rect_cut_bottom(&r, rows < r.h / 2 ? rows : 1);
+    int most = r.h > 3 ? r.h / 2 : 1; /* a name left out is a line unknown */
+    struct lab_rect names = lab_rect_cut_bottom(&r, rows < most ? rows : most);
     struct lab_chart picture_of = {.x_name = chart->log ? "size, log" : "size",
                                    .series = series,
                                    .count = p->count,

@@ -136,7 +136,7 @@ const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
 
 const char *lab_lab_state_text(enum lab_ui_lab_state state)
 {
-    static const char *const texts[] = {"waiting", "checking", "timing", "",
+    static const char *const texts[] = {"not run", "checking", "timing", "",
                                         "failed"};
     return texts[state];
 }

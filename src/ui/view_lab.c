@@ -434,6 +434,12 @@ static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
     return true;
 }
 
+static const struct lab_binding *bindings_now(const struct lab_screen *s)
+{
+    const struct lab_lab_state *st = s->state;
+    return st->lab.command[0] ? lab_lab_command_bindings : lab_lab_bindings;
+}
+
 static void title_now(struct lab_screen *s, char *out, size_t cap)
 {
     const struct lab_lab_state *st = s->state;
@@ -450,6 +456,7 @@ const struct lab_screen_ops lab_view_lab = {
     .title = "Lab",
     .state_bytes = sizeof(struct lab_lab_state),
     .bindings = lab_lab_bindings,
+    .bindings_now = bindings_now,
     .init = init,
     .release = release,
     .draw = lab_lab_draw,

@@ -1,6 +1,17 @@
 /* The keys of the lab's screen. */
 #include "view_lab_priv.h"
 
+/* Of a lab that is no ladder: its text, and the command that measures it. */
+const struct lab_binding lab_lab_command_bindings[] = {
+    {{'t'}, ACT_TEXT, "text", "the lesson's text, or the command", true},
+    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search the text", false},
+    {{LAB_KEY_ESC},
+     LAB_ACT_CANCEL,
+     "back",
+     "close the text, then the lab",
+     false},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
 const struct lab_binding lab_lab_bindings[] = {
     {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "run the ladder", true},
     {{'x', LAB_KEY_F1 + 5}, ACT_STOP, "stop", "stop what is running", true},

@@ -250,6 +250,23 @@ static void draw_wide(struct lab_lab_state *st, struct lab_canvas *c,
     lab_lab_kernel_draw(st, c, l->kernel);
 }
 
+/* A lab that is no ladder has a table of its own in the shell. */
+static void draw_command(const struct lab_ui_lab *lab, struct lab_canvas *c,
+                         struct lab_rect body)
+{
+    lab_rect_cut_top(&body, body.h > 8 ? 2 : 0);
+    lab_rect_cut_left(&body, 2);
+    struct lab_rect row = lab_rect_cut_top(&body, 2);
+    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                        "This lab is no ladder: leave with q, and type");
+    row = lab_rect_cut_top(&body, 2);
+    lab_canvas_text_cut(c, row.y, row.x + 4, row.w - 4, LAB_ROLE_TITLE,
+                        lab->command);
+    row = lab_rect_cut_top(&body, 1);
+    lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM,
+                        "t has the text and its questions.");
+}
+
 void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
                   struct lab_rect body)
 {
@@ -267,6 +284,10 @@ void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
     rates.log = !st->log;
     if (st->reading) {
         lab_pager_draw(&st->text_pager, c, body);
+        return;
+    }
+    if (st->lab.command[0]) {
+        draw_command(&st->lab, c, body);
         return;
     }
     if (st->lab.set_count == 0) {

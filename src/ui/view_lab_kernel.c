@@ -256,6 +256,8 @@ void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
         said_lines(&p, &st->lab, row);
         return;
     }
+    if (row->note[0])
+        line_of(&p, "note", row->note);
     times_line(&p, row);
     rate_line(&p, &st->lab, row);
     gain_line(&p, row);
@@ -264,7 +266,5 @@ void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
     said_lines(&p, &st->lab, row);
     work_line(&p, row);
     launch_lines(&p, row);
-    if (row->note[0])
-        line_of(&p, "note", row->note);
     state_line(&p, row);
 }

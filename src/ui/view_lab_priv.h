@@ -74,6 +74,7 @@ int64_t lab_lab_chosen_row(const struct lab_lab_state *st);
 void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
                   struct lab_rect body);
 extern const struct lab_binding lab_lab_bindings[];
+extern const struct lab_binding lab_lab_command_bindings[];
 /* Both of the state; the second without what was said. */
 extern const struct lab_table_ops lab_lab_columns;
 extern const struct lab_table_ops lab_lab_plain_columns;

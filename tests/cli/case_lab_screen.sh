@@ -170,9 +170,11 @@ resize 80 24
 expect What costs more?
 wait 300
 key r
-expect lapenna-lab lab sweep measures it
+wait 100
 key Esc
-expect lapenna-lab lab sweep measures it
+expect type
+expect lapenna-lab lab sweep
+key r
 key p
 key v
 key m

@@ -6,7 +6,7 @@
 /* No padding at all, an even window, windows larger than the image, sizes that
  * are no multiple of anything, more kernels than a tile has; at the end a size
  * that everybody serves, whose refusal says most. */
-static const char *const checks[] = {"1",
+static const char *const checks[] = {"1x1x1x1x1x1",
                                      "1x3x5x7x2x3",
                                      "2x5x9x11x7x3",
                                      "3x4x13x12x130x3",

@@ -4,7 +4,7 @@
 
 #include "labs/conv/element.h"
 
-static const char *const checks[] = {"1",
+static const char *const checks[] = {"1x1x1x1x1x1",
                                      "1x3x5x7x2x3",
                                      "2x5x9x11x7x3",
                                      "3x4x13x12x130x3",

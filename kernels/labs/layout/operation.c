@@ -2,8 +2,9 @@
  * x[n,c,h,w]. A size is N, C, H, W. */
 #include "labs/operation.h"
 
-static const char *const checks[] = {
-    "1", "1x64x5x4", "2x3x17x19", "3x33x7x31", "1x1x65x33", "2x129x8x9", NULL};
+static const char *const checks[] = {"1x1x1x1",   "1x64x5x4",  "2x3x17x19",
+                                     "3x33x7x31", "1x1x65x33", "2x129x8x9",
+                                     NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)

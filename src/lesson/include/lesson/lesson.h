@@ -40,7 +40,8 @@ struct lab_lesson_slide {
 /* What a lab measures. */
 enum lab_measure {
     LAB_MEASURE_LADDER,
-    LAB_MEASURE_TUNE, /* the candidates of a tuned rung */
+    LAB_MEASURE_TUNE,  /* the candidates of a tuned rung */
+    LAB_MEASURE_CALLS, /* cuDNN's, one by one */
     /* Of a lesson's network: */
     LAB_MEASURE_BATCH,
     LAB_MEASURE_NETWORK,

@@ -135,6 +135,7 @@ struct lab_ui_lab {
     int64_t elapsed_ns;            /* when the last row came */
     char problem[LAB_UI_LAB_TEXT]; /* why the last climb ended early */
     int problem_set;
+    char command[LAB_UI_LAB_TEXT]; /* of a lab that is no ladder; else "" */
     struct lab_ui_lab_slide *slides;
     int slide_count;
     struct lab_ui_lab_size *sizes;

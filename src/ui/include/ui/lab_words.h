@@ -25,6 +25,6 @@ const char *lab_lab_off_short(enum lab_ui_lab_unit unit,
 /* Measured over said, as speeds: 2 is twice as fast; NaN: not to be said. */
 double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
                    const struct lab_ui_lab_row *row);
-/* "waiting", "checking", "timing", or "" when a time stands for itself. */
+/* "not run", "checking", "timing", or "" when a time stands for itself. */
 const char *lab_lab_state_text(enum lab_ui_lab_state state);
 LAB_C_END

@@ -222,6 +222,9 @@ static int climb_or_tune(const struct lab_lab_options *o)
     lab_signals_say(LAB_SIGNALS_STOPPING);
     enum lab_status st = lab ? lab_lab_open(lab, o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");
+    if (!st && o->device > 0 && lab->backend->host_memory)
+        lab_warn("--device %d is not used: this is measured on the CPU",
+                 o->device);
     if (!st) {
         st = run(lab);
         if (!st && !o->json && lab->run)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cmd.h"
 #include "lab.h"
 #include "lab_feed.h"
 #include "lab_first.h"
@@ -292,8 +291,6 @@ static enum lab_status open_backend(struct lab_lab *lab)
         return lab_backend_open(&lab->backend, o->backend, o->device);
     if (!lab_backend_open(&lab->backend, "cuda", o->device))
         return LAB_OK;
-    if (o->device > 0)
-        lab_warn("--device %d is not used: %s", o->device, lab_error());
     return lab_backend_open(&lab->backend, "cpu", 0);
 }
 

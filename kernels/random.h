@@ -58,3 +58,12 @@ LAB_HOST_DEVICE static inline float lab_random_unit(uint32_t word)
 {
     return (float)(word >> 8) * (1.0f / 16777216.0f);
 }
+
+/* Uniform in [0, 1), 53 bits of two words. Less 0.5 it is still exact; a float
+ * of that has all 24 bits of its significand, and not those of a grid. */
+LAB_HOST_DEVICE static inline double lab_random_double(uint32_t high,
+                                                       uint32_t low)
+{
+    uint64_t bits = (uint64_t)high << 32 | low;
+    return (double)(bits >> 11) * (1.0 / 9007199254740992.0);
+}

@@ -40,8 +40,8 @@ struct lab_lab_tensor {
 /* The inputs of one size in one precision, as the reference sees them. */
 struct lab_lab_numbers {
     enum lab_precision precision;
-    /* Random numbers in [-0.5, 0.5), over and over, in each dtype (an enum
-     * lab_dtype) that the tensors have. */
+    /* Random numbers of [-0.5, 0.5), over and over, rounded to each dtype (an
+     * enum lab_dtype) that the tensors have. */
     const void *const *period;
     int64_t period_count;
     const struct lab_lab_tensor *tensor; /* those of tensors() */

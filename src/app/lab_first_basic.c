@@ -123,6 +123,8 @@ enum lab_status lab_first_do_hello(struct lab_first *f)
 
 /* ---- scalar_add ---- */
 
+enum { ADDERS = 1 << 24 }; /* threads that all write the same sum */
+
 struct scalars {
     struct lab_first *f;
     int32_t *device; /* a, b, c */
@@ -204,9 +206,17 @@ static enum lab_status tell_sum(const struct scalars *s)
 enum lab_status lab_first_do_scalar_add(struct lab_first *f)
 {
     struct scalars s = {.f = f, .host = {2, 7, -1}};
+    int64_t threads = 0;
     enum lab_status st = lab_first_check(f);
-    if (!st)
-        st = lab_first_head(f);
+    if (st)
+        return st;
+    if (__builtin_mul_overflow(lab_first_count(f->launch.grid),
+                               lab_first_count(f->launch.block), &threads) ||
+        threads > ADDERS)
+        return lab_fail(LAB_E_USAGE,
+                        "more than %d threads: take a smaller grid or block",
+                        ADDERS);
+    st = lab_first_head(f);
     if (!st)
         st = there(&s);
     if (!st)

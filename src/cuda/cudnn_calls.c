@@ -357,6 +357,14 @@ static void give_back(struct job *j)
         j->dnn.destroy(j->handle);
 }
 
+/* Sizes and strides are int for cuDNN. */
+static bool fits(const struct conv_shape *s)
+{
+    return s->N * s->C * s->H * s->W <= INT32_MAX &&
+           s->K * conv_depth(s) <= INT32_MAX &&
+           s->N * s->K * s->P * s->Q <= INT32_MAX;
+}
+
 enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
 {
     static step_fn *const steps[] = {
@@ -367,11 +375,15 @@ enum lab_status lab_cudnn_conv_calls(const struct lab_conv_calls *c)
     struct job j = {
         .c = c, .s = conv_shape_of_dims(c->dim), .algorithm = c->algorithm};
     const char *why = NULL;
+    if (!fits(&j.s))
+        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN counts to 2^31 - 1 numbers: "
+                                           "take a smaller image");
     enum lab_status st = lab_cuda_select(c->device);
     if (st)
         return st;
     if (!lab_cudnn_available(&why) || !lab_cudnn_open(&j.dnn))
-        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN: %s", why);
+        return lab_fail(LAB_E_UNSUPPORTED, "cuDNN: %s",
+                        why ? why : "it could not be opened");
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !j.st; i++) {
         j.start = lab_clock_monotonic_ns();
         steps[i](&j);

@@ -7,8 +7,8 @@
 enum { LAB_LADDER_PERIOD = 1048573 };
 
 struct lab_ladder_numbers {
-    /* LAB_LADDER_PERIOD numbers in [-0.5, 0.5), for each dtype that was wanted
-     * so far. */
+    /* LAB_LADDER_PERIOD numbers, drawn from [-0.5, 0.5) with 53 bits and then
+     * rounded to the dtype, for each that was wanted so far. */
     void *period[LAB_DTYPE_COUNT];
     uint64_t seed;
 };

@@ -31,9 +31,9 @@ enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
     if (!p)
         return lab_fail(LAB_E_NOMEM, "no memory for random numbers");
     for (int64_t i = 0; i < LAB_LADDER_PERIOD; i++) {
-        uint32_t word = lab_random_word(n->seed, 0, 0, (uint64_t)i);
-        float v = lab_random_unit(word) - 0.5f;
-        lab_number_put(p, dtype, i, (double)v);
+        uint32_t high = lab_random_word(n->seed, 0, 0, 2 * (uint64_t)i);
+        uint32_t low = lab_random_word(n->seed, 0, 0, 2 * (uint64_t)i + 1);
+        lab_number_put(p, dtype, i, lab_random_double(high, low) - 0.5);
     }
     n->period[dtype] = p;
     return LAB_OK;

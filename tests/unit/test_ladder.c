@@ -212,6 +212,61 @@ static void a_wrong_rung_is_found(void **state)
     lab_backend_close(be);
 }
 
+/* Right but for its factors, which it takes as fp32. */
+static enum lab_status rounds_to_float(const struct lab_call *call)
+{
+    const double *a = call->in[0].data;
+    const double *b = call->in[1].data;
+    double *c = call->out[0].data;
+    int64_t K = call->in[0].dim[1];
+    int64_t N = call->in[1].dim[1];
+    for (int64_t i = 0; i < call->out[0].count; i++) {
+        c[i] = 0;
+        for (int64_t k = 0; k < K; k++)
+            c[i] += (double)(float)a[i / N * K + k] *
+                    (double)(float)b[k * N + i % N];
+    }
+    return LAB_OK;
+}
+
+static void fp64_inputs_do_not_fit_into_fp32(void **state)
+{
+    static const struct lab_rung rounds = {
+        .name = "rounds", .precision = LAB_FP64, .run = rounds_to_float};
+    struct lab_backend *be = cpu();
+    double error = -1;
+    (void)state;
+    assert_int_equal(lab_ladder_check(be, find("dgemm"), &rounds, 1, &error),
+                     LAB_E_CHECK);
+    lab_backend_close(be);
+}
+
+static enum lab_status copies_two_parts(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++) {
+        double first = (double)lab_f16_value(lab_f16_of((double)x[i]));
+        double rest = (double)x[i] - first;
+        y[i] = (float)(first + (double)lab_f16_value(lab_f16_of(rest)));
+    }
+    return LAB_OK;
+}
+
+/* 24 bits are more than two fp16 hold: a copy through them has errors. */
+static void fp32_inputs_do_not_fit_into_two_fp16(void **state)
+{
+    static const struct lab_rung parts = {.name = "parts",
+                                          .run = copies_two_parts};
+    struct lab_backend *be = cpu();
+    double error = -1;
+    (void)state;
+    assert_int_equal(
+        lab_ladder_check(be, find("warps_copy"), &parts, 1, &error),
+        LAB_E_CHECK);
+    lab_backend_close(be);
+}
+
 struct seen {
     int rows;
     int timed;
@@ -336,6 +391,8 @@ int main(void)
         cmocka_unit_test(models),
         cmocka_unit_test(every_rung_of_the_cpu_is_right),
         cmocka_unit_test(a_wrong_rung_is_found),
+        cmocka_unit_test(fp64_inputs_do_not_fit_into_fp32),
+        cmocka_unit_test(fp32_inputs_do_not_fit_into_two_fp16),
         cmocka_unit_test(a_climb_goes_on),
         cmocka_unit_test(a_climb_can_be_ended),
         cmocka_unit_test(memory_may_be_short),

@@ -43,7 +43,11 @@ static void sizes_without_a_meaning(void **state)
                {"overlap", "100x65537", "65536 steps"},
                {"pointer_chase", "100x10", "128 bytes"},
                {"pointer_chase", "4294967296x10", "2147483648"},
+               {"pointer_chase", "65536x99999999999", "134217728 accesses"},
                {"read_levels", "20000x10", "16384 bytes"},
+               {"read_levels", "16384x99999999999", "at most 4398046511104"},
+               {"conv", "137438953408", "can be counted"},
+               {"conv_nhwc", "137438953408", "can be counted"},
                {"stride", "4000000000x4000000000", "STRIDE"}};
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

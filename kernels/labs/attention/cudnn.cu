@@ -119,12 +119,9 @@ static enum lab_status prepare(const struct lab_call *call, bool causal)
         return lab_fail(LAB_E_UNSUPPORTED,
                         dnn ? "this cuDNN has no graph interface"
                             : "cuDNN was not found");
-    /* See choose() in wgmma_sm90.cu. */
-    if (!causal && q->dim[3] > 64)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "without the mask it takes heads of at most 64 "
-                        "numbers; D is %lld",
-                        static_cast<long long>(q->dim[3]));
+    enum lab_status st = attention_verified(causal, q->dim[3]);
+    if (st)
+        return st;
     dnn_graph *g = &kept.graph;
     g->dnn = dnn;
     g->next = ID_INNER;
@@ -139,7 +136,7 @@ static enum lab_status prepare(const struct lab_call *call, bool causal)
         g->status = dnn->set_stream(g->handle, lab_stream(call));
     describe(g, q->dtype == LAB_F16 ? HALF : BFLOAT16, causal);
     kept.plan = choose_plan(g);
-    enum lab_status st = bind(g, call, causal);
+    st = bind(g, call, causal);
     if (!st)
         st = cudnn_judge(call, g->status, text);
     if (st)

@@ -24,8 +24,9 @@
  * the loads of the next tile begin while the last one's result is written.
  *
  * Price: code for one generation of GPUs, and 16-byte rows: D a multiple of 8,
- * at most 128 (without the mask 64: see choose). T may be anything: TMA reads zeros beyond the end, scores there
- * are hidden, rows there are not stored. */
+ * at most 128 (without the mask 64: see attention_verified). T may be anything:
+ * TMA reads zeros beyond the end, scores there are hidden, rows there are not
+ * stored. */
 #include <type_traits>
 #include "labs/attention/wgmma.cuh"
 
@@ -370,21 +371,19 @@ static enum lab_status launch(const struct lab_call *call,
     return lab_launched("attention_wgmma");
 }
 
-/* Three warpgroups where the result is narrow enough for 160 registers.
- *
- * Without the mask D ends at 64: a run of mma, this and cuDNN at 4x16x4096x128
- * did not end, and which of them it was is not known. With the mask that size was
- * compared and timed. */
+/* Three warpgroups where the result is narrow enough for 160 registers. */
 template <class TYPE, bool CAUSAL>
 static enum lab_status choose(const struct lab_call *call)
 {
     attention_size s = {};
-    enum lab_status st = attention_size_of(call, CAUSAL ? 128 : 64, 8, &s);
+    enum lab_status st = attention_size_of(call, 128, 8, &s);
+    if (!st)
+        st = attention_verified(CAUSAL, s.D);
     if (st)
         return st;
     if (s.D <= 64)
         return launch<wgmma_config<TYPE, 64, 3, 128, 4, CAUSAL>>(call, s);
-    return launch<wgmma_config<TYPE, 128, 2, 128, 2, true>>(call, s);
+    return launch<wgmma_config<TYPE, 128, 2, 128, 2, CAUSAL>>(call, s);
 }
 
 enum lab_status lab_attention_wgmma(const struct lab_call *call)

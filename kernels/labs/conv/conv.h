@@ -10,6 +10,9 @@
  * The operation conv_nhwc is the same with channels last: x (N,H,W,C), w
  * (K,R,R,C), y (N,P,Q,K), no scratch. */
 #pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "kernel.h"
 
 struct conv_shape {
@@ -64,14 +67,35 @@ static inline int64_t conv_depth(const struct conv_shape *s)
 
 static inline double conv_flop(const struct conv_shape *s)
 {
-    return 2.0 * (double)(s->N * s->K * s->P * s->Q) * (double)conv_depth(s);
+    return 2.0 * (double)s->N * (double)s->K * (double)s->P * (double)s->Q *
+           (double)s->C * (double)s->R * (double)s->R;
 }
 
 /* Numbers of x, w and y together. */
 static inline double conv_numbers(const struct conv_shape *s)
 {
-    return (double)(s->N * s->C * s->H * s->W) +
-           (double)(s->K * conv_depth(s)) + (double)(s->N * s->K * s->P * s->Q);
+    double x = (double)s->C * (double)s->H * (double)s->W;
+    double y = (double)s->K * (double)s->P * (double)s->Q;
+    double w = (double)s->K * (double)s->C * (double)s->R * (double)s->R;
+    return (double)s->N * (x + y) + w;
+}
+
+/* Can the numbers of x, w, y and the windows be counted, and the sides of an
+ * image with its zeros? Ask before conv_shape_of_dims(). */
+static inline bool conv_counts(const int64_t *dim)
+{
+    int64_t area = 0;
+    int64_t n = 0;
+    if (dim[2] > INT64_MAX / 4 || dim[3] > INT64_MAX / 4 ||
+        dim[5] > INT32_MAX ||
+        __builtin_mul_overflow(dim[2] + 1, dim[3] + 1, &area) ||
+        __builtin_mul_overflow(dim[0], dim[1], &n) ||
+        __builtin_mul_overflow(n, area, &n) ||
+        __builtin_mul_overflow(dim[0], dim[4], &n) ||
+        __builtin_mul_overflow(n, area, &n) ||
+        __builtin_mul_overflow(dim[5] * dim[5], dim[1], &n))
+        return false;
+    return !__builtin_mul_overflow(n, dim[4], &area);
 }
 
 LAB_C_BEGIN

@@ -20,6 +20,11 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
 {
     enum lab_dtype t = lab_lab_dtype(p);
+    if (!conv_counts(dim)) {
+        lab_fail(LAB_E_USAGE, "more numbers than can be counted: a size is "
+                              "NxCxHxWxKxR, 1x16x32x32x16x3");
+        return 0;
+    }
     struct conv_shape s = conv_shape_of_dims(dim);
     if (s.P < 1 || s.Q < 1) {
         lab_fail(LAB_E_USAGE,

@@ -9,10 +9,11 @@
 #include "labs/sweep.h"
 
 enum {
-    LAB_CHASE_LINE = 32,        /* numbers from one line to the next */
-    LAB_CHASE_BYTES = 128,      /* the same in bytes */
-    LAB_CHASE_CONSTANT = 65536, /* bytes that constant memory holds */
-    LAB_CHASE_L1 = 196608       /* bytes that L1 is asked to keep, at most */
+    LAB_CHASE_ACCESSES = 1 << 27, /* at most: minutes, in memory */
+    LAB_CHASE_LINE = 32,          /* numbers from one line to the next */
+    LAB_CHASE_BYTES = 128,        /* the same in bytes */
+    LAB_CHASE_CONSTANT = 65536,   /* bytes that constant memory holds */
+    LAB_CHASE_L1 = 196608         /* bytes that L1 is asked to keep, at most */
 };
 
 LAB_C_BEGIN

@@ -17,6 +17,11 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  LAB_CHASE_BYTES);
         return 0;
     }
+    if (dim[1] > LAB_CHASE_ACCESSES) {
+        lab_fail(LAB_E_USAGE, "1 to %d accesses: 65536x4096",
+                 LAB_CHASE_ACCESSES);
+        return 0;
+    }
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0] / 4}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
     return 2;

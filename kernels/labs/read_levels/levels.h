@@ -3,6 +3,10 @@
 #pragma once
 #include "labs/sweep.h"
 
+/* Bytes that a size may read in all, rounds included: a few seconds of a GPU's
+ * caches, minutes of a CPU's. */
+#define LAB_LEVELS_BYTES ((int64_t)1 << 42)
+
 enum {
     LAB_LEVELS_CHUNK = 16384, /* bytes that a block reads at a time */
     LAB_LEVELS_SCRATCH = 4096 /* a number for each block */

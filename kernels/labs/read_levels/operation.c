@@ -17,6 +17,11 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  LAB_LEVELS_CHUNK);
         return 0;
     }
+    if (dim[1] > LAB_LEVELS_BYTES / dim[0]) {
+        lab_fail(LAB_E_USAGE, "BYTES times TIMES is at most %lld: 65536x1000",
+                 (long long)LAB_LEVELS_BYTES);
+        return 0;
+    }
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F32, 1, {dim[0] / 4}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
     out[2] = (struct lab_lab_tensor){

@@ -71,7 +71,7 @@ key ^U
 text 50
 key Enter
 expect [50]
-expect waiting
+expect not run
 key Enter
 expect saxpy/cpu.c
 key q
@@ -107,7 +107,7 @@ await 60000 timing naive at 700
 expect [700]
 key x
 await 60000 stopped after
-expect waiting
+expect not run
 key Left
 expect openblas
 key x

@@ -73,20 +73,6 @@ static bool has_errors(const struct lab_lab *lab)
     return false;
 }
 
-/* Of the library's fastest rung in the same precision: its speed, as a share. */
-static double of_library(const struct lab_lab *lab,
-                         const struct lab_ladder_row *r)
-{
-    double most = NAN;
-    for (int i = 0; i < lab->n_rows; i++) {
-        const struct lab_ladder_row *l = &lab->rows[i];
-        if (l->rung->model.library && !l->status &&
-            l->rung->precision == r->rung->precision)
-            most = fmin(most, l->median_ns); /* a NaN is nobody's */
-    }
-    return most / r->median_ns;
-}
-
 /* The same row as the pictures have it. */
 static const struct lab_ui_lab_row *shown_row(const struct lab_lab *lab,
                                               const struct lab_ladder_row *r)
@@ -126,7 +112,8 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
     add_percent(t, (r->three_quarters_ns - r->quarter_ns) / r->median_ns);
     add_rate(t, lab, r->rate);
     add_percent(t, r->share);
-    add_percent(t, of_library(lab, r));
+    const struct lab_ui_lab_row *u = shown_row(lab, r);
+    add_percent(t, u ? u->of_library : (double)NAN);
     add_rate(t, lab, r->rate_model);
     add_times(t, r->gain);
     add_times(t, r->gain_model);

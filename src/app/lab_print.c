@@ -30,7 +30,7 @@ void lab_lab_print_head(const struct lab_lab *lab)
             "%d repeats each; before each %.4g MiB are read, which take the "
             "inputs' place in the caches; rungs are compared with double "
             "first\n",
-            lab->repeats, 2 * (double)m->flush_bytes / 1048576);
+            lab->repeats, (double)lab_lab_flushed(lab) / 1048576);
 }
 
 static void add_rate(struct lab_text_table *t, const struct lab_lab *lab,
@@ -265,7 +265,7 @@ enum lab_status lab_lab_json_run(const struct lab_lab *lab)
                   lab_lab_precisions(lab, words, sizeof(words)));
     lab_json_uint(line, "seed", lab->options->seed);
     lab_json_int(line, "repeats", lab->repeats);
-    lab_json_int(line, "flush_bytes", (int64_t)m->flush_bytes);
+    lab_json_int(line, "flush_bytes", lab_lab_flushed(lab));
     lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
     for (int p = 0; p < LAB_FP64; p++) {
         char key[32];

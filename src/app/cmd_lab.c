@@ -39,8 +39,7 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 }
 
 /* A wrong rung is a failed check, but for one that is meant to be; where
- * nothing at all was timed, the machine
- * lacks what was asked for. */
+ * nothing at all was timed, the machine lacks what was asked for. */
 static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
 {
     bool on_purpose = row->rung->wrong_on_purpose && row->compared > 0;

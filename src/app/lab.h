@@ -104,6 +104,8 @@ struct lab_lab {
 
 /* A person's unit: "GFLOP/s", "GB/s", "ns/access"; its parts in one. */
 void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size);
+/* Bytes that are read before each repeat. */
+int64_t lab_lab_flushed(const struct lab_lab *lab);
 double lab_lab_scale(const struct lab_lab *lab);
 /* What was said of a row, or NULL; and the rate that follows from it, in the
  * ladder's unit, NaN where none does. */

@@ -138,6 +138,17 @@ static enum lab_status row_of(struct gflops *g,
     return LAB_OK;
 }
 
+/* The table is of 2 N^3 operations. */
+static enum lab_status check_square(const struct lab_ladder_size *size)
+{
+    if (size->dim[0] == size->dim[1] && size->dim[0] == size->dim[2])
+        return LAB_OK;
+    return lab_fail(LAB_E_USAGE,
+                    "size %s: the table is of square products: one number; "
+                    "`lapenna-lab lab gemm` measures this one",
+                    size->text);
+}
+
 static enum lab_status read_sizes(struct gflops *g, const char *list,
                                   struct lab_ladder_size *out, int *n)
 {
@@ -147,11 +158,12 @@ static enum lab_status read_sizes(struct gflops *g, const char *list,
         int row = 0;
         if (*n == SIZES)
             return lab_fail(LAB_E_USAGE, "more than %d sizes", SIZES);
-        if (memchr(list, 'x', bytes))
-            return lab_fail(LAB_E_USAGE,
-                            "size %.*s: a size here is N, of a square product",
-                            (int)bytes, list);
+        if (bytes == 0)
+            return lab_fail(LAB_E_USAGE, "a size is missing between two "
+                                         "commas, or before or after one");
         st = lab_ladder_size(g->operation, list, bytes, &out[*n]);
+        if (!st)
+            st = check_square(&out[*n]);
         if (!st)
             st = row_of(g, &out[*n], &row);
         if (!list[bytes])

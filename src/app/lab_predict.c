@@ -123,6 +123,12 @@ static enum lab_status take_word(struct reading *r, const char *word)
     return LAB_OK;
 }
 
+/* Beyond any machine; and what is computed from it would leave double. */
+static bool beyond(double v)
+{
+    return v < 1e-30 || v > 1e30; /* not NaN */
+}
+
 enum lab_status lab_said_parse(enum lab_ui_lab_unit unit, const char *text,
                                struct lab_ui_said *out)
 {
@@ -144,6 +150,10 @@ enum lab_status lab_said_parse(enum lab_ui_lab_unit unit, const char *text,
     if (st)
         return st;
     take_bare(&r);
+    if (beyond(said.rate) || beyond(said.time_ns))
+        return lab_fail(LAB_E_USAGE,
+                        "a prediction of %g: no machine is that far off",
+                        beyond(said.rate) ? said.rate : said.time_ns);
     if (!isnan(said.rate) && !isnan(said.time_ns))
         return lab_fail(LAB_E_USAGE, "a rate or a time, not both: one follows "
                                      "from the other");

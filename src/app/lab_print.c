@@ -30,7 +30,7 @@ void lab_lab_print_head(const struct lab_lab *lab)
             "%d repeats each; before each %.4g MiB are read, which take the "
             "inputs' place in the caches; rungs are compared with double "
             "first\n",
-            lab->repeats, 2 * (double)m->flush_bytes / 1048576);
+            lab->repeats, (double)lab_lab_flushed(lab) / 1048576);
 }
 
 static void add_rate(struct lab_text_table *t, const struct lab_lab *lab,
@@ -73,20 +73,6 @@ static bool has_errors(const struct lab_lab *lab)
     return false;
 }
 
-/* Of the library's fastest rung in the same precision: its speed, as a share. */
-static double of_library(const struct lab_lab *lab,
-                         const struct lab_ladder_row *r)
-{
-    double most = NAN;
-    for (int i = 0; i < lab->n_rows; i++) {
-        const struct lab_ladder_row *l = &lab->rows[i];
-        if (l->rung->model.library && !l->status &&
-            l->rung->precision == r->rung->precision)
-            most = fmin(most, l->median_ns); /* a NaN is nobody's */
-    }
-    return most / r->median_ns;
-}
-
 /* The same row as the pictures have it. */
 static const struct lab_ui_lab_row *shown_row(const struct lab_lab *lab,
                                               const struct lab_ladder_row *r)
@@ -126,7 +112,8 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
     add_percent(t, (r->three_quarters_ns - r->quarter_ns) / r->median_ns);
     add_rate(t, lab, r->rate);
     add_percent(t, r->share);
-    add_percent(t, of_library(lab, r));
+    const struct lab_ui_lab_row *u = shown_row(lab, r);
+    add_percent(t, u ? u->of_library : (double)NAN);
     add_rate(t, lab, r->rate_model);
     add_times(t, r->gain);
     add_times(t, r->gain_model);
@@ -278,7 +265,7 @@ enum lab_status lab_lab_json_run(const struct lab_lab *lab)
                   lab_lab_precisions(lab, words, sizeof(words)));
     lab_json_uint(line, "seed", lab->options->seed);
     lab_json_int(line, "repeats", lab->repeats);
-    lab_json_int(line, "flush_bytes", (int64_t)m->flush_bytes);
+    lab_json_int(line, "flush_bytes", lab_lab_flushed(lab));
     lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
     for (int p = 0; p < LAB_FP64; p++) {
         char key[32];

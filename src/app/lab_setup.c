@@ -26,6 +26,11 @@ void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size)
     snprintf(out, size, "%c%s", time ? 'n' : 'G', lab->unit);
 }
 
+int64_t lab_lab_flushed(const struct lab_lab *lab)
+{
+    return 2 * (int64_t)lab->machine.flush_bytes;
+}
+
 const struct lab_ui_said *lab_lab_said_of(const struct lab_lab *lab,
                                           const struct lab_ladder_row *row)
 {
@@ -75,7 +80,8 @@ const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
 
 /* ---- the ladder ---- */
 
-/* A lesson first: its id may be that of a ladder, and it says more. */
+/* A ladder, else a lesson of that id; where there is neither, the words are
+ * those that list the ladders. */
 static enum lab_status find(struct lab_lab *lab, const char *name)
 {
     struct lab_str path;
@@ -120,13 +126,24 @@ static const char *next_word(const char **at, size_t *bytes)
     return word;
 }
 
+static enum lab_status empty_word(const char *option, const char *list)
+{
+    return lab_fail(LAB_E_USAGE,
+                    "--%s %s: nothing between two commas, or before or after "
+                    "one",
+                    option, list);
+}
+
 enum lab_status lab_lab_take_sizes(struct lab_lab *lab, const char *list)
 {
     struct lab_ladder_size sizes[LAB_LAB_SIZES];
+    const char *whole = list;
     const char *word;
     size_t n = 0;
     int count = 0;
     while ((word = next_word(&list, &n))) {
+        if (n == 0)
+            return empty_word("sizes", whole);
         if (count == LAB_LAB_SIZES)
             return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
                             LAB_LAB_SIZES);
@@ -267,10 +284,12 @@ static enum lab_status read_rungs(struct lab_lab *lab)
     }
     if (lab->options->tune)
         keep_tuned(lab);
+    const char *whole = at;
     while (!st && (word = next_word(&at, &n))) {
         char name[64];
         snprintf(name, sizeof(name), "%.*s", (int)(n < 63 ? n : 63), word);
-        st = add_rung(lab, name, all, count);
+        st =
+            n ? add_rung(lab, name, all, count) : empty_word("variants", whole);
     }
     if (!st && lab->n_rungs == 0 && lab->options->tune)
         st = lab_fail(LAB_E_UNSUPPORTED,

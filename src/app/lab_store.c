@@ -88,6 +88,16 @@ static enum lab_status open_writer(struct lab_lab *lab)
     return st;
 }
 
+/* A run that cannot be recorded whole is not recorded at all; what is in the
+ * file of it has failed. */
+static void abandon(struct lab_lab *lab, enum lab_status st)
+{
+    if (lab->writer)
+        lab->run = lab_writer_run(lab->writer);
+    lab_lab_record_end(lab, st);
+    lab->run = 0;
+}
+
 enum lab_status lab_lab_record_begin(struct lab_lab *lab)
 {
     enum lab_status st = open_writer(lab);
@@ -97,9 +107,14 @@ enum lab_status lab_lab_record_begin(struct lab_lab *lab)
         lab->run = lab_writer_run(lab->writer);
     if (!st)
         st = store_said(lab);
-    if (!st || lab->options->db)
-        return st;
-    lab_warn("the lab is not recorded: %s", lab_error());
+    if (!st)
+        return LAB_OK;
+    char why[LAB_LADDER_TEXT];
+    snprintf(why, sizeof(why), "%s", lab_error());
+    abandon(lab, st);
+    if (lab->options->db)
+        return lab_fail(st, "%s", why);
+    lab_warn("the lab is not recorded: %s", why);
     return LAB_OK;
 }
 
@@ -145,7 +160,7 @@ static void fill_row(const struct lab_lab *lab,
         .reason = row->reason[0] ? row->reason : NULL,
         .unit = lab->unit,
         .repeats = row->repeats,
-        .flush_bytes = (int64_t)lab->machine.flush_bytes,
+        .flush_bytes = lab_lab_flushed(lab),
         .check_error = row->check_error,
         .sample_error = row->sample_error,
         .min_ns = row->min_ns,

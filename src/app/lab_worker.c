@@ -38,32 +38,33 @@ static void write_sizes(const struct lab_lab *lab, char *out, size_t cap)
                               lab->sizes[i].text);
 }
 
-static enum lab_status add_set(struct lab_lab_screen *s, struct lab_lab *lab)
+static enum lab_status add_set(struct lab_ui_lab *ui, struct lab_lab *lab,
+                               struct lab_lab **labs)
 {
     struct lab_device_info info;
     bool gpu = !lab->backend->host_memory;
     lab_backend_info(lab->backend, &info);
-    int set = lab_feed_add_set(&s->ui, gpu ? "GPU" : "CPU", info.name);
-    struct lab_ui_lab_set *to = &s->ui.sets[set];
-    s->labs[set] = lab;
+    int set = lab_feed_add_set(ui, gpu ? "GPU" : "CPU", info.name);
+    struct lab_ui_lab_set *to = &ui->sets[set];
+    labs[set] = lab;
     to->runs = true;
     snprintf(to->badge, sizeof(to->badge), "%s", gpu ? to->device : "CPU");
     snprintf(to->note, sizeof(to->note), "%d repeats each", lab->repeats);
     write_sizes(lab, to->sizes, sizeof(to->sizes));
-    return lab_feed_plan(&s->ui, set, lab);
+    return lab_feed_plan(ui, set, lab);
 }
 
 /* The recorded results need no backend, only the ladder. */
-static void add_recorded(struct lab_lab_screen *s)
+static void add_recorded(struct lab_ui_lab *ui, struct lab_lesson *lesson)
 {
     struct lab_lab *bare = lab_alloc(sizeof(*bare));
     if (!bare)
         return;
-    bare->lesson = s->lesson;
-    if (!lab_ladder_find(s->lesson->lab.ladder, &bare->ladder)) {
-        lab_feed_recorded(&s->ui, bare);
-        lab_feed_slides(&s->ui, bare);
-        lab_feed_beside(&s->ui, bare->ladder);
+    bare->lesson = lesson;
+    if (!lab_ladder_find(lesson->lab.ladder, &bare->ladder)) {
+        lab_feed_recorded(ui, bare);
+        lab_feed_slides(ui, bare);
+        lab_feed_beside(ui, bare->ladder);
     }
     lab_free(bare);
 }
@@ -83,6 +84,40 @@ static bool climbs(struct lab_lab_screen *s)
     return false;
 }
 
+/* What was opened, in the place of the empty tables. */
+static void show(struct lab_lab_screen *s, struct lab_ui_lab *filled,
+                 struct lab_lab *const *labs)
+{
+    pthread_mutex_lock(&s->lock);
+    filled->version = s->ui.version;
+    lab_ui_lab_release(&s->ui);
+    s->ui = *filled;
+    memcpy(s->labs, labs, sizeof(s->labs));
+    lab_lab_screen_changed(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The tables are filled in a copy: recorded runs are read from a file, and the
+ * screen, which takes the lock for each key, would wait for it. Until there is
+ * a set nobody else changes them. */
+static void fill(struct lab_lab_screen *s, struct lab_lab *const *found,
+                 const char *why)
+{
+    struct lab_lab *labs[LAB_SCREEN_LABS] = {NULL, NULL};
+    struct lab_ui_lab ui;
+    lab_ui_lab_init(&ui);
+    for (int i = 0; i < LAB_SCREEN_LABS; i++) {
+        if (found[i] && add_set(&ui, found[i], labs)) {
+            ui.problem_set = ui.set_count - 1;
+            snprintf(ui.problem, sizeof(ui.problem), "%s", lab_error());
+        }
+    }
+    add_recorded(&ui, s->lesson);
+    if (!found[0] && !found[1])
+        snprintf(ui.problem, sizeof(ui.problem), "%s", why);
+    show(s, &ui, labs);
+}
+
 /* The GPU first, where there is one and nobody asked for the CPU alone. */
 static void open_all(struct lab_lab_screen *s)
 {
@@ -97,15 +132,7 @@ static void open_all(struct lab_lab_screen *s)
         if (!found[i])
             snprintf(why, sizeof(why), "%s", lab_error());
     }
-    pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < LAB_SCREEN_LABS; i++)
-        if (found[i] && add_set(s, found[i]))
-            snprintf(why, sizeof(why), "%s", lab_error());
-    add_recorded(s);
-    if (!found[0] && !found[1])
-        snprintf(s->ui.problem, sizeof(s->ui.problem), "%s", why);
-    lab_lab_screen_changed(s);
-    pthread_mutex_unlock(&s->lock);
+    fill(s, found, why);
 }
 
 /* ---- a climb ---- */

@@ -203,16 +203,18 @@ static enum lab_status read_sizes(struct lab_sweep *s)
         at = gpu ? "1,4,16,64,256,1024,4096" : "1,4,16,64,256";
     else if (!at)
         at = gpu ? "1,2,4,8,16,32" : "1,2,4,8";
+    const char *whole = at;
     while (at) {
         char *end = NULL;
         long long v = strtoll(at, &end, 10);
         bool number = end != at && at[0] >= '0' && at[0] <= '9' &&
                       (*end == '\0' || *end == ',');
-        if (!number || v < 1 || v > 1000000000 || s->n_sizes == LAB_LAB_SIZES)
+        if (!number || v < 1 || v > LAB_COUNT_MAX ||
+            s->n_sizes == LAB_LAB_SIZES)
             return lab_fail(LAB_E_USAGE,
                             "--sizes %s: at most %d whole numbers from 1 to "
-                            "1000000000, separated by commas",
-                            s->options->sizes, LAB_LAB_SIZES);
+                            "%d, separated by commas",
+                            whole, LAB_LAB_SIZES, LAB_COUNT_MAX);
         s->sizes[s->n_sizes++] = v;
         at = *end ? end + 1 : NULL;
     }

@@ -1,4 +1,5 @@
 /* front_lab.c -- the front matter of a lab: a ladder, its sizes and rungs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/ladder.h"
@@ -112,11 +113,12 @@ static enum lab_status refuse_ladder_keys(struct lab_front *f,
     return LAB_OK;
 }
 
-/* A batch or a width: a whole number above zero. */
+/* A batch or a width. */
 static bool is_count(const char *text)
 {
     return text[0] >= '1' && text[0] <= '9' &&
-           strspn(text, "0123456789") == strlen(text) && strlen(text) < 11;
+           strspn(text, "0123456789") == strlen(text) && strlen(text) < 11 &&
+           strtoll(text, NULL, 10) <= LAB_COUNT_MAX;
 }
 
 /* A scalar as the command line writes it; a size is checked. */
@@ -133,7 +135,8 @@ static enum lab_status read_item(struct lab_front *f,
                         "'%s' holds a comma: make two of it", node->text);
     if (!st && counts && !is_count(node->text))
         st = lab_y_fail(f->r, node, LAB_E_RANGE,
-                        "'%s' is no whole number from 1 on", node->text);
+                        "'%s' is no whole number from 1 to %d", node->text,
+                        LAB_COUNT_MAX);
     if (!st && sizes_of &&
         lab_ladder_size(sizes_of, node->text, node->len, &size))
         st = lab_y_fail(f->r, node, LAB_E_RANGE, "%s", lab_error());

@@ -242,13 +242,13 @@ static enum lab_status find_ranges(struct lab_import *in)
     return lab_import_exec(in, sql);
 }
 
-/* A file of an older version does not say what its runs are. */
-static enum lab_status set_kinds(struct lab_import *in)
+/* A file of an older version does not say which of its runs are labs. */
+static enum lab_status find_labs(struct lab_import *in)
 {
     return lab_import_exec(
-        in, "UPDATE main.run SET kind = CASE WHEN id IN (SELECT runId FROM "
-            "main.lab_row UNION SELECT runId FROM main.sweep_row) THEN 'lab' "
-            "ELSE 'lesson' END WHERE id IN (SELECT new FROM temp.run_map)");
+        in, "UPDATE main.run SET kind = 'lab' WHERE kind = 'lesson' AND id IN "
+            "(SELECT new FROM temp.run_map) AND id IN (SELECT runId FROM "
+            "main.lab_row)");
 }
 
 static enum lab_status copy_rows(struct lab_import *in)
@@ -274,8 +274,8 @@ static enum lab_status copy_rows(struct lab_import *in)
         st = find_ranges(in);
     if (st == LAB_OK && in->nsys && in->host)
         st = each_new_run(in, find_steps);
-    if (st == LAB_OK && !in->nsys)
-        st = set_kinds(in);
+    if (st == LAB_OK && !in->nsys && !in->kinds)
+        st = find_labs(in);
     return st ? st : each_new_run(in, sum_up);
 }
 

@@ -23,12 +23,11 @@ static const char ranges_sql[] =
     "main.NVTX_EVENTS AS n JOIN main.StringIds AS s ON s.id = n.textId LEFT "
     "JOIN main.ENUM_LAB_PHASE AS p ON p.name = s.value WHERE n.runId = ?1 AND "
     "n.eventType = 59 AND n.category BETWEEN 1 AND 4 AND n.end >= n.start "
-    "ORDER "
-    "BY n.start, n.category";
+    "ORDER BY n.start, n.category";
 static const char step_sql[] =
     "INSERT INTO main.step (runId, exec, iteration, stepIndex, phase, nameId, "
-    "nodeId, start_ns, end_ns, time_ns, timeSource) VALUES (?1, "
-    "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    "nodeId, start_ns, end_ns, time_ns, timeSource) VALUES (?1, ?2, ?3, ?4, "
+    "?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 static enum lab_status add_step(struct lab_import *in, sqlite3_stmt *add,
                                 int64_t run, struct inside *at, int64_t name,

@@ -47,6 +47,8 @@ struct later {
     bool uuid;
     bool label;
     bool trace;
+    bool kind;
+    bool from;
 };
 
 static enum lab_status check_run_columns(struct lab_import *in,
@@ -70,6 +72,10 @@ static enum lab_status check_run_columns(struct lab_import *in,
         st = lab_import_column(in, "run", "uuid", &later->uuid);
     if (st == LAB_OK)
         st = lab_import_column(in, "run", "traceState", &later->trace);
+    if (st == LAB_OK)
+        st = lab_import_column(in, "run", "kind", &later->kind);
+    if (st == LAB_OK)
+        st = lab_import_column(in, "run", "importedFrom", &later->from);
     return st ? st : lab_import_column(in, "run", "label", &later->label);
 }
 
@@ -104,6 +110,8 @@ static enum lab_status check_run_values(struct lab_import *in,
     if (later->trace)
         lab_str_add(&sql, " OR traceState NOT IN ('never', 'on', 'off', "
                           "'mixed')");
+    if (later->kind)
+        lab_str_add(&sql, " OR kind NOT IN ('lesson', 'lab')");
     lab_str_add(&sql, " LIMIT 1");
     enum lab_status st =
         sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
@@ -213,7 +221,18 @@ static enum lab_status add_run(struct lab_import *in, sqlite3_stmt *stmt,
     return lab_import_exec(in, sql);
 }
 
-static enum lab_status add_runs(struct lab_import *in, bool trace)
+/* What a run is; a file that does not say it has it by the rule of
+ * profiles/schema_5.sql, which says lesson of what may turn out a lab. */
+static const char *kind_of(const struct later *later)
+{
+    return later->kind   ? "s.kind"
+           : later->from ? "CASE WHEN s.lesson NOTNULL OR s.importedFrom "
+                           "ISNULL THEN 'lesson' END"
+                         : "'lesson'";
+}
+
+static enum lab_status add_runs(struct lab_import *in,
+                                const struct later *later)
 {
     struct lab_str sql;
     sqlite3_stmt *stmt = NULL;
@@ -222,10 +241,10 @@ static enum lab_status add_runs(struct lab_import *in, bool trace)
     const char *slash = strrchr(in->path, '/');
     lab_str_init(&sql);
     lab_str_add(&sql, "INSERT INTO main.run (uuid, label, importedFrom, "
-                      "imported, traceState");
+                      "imported, traceState, kind");
     add_names(&sql, "");
-    lab_str_addf(&sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s",
-                 trace ? "s.traceState" : "NULL");
+    lab_str_addf(&sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s, %s",
+                 later->trace ? "s.traceState" : "NULL", kind_of(later));
     add_names(&sql, "s.");
     lab_str_add(&sql, " FROM src.run AS s JOIN temp.candidate AS c ON c.old = "
                       "s.id WHERE s.id = ?1");
@@ -258,5 +277,6 @@ enum lab_status lab_import_own_runs(struct lab_import *in)
         st = list_runs(in, later.uuid, later.label);
     if (st == LAB_OK)
         st = mark_living(in);
-    return st ? st : add_runs(in, later.trace);
+    in->kinds = later.kind;
+    return st ? st : add_runs(in, &later);
 }

@@ -40,7 +40,7 @@ struct lab_zone_kernel {
  * rows. {0} is empty. */
 struct lab_zones {
     struct lab_zone *zones;
-    int64_t (*names)[2]; /* zone, name: each pair once */
+    int64_t (*names)[2]; /* first row of a zone, name: each pair once */
     size_t count;
     size_t room;
     size_t n_names;

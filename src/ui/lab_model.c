@@ -98,20 +98,19 @@ const struct lab_ui_lab_row *lab_ui_lab_best(const struct lab_ui_lab *lab,
     return best;
 }
 
-/* The library's rung of the same precision, else of any. */
+/* The library's fastest rung of a precision, or NULL. */
 static const struct lab_ui_lab_row *library(const struct lab_ui_lab *lab,
                                             int size, const char *precision)
 {
-    const struct lab_ui_lab_row *found = NULL;
+    const struct lab_ui_lab_row *best = NULL;
     for (int64_t i = 0; i < lab->row_count; i++) {
         const struct lab_ui_lab_row *r = &lab->rows[i];
-        if (r->size != size || !r->library || r->state != LAB_UI_LAB_DONE)
-            continue;
-        if (strcmp(r->precision, precision) == 0)
-            return r;
-        found = found ? found : r;
+        if (r->size == size && r->library && r->state == LAB_UI_LAB_DONE &&
+            strcmp(r->precision, precision) == 0 &&
+            (!best || r->median_ns < best->median_ns))
+            best = r;
     }
-    return found;
+    return best;
 }
 
 void lab_ui_lab_relate(struct lab_ui_lab *lab, int size)

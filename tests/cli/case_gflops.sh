@@ -14,7 +14,7 @@ expect_json 'len(rows) == 2' '[r["size"] for r in rows] == ["64", "100"]' \
 run lab gflops --backend cpu --cpu-sizes 64 --double --ascii
 expect_exit 0
 expect_ascii
-for wrong in '--cpu-sizes 0' '--cpu-sizes 64,,2' '--backend gpu' '--repeat 0' \
+for wrong in '--cpu-sizes 0' '--cpu-sizes 64,,2' '--cpu-sizes 100x200x300' '--backend gpu' '--repeat 0' \
     'gemm' '--cpu-sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25'; do
     # shellcheck disable=SC2086 # two words are two arguments
     run lab gflops --backend cpu $wrong

@@ -294,7 +294,9 @@ lab: saxpy' 'measures: products
 of: all
 lab: gemm' 'measures: batch-size
 of: mlp-digits
-sizes: [4x4]'; do
+sizes: [4x4]' 'measures: batch-size
+of: mlp-digits
+sizes: [9999999999]'; do
     lesson bad <<END
 ---
 format: 1
@@ -336,6 +338,9 @@ for words in 'batch-size' 'batch-size all' 'tune tune gemm' 'batch-size tune'; d
 done
 run lab batch-size mlp-digits --sizes 1,x
 expect_exit 2
+run lab batch-size mlp-digits --backend cpu --sizes 9999999999
+expect_exit 2
+expect_stderr '--sizes 9999999999: '
 run lab --list --json
 expect_exit 0
 expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'

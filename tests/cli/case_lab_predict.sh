@@ -100,3 +100,40 @@ expect_exit 0
 expect_stdout 'measured on A GPU, run 1'
 grep -q '^fours  *fp32' "$out" || complain "the other run's rungs are not told"
 expect_stdout 'best of GPU'
+
+# A run whose predictions cannot be kept has failed; without --db the lab goes on.
+cp said.db full.db
+"${LAB_PYTHON:-python3}" - full.db <<'PY'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript("""DROP TABLE lab_said; CREATE TABLE lab_said (runId INTEGER,
+    place INTEGER, rung TEXT, precision TEXT, size TEXT, rate REAL, time_ns REAL,
+    bound TEXT, occupancy_pct REAL, CONSTRAINT no_room CHECK (rate IS NULL))""")
+db.commit()
+PY
+run lab gemm --backend cpu --sizes 33 --repeat 20 --variants naive --db full.db \
+    --predict naive=2G
+[ "$status" -ne 0 ] || complain "it said that all was recorded"
+expect_stderr 'no_room'
+[ "$(query full.db 'SELECT status FROM run ORDER BY id DESC LIMIT 1')" = failed ] ||
+    complain "the run that could not be recorded is not failed"
+XDG_STATE_HOME=$PWD/full
+mkdir -p full/lapenna-lab
+mv full.db full/lapenna-lab/profiles.db
+export XDG_STATE_HOME
+before=$(query full/lapenna-lab/profiles.db 'SELECT count(*) FROM lab_row')
+run lab gemm --backend cpu --sizes 33 --repeat 20 --variants naive \
+    --predict naive=2G
+expect_exit 0
+expect_stderr 'the lab is not recorded'
+[ "$(query full/lapenna-lab/profiles.db 'SELECT count(*) FROM lab_row')" = "$before" ] ||
+    complain "it went on to record"
+
+# Beyond any machine, and words that are missing.
+for wrong in '--predict naive=1e308T' '--predict naive=1e-320T' '--sizes 4,,5' \
+    '--variants ,'; do
+    # shellcheck disable=SC2086 # two words are two arguments
+    run lab gemm --backend cpu $wrong
+    expect_exit 2
+    expect_no_stdout
+done

@@ -197,6 +197,41 @@ static void version_one_comes_in_once(void **state)
     assert_int_equal(s.skipped, 2);
 }
 
+/* A lab that failed before its first row is a lab; another tool's run is
+ * neither. */
+static void kinds_come_along(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    struct seen s;
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    sample_sql(theirs,
+               "UPDATE run SET kind = 'lab', status = 'failed' WHERE id = 2;"
+               "UPDATE run SET kind = NULL, lesson = NULL, importedFrom = "
+               "'report.sqlite' WHERE id = 3;"
+               "UPDATE run SET kind = 'lab' WHERE id = 4;"
+               "INSERT INTO lab_row (runId, place, lab) VALUES (4, 0, 'gemm')");
+    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_int_equal(s.imported, 4);
+    assert_int_equal(
+        sample_int(here, "SELECT group_concat(ifnull(kind, '-'), ',') = "
+                         "'lesson,lab,-,lab' FROM (SELECT kind FROM run ORDER "
+                         "BY id)"),
+        1);
+    /* a file of version 4 leaves it to its rows */
+    sample_sql(theirs, "ALTER TABLE run DROP COLUMN kind;"
+                       "UPDATE run SET uuid = 'old-' || id, pid = pid + 1000");
+    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_int_equal(s.imported, 4);
+    assert_int_equal(
+        sample_int(here, "SELECT group_concat(ifnull(kind, '-'), ',') = "
+                         "'lesson,lesson,-,lab' FROM (SELECT kind FROM run "
+                         "WHERE id > 4 ORDER BY id)"),
+        1);
+}
+
 static void a_run_that_is_recorded_now_waits(void **state)
 {
     const char *here = sample_path("here.db");
@@ -328,6 +363,7 @@ int main(void)
         cmocka_unit_test_teardown(ceilings_come_once, import_cleanup),
         cmocka_unit_test_teardown(dry_run_changes_nothing, import_cleanup),
         cmocka_unit_test_teardown(version_one_comes_in_once, import_cleanup),
+        cmocka_unit_test_teardown(kinds_come_along, import_cleanup),
         cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,
                                   import_cleanup),
         cmocka_unit_test_teardown(nsys_becomes_a_run, import_cleanup),

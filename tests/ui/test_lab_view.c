@@ -214,12 +214,53 @@ static void the_keys_have_names(void **state)
         fail_msg("%s", lab_error());
 }
 
+/* Of the fastest library row of the same precision; where there is none, and of
+ * a row that failed, nothing. */
+static void what_a_row_is_of_the_library(void **state)
+{
+    static const struct {
+        const char *precision;
+        bool library;
+        double ns;
+        int size;
+        double share;
+    } all[] = {{"fp32", false, 400, 0, 0.25}, {"fp32", true, 200, 0, 0.5},
+               {"fp32", true, 100, 0, 1},     {"bf16", false, 50, 0, NAN},
+               {"fp64", false, 800, 0, 0.5},  {"fp64", true, 400, 0, 1},
+               {"bf16", true, 25, 1, NAN}};
+    enum { ROWS = sizeof(all) / sizeof(all[0]) };
+    struct lab_ui_lab_row rows[ROWS + 1];
+    struct lab_ui_lab lab;
+    (void)state;
+    lab_ui_lab_init(&lab);
+    for (int i = 0; i <= ROWS; i++) {
+        lab_ui_lab_row_init(&rows[i]);
+        snprintf(rows[i].precision, sizeof(rows[i].precision), "%s",
+                 i < ROWS ? all[i].precision : "fp32");
+        rows[i].library = i == ROWS || all[i].library;
+        rows[i].size = i < ROWS ? all[i].size : 0;
+        rows[i].median_ns = i < ROWS ? all[i].ns : 1;
+        rows[i].state = i < ROWS ? LAB_UI_LAB_DONE : LAB_UI_LAB_FAILED;
+    }
+    lab.rows = rows;
+    lab.row_count = ROWS + 1;
+    lab_ui_lab_relate(&lab, 0);
+    for (int i = 0; i < ROWS; i++) {
+        if (isnan(all[i].share))
+            assert_true(isnan(rows[i].of_library));
+        else
+            assert_true(rows[i].of_library == all[i].share);
+    }
+    assert_true(isnan(rows[ROWS].of_library));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_part_overlaps_another),
         cmocka_unit_test(how_far_off_a_prediction_was),
         cmocka_unit_test(rates_in_their_unit),
+        cmocka_unit_test(what_a_row_is_of_the_library),
         cmocka_unit_test(the_kernel_of_a_rung_is_found),
         cmocka_unit_test(pictures_at_every_size),
         cmocka_unit_test(pictures_for_a_pipe),

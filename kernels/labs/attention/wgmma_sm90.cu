@@ -28,6 +28,7 @@
  * TMA reads zeros beyond the end, scores there are hidden, rows there are not
  * stored. */
 #include <type_traits>
+#include "labs/tensor_map_sm90.cuh"
 #include "labs/attention/wgmma.cuh"
 
 struct tensor_maps {
@@ -301,29 +302,14 @@ static __global__ void __launch_bounds__(C::THREADS, 1)
 
 /* ---- host ---- */
 
-/* The driver's function, without linking the driver. */
-static enum lab_status encoder(decltype(&cuTensorMapEncodeTiled) *out)
-{
-    cudaDriverEntryPointQueryResult found;
-    void *address = nullptr;
-    cudaError_t err = cudaGetDriverEntryPointByVersion(
-        "cuTensorMapEncodeTiled", &address, 12000, cudaEnableDefault, &found);
-    if (err != cudaSuccess || found != cudaDriverEntryPointSuccess)
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "the driver has no cuTensorMapEncodeTiled; it needs "
-                        "CUDA 12 or later");
-    *out = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(address);
-    return LAB_OK;
-}
-
 /* x (heads, T, D) by boxes of `rows` rows and 64 columns. Rows beyond T are
  * zeros, not the next head's: a head is a dimension of its own. */
 template <class TYPE>
 static enum lab_status describe(CUtensorMap *map, void *x,
                                 const attention_size &s, int rows)
 {
-    decltype(&cuTensorMapEncodeTiled) encode = nullptr;
-    enum lab_status st = encoder(&encode);
+    lab_tensor_map_fn encode = nullptr;
+    enum lab_status st = lab_tensor_map_find(&encode);
     cuuint64_t row = sizeof(TYPE) * static_cast<cuuint64_t>(s.D);
     cuuint64_t dim[3] = {static_cast<cuuint64_t>(s.D),
                          static_cast<cuuint64_t>(s.T),

@@ -1,7 +1,7 @@
 /* kernels/labs/gemm/tensor_map.cuh -- what the TMA unit knows of a matrix. */
 #pragma once
-#include <cuda.h>
 #include "labs/gemm/operands.cuh"
+#include "labs/tensor_map_sm90.cuh"
 
 /* A matrix of `rows` x `cols` numbers, rows `pitch` bytes apart, fetched in
  * boxes of box_rows x 128 bytes, each swizzled; zeros come from outside of it.
@@ -11,25 +11,10 @@ static inline enum lab_status gemm_map(CUtensorMap *out,
                                        const void *data, int rows, int cols,
                                        int64_t pitch, int box_rows)
 {
-    typedef CUresult encode_fn(CUtensorMap *, CUtensorMapDataType, cuuint32_t,
-                               void *, const cuuint64_t *, const cuuint64_t *,
-                               const cuuint32_t *, const cuuint32_t *,
-                               CUtensorMapInterleave, CUtensorMapSwizzle,
-                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-    void *entry = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    cudaError_t err;
-#if CUDART_VERSION >= 12050
-    err = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
-                                           12000, cudaEnableDefault, &found);
-#else
-    err = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry,
-                                  cudaEnableDefault, &found);
-#endif
-    if (err != cudaSuccess || !entry)
-        return lab_fail(LAB_E_UNSUPPORTED, "the driver has no "
-                                           "cuTensorMapEncodeTiled: it needs "
-                                           "version 525 or later");
+    lab_tensor_map_fn encode = nullptr;
+    enum lab_status st = lab_tensor_map_find(&encode);
+    if (st)
+        return st;
     const CUtensorMapDataType type =
         o->dtype == LAB_BFLOAT16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
         : o->dtype == LAB_F16    ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
@@ -40,7 +25,7 @@ static inline enum lab_status gemm_map(CUtensorMap *out,
     const cuuint32_t box[2] = {static_cast<cuuint32_t>(128 / o->number_bytes),
                                static_cast<cuuint32_t>(box_rows)};
     const cuuint32_t each[2] = {1, 1};
-    CUresult result = reinterpret_cast<encode_fn *>(entry)(
+    CUresult result = encode(
         out, type, 2, const_cast<void *>(data), dim, stride, box, each,
         CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
         CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);

@@ -43,7 +43,7 @@ struct lab_ladder_machine {
     /* Measured: the vendor's product in each precision; NaN: not asked for, or
      * there is none. */
     double flops[LAB_PRECISION_COUNT];
-    size_t flush_bytes; /* read and as many written before each repeat */
+    size_t flush_bytes; /* twice as many are read before each repeat */
 };
 
 struct lab_ladder_row {

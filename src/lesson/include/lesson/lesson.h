@@ -50,6 +50,9 @@ enum lab_measure {
     LAB_MEASURES
 };
 
+/* The greatest batch or width that a lab takes, here and by --sizes. */
+enum { LAB_COUNT_MAX = 1000000000 };
+
 /* What a lab's front matter says. Texts are checked: sizes and variants are
  * separated by commas, as --sizes and --variants have them. */
 struct lab_lesson_lab {

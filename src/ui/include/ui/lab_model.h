@@ -69,7 +69,7 @@ struct lab_ui_lab_row {
     double gain; /* over the rung before */
     double gain_model;
     double share;      /* of the ceiling */
-    double of_library; /* of the library's rate at this size */
+    double of_library; /* of the library's rate at this size and precision */
     double workspace_bytes;
     /* Its kernel, traced once: of several the one that took longest. */
     char kernel[LAB_UI_LAB_NAME];
@@ -177,6 +177,7 @@ void lab_ui_lab_row_init(struct lab_ui_lab_row *row);
 /* The fastest row of a size that is done, or NULL. */
 const struct lab_ui_lab_row *lab_ui_lab_best(const struct lab_ui_lab *lab,
                                              int size);
-/* Fills of_library of a size's rows. */
+/* Fills of_library of a size's rows: the speed as a share of that of the
+ * fastest library row of the same precision, NaN where there is none. */
 void lab_ui_lab_relate(struct lab_ui_lab *lab, int size);
 LAB_C_END

@@ -38,14 +38,16 @@ expect_json "FILE2=$work/whole" 'len(of("iteration")) == 2 * 143' \
     'one("summary")["recorded_whole"] is False' \
     'one("summary")["records_lost"] > 0' \
     '"the disk " in one("summary")["recording_error"]'
-# The run's row tells the training's end and what is missing.
+# The run's row tells the training's end and what is missing, if the last commit
+# has left a page for that; if not, nobody takes the run for a whole one.
 run profile list --json --db "$db"
 expect_exit 0
-expect_json 'rows[0]["run"] == 2' 'rows[0]["status"] == "done"' \
-    'rows[0]["iterations"] == 2 * 143'
+expect_json 'rows[0]["run"] == 2' \
+    '(rows[0]["status"], rows[0]["iterations"]) in
+     (("done", 2 * 143), ("interrupted", None))'
 run profile show 2 --db "$db"
 expect_exit 0
-expect_stdout 'the disk'
+grep -q '^status *interrupted' "$out" || expect_stdout 'the disk'
 
 # What a whole record says.
 cp whole "$out"

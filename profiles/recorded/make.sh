@@ -79,6 +79,9 @@ d = sqlite3.connect(sys.argv[1], isolation_level=None)
 d.execute("""UPDATE run SET lessonPath =
              substr(lessonPath, instr(lessonPath, 'lessons/'))
              WHERE instr(lessonPath, 'lessons/') > 0""")
+d.execute("""UPDATE sweep_row SET reason =
+             substr(reason, instr(reason, 'lessons/'))
+             WHERE instr(reason, '/lessons/') > 0""")
 d.execute("UPDATE run SET importedFrom = NULL, imported = NULL")
 d.execute("PRAGMA journal_mode = DELETE")
 d.execute("VACUUM")

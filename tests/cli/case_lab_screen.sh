@@ -76,7 +76,7 @@ key Enter
 expect saxpy/cpu.c
 key q
 key g
-expect no recorded results
+expect recorded on NVIDIA H200
 END
 expect_exit 0
 [ "$(count 'SELECT count(*) FROM lab_row')" = 4 ] || complain "not 4 rows"

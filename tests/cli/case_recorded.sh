@@ -11,7 +11,8 @@ import json, sys
 runs = [json.loads(line) for line in open(sys.argv[1])]
 lessons = {r["lesson"] for r in runs}
 assert len(runs) >= 40, len(runs)
-assert {"mlp-digits", "cnn-digits", "lstm-example", "gpt"} <= lessons, lessons
+assert {"mlp-digits", "cnn-digits", "lstm-example", "lstm-text",
+        "multi-head"} <= lessons, lessons
 assert {"lab-gemm", "lab-saxpy", "lab-transpose"} <= lessons, lessons
 assert all(r["backend"] == "cuda" for r in runs)
 assert all(r["device"] == "NVIDIA H200" for r in runs)

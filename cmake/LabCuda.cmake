@@ -46,6 +46,11 @@ else()
         check_language(CUDA)
         set(LAB_CUDA_REASON "${LAB_NVCC} does not work with this C++ compiler")
         if(CMAKE_CUDA_COMPILER)
+            # CMake's own variable of the environment; kept for later runs.
+            if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND DEFINED ENV{CUDAARCHS})
+                set(CMAKE_CUDA_ARCHITECTURES "$ENV{CUDAARCHS}" CACHE STRING
+                    "GPUs that the CUDA module is built for")
+            endif()
             if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
                 lab_cuda_architectures(CMAKE_CUDA_ARCHITECTURES ${LAB_NVCC})
             endif()

@@ -12,6 +12,7 @@
 
 #include "attention.h"
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "conv2d.h"
 #include "engine/backend.h"
 #include "pool.h"
@@ -275,13 +276,6 @@ static void give_back(struct lab_backend *be, struct tensors *t)
         lab_backend_free(be, t->view[i].data);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A recurrent layer's way back follows its forward, and is timed with it. */
 static enum lab_status run_pair(struct lab_backend *be,
                                 const struct lab_variant *v,
@@ -305,7 +299,8 @@ static enum lab_status time_variant(struct lab_backend *be,
                                     const struct lab_variant *v,
                                     struct lab_call *call, double *ms)
 {
-    int64_t ns[RUNS];
+    int64_t ns;
+    double times[RUNS];
     enum lab_status st = lab_backend_prepare(be, v, call);
     for (int i = 0; i < WARM && !st; i++)
         st = run_pair(be, v, call);
@@ -316,12 +311,13 @@ static enum lab_status time_variant(struct lab_backend *be,
         if (!st)
             st = run_pair(be, v, call);
         if (!st)
-            st = lab_backend_time_end(be, &ns[i]);
+            st = lab_backend_time_end(be, &ns);
+        times[i] = (double)ns / 1e6;
     }
     if (st)
         return st;
-    qsort(ns, RUNS, sizeof(ns[0]), by_value);
-    *ms = (double)(ns[RUNS / 2 - 1] + ns[RUNS / 2]) / 2e6;
+    lab_sort_reals(times, RUNS);
+    *ms = lab_quantile(times, RUNS, 0.5);
     return LAB_OK;
 }
 

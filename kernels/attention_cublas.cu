@@ -10,6 +10,7 @@
  *   scores^T  = k q^T / sqrt(E)      ctx^T = v^T probs^T
  *   dprobs^T  = v dctx^T             dv^T  = dctx^T probs
  *   dq^T      = k^T dscores^T        dk^T  = q^T dscores    (both / sqrt(E)) */
+#include "cublas_exec.h"
 #include "attention_cuda.cuh"
 
 /* A head of a tensor as cuBLAS sees it: columns `ld` apart, sequences `step`
@@ -56,11 +57,7 @@ static __global__ void attend_addresses(const float **list, matrix a, matrix b,
 
 static enum lab_status judge(const struct lab_cublas *cublas, int status)
 {
-    if (status == 0)
-        return LAB_OK;
-    return lab_fail(
-        LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
-        cublas->status_text ? cublas->status_text(status) : "failed", status);
+    return lab_cublas_judge(cublas, status, "sgemm");
 }
 
 /* C (m, n) = factor op(A) op(B), for every head and sequence. */

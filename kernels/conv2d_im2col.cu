@@ -16,6 +16,7 @@
  *
  * cuBLAS counts column by column: a row-major (P, K) is its (K, P), and the
  * products below stand transposed, as in dense_cublas.cu. */
+#include "cublas_exec.h"
 #include "conv2d_tile.cuh"
 #include "image.cuh"
 #include "vector.cuh"
@@ -199,14 +200,11 @@ static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
     const struct lab_cublas *cublas = j->call->exec->cublas;
     const float one = 1.0f;
     const float beta = more ? 1.0f : 0.0f;
-    int status =
-        cublas->sgemm(cublas->handle, op_a, op_b, (int)m, (int)n, (int)k, &one,
-                      a, (int)lda, b, (int)ldb, &beta, c, (int)ldc);
-    if (status == 0)
-        return LAB_OK;
-    return lab_fail(
-        LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
-        cublas->status_text ? cublas->status_text(status) : "failed", status);
+    return lab_cublas_judge(cublas,
+                            cublas->sgemm(cublas->handle, op_a, op_b, (int)m,
+                                          (int)n, (int)k, &one, a, (int)lda, b,
+                                          (int)ldb, &beta, c, (int)ldc),
+                            "sgemm");
 }
 
 static enum lab_status lay_out(const struct job *j, const float *x,

@@ -11,6 +11,7 @@
  *   xW = x W      (xW)^T = W^T x^T     cuBLAS sees W as (M, K), x as (K, N)
  *   dW = x^T dxW  (dW)^T = dxW^T x     dxW as (M, N), x as (K, N) transposed
  *   dx = dxW W^T  (dx)^T = W dxW^T     W as (M, K) transposed, dxW as (M, N) */
+#include "cublas_exec.h"
 #include "dense_cuda.cuh"
 
 /* C (m, n) = op(A) op(B), column-major, summed over k; lengths of a column of
@@ -40,16 +41,12 @@ static enum lab_status sgemm(const struct lab_call *call,
         return lab_fail(LAB_E_RANGE,
                         "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
     }
-    int status = cublas->sgemm(cublas->handle, p->op_a, p->op_b, (int)p->m,
-                               (int)p->n, (int)p->k, &one, p->a, (int)p->lda,
-                               p->b, (int)p->ldb, &zero, p->c, (int)p->m);
-    if (status != 0) {
-        return lab_fail(LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
-                        cublas->status_text ? cublas->status_text(status)
-                                            : "failed",
-                        status);
-    }
-    return LAB_OK;
+    return lab_cublas_judge(cublas,
+                            cublas->sgemm(cublas->handle, p->op_a, p->op_b,
+                                          (int)p->m, (int)p->n, (int)p->k, &one,
+                                          p->a, (int)p->lda, p->b, (int)p->ldb,
+                                          &zero, p->c, (int)p->m),
+                            "sgemm");
 }
 
 enum lab_status dense_cublas_forward(const struct lab_call *call)

@@ -11,6 +11,7 @@
  *
  * cuBLAS counts column by column: for row-major C = A B it is asked for
  * C^T = B^T A^T, and nothing has to be turned. */
+#include "cublas_exec.h"
 #include "sequence.cuh"
 
 /* C (m, n) = op(A) op(B) + beta C, row-major, summed over k; lengths of a row
@@ -32,11 +33,7 @@ struct product {
 
 static enum lab_status judge(const struct lab_cublas *cublas, int status)
 {
-    if (status == 0)
-        return LAB_OK;
-    return lab_fail(
-        LAB_E_DEVICE, "cuBLAS sgemm: %s (status %d)",
-        cublas->status_text ? cublas->status_text(status) : "failed", status);
+    return lab_cublas_judge(cublas, status, "sgemm");
 }
 
 /* `count` products, the next one's A and C so many elements further on. */

@@ -2,6 +2,28 @@
 #include "labs/operation.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "random.h"
+
+double lab_lab_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
+                      int64_t i)
+{
+    uint64_t at = 2 * (uint64_t)i;
+    return lab_random_double(
+               lab_random_word(seed, stream_a, stream_b, at),
+               lab_random_word(seed, stream_a, stream_b, at + 1)) -
+           0.5;
+}
+
+void lab_lab_repeat(void *host, int64_t own, int64_t count, size_t each)
+{
+    char *at = host;
+    for (int64_t done = own; done < count; done += own) {
+        int64_t left = count - done < own ? count - done : own;
+        memcpy(at + (size_t)done * each, at, (size_t)left * each);
+    }
+}
 
 /* Each tensor starts somewhere else in the period, a prime number long, so that
  * no row of a matrix is another one's. */

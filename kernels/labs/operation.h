@@ -99,6 +99,13 @@ struct lab_lab_sum {
 };
 
 LAB_C_BEGIN
+/* Number i of a stream, random in [-0.5, 0.5), with 53 bits: a dtype that has
+ * fewer is full of them. For fill(). */
+double lab_lab_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
+                      int64_t i);
+/* What fill() made of `own` numbers of `each` bytes again and again, up to
+ * `count`. */
+void lab_lab_repeat(void *host, int64_t own, int64_t count, size_t each);
 /* Element i of input `tensor` as the kernels find it: rounded to its dtype. */
 double lab_lab_number(const struct lab_lab_numbers *n, int tensor, int64_t i);
 void lab_lab_add(struct lab_lab_sum *sum, double term);

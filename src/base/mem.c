@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static _Atomic int64_t tried;
 static _Atomic int64_t fail_from;
@@ -93,4 +94,11 @@ char *lab_strndup(const char *s, size_t bytes)
 char *lab_strdup(const char *s)
 {
     return lab_strndup(s, strlen(s));
+}
+
+int64_t lab_host_memory(void)
+{
+    int64_t pages = sysconf(_SC_PHYS_PAGES);
+    int64_t page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? pages * page : 0;
 }

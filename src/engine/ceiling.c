@@ -1,6 +1,6 @@
 #include "engine/ceiling.h"
 
-#include <stdlib.h>
+#include "base/quantile.h"
 
 static const struct {
     const char *name;
@@ -32,20 +32,12 @@ const char *lab_ceiling_unit(enum lab_ceiling ceiling)
     return ceiling < LAB_CEILING_COUNT ? ceilings[ceiling].unit : "";
 }
 
-static int rising(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void summarize(struct lab_ceiling_result *out,
                       struct lab_ceiling_times *t)
 {
     int n = t->n;
-    qsort(t->seconds, (size_t)n, sizeof(*t->seconds), rising);
-    double middle = n % 2 ? t->seconds[n / 2]
-                          : (t->seconds[n / 2 - 1] + t->seconds[n / 2]) / 2;
+    lab_sort_reals(t->seconds, (size_t)n);
+    double middle = lab_quantile(t->seconds, (size_t)n, 0.5);
     out->repeats = n;
     out->size = t->size;
     out->best = t->work / t->seconds[0];

@@ -186,8 +186,17 @@ enum lab_status lab_ladder_shapes(const struct lab_operation *op,
     return LAB_OK;
 }
 
-size_t lab_ladder_memory(const struct lab_operation *l,
-                         const struct lab_ladder_size *s, enum lab_precision p)
+bool lab_ladder_fills(const struct lab_operation *l,
+                      const struct lab_lab_tensor *tensor)
+{
+    bool starts = tensor->role == LAB_ROLE_IN || tensor->role == LAB_ROLE_INOUT;
+    return starts && (l->fill || tensor->dtype == LAB_I32);
+}
+
+/* Of all tensors, or only of those that are filled on the host. */
+static size_t sum_bytes(const struct lab_operation *l,
+                        const struct lab_ladder_size *s, enum lab_precision p,
+                        bool filled)
 {
     struct lab_lab_tensor t[LAB_LAB_TENSORS];
     int n = 0;
@@ -197,12 +206,27 @@ size_t lab_ladder_memory(const struct lab_operation *l,
     for (int k = 0; k < n; k++) {
         size_t bytes;
         int64_t count = lab_ladder_count(&t[k]);
+        if (filled && !lab_ladder_fills(l, &t[k]))
+            continue;
         if (count == 0 ||
             !lab_mul_size((size_t)count, lab_dtype_bytes(t[k].dtype), &bytes) ||
             !lab_add_size(all, bytes, &all))
             return 0;
     }
     return all;
+}
+
+size_t lab_ladder_memory(const struct lab_operation *l,
+                         const struct lab_ladder_size *s, enum lab_precision p)
+{
+    return sum_bytes(l, s, p, false);
+}
+
+size_t lab_ladder_host_memory(const struct lab_operation *l,
+                              const struct lab_ladder_size *s,
+                              enum lab_precision p)
+{
+    return sum_bytes(l, s, p, true);
 }
 
 /* ---- rungs and models ---- */

@@ -1,11 +1,11 @@
 /* Checking rungs, timing them, and going on when one cannot. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "ladder_priv.h"
 
 enum { FLUSH_PIECES = 8, WARM_UP = 3 };
@@ -179,22 +179,6 @@ static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
     return st;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Between the two nearest, as the store's summaries have it. */
-static double quantile(const double *sorted, int n, double q)
-{
-    double at = q * (n - 1);
-    int below = (int)at;
-    int above = below + 1 < n ? below + 1 : below;
-    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
-}
-
 /* Seconds an item, or the work of a second and its share of the best. */
 static void set_rate(const struct lab_ladder_climb *c,
                      struct lab_ladder_row *row)
@@ -216,12 +200,12 @@ static void summarize(struct climb *w, struct lab_ladder_row *row)
 {
     int n = row->repeats;
     memcpy(w->sorted, w->ns, (size_t)n * sizeof(*w->ns));
-    qsort(w->sorted, (size_t)n, sizeof(*w->sorted), by_size);
+    lab_sort_reals(w->sorted, (size_t)n);
     row->ns = w->ns;
     row->min_ns = w->sorted[0];
-    row->quarter_ns = quantile(w->sorted, n, 0.25);
-    row->median_ns = quantile(w->sorted, n, 0.5);
-    row->three_quarters_ns = quantile(w->sorted, n, 0.75);
+    row->quarter_ns = lab_quantile(w->sorted, (size_t)n, 0.25);
+    row->median_ns = lab_quantile(w->sorted, (size_t)n, 0.5);
+    row->three_quarters_ns = lab_quantile(w->sorted, (size_t)n, 0.75);
     row->max_ns = w->sorted[n - 1];
     set_rate(w->c, row);
 }
@@ -306,24 +290,6 @@ static void start_row(const struct climb *w, int r, int s,
     memcpy(row->reason, w->reasons[r], sizeof(row->reason));
 }
 
-/* Memory that the size takes, before anybody is asked for it: a host that
- * promises more than it has ends the program later. */
-static enum lab_status has_room(const struct climb *w,
-                                const struct lab_ladder_size *s,
-                                enum lab_precision p)
-{
-    const struct lab_device_info *info = &w->c->machine->info;
-    size_t need = lab_ladder_memory(w->c->ladder, s, p);
-    double most = 0.9 * (double)info->memory_bytes;
-    if (need > 0 && (info->memory_bytes <= 0 || (double)need <= most))
-        return LAB_OK;
-    return lab_fail(LAB_E_NOMEM,
-                    "size %s takes %.4g GiB, %s has %.4g GiB: take a smaller "
-                    "one",
-                    s->text, need ? (double)need / 1073741824.0 : HUGE_VAL,
-                    info->name, (double)info->memory_bytes / 1073741824.0);
-}
-
 /* What the rung gains over the one before: measured, and promised. */
 static void set_gain(const struct lab_operation *op, struct lab_ladder_row *row,
                      const struct lab_ladder_row *last)
@@ -354,7 +320,8 @@ static void make_tensors(struct climb *w, int s, enum lab_precision p,
     if (room->made && room->t.precision == p)
         return;
     lab_ladder_tensors_release(&room->t);
-    room->status = has_room(w, &c->sizes[s], p);
+    room->status = lab_ladder_has_room(c->backend, &c->machine->info, c->ladder,
+                                       &c->sizes[s], p);
     if (!room->status)
         room->status = lab_ladder_tensors_make(&room->t, c->backend, c->ladder,
                                                &c->sizes[s], p, &w->numbers);

@@ -52,6 +52,14 @@ enum lab_status lab_ladder_shapes(const struct lab_operation *op,
 /* Elements of a tensor, 0 when there are more than can be counted. */
 int64_t lab_ladder_count(const struct lab_lab_tensor *t);
 
+/* Memory that the size takes, before anybody is asked for it: a host that
+ * promises more than it has ends the program later. Copies of inputs lie on the
+ * host, which for a processor's lab is where its tensors are. LAB_E_NOMEM. */
+enum lab_status lab_ladder_has_room(const struct lab_backend *be,
+                                    const struct lab_device_info *info,
+                                    const struct lab_operation *op,
+                                    const struct lab_ladder_size *s,
+                                    enum lab_precision p);
 /* `size` and `n` have to stay. */
 enum lab_status lab_ladder_tensors_make(struct lab_ladder_tensors *t,
                                         struct lab_backend *be,

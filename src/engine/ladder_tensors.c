@@ -1,5 +1,6 @@
 /* Tensors of a ladder: numbers in, numbers out, and whether they are right. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +31,8 @@ enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
     void *p = lab_alloc_array(LAB_LADDER_PERIOD, lab_dtype_bytes(dtype));
     if (!p)
         return lab_fail(LAB_E_NOMEM, "no memory for random numbers");
-    for (int64_t i = 0; i < LAB_LADDER_PERIOD; i++) {
-        uint32_t high = lab_random_word(n->seed, 0, 0, 2 * (uint64_t)i);
-        uint32_t low = lab_random_word(n->seed, 0, 0, 2 * (uint64_t)i + 1);
-        lab_number_put(p, dtype, i, lab_random_double(high, low) - 0.5);
-    }
+    for (int64_t i = 0; i < LAB_LADDER_PERIOD; i++)
+        lab_number_put(p, dtype, i, lab_lab_random(n->seed, 0, 0, i));
     n->period[dtype] = p;
     return LAB_OK;
 }
@@ -59,6 +57,50 @@ struct lab_lab_numbers lab_ladder_numbers_of(const struct lab_ladder_tensors *t)
 }
 
 /* ---- memory ---- */
+
+enum { AMOUNT = 32 };
+
+static const char *amount(double bytes, char out[AMOUNT])
+{
+    double gib = bytes / 1073741824.0;
+    if (isinf(bytes))
+        snprintf(out, AMOUNT, "more than 16 EiB");
+    else if (gib >= 1000)
+        snprintf(out, AMOUNT, "%.4g TiB", gib / 1024);
+    else
+        snprintf(out, AMOUNT, "%.4g GiB", gib);
+    return out;
+}
+
+enum lab_status lab_ladder_has_room(const struct lab_backend *be,
+                                    const struct lab_device_info *info,
+                                    const struct lab_operation *op,
+                                    const struct lab_ladder_size *s,
+                                    enum lab_precision p)
+{
+    bool one = be->host_memory;
+    size_t tensors = lab_ladder_memory(op, s, p);
+    double need = tensors ? (double)tensors : HUGE_VAL;
+    double copies = (double)lab_ladder_host_memory(op, s, p);
+    double has = (double)info->memory_bytes;
+    double host_has = one ? has : (double)lab_host_memory();
+    double host_need = one ? need + copies : copies;
+    char a[AMOUNT];
+    char b[AMOUNT];
+    char c[AMOUNT];
+    if (isinf(need) || (has > 0 && need > 0.9 * has))
+        return lab_fail(LAB_E_NOMEM,
+                        "size %s takes %s, %s has %s: take a smaller one",
+                        s->text, amount(need, a), info->name, amount(has, b));
+    if (host_has > 0 && host_need > 0.9 * host_has)
+        return lab_fail(LAB_E_NOMEM,
+                        "size %s takes %s of the host's memory, %s of them for "
+                        "copies of its inputs, and the host has %s: take a "
+                        "smaller one",
+                        s->text, amount(host_need, a), amount(copies, b),
+                        amount(host_has, c));
+    return LAB_OK;
+}
 
 static size_t bytes_of(const struct lab_view *v)
 {
@@ -89,8 +131,7 @@ static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
 static enum lab_status make_host(struct lab_ladder_tensors *t, int k)
 {
     const struct lab_lab_tensor *spec = &t->tensor[k];
-    bool starts = spec->role == LAB_ROLE_IN || spec->role == LAB_ROLE_INOUT;
-    if (!starts || (!t->operation->fill && spec->dtype != LAB_I32))
+    if (!lab_ladder_fills(t->operation, spec))
         return LAB_OK;
     void *host =
         lab_alloc_array((size_t)t->view[k].count, lab_dtype_bytes(spec->dtype));

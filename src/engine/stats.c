@@ -1,7 +1,8 @@
 #include "engine/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/quantile.h"
 
 double lab_element_value(const void *data, enum lab_dtype dtype, int64_t i)
 {
@@ -55,18 +56,8 @@ void lab_stats_compute(struct lab_stats *out, const void *data,
     *out = s;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double lab_median(double *values, size_t n)
 {
-    if (n == 0)
-        return NAN;
-    qsort(values, n, sizeof(*values), by_value);
-    size_t half = n / 2;
-    return n % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+    lab_sort_reals(values, n);
+    return lab_quantile(values, n, 0.5);
 }

@@ -105,7 +105,7 @@ static enum lab_status read_entries(struct lab_catalog *c)
     return LAB_OK;
 }
 
-static enum lab_status open_catalog(struct lab_catalog **out, const char *dir)
+enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir)
 {
     struct lab_str text;
     struct lab_catalog *c = lab_alloc(sizeof(*c));
@@ -132,7 +132,7 @@ static enum lab_status open_catalog(struct lab_catalog **out, const char *dir)
 enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir)
 {
     struct lab_catalog *c = NULL;
-    enum lab_status st = open_catalog(&c, dir);
+    enum lab_status st = lab_catalog_list(&c, dir);
     if (!st)
         st = read_entries(c);
     if (st)
@@ -193,7 +193,7 @@ enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
         lab_str_add(out, id_or_path);
         return out->failed ? no_memory() : LAB_OK;
     }
-    enum lab_status st = open_catalog(&c, NULL);
+    enum lab_status st = lab_catalog_list(&c, NULL);
     if (st)
         return st;
     const struct lab_catalog_entry *e = lab_catalog_find(c, id_or_path);
@@ -203,4 +203,16 @@ enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out)
         lab_str_add(out, e->path);
     lab_catalog_free(c);
     return !st && out->failed ? no_memory() : st;
+}
+
+enum lab_status lab_lesson_open(struct lab_lesson **out, const char *id_or_path)
+{
+    struct lab_str path;
+    *out = NULL;
+    lab_str_init(&path);
+    enum lab_status st = lab_lesson_find(id_or_path, &path);
+    if (!st)
+        st = lab_lesson_load(out, lab_str_text(&path));
+    lab_str_release(&path);
+    return st;
 }

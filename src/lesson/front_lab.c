@@ -67,6 +67,7 @@ static enum lab_status read_measure(struct lab_front *f,
         st = lab_y_want(f->r, of, LAB_Y_SCALAR, "the id of a lesson");
     if (!st && of) {
         out->of = lab_arena_text(f->r->arena, of->text, of->len);
+        out->of_place = lab_front_place(of);
         st = out->of ? LAB_OK : lab_y_nomem(f->r);
     }
     return lab_front_pass(st);
@@ -208,6 +209,7 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
     const struct lab_operation *ladder = NULL;
     const struct lab_ynode *lab = lab_y_get(root, "lab");
     const struct lab_ynode *repeat = lab_y_get(root, "repeat");
+    const struct lab_ynode *variants = lab_y_get(root, "variants");
     enum lab_status st = read_measure(f, root, out);
     if (!st && lab)
         st = lab_front_pass(read_ladder(f, lab, out, &ladder));
@@ -221,8 +223,9 @@ enum lab_status lab_front_lab(struct lab_front *f, const struct lab_ynode *root,
         st = read_list(f, lab_y_get(root, "cpu_sizes"), ladder, counts,
                        &out->cpu_sizes);
     if (!st)
-        st = read_list(f, lab_y_get(root, "variants"), NULL, false,
-                       &out->variants);
+        st = read_list(f, variants, NULL, false, &out->variants);
+    if (!st && variants)
+        out->variants_place = lab_front_place(variants);
     if (!st)
         st =
             read_precisions(f, lab_y_get(root, "precisions"), &out->precisions);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -161,16 +160,15 @@ enum lab_status lab_front_shape(struct lab_front *f,
 static enum lab_status check_memory(struct lab_front *f,
                                     const struct lab_ynode *node, int64_t count)
 {
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page = sysconf(_SC_PAGESIZE);
     double need = (double)count * sizeof(float);
-    if (pages <= 0 || page <= 0 || need <= (double)pages * (double)page)
+    double has = (double)lab_host_memory();
+    if (has == 0 || need <= has)
         return LAB_OK;
     return lab_y_fail(f->r, node, LAB_E_SHAPE,
                       "%lld elements take %.3g GiB; this machine has %.3g "
                       "GiB: make the tensor smaller",
                       (long long)count, need / 1073741824.0,
-                      (double)pages * (double)page / 1073741824.0);
+                      has / 1073741824.0);
 }
 
 static enum lab_status take_values(struct lab_front *f,

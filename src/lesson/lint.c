@@ -1,4 +1,4 @@
-#include "lesson/lint.h"
+#include "lint_priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,17 +7,8 @@
 #include "base/mem.h"
 #include "engine/data.h"
 
-struct linter {
-    const struct lab_lesson *lesson;
-    const struct lab_catalog *catalog;
-    const struct lab_plan *plan; /* NULL: the network could not be built */
-    struct lab_findings *found;
-};
-
-static void add(struct linter *l, struct lab_place at, enum lab_severity sev,
-                const char *fmt, ...) LAB_PRINTF(4, 5);
-static void add(struct linter *l, struct lab_place at, enum lab_severity sev,
-                const char *fmt, ...)
+void lab_lint_add(struct linter *l, struct lab_place at, enum lab_severity sev,
+                  const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -31,8 +22,9 @@ static void unknown(struct linter *l, struct lab_place at, const char *what,
                     const char *word, const char *const *names, size_t count)
 {
     const char *near = lab_nearest(word, names, count);
-    add(l, at, LAB_SEVERITY_ERROR, "no %s %s in this lesson%s%s%s", what, word,
-        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    lab_lint_add(l, at, LAB_SEVERITY_ERROR, "no %s %s in this lesson%s%s%s",
+                 what, word, near ? "; did you mean " : "", near ? near : "",
+                 near ? "?" : "");
 }
 
 /* ---- the network ---- */
@@ -84,7 +76,7 @@ static void add_engine_error(struct linter *l, struct lab_place at,
         }
         text += strspn(text, " ");
     }
-    add(l, at, severity, "%s", text);
+    lab_lint_add(l, at, severity, "%s", text);
 }
 
 /* What this machine or this version lacks is not the lesson's fault. */
@@ -213,7 +205,8 @@ static void check_other_heading(struct linter *l, const struct lab_section *s)
         bool colon = strncasecmp(s->title, words[i], len) == 0 &&
                      s->title[len + strspn(s->title + len, " ")] == ':';
         if (colon)
-            add(l, at, LAB_SEVERITY_WARNING,
+            lab_lint_add(
+                l, at, LAB_SEVERITY_WARNING,
                 "this heading is read in order; one that belongs to a %s "
                 "begins with \"%s: \"",
                 words[i], words[i]);
@@ -227,9 +220,9 @@ static void check_twice(struct linter *l, int index)
         lab_lesson_section(l->lesson, s->kind, s->name);
     struct lab_place at = {s->line, 1};
     if (first && first != s)
-        add(l, at, LAB_SEVERITY_ERROR,
-            "a second text for %s; the one in line %d is shown", s->title,
-            first->line);
+        lab_lint_add(l, at, LAB_SEVERITY_ERROR,
+                     "a second text for %s; the one in line %d is shown",
+                     s->title, first->line);
 }
 
 static enum lab_status check_headings(struct linter *l)
@@ -251,7 +244,8 @@ static enum lab_status check_headings(struct linter *l)
         if (*s->name)
             check_twice(l, i);
         if (s->kind != LAB_SECTION_INTRO && s->doc.n_blocks == 0)
-            add(l, at, LAB_SEVERITY_WARNING, "no text under this heading");
+            lab_lint_add(l, at, LAB_SEVERITY_WARNING,
+                         "no text under this heading");
     }
     return LAB_OK;
 }
@@ -269,8 +263,8 @@ static void check_step_texts(struct linter *l)
 {
     const struct lab_plan *p = l->plan;
     if (!has_step_texts(l->lesson)) {
-        add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
-            "no step has a text: add ## phase: forward and others");
+        lab_lint_add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
+                     "no step has a text: add ## phase: forward and others");
         return;
     }
     for (int i = 0; p && i < p->n_steps; i++) {
@@ -279,7 +273,8 @@ static void check_step_texts(struct linter *l)
         const char *id = s->node >= 0 ? n->id : NULL;
         const char *phase = lab_phase_name(s->phase);
         if (!lab_lesson_text_for(l->lesson, s->name, id, phase))
-            add(l, s->node >= 0 ? n->place : (struct lab_place){0, 0},
+            lab_lint_add(
+                l, s->node >= 0 ? n->place : (struct lab_place){0, 0},
                 LAB_SEVERITY_WARNING,
                 "no text for the step %s (%s): add ## step: %s, ## node: %s "
                 "or ## phase: %s",
@@ -312,7 +307,8 @@ static void check_printed_place(struct linter *l,
     if (p->at.rank > 0)
         start = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
     if (start < 0 || start + p->n_values > t->count)
-        add(l, p->place, LAB_SEVERITY_ERROR,
+        lab_lint_add(
+            l, p->place, LAB_SEVERITY_ERROR,
             "%d printed values do not fit into %s, which has the shape %s",
             p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
 }
@@ -331,8 +327,9 @@ static enum lab_status check_break(struct linter *l,
     if (!named)
         return unknown_step(l, b->place, b->step);
     if (!reached)
-        add(l, b->place, LAB_SEVERITY_ERROR, "the step %s has no phase %s",
-            b->step, lab_phase_name((enum lab_phase)b->phase));
+        lab_lint_add(l, b->place, LAB_SEVERITY_ERROR,
+                     "the step %s has no phase %s", b->step,
+                     lab_phase_name((enum lab_phase)b->phase));
     return LAB_OK;
 }
 
@@ -361,21 +358,46 @@ static enum lab_status check_names(struct linter *l)
 
 /* ---- the course ---- */
 
-static enum lab_status unknown_prerequisite(struct linter *l, int index)
+/* One that is neither beside the lesson nor installed, and the nearest. */
+static enum lab_status no_lesson(struct linter *l, struct lab_place at,
+                                 const char *id,
+                                 const struct lab_catalog *installed)
 {
-    const struct lab_catalog *c = l->catalog;
-    const char **names = lab_alloc_array(c->count, sizeof(*names));
+    const struct lab_catalog *from[] = {l->catalog, installed};
+    size_t n = 0;
+    size_t count = l->catalog->count + (installed ? installed->count : 0);
+    const char **names = lab_alloc_array(count, sizeof(*names));
     if (!names)
         return lab_fail(LAB_E_NOMEM, "no memory left to check the course");
-    for (size_t i = 0; i < c->count; i++)
-        names[i] = c->items[i].id;
-    const char *id = l->lesson->prerequisites[index];
-    const char *near = lab_nearest(id, names, c->count);
-    add(l, l->lesson->prerequisite_places[index], LAB_SEVERITY_ERROR,
-        "no lesson %s%s%s%s", id, near ? "; did you mean " : "",
-        near ? near : "", near ? "?" : "");
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; from[k] && i < from[k]->count; i++)
+            names[n++] = from[k]->items[i].id;
+    const char *near = lab_nearest(id, names, n);
+    lab_lint_add(l, at, LAB_SEVERITY_ERROR, "no lesson %s%s%s%s", id,
+                 near ? "; did you mean " : "", near ? near : "",
+                 near ? "?" : "");
     lab_free(names);
     return LAB_OK;
+}
+
+static enum lab_status check_prerequisite(struct linter *l, struct lab_place at,
+                                          const char *id)
+{
+    struct lab_catalog *installed = NULL;
+    enum lab_status st = LAB_OK;
+    if (strcmp(id, l->lesson->id) == 0) {
+        lab_lint_add(l, at, LAB_SEVERITY_ERROR,
+                     "the lesson is its own prerequisite");
+        return LAB_OK;
+    }
+    if (!l->catalog || lab_catalog_find(l->catalog, id))
+        return LAB_OK;
+    if (lab_catalog_list(&installed, NULL) == LAB_E_NOMEM)
+        return LAB_E_NOMEM;
+    if (!installed || !lab_catalog_find(installed, id))
+        st = no_lesson(l, at, id, installed);
+    lab_catalog_free(installed);
+    return st;
 }
 
 static enum lab_status check_course(struct linter *l)
@@ -383,25 +405,22 @@ static enum lab_status check_course(struct linter *l)
     const struct lab_lesson *lesson = l->lesson;
     enum lab_status st = LAB_OK;
     if (!*lesson->summary)
-        add(l, lesson->title_place, LAB_SEVERITY_WARNING,
+        lab_lint_add(
+            l, lesson->title_place, LAB_SEVERITY_WARNING,
             "no summary: add one line that says what the learner will see");
-    for (int i = 0; i < lesson->n_prerequisites && !st; i++) {
-        const char *id = lesson->prerequisites[i];
-        if (strcmp(id, lesson->id) == 0)
-            add(l, lesson->prerequisite_places[i], LAB_SEVERITY_ERROR,
-                "the lesson is its own prerequisite");
-        else if (l->catalog && !lab_catalog_find(l->catalog, id))
-            st = unknown_prerequisite(l, i);
-    }
+    for (int i = 0; i < lesson->n_prerequisites && !st; i++)
+        st = check_prerequisite(l, lesson->prerequisite_places[i],
+                                lesson->prerequisites[i]);
     if (!l->catalog || lesson->order == LAB_LESSON_NO_ORDER)
         return st;
     for (size_t i = 0; i < l->catalog->count; i++) {
         const struct lab_lesson *other = l->catalog->items[i].lesson;
         if (other && strcmp(other->id, lesson->id) != 0 &&
             other->order == lesson->order)
-            add(l, lesson->order_place, LAB_SEVERITY_ERROR,
-                "order %lld is also that of the lesson %s",
-                (long long)lesson->order, other->id);
+            lab_lint_add(l, lesson->order_place, LAB_SEVERITY_ERROR,
+                         "order %lld is also that of the lesson %s (%s)",
+                         (long long)lesson->order, other->id,
+                         l->catalog->items[i].path);
     }
     return st;
 }
@@ -422,6 +441,8 @@ enum lab_status lab_lesson_lint(const char *path,
     l.plan = plan;
     if (!st)
         st = check_course(&l);
+    if (!st && lab)
+        st = lab_lint_lab(&l);
     if (lab)
         goto done; /* no network: no nodes and steps to be named */
     if (!st)

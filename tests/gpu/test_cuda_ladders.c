@@ -1,4 +1,7 @@
-/* Every CUDA rung of every ladder against the reference in double. */
+/* Every CUDA rung of every ladder against the reference in double.
+ *
+ *     test_cuda_ladders [OPERATION...]: the rungs of these alone, for
+ *     compute-sanitizer, which takes minutes for an operation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/ladder.h"
 #include "split_errors.h"
@@ -20,10 +24,37 @@ static bool may_refuse(const struct lab_rung *rung,
            (rung->capability_only && has / 10 != rung->capability / 10);
 }
 
+static char **only; /* operations, NULL at the end; NULL: all */
+
+static bool is_wanted(const char *operation)
+{
+    if (!only)
+        return true;
+    for (char **name = only; *name; name++) {
+        if (strcmp(*name, operation) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* And what a tuned rung chooses from. */
+static int all_rungs(struct lab_backend *be, const struct lab_operation *of,
+                     const struct lab_rung **rungs, int most)
+{
+    int own = lab_ladder_rungs(be, of, rungs, most);
+    int n = own;
+    for (int r = 0; r < own; r++) {
+        if (rungs[r]->tuned)
+            n += lab_ladder_candidates(be, of, rungs[r], rungs + n, most - n);
+    }
+    return n;
+}
+
 static void every_cuda_rung_is_right(void **state)
 {
     struct lab_backend *be = NULL;
     struct lab_device_info info;
+    const struct lab_operation *of;
     int checked = 0;
     int refused = 0;
     (void)state;
@@ -32,24 +63,19 @@ static void every_cuda_rung_is_right(void **state)
         skip();
     }
     lab_backend_info(be, &info);
-    for (int i = 0; lab_ladder_at(i); i++) {
+    for (int i = 0; (of = lab_ladder_at(i)); i++) {
         const struct lab_rung *rungs[96];
-        int n = lab_ladder_rungs(be, lab_ladder_at(i), rungs, 96);
-        for (int r = 0, own = n; r < own; r++)
-            if (rungs[r]->tuned)
-                n += lab_ladder_candidates(be, lab_ladder_at(i), rungs[r],
-                                           rungs + n, 96 - n);
+        int n = is_wanted(of->name) ? all_rungs(be, of, rungs, 96) : 0;
         for (int r = 0; r < n; r++) {
             double error = -1;
-            enum lab_status st =
-                lab_ladder_check(be, lab_ladder_at(i), rungs[r], 7, &error);
+            enum lab_status st = lab_ladder_check(be, of, rungs[r], 7, &error);
             if (rungs[r]->wrong_on_purpose)
                 continue;
             if (st && !(may_refuse(rungs[r], &info) && st == LAB_E_UNSUPPORTED))
                 fail_msg("%s: %s", rungs[r]->name, lab_error());
             if (st)
-                print_message("%s %s: %s\n", lab_ladder_at(i)->name,
-                              rungs[r]->name, lab_error());
+                print_message("%s %s: %s\n", of->name, rungs[r]->name,
+                              lab_error());
             checked += st == LAB_OK;
             refused += st != LAB_OK;
         }
@@ -202,8 +228,11 @@ static void errors_fall_as_parts_are_added(void **state)
     split_errors_expect(&seen);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest rungs[] = {
+        cmocka_unit_test(every_cuda_rung_is_right),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_cuda_rung_is_right),
         cmocka_unit_test(without_its_barrier_the_stencil_is_wrong),
@@ -211,5 +240,8 @@ int main(void)
         cmocka_unit_test(errors_fall_as_parts_are_added),
     };
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (argc == 1)
+        return cmocka_run_group_tests(tests, NULL, NULL);
+    only = argv + 1;
+    return cmocka_run_group_tests(rungs, NULL, NULL);
 }

@@ -130,6 +130,28 @@ static void queries_and_keys_have_variance_one(void **state)
     assert_false(lab_attention_fill(large, 2, &t, 7, x[0]));
 }
 
+/* Numbers that a grid of 2^-24 does not hold: near 0 an fp32 has more bits. */
+static void queries_and_keys_have_all_their_bits(void **state)
+{
+    enum { N = 4096 };
+    const int64_t size[] = {1, 1, N / 64, 64};
+    const struct lab_lab_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
+    static float x[N];
+    int small = 0;
+    int apart = 0;
+    (void)state;
+    assert_true(lab_attention_fill(size, 0, &t, 7, x));
+    for (int i = 0; i < N; i++) {
+        double steps = ldexp((double)x[i] / sqrt(12), 24);
+        if (fabs(steps) > ldexp(0.05, 24))
+            continue;
+        small++;
+        apart += fabs(steps - nearbyint(steps)) > 0.1;
+    }
+    assert_true(small > 100);
+    assert_true(apart > small / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +159,7 @@ int main(void)
         cmocka_unit_test(with_the_mask_no_later_key_counts),
         cmocka_unit_test(the_mask_leaves_half_and_half_a_row),
         cmocka_unit_test(queries_and_keys_have_variance_one),
+        cmocka_unit_test(queries_and_keys_have_all_their_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,6 +73,15 @@ static void costs(void **state)
                      2 * (300 + 200 + 600));
     assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP64),
                      8 * (300 + 200 + 600));
+    assert_int_equal(lab_ladder_host_memory(gemm, &s, LAB_FP32), 0);
+    /* Inputs that the operation fills are kept on the host as well. */
+    const struct lab_operation *softmax = find("softmax");
+    s = size_of(softmax, "30x20");
+    assert_int_equal(lab_ladder_memory(softmax, &s, LAB_FP32), 2 * 4 * 600);
+    assert_int_equal(lab_ladder_host_memory(softmax, &s, LAB_FP32), 4 * 600);
+    const struct lab_operation *chase = find("pointer_chase");
+    s = size_of(chase, "4096");
+    assert_int_equal(lab_ladder_host_memory(chase, &s, LAB_FP32), 4096);
     s = size_of(gemm, "100000000000"); /* 10^22 elements */
     assert_int_equal(lab_ladder_memory(gemm, &s, LAB_FP32), 0);
     const struct lab_operation *saxpy = find("saxpy");

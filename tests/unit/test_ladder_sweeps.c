@@ -1,5 +1,6 @@
 /* Labs whose sizes hold a parameter: sizes that have no meaning, models by
- * hand, the cycle of the pointer chase, and a rung that is wrong on purpose. */
+ * hand, the cycle of the pointer chase, rungs that skip work or are wrong on
+ * purpose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 #include "engine/ladder.h"
 #include "labs/pointer_chase/chase.h"
+#include "labs/read_levels/levels.h"
 
 static const struct lab_operation *find(const char *name)
 {
@@ -61,6 +63,35 @@ static void sizes_without_a_meaning(void **state)
         if (st != LAB_E_USAGE || !strstr(lab_error(), bad[i].says))
             fail_msg("%s %s: %s", bad[i].lab, bad[i].size, lab_error());
     }
+}
+
+/* Reads the footprint every other round only. The largest number is right. */
+static enum lab_status skips_rounds(const struct lab_call *call)
+{
+    const float *x = call->in[0].data;
+    float v = x[0];
+    int64_t chunks = 0;
+    for (int64_t t = 0; t < lab_lab_dim(call, 1); t += 2) {
+        for (int64_t i = 0; i < call->in[0].count; i++)
+            v = x[i] > v ? x[i] : v;
+        chunks += call->in[0].count * 4 / LAB_LEVELS_CHUNK;
+    }
+    *(float *)call->out[0].data = v;
+    *(int32_t *)call->out[1].data = (int32_t)chunks;
+    return LAB_OK;
+}
+
+static void rounds_that_are_skipped_are_seen(void **state)
+{
+    static const struct lab_rung rung = {.name = "skips", .run = skips_rounds};
+    struct lab_backend *be = NULL;
+    double error = -1;
+    (void)state;
+    assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
+    assert_int_equal(
+        lab_ladder_check(be, find("read_levels"), &rung, 1, &error),
+        LAB_E_CHECK);
+    lab_backend_close(be);
 }
 
 /* One of N numbers, S apart: a burst of 64 bytes holds 16 of them. */
@@ -178,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_without_a_meaning),
+        cmocka_unit_test(rounds_that_are_skipped_are_seen),
         cmocka_unit_test(strides_move_bursts),
         cmocka_unit_test(a_chase_visits_every_line),
         cmocka_unit_test(what_lacks_a_barrier_is_counted),

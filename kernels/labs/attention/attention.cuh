@@ -58,8 +58,10 @@ static inline enum lab_status attention_verified(bool causal, int64_t D)
     return causal || D <= 64
                ? LAB_OK
                : lab_fail(LAB_E_UNSUPPORTED,
-                          "heads wider than 64 without the mask are not "
-                          "served: not verified on a device; D is %lld",
+                          "without the mask D is at most 64 here, not %lld: a "
+                          "run with wider heads did not end on a device, and "
+                          "it is not known why; choose the rung mma, or the "
+                          "lab attention_causal",
                           static_cast<long long>(D));
 }
 

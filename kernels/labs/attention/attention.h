@@ -51,6 +51,14 @@ struct lab_ladder_element lab_attention_element(const struct lab_lab_numbers *n,
 bool lab_attention_fill(const int64_t *dim, int k,
                         const struct lab_lab_tensor *tensor, uint64_t seed,
                         void *host);
+extern const char *const lab_attention_checks[];
+/* The members of both operations that are alike. */
+#define LAB_ATTENTION_MEMBERS                                                  \
+    .shape = "BxHxTxD", .dims = 4, .unit = LAB_UNIT_FLOPS,                     \
+    .sizes_cpu = "1x4x256x64,1x4x512x64",                                      \
+    .sizes_gpu = "4x16x1024x64,4x16x4096x64", .checks = lab_attention_checks,  \
+    .tensors = lab_attention_tensors, .bytes = lab_attention_bytes,            \
+    .traffic = lab_attention_traffic, .fill = lab_attention_fill
 
 /* The CPU's kernels (cpu.c). */
 lab_kernel_fn lab_attention_cpu_naive, lab_attention_causal_cpu_naive,

@@ -5,10 +5,7 @@
  * makes each once, and shrinks what it has when a larger one comes. */
 #include <math.h>
 
-#include "labs/attention/attention.h"
-#include "labs/rung.h"
-
-#define SOURCE "kernels/labs/attention/cpu.c"
+#include "labs/attention/rungs.h"
 
 /* One head and the rows in it. */
 struct head {
@@ -124,18 +121,7 @@ enum lab_status lab_attention_causal_cpu_online(const struct lab_call *call)
     return all_rows(call, row_online, true);
 }
 
-/* naive does 4 products where online does 2. */
 const struct lab_rung lab_cpu_rungs_attention[] = {
-    {.name = "naive",
-     .idea = "largest score, sum, mixing: three passes over the keys",
-     .run = lab_attention_cpu_naive,
-     .source = SOURCE,
-     .model = {.traffic = 1}},
-    {.name = "online",
-     .idea = "one pass: what was added shrinks when a larger score comes",
-     .run = lab_attention_cpu_online,
-     .source = SOURCE,
-     .model = {.traffic = 1},
-     .gain = 2},
+    LAB_ATTENTION_CPU_RUNGS(lab_attention),
     {0},
 };

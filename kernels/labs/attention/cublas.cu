@@ -4,15 +4,12 @@
  *
  * cuBLAS has matrices by columns: our row-major S = Q K^T is its S^T = K Q^T.
  * Price: the scores still go through memory four times. */
+#include "cublas_exec.h"
 #include "labs/attention/attention.cuh"
 
 static enum lab_status judge(const struct lab_cublas *blas, int status)
 {
-    if (status == 0)
-        return LAB_OK;
-    return lab_fail(LAB_E_DEVICE, "cuBLAS: %s",
-                    blas->status_text ? blas->status_text(status)
-                                      : "the product failed");
+    return lab_cublas_judge(blas, status, "sgemm");
 }
 
 static enum lab_status run(const struct lab_call *call, bool causal)

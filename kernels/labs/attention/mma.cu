@@ -97,9 +97,9 @@ static __global__ void __launch_bounds__(C::THREADS, C::BLOCKS)
     bring<C, C::ROWS>(q_at, q + head, t.q0, s);
     bring<C, C::KEYS>(k_at, k + head, 0, s);
     bring<C, C::KEYS>(v_at, v + head, 0, s);
-    bring_commit();
+    copy_async_commit();
     for (int key0 = 0, now = 0; key0 < t.keys; key0 += C::KEYS, now ^= 1) {
-        bring_wait();
+        copy_async_wait<0>();
         __syncthreads(); /* this tile is there, and nobody reads the last */
         if (key0 == 0)
             read_queries<C>(w, q_at, mine);
@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(C::THREADS, C::BLOCKS)
             int next = (now ^ 1) * C::KV_BYTES;
             bring<C, C::KEYS>(k_at + next, k + head, key0 + C::KEYS, s);
             bring<C, C::KEYS>(v_at + next, v + head, key0 + C::KEYS, s);
-            bring_commit();
+            copy_async_commit();
         }
         uint32_t k_now = k_at + now * C::KV_BYTES;
         uint32_t v_now = v_at + now * C::KV_BYTES;

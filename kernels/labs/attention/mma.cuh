@@ -2,7 +2,7 @@
  * softmax, mixing, with mma.sync m16n8k16. See mma.cu for the whole. */
 #pragma once
 #include "labs/attention/attention.cuh"
-#include "labs/attention/half.cuh"
+#include "labs/half.cuh"
 
 /* WIDTH: numbers of a row (64 or 128; what D lacks is zeros). WARPS warps with
  * 16 TALL queries each; KEYS keys at a time; BLOCKS of a multiprocessor. */
@@ -34,23 +34,6 @@ template <class C> struct mma_rows {
 };
 
 /* ---- instructions ---- */
-
-/* Four matrices (8, 8) of 16-bit numbers; a lane names a row of 16 bytes, and
- * gets two numbers of each matrix: of row l / 4, or with TURNED of column l / 4. */
-template <bool TURNED>
-static __device__ __forceinline__ void ldmatrix(uint32_t (&r)[4], uint32_t at)
-{
-    if (TURNED)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
-                     "{%0, %1, %2, %3}, [%4];"
-                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                     : "r"(at));
-    else
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
-                     "{%0, %1, %2, %3}, [%4];"
-                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                     : "r"(at));
-}
 
 /* d (16, 8) += A (16, 16) B (16, 8) */
 #define MMA(TYPE, NAME)                                                        \
@@ -92,20 +75,8 @@ bring(uint32_t to, const typename C::type *x, int row0, const attention_size &s)
         bool inside = row0 + row < s.T && piece * 8 < s.D;
         const void *from =
             inside ? x + static_cast<int64_t>(row0 + row) * s.D + piece * 8 : x;
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                         to + piece_at<C>(row, piece)),
-                     "l"(from), "r"(inside ? 16 : 0));
+        copy_async16(to + piece_at<C>(row, piece), from, inside);
     }
-}
-
-static __device__ __forceinline__ void bring_commit()
-{
-    asm volatile("cp.async.commit_group;");
-}
-
-static __device__ __forceinline__ void bring_wait()
-{
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
 /* ---- a tile of keys ---- */
@@ -119,9 +90,8 @@ static __device__ __forceinline__ void read_queries(mma_rows<C> &w, uint32_t q,
     for (int m = 0; m < C::TALL; m++)
 #pragma unroll
         for (int e = 0; e < C::WIDTH / 16; e++)
-            ldmatrix<false>(
-                w.q[m][e],
-                q + piece_at<C>(row0 + 16 * m + lane % 16, 2 * e + lane / 16));
+            load_matrix(w.q[m][e], q + piece_at<C>(row0 + 16 * m + lane % 16,
+                                                   2 * e + lane / 16));
 }
 
 /* score = Q K^T. A right matrix (16, 8) holds 16 numbers of 8 keys: rows of K. */
@@ -139,9 +109,8 @@ static __device__ __forceinline__ void scores(mma_rows<C> &w, uint32_t k)
 #pragma unroll
         for (int n = 0; n < C::KEYS / 16; n++) {
             uint32_t b[4];
-            ldmatrix<false>(b,
-                            k + piece_at<C>(16 * n + lane / 16 * 8 + lane % 8,
-                                            2 * e + lane / 8 % 2));
+            load_matrix(b, k + piece_at<C>(16 * n + lane / 16 * 8 + lane % 8,
+                                           2 * e + lane / 8 % 2));
 #pragma unroll
             for (int m = 0; m < C::TALL; m++) {
                 mma(&w.score[m][8 * n], w.q[m][e], b[0], b[1],
@@ -169,7 +138,7 @@ static __device__ __forceinline__ void mix(mma_rows<C> &w, uint32_t v)
 #pragma unroll
         for (int n = 0; n < C::WIDTH / 16; n++) {
             uint32_t b[4];
-            ldmatrix<true>(
+            load_matrix_turned(
                 b, v + piece_at<C>(16 * e + lane % 16, 2 * n + lane / 16));
 #pragma unroll
             for (int m = 0; m < C::TALL; m++) {

@@ -1,11 +1,9 @@
 /* What attention with and without the causal mask share: shapes, costs, the
  * reference in double. */
 #include <math.h>
-#include <string.h>
 
 #include "labs/attention/attention.h"
 #include "labs/rung.h"
-#include "random.h"
 
 int lab_attention_tensors(const int64_t *dim, enum lab_precision p,
                           struct lab_lab_tensor *out)
@@ -137,17 +135,20 @@ bool lab_attention_fill(const int64_t *dim, int k,
     enum { PERIOD = 1048573 };
     int64_t count = dim[0] * dim[1] * dim[2] * dim[3];
     int64_t own = count < PERIOD ? count : PERIOD;
-    size_t each = lab_dtype_bytes(tensor->dtype);
     if (k > 1)
         return false;
     for (int64_t i = 0; i < own; i++) {
-        uint32_t word = lab_random_word(seed, 0, 11 + (uint32_t)k, (uint64_t)i);
-        double v = (double)lab_random_unit(word) - 0.5;
+        double v = lab_lab_random(seed, 0, 11 + (uint32_t)k, i);
         lab_number_put(host, tensor->dtype, i, v * sqrt(12));
     }
-    for (int64_t at = own; at < count; at += own) {
-        int64_t left = count - at < own ? count - at : own;
-        memcpy((char *)host + (size_t)at * each, host, (size_t)left * each);
-    }
+    lab_lab_repeat(host, own, count, lab_dtype_bytes(tensor->dtype));
     return true;
 }
+
+/* One query; fewer and more than a tile; heads narrower than a tile; rows that
+ * are no multiple of 16 bytes. Large enough to be compared in places: about
+ * D = 64, 96 and 128. More tiles than multiprocessors. */
+const char *const lab_attention_checks[] = {
+    "2x3x1x64",    "1x2x7x8",    "1x1x200x16", "1x3x33x13",
+    "1x1x65x40",   "3x6x127x64", "2x4x200x96", "1x6x190x128",
+    "1x5x1000x64", "8x40x3x8",   "4x70x300x8", NULL};

@@ -2,7 +2,7 @@
  * its 64 queries: scores, softmax, mixing. See wgmma_sm90.cu for the whole. */
 #pragma once
 #include "labs/attention/attention.cuh"
-#include "labs/attention/hopper.cuh"
+#include "labs/attention/products.cuh"
 
 /* WIDTH: numbers of a row that are computed (64 or 128; TMA fills what D lacks
  * with zeros). GROUPS warpgroups of 64 queries each; KEYS keys at a time;
@@ -31,7 +31,7 @@ struct wgmma_config {
     static constexpr int WORKER_REGISTERS = GROUPS == 3 ? 160 : 240;
 };
 
-/* What a thread holds of its two rows (hopper.cuh has the layout). */
+/* What a thread holds of its two rows (products.cuh has the layout). */
 template <class C> struct wgmma_rows {
     float o[C::WIDTH / 2];       /* the result so far, not yet divided */
     float score[C::KEYS / 2];    /* of the newest keys */
@@ -39,6 +39,13 @@ template <class C> struct wgmma_rows {
     float top[2];                /* largest score so far */
     float sum[2];                /* of this thread's shares so far */
 };
+
+/* Where a matrix lies: rows of 128 bytes, 8 of them (1024 bytes) after 8;
+ * `panel` bytes from 64 columns to the next 64, where it is read across. */
+static __device__ __forceinline__ uint64_t matrix(const void *p, int panel)
+{
+    return wgmma_operand(p, panel, 1024);
+}
 
 /* score = Q K^T, queued. */
 template <class C>

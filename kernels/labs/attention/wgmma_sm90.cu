@@ -15,7 +15,7 @@
  * the rate would be the most.
  *
  * Thread -> element: 128 threads have 64 queries; the accumulator's layout
- * (hopper.cuh) gives a thread two rows, and is at the same time that of the left
+ * (products.cuh) gives a thread two rows, and is at the same time that of the left
  * matrix of the next product, so shares never leave registers.
  * Shared memory: Q, and STAGES tiles each of K and V, in the 128-byte swizzle in
  * which TMA writes and wgmma reads without bank conflicts. V is read across
@@ -75,7 +75,7 @@ template <class C> struct attention_memory {
             barrier_init(&v_empty[i], WARPS);
         }
         /* ... before TMA or another warp sees them. */
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_done();
         asm volatile("fence.proxy.async;" ::: "memory");
     }
 };
@@ -289,13 +289,11 @@ static __global__ void __launch_bounds__(C::THREADS, 1)
         m.begin();
     __syncthreads();
     if (threadIdx.x < 128) {
-        asm volatile(
-            "setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(C::LOADER_REGISTERS));
+        registers_give<C::LOADER_REGISTERS>();
         if (threadIdx.x == 0)
             load_all<C>(m, &maps, s);
     } else {
-        asm volatile(
-            "setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(C::WORKER_REGISTERS));
+        registers_take<C::WORKER_REGISTERS>();
         work_all<C>(m, s, out);
     }
 }

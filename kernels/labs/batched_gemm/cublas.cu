@@ -7,8 +7,7 @@
  *                 distances, and no addresses have to be written.
  *
  * cuBLAS has matrices by columns: a row-major C = A B is its C^T = B^T A^T. */
-#include <limits.h>
-
+#include "cublas_exec.h"
 #include "labs/batched_gemm/batched.h"
 #include "launch.cuh"
 
@@ -26,10 +25,9 @@ static enum lab_status products_of(const struct lab_call *call,
                                    struct products *out)
 {
     const int64_t *dim = call->in[0].dim;
-    if (!call->exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
-    if (dim[0] > INT_MAX || dim[1] > INT_MAX)
-        return lab_fail(LAB_E_RANGE, "a side is more than cuBLAS's 32 bits");
+    enum lab_status st = lab_cublas_ask(call->exec->cublas, dim, 2);
+    if (st)
+        return st;
     *out = {call->exec->cublas, static_cast<int>(dim[0]),
             static_cast<int>(dim[1]), dim[1] * dim[1]};
     return LAB_OK;
@@ -37,11 +35,7 @@ static enum lab_status products_of(const struct lab_call *call,
 
 static enum lab_status judge(const struct products &p, int status)
 {
-    if (status == 0)
-        return LAB_OK;
-    return lab_fail(LAB_E_DEVICE, "cuBLAS: %s",
-                    p.blas->status_text ? p.blas->status_text(status)
-                                        : "the product failed");
+    return lab_cublas_judge(p.blas, status, "sgemm");
 }
 
 enum lab_status lab_batched_cublas_looped(const struct lab_call *call)

@@ -65,21 +65,6 @@ static inline int64_t conv_depth(const struct conv_shape *s)
     return s->C * s->R * s->R;
 }
 
-static inline double conv_flop(const struct conv_shape *s)
-{
-    return 2.0 * (double)s->N * (double)s->K * (double)s->P * (double)s->Q *
-           (double)s->C * (double)s->R * (double)s->R;
-}
-
-/* Numbers of x, w and y together. */
-static inline double conv_numbers(const struct conv_shape *s)
-{
-    double x = (double)s->C * (double)s->H * (double)s->W;
-    double y = (double)s->K * (double)s->P * (double)s->Q;
-    double w = (double)s->K * (double)s->C * (double)s->R * (double)s->R;
-    return (double)s->N * (x + y) + w;
-}
-
 /* Can the numbers of x, w, y and the windows be counted, and the sides of an
  * image with its zeros? Ask before conv_shape_of_dims(). */
 static inline bool conv_counts(const int64_t *dim)

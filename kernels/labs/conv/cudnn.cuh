@@ -74,3 +74,13 @@ struct conv_rung {
         conv_way_note(call, {ALGORITHM, MATH, LAYOUT, TYPE}, out);
     }
 };
+
+/* The row of a conv_rung<...>. */
+#define CONV_CUDNN(name_, idea_, precision_, ...)                              \
+    {                                                                          \
+        .name = name_, .idea = idea_, .needs = "cuDNN",                        \
+        .run = conv_rung<__VA_ARGS__>::run,                                    \
+        .source = "kernels/labs/conv/cudnn.cu", .model = {.library = true},    \
+        .precision = precision_, .prepare = conv_rung<__VA_ARGS__>::prepare,   \
+        .note = conv_rung<__VA_ARGS__>::note,                                  \
+    }

@@ -17,15 +17,6 @@
                   .instructions = instructions_},                              \
     }
 
-#define CUDNN(name_, idea_, precision_, ...)                                   \
-    {                                                                          \
-        .name = name_, .idea = idea_, .needs = "cuDNN",                        \
-        .run = conv_rung<__VA_ARGS__>::run,                                    \
-        .source = "kernels/labs/conv/cudnn.cu", .model = {.library = true},    \
-        .precision = precision_, .prepare = conv_rung<__VA_ARGS__>::prepare,   \
-        .note = conv_rung<__VA_ARGS__>::note,                                  \
-    }
-
 extern const struct lab_rung lab_cuda_rungs_conv[] = {
     OWN("direct", lab_conv_direct, "a thread for each element of y",
         "direct.cu", 2, 6),
@@ -44,29 +35,30 @@ extern const struct lab_rung lab_cuda_rungs_conv[] = {
     OWN("implicit", lab_conv_implicit,
         "the product whose matrix is never laid out", "implicit.cu", 8.0 / 64,
         1 + 4.0 / 64),
-    CUDNN("cudnn_gemm", "windows laid out, then a product", LAB_FP32,
-          LAB_CONV_GEMM),
-    CUDNN("cudnn_implicit_gemm", "the matrix is never laid out", LAB_FP32,
-          LAB_CONV_IMPLICIT_GEMM),
-    CUDNN("cudnn_precomp_gemm", "its places are computed beforehand", LAB_FP32,
-          LAB_CONV_PRECOMP_GEMM),
-    CUDNN("cudnn_direct", "a name in cuDNN's list", LAB_FP32, LAB_CONV_DIRECT),
-    CUDNN("cudnn_fft", "products of Fourier transforms", LAB_FP32,
-          LAB_CONV_FFT),
-    CUDNN("cudnn_fft_tiling", "transforms of tiles of 32 x 32", LAB_FP32,
-          LAB_CONV_FFT_TILING),
-    CUDNN("cudnn_winograd", "fewer multiplications, one kernel", LAB_FP32,
-          LAB_CONV_WINOGRAD),
-    CUDNN("cudnn_winograd_nonfused", "the same in several kernels", LAB_FP32,
-          LAB_CONV_WINOGRAD_NONFUSED),
-    CUDNN("default_math", "precomp_gemm, CUDNN_DEFAULT_MATH", LAB_TF32,
-          LAB_CONV_PRECOMP_GEMM, LAB_MATH_DEFAULT),
-    CUDNN("tensor_op", "precomp_gemm, CUDNN_TENSOR_OP_MATH", LAB_TF32,
-          LAB_CONV_PRECOMP_GEMM, LAB_MATH_TENSOR_OP),
-    CUDNN("conversion", "precomp_gemm, conversion to FP16 allowed", LAB_TF32,
-          LAB_CONV_PRECOMP_GEMM, LAB_MATH_CONVERSION),
-    CUDNN("nonfused_tensor_op", "winograd_nonfused, CUDNN_TENSOR_OP_MATH",
-          LAB_TF32, LAB_CONV_WINOGRAD_NONFUSED, LAB_MATH_TENSOR_OP),
+    CONV_CUDNN("cudnn_gemm", "windows laid out, then a product", LAB_FP32,
+               LAB_CONV_GEMM),
+    CONV_CUDNN("cudnn_implicit_gemm", "the matrix is never laid out", LAB_FP32,
+               LAB_CONV_IMPLICIT_GEMM),
+    CONV_CUDNN("cudnn_precomp_gemm", "its places are computed beforehand",
+               LAB_FP32, LAB_CONV_PRECOMP_GEMM),
+    CONV_CUDNN("cudnn_direct", "a name in cuDNN's list", LAB_FP32,
+               LAB_CONV_DIRECT),
+    CONV_CUDNN("cudnn_fft", "products of Fourier transforms", LAB_FP32,
+               LAB_CONV_FFT),
+    CONV_CUDNN("cudnn_fft_tiling", "transforms of tiles of 32 x 32", LAB_FP32,
+               LAB_CONV_FFT_TILING),
+    CONV_CUDNN("cudnn_winograd", "fewer multiplications, one kernel", LAB_FP32,
+               LAB_CONV_WINOGRAD),
+    CONV_CUDNN("cudnn_winograd_nonfused", "the same in several kernels",
+               LAB_FP32, LAB_CONV_WINOGRAD_NONFUSED),
+    CONV_CUDNN("default_math", "precomp_gemm, CUDNN_DEFAULT_MATH", LAB_TF32,
+               LAB_CONV_PRECOMP_GEMM, LAB_MATH_DEFAULT),
+    CONV_CUDNN("tensor_op", "precomp_gemm, CUDNN_TENSOR_OP_MATH", LAB_TF32,
+               LAB_CONV_PRECOMP_GEMM, LAB_MATH_TENSOR_OP),
+    CONV_CUDNN("conversion", "precomp_gemm, conversion to FP16 allowed",
+               LAB_TF32, LAB_CONV_PRECOMP_GEMM, LAB_MATH_CONVERSION),
+    CONV_CUDNN("nonfused_tensor_op", "winograd_nonfused, CUDNN_TENSOR_OP_MATH",
+               LAB_TF32, LAB_CONV_WINOGRAD_NONFUSED, LAB_MATH_TENSOR_OP),
     {.name = "turned",
      .idea = "to NHWC, convolved, and back: three transposes",
      .needs = "cuDNN",
@@ -76,8 +68,8 @@ extern const struct lab_rung lab_cuda_rungs_conv[] = {
      .precision = LAB_TF32,
      .prepare = lab_conv_turned_prepare,
      .note = lab_conv_turned_note},
-    CUDNN("half", "FP16 tensors, NCHW, on tensor cores", LAB_FP16,
-          LAB_CONV_PRECOMP_GEMM, LAB_MATH_TENSOR_OP, LAB_CUDNN_NCHW,
-          LAB_CUDNN_HALF),
+    CONV_CUDNN("half", "FP16 tensors, NCHW, on tensor cores", LAB_FP16,
+               LAB_CONV_PRECOMP_GEMM, LAB_MATH_TENSOR_OP, LAB_CUDNN_NCHW,
+               LAB_CUDNN_HALF),
     {},
 };

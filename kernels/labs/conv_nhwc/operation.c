@@ -1,55 +1,18 @@
 /* kernels/labs/conv_nhwc/operation.c -- the convolution with channels last: see
  * labs/conv/conv.h. A size is written as for conv. */
-#include "labs/operation.h"
-
-#include "labs/conv/element.h"
-
-static const char *const checks[] = {"1x1x1x1x1x1",
-                                     "1x3x5x7x2x3",
-                                     "2x5x9x11x7x3",
-                                     "3x4x13x12x130x3",
-                                     "2x3x17x19x5x5",
-                                     "1x2x23x29x3x11",
-                                     "2x7x6x5x9x2",
-                                     "1x16x12x12x140x1",
-                                     "2x4x3x2x5x7",
-                                     "1x8x16x16x16x3",
-                                     NULL};
+#include "labs/conv/reference.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
 {
     enum lab_dtype t = lab_lab_dtype(p);
-    if (!conv_counts(dim)) {
-        lab_fail(LAB_E_USAGE, "more numbers than can be counted: a size is "
-                              "NxCxHxWxKxR, 1x16x32x32x16x3");
+    struct conv_shape s;
+    if (!lab_conv_shape_check(dim, &s))
         return 0;
-    }
-    struct conv_shape s = conv_shape_of_dims(dim);
-    if (s.P < 1 || s.Q < 1) {
-        lab_fail(LAB_E_USAGE,
-                 "a window of %lld x %lld does not fit into %lld x %lld with "
-                 "%lld zeros around",
-                 (long long)s.R, (long long)s.R, (long long)s.H, (long long)s.W,
-                 (long long)s.pad);
-        return 0;
-    }
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 4, {s.N, s.H, s.W, s.C}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 4, {s.K, s.R, s.R, s.C}};
     out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.P, s.Q, s.K}};
     return 3;
-}
-
-static double flop(const int64_t *dim)
-{
-    struct conv_shape s = conv_shape_of_dims(dim);
-    return conv_flop(&s);
-}
-
-static double bytes(const int64_t *dim, enum lab_precision p)
-{
-    struct conv_shape s = conv_shape_of_dims(dim);
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) * conv_numbers(&s);
 }
 
 static struct lab_ladder_element element(const struct lab_lab_numbers *n,
@@ -72,7 +35,7 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
                           lab_lab_number(n, 1, (k * s.R * s.R + j) * s.C + c));
     }
     (void)out;
-    return conv_element(&s, sum.value, n->precision, n->tensor[2].dtype);
+    return lab_conv_element(&s, sum.value, n->precision, n->tensor[2].dtype);
 }
 
 const struct lab_operation lab_operation_conv_nhwc = {
@@ -83,9 +46,9 @@ const struct lab_operation lab_operation_conv_nhwc = {
     .unit = LAB_UNIT_FLOPS,
     .sizes_cpu = "1x16x32x32x16x3",
     .sizes_gpu = "1x128x128x128x128x3,32x256x56x56x256x3",
-    .checks = checks,
+    .checks = lab_conv_checks,
     .tensors = tensors,
-    .flop = flop,
-    .bytes = bytes,
+    .flop = lab_conv_flop,
+    .bytes = lab_conv_bytes,
     .element = element,
 };

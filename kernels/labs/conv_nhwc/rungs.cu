@@ -3,18 +3,9 @@
 #include "labs/conv/cudnn.cuh"
 #include "labs/conv_nhwc/nhwc.h"
 
-#define CUDNN(name_, idea_, precision_, math_, type_)                          \
-    {                                                                          \
-        .name = name_, .idea = idea_, .needs = "cuDNN",                        \
-        .run = conv_rung<LAB_CONV_PRECOMP_GEMM, math_, LAB_CUDNN_NHWC,         \
-                         type_>::run,                                          \
-        .source = "kernels/labs/conv/cudnn.cu", .model = {.library = true},    \
-        .precision = precision_,                                               \
-        .prepare = conv_rung<LAB_CONV_PRECOMP_GEMM, math_, LAB_CUDNN_NHWC,     \
-                             type_>::prepare,                                  \
-        .note = conv_rung<LAB_CONV_PRECOMP_GEMM, math_, LAB_CUDNN_NHWC,        \
-                          type_>::note,                                        \
-    }
+#define NHWC(name_, idea_, precision_, math_, type_)                           \
+    CONV_CUDNN(name_, idea_, precision_, LAB_CONV_PRECOMP_GEMM, math_,         \
+               LAB_CUDNN_NHWC, type_)
 
 extern const struct lab_rung lab_cuda_rungs_conv_nhwc[] = {
     {.name = "direct",
@@ -22,11 +13,11 @@ extern const struct lab_rung lab_cuda_rungs_conv_nhwc[] = {
      .run = lab_conv_nhwc_direct,
      .source = "kernels/labs/conv_nhwc/nhwc.cu",
      .model = {.traffic = 1, .accesses = 33, .instructions = 4}},
-    CUDNN("cudnn", "precomp_gemm in fp32", LAB_FP32, LAB_CUDNN_FMA,
-          LAB_CUDNN_FLOAT),
-    CUDNN("default_math", "precomp_gemm, TF32 allowed", LAB_TF32,
-          LAB_MATH_DEFAULT, LAB_CUDNN_FLOAT),
-    CUDNN("half", "precomp_gemm, FP16 tensors", LAB_FP16, LAB_MATH_TENSOR_OP,
-          LAB_CUDNN_HALF),
+    NHWC("cudnn", "precomp_gemm in fp32", LAB_FP32, LAB_CUDNN_FMA,
+         LAB_CUDNN_FLOAT),
+    NHWC("default_math", "precomp_gemm, TF32 allowed", LAB_TF32,
+         LAB_MATH_DEFAULT, LAB_CUDNN_FLOAT),
+    NHWC("half", "precomp_gemm, FP16 tensors", LAB_FP16, LAB_MATH_TENSOR_OP,
+         LAB_CUDNN_HALF),
     {},
 };

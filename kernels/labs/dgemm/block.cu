@@ -36,21 +36,11 @@ static __global__ void __launch_bounds__(THREADS)
     int64_t col0;
     int y = threadIdx.x / ACROSS;
     int x = threadIdx.x % ACROSS;
-    int now = 0;
     double sum[TM][TN] = {};
-    struct dgemm_fetch next;
     dgemm_place(g, &row0, &col0);
-    next.load(g, row0, col0, 0);
-    next.store(stage[0]);
-    __syncthreads();
-    for (int64_t k0 = DEPTH; k0 < g.K; k0 += DEPTH) {
-        next.load(g, row0, col0, k0); /* on its way */
-        add_stage(sum, stage[now], y, x);
-        now ^= 1;
-        next.store(stage[now]);
-        __syncthreads();
-    }
-    add_stage(sum, stage[now], y, x);
+    dgemm_stages(stage, g, row0, col0, [&](const struct dgemm_shared &s) {
+        add_stage(sum, s, y, x);
+    });
 #pragma unroll
     for (int u = 0; u < TM; u++) {
 #pragma unroll

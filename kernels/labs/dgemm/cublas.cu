@@ -2,8 +2,7 @@
  * course's column "cuBLAS" of MAGMA's testing_dgemm.
  *
  * cuBLAS has matrices by columns: a row-major C = A B is its C^T = B^T A^T. */
-#include <limits.h>
-
+#include "cublas_exec.h"
 #include "labs/dgemm/dgemm.cuh"
 
 /* The values of cudaDataType_t and cublasComputeType_t. */
@@ -15,18 +14,15 @@ enum lab_status lab_dgemm_cublas(const struct lab_call *call)
     const struct lab_cublas *blas = call->exec->cublas;
     const double one = 1.0;
     const double zero = 0.0;
-    if (!blas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
-    if (g.M > INT_MAX || g.N > INT_MAX || g.K > INT_MAX)
-        return lab_fail(LAB_E_RANGE, "a side is more than cuBLAS's 32 bits");
+    const int64_t sides[] = {g.M, g.N, g.K};
+    enum lab_status st = lab_cublas_ask(blas, sides, 3);
+    if (st)
+        return st;
     int n = static_cast<int>(g.N);
     int k = static_cast<int>(g.K);
     int status = blas->gemm_ex(blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n,
                                static_cast<int>(g.M), k, &one, g.b, TYPE_64F, n,
                                g.a, TYPE_64F, k, &zero, g.c, TYPE_64F, n,
                                COMPUTE_64F, CHOOSE);
-    return status == 0 ? LAB_OK
-                       : lab_fail(LAB_E_DEVICE, "cuBLAS: %s",
-                                  blas->status_text ? blas->status_text(status)
-                                                    : "the product failed");
+    return lab_cublas_judge(blas, status, "gemm_ex");
 }

@@ -78,21 +78,11 @@ static __global__ void __launch_bounds__(THREADS) dgemm_mma(struct dgemm_call g)
     int warp = threadIdx.x / 32;
     int row = warp / (BN / WARP_TILE) * WARP_TILE;
     int col = warp % (BN / WARP_TILE) * WARP_TILE;
-    int now = 0;
     double sum[EACH][EACH][2] = {};
-    struct dgemm_fetch next;
     dgemm_place(g, &row0, &col0);
-    next.load(g, row0, col0, 0);
-    next.store(stage[0]);
-    __syncthreads();
-    for (int64_t k0 = DEPTH; k0 < g.K; k0 += DEPTH) {
-        next.load(g, row0, col0, k0); /* on its way */
-        add_stage(sum, stage[now], row, col);
-        now ^= 1;
-        next.store(stage[now]);
-        __syncthreads();
-    }
-    add_stage(sum, stage[now], row, col);
+    dgemm_stages(stage, g, row0, col0, [&](const struct dgemm_shared &s) {
+        add_stage(sum, s, row, col);
+    });
     write(g, sum, row0 + row, col0 + col);
 }
 

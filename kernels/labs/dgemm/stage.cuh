@@ -62,3 +62,25 @@ struct dgemm_fetch {
             to.b[(threadIdx.x + i * THREADS) / BN][threadIdx.x % BN] = b[i];
     }
 };
+
+/* add(stage) for every stage of the tile at (row0, col0), one after the other:
+ * two buffers, and the next stage is on its way while one is added. */
+template <typename ADD>
+static __device__ __forceinline__ void
+    dgemm_stages(struct dgemm_shared (&stage)[2], const struct dgemm_call &g,
+                 int64_t row0, int64_t col0, ADD add)
+{
+    struct dgemm_fetch next;
+    int now = 0;
+    next.load(g, row0, col0, 0);
+    next.store(stage[0]);
+    __syncthreads();
+    for (int64_t k0 = DEPTH; k0 < g.K; k0 += DEPTH) {
+        next.load(g, row0, col0, k0);
+        add(stage[now]);
+        now ^= 1;
+        next.store(stage[now]);
+        __syncthreads();
+    }
+    add(stage[now]);
+}

@@ -3,25 +3,14 @@
  * fp32 in fp32 arithmetic (CUBLAS_DEFAULT_MATH), and the tensor cores: bf16 and
  * fp16 with sums in fp32, fp32 as tf32. cuBLAS has matrices by columns: a
  * row-major C = A B is its C^T = B^T A^T, and nothing is copied. */
-#include <limits.h>
+#include "cublas_exec.h"
 #include "labs/gemm/gemm.cuh"
-
-static enum lab_status answer(const struct lab_cublas *blas, int status)
-{
-    return status == 0 ? LAB_OK
-                       : lab_fail(LAB_E_DEVICE, "cuBLAS: %s",
-                                  blas->status_text ? blas->status_text(status)
-                                                    : "the product failed");
-}
 
 static enum lab_status can(const struct lab_call *call)
 {
-    if (!call->exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
-    if (call->in[0].dim[0] > INT_MAX || call->in[0].dim[1] > INT_MAX ||
-        call->in[1].dim[1] > INT_MAX)
-        return lab_fail(LAB_E_RANGE, "a side is more than cuBLAS's 32 bits");
-    return LAB_OK;
+    const int64_t sides[] = {call->in[0].dim[0], call->in[0].dim[1],
+                             call->in[1].dim[1]};
+    return lab_cublas_ask(call->exec->cublas, sides, 3);
 }
 
 enum lab_status lab_gemm_cublas(const struct lab_call *call)
@@ -35,9 +24,11 @@ enum lab_status lab_gemm_cublas(const struct lab_call *call)
         return st;
     int n = static_cast<int>(g.N);
     int k = static_cast<int>(g.K);
-    return answer(blas, blas->sgemm(blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n,
-                                    static_cast<int>(g.M), k, &one, g.b, n, g.a,
-                                    k, &zero, g.c, n));
+    return lab_cublas_judge(blas,
+                            blas->sgemm(blas->handle, LAB_CUBLAS_N,
+                                        LAB_CUBLAS_N, n, static_cast<int>(g.M),
+                                        k, &one, g.b, n, g.a, k, &zero, g.c, n),
+                            "sgemm");
 }
 
 enum lab_status lab_gemm_cublas_tensor(const struct lab_call *call)
@@ -55,11 +46,13 @@ enum lab_status lab_gemm_cublas_tensor(const struct lab_call *call)
     const int m = static_cast<int>(call->in[0].dim[0]);
     const int k = static_cast<int>(call->in[0].dim[1]);
     const int n = static_cast<int>(call->in[1].dim[1]);
-    return answer(blas, blas->gemm_ex(blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N,
-                                      n, m, k, &one, call->in[1].data, type, n,
-                                      call->in[0].data, type, k, &zero,
-                                      call->out[0].data, type, n,
-                                      t == LAB_F32 ? LAB_CUBLAS_COMPUTE_TF32
-                                                   : LAB_CUBLAS_COMPUTE_F32,
-                                      -1));
+    return lab_cublas_judge(
+        blas,
+        blas->gemm_ex(blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, n, m, k, &one,
+                      call->in[1].data, type, n, call->in[0].data, type, k,
+                      &zero, call->out[0].data, type, n,
+                      t == LAB_F32 ? LAB_CUBLAS_COMPUTE_TF32
+                                   : LAB_CUBLAS_COMPUTE_F32,
+                      -1),
+        "gemm_ex");
 }

@@ -4,8 +4,8 @@
  * order in which the rule likes them; which is the fastest at this size on this
  * GPU only a clock can say. `prepare` runs eight of them, five times each, and
  * the fastest is the one that is timed; the note tells which place it had. */
-#include <limits.h>
 #include <stdio.h>
+#include "cublas_exec.h"
 #include "labs/gemm/gemm.h"
 #include "launch.cuh"
 
@@ -18,10 +18,10 @@ static enum lab_status product_of(const struct lab_call *call,
 {
     const int64_t *a = call->in[0].dim;
     const int64_t N = call->in[1].dim[1];
-    if (!call->exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
-    if (a[0] > INT_MAX || a[1] > INT_MAX || N > INT_MAX)
-        return lab_fail(LAB_E_RANGE, "a side is more than cuBLAS's 32 bits");
+    const int64_t sides[] = {a[0], a[1], N};
+    enum lab_status st = lab_cublas_ask(call->exec->cublas, sides, 3);
+    if (st)
+        return st;
     const enum lab_dtype t = call->in[0].dtype;
     *out = {t == LAB_F32   ? LAB_CUBLAS_F32
             : t == LAB_F16 ? LAB_CUBLAS_F16

@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(MMA_THREADS)
     for (int64_t k0 = 0; k0 < K; k0 += DEPTH) {
         /* This thread's part of stage `now` has come; then everybody's. And
          * everybody is done with stage `next`. */
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        copy_async_wait<STAGES - 2>();
         __syncthreads();
         fetch.next(stages + next * MMA_STAGE_BYTES);
         const char *stage = stages + now * MMA_STAGE_BYTES;

@@ -9,53 +9,14 @@
  * nor eight chunks of one row meet in a bank ("swizzle"; the TMA unit of the
  * rung wgmma writes the same order). */
 #pragma once
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <stdint.h>
+#include "labs/half.cuh"
 
 enum { MMA_THREADS = 256, MMA_BM = 128, MMA_BN = 256, MMA_ROW = 128 };
 enum { MMA_A_BYTES = MMA_BM * MMA_ROW, MMA_STAGE_BYTES = 3 * MMA_A_BYTES };
 
-static __device__ __forceinline__ uint32_t mma_address(const void *p)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
-
 static __device__ __forceinline__ int mma_swizzle(int row, int chunk)
 {
     return row * MMA_ROW + ((chunk ^ (row % 8)) * 16);
-}
-
-/* 16 bytes from global to shared memory, past the registers; zeros if not
- * inside. */
-static __device__ __forceinline__ void copy_async16(char *to, const void *from,
-                                                    bool inside)
-{
-    asm volatile(
-        "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(mma_address(to)),
-        "l"(from), "r"(inside ? 16 : 0)
-        : "memory");
-}
-
-/* Four matrices of 8 rows of 16 bytes; lane l says where row l % 8 of matrix
- * l / 8 lies, and gets 4 bytes of row l / 4 of each. */
-static __device__ __forceinline__ void load_matrix(uint32_t (&r)[4],
-                                                   const char *row)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, "
-                 "[%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(mma_address(row)));
-}
-
-/* The same, each matrix of 16-bit numbers transposed. */
-static __device__ __forceinline__ void load_matrix_turned(uint32_t (&r)[4],
-                                                          const char *row)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
-                 "{%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(mma_address(row)));
 }
 
 /* d (16, 8) += a (16, depth) b (depth, 8); depth 16, for fp32 (as tf32) 8. */
@@ -129,7 +90,7 @@ template <typename T, bool FOURS> struct mma_fetch {
                                                 bool inside, int64_t left)
     {
         if (FOURS)
-            copy_async16(to, from, inside && left > 0);
+            copy_async16(shared_address(to), from, inside && left > 0);
         else
             copy_numbers(to, from, inside, left);
     }
@@ -152,7 +113,7 @@ template <typename T, bool FOURS> struct mma_fetch {
         a_cols -= DEPTH;
         b_rows -= DEPTH;
         if (FOURS)
-            asm volatile("cp.async.commit_group;" ::: "memory");
+            copy_async_commit();
     }
 };
 
@@ -175,10 +136,12 @@ template <typename T> struct mma_sums {
             const int lane = threadIdx.x % 32;
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                load_matrix(a[i], as + mma_swizzle(16 * i + lane % 16,
-                                                   2 * k + lane / 16));
-                load_matrix_turned(b[i], bs + mma_swizzle(16 * k + lane % 16,
-                                                          2 * i + lane / 16));
+                load_matrix(
+                    a[i], shared_address(as + mma_swizzle(16 * i + lane % 16,
+                                                          2 * k + lane / 16)));
+                load_matrix_turned(
+                    b[i], shared_address(bs + mma_swizzle(16 * k + lane % 16,
+                                                          2 * i + lane / 16)));
             }
         }
     };
@@ -230,8 +193,9 @@ template <> struct mma_sums<float> {
             const int chunk = lane / 4 % 2 * 4 + lane / 8;
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                load_matrix(a[i], as + mma_swizzle(16 * i + lane % 16,
-                                                   2 * k + lane / 16));
+                load_matrix(
+                    a[i], shared_address(as + mma_swizzle(16 * i + lane % 16,
+                                                          2 * k + lane / 16)));
                 uint4 v = *reinterpret_cast<const uint4 *>(
                     bs + i / 2 * 32 * MMA_ROW +
                     mma_swizzle(8 * k + i % 2 * 4 + lane % 4, chunk));

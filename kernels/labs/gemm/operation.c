@@ -1,6 +1,6 @@
 /* C (M, N) = A (M, K) B (K, N); a size is M, N, K. In 16 bits A, B and C are of
  * that type and sums are fp32; TF32 has fp32 tensors. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -10,24 +10,13 @@
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 2, {dim[0], dim[2]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 2, {dim[2], dim[1]}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 2, {dim[0], dim[1]}};
-    return 3;
-}
-
-static double flop(const int64_t *dim)
-{
-    return 2 * (double)dim[0] * (double)dim[1] * (double)dim[2];
+    return lab_lab_product_tensors(dim, lab_lab_dtype(p), out);
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    double M = (double)dim[0];
-    double N = (double)dim[1];
-    double K = (double)dim[2];
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) * (M * K + K * N + M * N);
+    return (double)lab_dtype_bytes(lab_lab_dtype(p)) *
+           lab_lab_product_numbers(dim);
 }
 
 /* The blocked-access model: each tensor is read again for each tile. */
@@ -47,12 +36,7 @@ static double traffic(const int64_t *dim, enum lab_precision p,
 static struct lab_ladder_element element(const struct lab_lab_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
-    int64_t N = dim[1];
-    int64_t K = dim[2];
-    for (int64_t k = 0; k < K; k++)
-        lab_lab_add(&sum, lab_lab_number(n, 0, i / N * K + k) *
-                              lab_lab_number(n, 1, k * N + i % N));
+    struct lab_lab_sum sum = lab_lab_product_sum(n, dim, i);
     return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 
@@ -72,7 +56,7 @@ const struct lab_operation lab_operation_gemm = {
     .sizes_gpu = "1024,2048,4096,6000",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
+    .flop = lab_lab_product_flop,
     .bytes = bytes,
     .traffic = traffic,
     .element = element,

@@ -54,8 +54,8 @@ static __device__ __forceinline__ void write_box(char *box, const float *sums)
         const float *v = sums + 8 * j;
         int chunk = 2 * j + t % 32 / 16;
         store_matrix(box + row * 128 + ((chunk ^ (row % 8)) * 16),
-                     pair_of(v[0], v[1], T()), pair_of(v[2], v[3], T()),
-                     pair_of(v[4], v[5], T()), pair_of(v[6], v[7], T()));
+                     pack(v[0], v[1], T()), pack(v[2], v[3], T()),
+                     pack(v[4], v[5], T()), pack(v[6], v[7], T()));
     }
 }
 
@@ -71,11 +71,11 @@ static __device__ __forceinline__ void send(const sm90_tile<T> &tile,
     for (int box = 0; box < 4; box += 2) {
         if (first)
             tma_store_wait_read();
-        named_barrier(1 + side, 128);
+        named_wait(1 + side, 128);
         write_box<T>(room, tile.d + box * 32);
         write_box<T>(room + SM90_OUT_BYTES / 2, tile.d + box * 32 + 32);
         shared_for_tma();
-        named_barrier(1 + side, 128);
+        named_wait(1 + side, 128);
         if (first) {
             tma_store(c, room, col0 + box * 64, row0 + side * 64);
             tma_store(c, room + SM90_OUT_BYTES / 2, col0 + box * 64 + 64,
@@ -166,12 +166,7 @@ static enum lab_status launch(const struct lab_call *call,
 
 enum lab_status lab_gemm_persistent(const struct lab_call *call)
 {
-    struct gemm_operands o;
-    enum lab_status st = gemm_operands_queue(call, &o);
-    if (st)
-        return st;
-    if (o.dtype == LAB_BFLOAT16)
-        return launch<__nv_bfloat16>(call, &o);
-    return o.dtype == LAB_F16 ? launch<__half>(call, &o)
-                              : launch<float>(call, &o);
+    return gemm_by_type(call, [&](auto number, const struct gemm_operands *o) {
+        return launch<decltype(number)>(call, o);
+    });
 }

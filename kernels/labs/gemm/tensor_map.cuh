@@ -1,5 +1,7 @@
 /* kernels/labs/gemm/tensor_map.cuh -- what the TMA unit knows of a matrix. */
 #pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include "labs/gemm/operands.cuh"
 #include "labs/tensor_map_sm90.cuh"
 
@@ -42,4 +44,19 @@ static inline enum lab_status gemm_maps(const struct gemm_operands *o,
 {
     enum lab_status st = gemm_map(a, o, o->a, o->M, o->K, o->a_pitch, TILE::BM);
     return st ? st : gemm_map(b, o, o->b, o->K, o->N, o->b_pitch, TILE::DEPTH);
+}
+
+/* launch(number, operands) when the operands lie as the TMA unit wants them;
+ * `number` only names their type. */
+template <typename F>
+static inline enum lab_status gemm_by_type(const struct lab_call *call,
+                                           F launch)
+{
+    struct gemm_operands o;
+    enum lab_status st = gemm_operands_queue(call, &o);
+    if (st)
+        return st;
+    if (o.dtype == LAB_BFLOAT16)
+        return launch(__nv_bfloat16(), &o);
+    return o.dtype == LAB_F16 ? launch(__half(), &o) : launch(float(), &o);
 }

@@ -87,7 +87,7 @@ template <typename T> struct sm90_tile {
                                               bool first)
     {
         const char *a = stage + side * (A_BYTES / 2);
-        wgmma_begin();
+        wgmma_fence();
 #pragma unroll
         for (int k = 0; k < 4; k++)
             wgmma_add(
@@ -151,7 +151,7 @@ template <> struct sm90_tile<float> {
         for (int k = 0; k < 4; k++) {
             wgmma_wait<3>(); /* bt[k] has been used */
             read(bt[k], box, k);
-            wgmma_begin();
+            wgmma_fence();
             wgmma_add_tf32(d, bt[k], wgmma_operand(stage + 32 * k, 0, 1024),
                            !first || k > 0);
             wgmma_commit();

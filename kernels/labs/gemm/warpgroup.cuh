@@ -6,7 +6,7 @@
  * t % 32 / 4 and column 8 j + 2 (t % 4) + i. The sums are registers of the
  * instruction, so the assembler's text must name every one of them. */
 #pragma once
-#include "labs/gemm/sm90.cuh"
+#include "labs/sm90.cuh"
 
 /* clang-format off */
 #define WGMMA_SUMS \

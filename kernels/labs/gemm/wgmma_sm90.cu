@@ -64,12 +64,7 @@ static enum lab_status launch(const struct lab_call *call,
 
 enum lab_status lab_gemm_wgmma(const struct lab_call *call)
 {
-    struct gemm_operands o;
-    enum lab_status st = gemm_operands_queue(call, &o);
-    if (st)
-        return st;
-    if (o.dtype == LAB_BFLOAT16)
-        return launch<__nv_bfloat16>(call, &o);
-    return o.dtype == LAB_F16 ? launch<__half>(call, &o)
-                              : launch<float>(call, &o);
+    return gemm_by_type(call, [&](auto number, const struct gemm_operands *o) {
+        return launch<decltype(number)>(call, o);
+    });
 }

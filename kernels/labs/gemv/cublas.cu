@@ -1,8 +1,7 @@
 /* kernels/labs/gemv/cublas.cu -- what the vendor's library makes of it.
  *
  * cuBLAS has matrices by columns: our A (M,N) by rows is its A^T (N,M). */
-#include <limits.h>
-
+#include "cublas_exec.h"
 #include "labs/gemv/gemv.h"
 #include "launch.cuh"
 
@@ -12,16 +11,13 @@ enum lab_status lab_gemv_cublas(const struct lab_call *call)
     const struct lab_view *a = &call->in[0];
     const float one = 1.0f;
     const float zero = 0.0f;
-    if (!blas || !blas->sgemv)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
-    if (a->dim[0] > INT_MAX || a->dim[1] > INT_MAX)
-        return lab_fail(LAB_E_RANGE, "a side is more than cuBLAS's 32 bits");
+    enum lab_status st =
+        lab_cublas_ask(blas && blas->sgemv ? blas : nullptr, a->dim, 2);
+    if (st)
+        return st;
     int n = static_cast<int>(a->dim[1]);
     int status = blas->sgemv(blas->handle, LAB_CUBLAS_T, n,
                              static_cast<int>(a->dim[0]), &one, lab_in(call, 0),
                              n, lab_in(call, 1), 1, &zero, lab_out(call, 0), 1);
-    return status == 0 ? LAB_OK
-                       : lab_fail(LAB_E_DEVICE, "cuBLAS: %s",
-                                  blas->status_text ? blas->status_text(status)
-                                                    : "the product failed");
+    return lab_cublas_judge(blas, status, "sgemv");
 }

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "labs/lu/witness.h"
-#include "random.h"
 
 enum { STREAM = 77 }; /* of X's random numbers */
 
@@ -48,9 +47,7 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 
 static double solution(uint64_t seed, int64_t i)
 {
-    return (double)lab_random_unit(
-               lab_random_word(seed, STREAM, 0, (uint64_t)i)) -
-           0.5;
+    return lab_lab_random(seed, STREAM, 0, i);
 }
 
 /* b (n, r) = A X, a column of A at a time. */

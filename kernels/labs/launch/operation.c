@@ -1,6 +1,6 @@
 /* y (N) = x (N) with BLOCK threads a block and SHARED bytes of shared memory
  * asked for; a size is N, BLOCK, SHARED. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -9,7 +9,6 @@ enum { MOST_THREADS = 1024, MOST_SHARED = 1 << 20 };
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
     if (dim[1] > MOST_THREADS || dim[2] > MOST_SHARED) {
         lab_fail(LAB_E_USAGE,
                  "a block has 1 to %d threads, and asks for 1 to %d bytes of "
@@ -17,27 +16,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  MOST_THREADS, MOST_SHARED);
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[0]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
-    return 2;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
-}
-
-static double bytes(const int64_t *dim, enum lab_precision p)
-{
-    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
-}
-
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
-                                         const int64_t *dim, int out, int64_t i)
-{
-    (void)dim;
-    return lab_lab_exact(lab_lab_number(n, 0, i), n->tensor[1 + out].dtype);
+    return lab_lab_map_tensors(dim, p, out);
 }
 
 static const char *const checks[] = {
@@ -57,7 +36,7 @@ const struct lab_operation lab_operation_launch = {
                  "67108864x256x196608",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
-    .bytes = bytes,
-    .element = element,
+    .flop = lab_lab_no_flop,
+    .bytes = lab_lab_map_bytes,
+    .element = lab_lab_copy_element,
 };

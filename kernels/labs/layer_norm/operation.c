@@ -1,7 +1,7 @@
 /* y[r,c] = (x[r,c] - mean_r) / sqrt(variance_r + eps) gamma[c] + beta[c], mean
  * and variance those of row r: every number read once and written once, 8
  * bytes; gamma and beta are two rows for all. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -58,23 +58,15 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
         units * u * (fabs(gamma) * (fabs(z) + 0.5 * scale) + 1)};
 }
 
-/* Around every shape that a rung keeps in registers, and longer than all. An
- * element costs a row: long rows are so many that only some are compared. */
-static const char *const checks[] = {
-    "1",       "7x1",     "5x3",      "33x100",   "3x129",
-    "3x260",   "9x516",   "130x1023", "129x1028", "65x2052",
-    "33x4100", "17x8188", "17x8193",  "13x10244", "9x16388",
-    "7x20476", "5x32764", "5x32769",  NULL};
-
 const struct lab_operation lab_operation_layer_norm = {
     .name = "layer_norm",
     .title = "layer norm of the rows of a matrix",
     .shape = "RxC",
     .dims = 2,
     .unit = LAB_UNIT_BYTES,
-    .sizes_cpu = "500,4000x256",
-    .sizes_gpu = "65536x1024,8192,8191x8193,2048x32768",
-    .checks = checks,
+    .sizes_cpu = LAB_LAB_ROW_SIZES_CPU,
+    .sizes_gpu = LAB_LAB_ROW_SIZES_GPU,
+    .checks = lab_lab_row_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

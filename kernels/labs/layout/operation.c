@@ -1,6 +1,6 @@
 /* kernels/labs/layout/operation.c -- a tensor's other order: y[n,h,w,c] =
  * x[n,c,h,w]. A size is N, C, H, W. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 static const char *const checks[] = {"1x1x1x1",   "1x64x5x4",  "2x3x17x19",
                                      "3x33x7x31", "1x1x65x33", "2x129x8x9",
@@ -15,12 +15,6 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     out[1] = (struct lab_lab_tensor){
         LAB_ROLE_OUT, t, 4, {dim[0], dim[2], dim[3], dim[1]}};
     return 2;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
@@ -51,7 +45,7 @@ const struct lab_operation lab_operation_layout = {
     .sizes_gpu = "1x128x128x128,32x256x56x56,32x3x224x224",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
+    .flop = lab_lab_no_flop,
     .bytes = bytes,
     .element = element,
 };

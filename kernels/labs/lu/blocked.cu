@@ -15,6 +15,7 @@
  *            others wait. MAGMA factors it on the CPU, while the GPU updates. */
 #include <limits.h>
 
+#include "cublas_exec.h"
 #include "labs/lu/lu.h"
 #include "launch.cuh"
 
@@ -153,11 +154,7 @@ static enum lab_status update(const struct lab_call *call, double *a, int k,
         blas->handle, LAB_CUBLAS_N, LAB_CUBLAS_N, left, left, wide, &minus,
         a + panel + k + wide, TYPE_64F, n, a + right + k, TYPE_64F, n, &one,
         a + right + k + wide, TYPE_64F, n, COMPUTE_64F, -1);
-    return status == 0 ? LAB_OK
-                       : lab_fail(LAB_E_DEVICE,
-                                  "cuBLAS: the update failed "
-                                  "(status %d)",
-                                  status);
+    return lab_cublas_judge(blas, status, "gemm_ex");
 }
 
 static enum lab_status factor(const struct lab_call *call, int panel)
@@ -166,9 +163,9 @@ static enum lab_status factor(const struct lab_call *call, int panel)
     int32_t *pivots = static_cast<int32_t *>(call->out[1].data);
     cudaStream_t stream = lab_stream(call);
     int n = static_cast<int>(call->in[0].dim[0]);
-    enum lab_status st = LAB_OK;
-    if (!call->exec->cublas)
-        return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS was not found");
+    enum lab_status st = lab_cublas_ask(call->exec->cublas, nullptr, 0);
+    if (st)
+        return st;
     cudaError_t err =
         cudaMemcpyAsync(a, call->in[0].data,
                         static_cast<size_t>(call->in[0].count) * sizeof(*a),

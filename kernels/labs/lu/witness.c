@@ -8,9 +8,10 @@
 static double signed_number(uint64_t seed, uint32_t row, int64_t i,
                             double least, double range)
 {
-    double unit =
-        (double)lab_random_unit(lab_random_word(seed, row, 0, 2 * (uint64_t)i));
-    bool minus = lab_random_word(seed, row, 0, 2 * (uint64_t)i + 1) >> 31;
+    uint32_t high = lab_random_word(seed, row, 0, 2 * (uint64_t)i);
+    uint32_t low = lab_random_word(seed, row, 0, 2 * (uint64_t)i + 1);
+    double unit = lab_random_double(high, low << 1);
+    bool minus = low >> 31;
     return (minus ? -1 : 1) * (least + range * unit);
 }
 

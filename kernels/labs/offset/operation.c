@@ -1,5 +1,5 @@
 /* y (N) = x (N + O) from number O on; a size is N, O. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -10,17 +10,6 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[0] + dim[1]}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
     return 2;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
-}
-
-static double bytes(const int64_t *dim, enum lab_precision p)
-{
-    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
 }
 
 static struct lab_ladder_element element(const struct lab_lab_numbers *n,
@@ -44,7 +33,7 @@ const struct lab_operation lab_operation_offset = {
     .sizes_gpu = "67108864x32,67108864x8,67108864x4,67108864x2,67108864x1",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
-    .bytes = bytes,
+    .flop = lab_lab_no_flop,
+    .bytes = lab_lab_map_bytes,
     .element = element,
 };

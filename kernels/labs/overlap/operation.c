@@ -1,7 +1,7 @@
 /* y (N) = STEPS times v = a v + c from x (N), which lies on the host and goes
  * back there; a size is N, STEPS. The scratch vector is what x becomes on the
  * device. Bytes are those of both ways. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -29,26 +29,15 @@ static double flop(const int64_t *dim)
     return 2 * (double)dim[0] * (double)dim[1];
 }
 
-static double bytes(const int64_t *dim, enum lab_precision p)
-{
-    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
-}
-
 /* Every step rounds once or, without a fused multiply-add, twice. */
 static struct lab_ladder_element element(const struct lab_lab_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    double v = lab_lab_number(n, 0, i);
-    double most = fabs(v);
     (void)out;
-    for (int64_t s = 0; s < dim[1]; s++) {
-        v = v * (double)LAB_OVERLAP_A + (double)LAB_OVERLAP_C;
-        most = fmax(most, fabs(v));
-    }
     /* What is forgotten of x, is of its errors: 1 / (1 - a) = 500 steps. */
     double steps = fmin((double)dim[1], 500);
-    return (struct lab_ladder_element){v,
-                                       ldexp(16, -24) * sqrt(2 * steps) * most};
+    return lab_lab_recurrence(lab_lab_number(n, 0, i), (double)LAB_OVERLAP_A,
+                              (double)LAB_OVERLAP_C, dim[1], 2 * steps);
 }
 
 static const char *const checks[] = {
@@ -65,6 +54,6 @@ const struct lab_operation lab_operation_overlap = {
     .checks = checks,
     .tensors = tensors,
     .flop = flop,
-    .bytes = bytes,
+    .bytes = lab_lab_map_bytes,
     .element = element,
 };

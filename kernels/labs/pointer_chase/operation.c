@@ -1,6 +1,6 @@
 /* at = next[at], ACCESSES times, through a footprint of BYTES; y (1) is the
  * line where it ends. A size is BYTES, ACCESSES. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -25,12 +25,6 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0] / 4}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
     return 2;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
 }
 
 /* 4 of each line, at most as many lines as there are. */
@@ -156,7 +150,7 @@ const struct lab_operation lab_operation_pointer_chase = {
                  "67108864x16384,268435456x16384,1073741824x16384",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
+    .flop = lab_lab_no_flop,
     .bytes = bytes,
     .items = items,
     .element = element,

@@ -1,7 +1,7 @@
 /* C (M, N) = A (M, K) B (K, N), all fp32, computed in fewer bits. The reference
  * is the product of the fp32 numbers in double: what is lost by rounding them is
  * an error here, and it is told, as a share of the size that such a sum has. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -16,9 +16,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     int64_t M = dim[0];
     int64_t N = dim[1];
     int64_t K = dim[2];
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F32, 2, {M, K}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F32, 2, {K, N}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 2, {M, N}};
+    lab_lab_product_tensors(dim, LAB_F32, out);
     if (p != LAB_BF16 && p != LAB_FP16)
         return 3;
     out[3] = (struct lab_lab_tensor){
@@ -28,18 +26,10 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     return 5;
 }
 
-static double flop(const int64_t *dim)
-{
-    return 2 * (double)dim[0] * (double)dim[1] * (double)dim[2];
-}
-
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    double M = (double)dim[0];
-    double N = (double)dim[1];
-    double K = (double)dim[2];
     (void)p;
-    return 4 * (M * K + K * N + M * N);
+    return 4 * lab_lab_product_numbers(dim);
 }
 
 /* Both factors of a term are rounded, to 8 bits behind the leading one at the
@@ -48,20 +38,16 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 static struct lab_ladder_element element(const struct lab_lab_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
-    int64_t N = dim[1];
-    int64_t K = dim[2];
+    struct lab_lab_sum sum = lab_lab_product_sum(n, dim, i);
     (void)out;
-    for (int64_t k = 0; k < K; k++)
-        lab_lab_add(&sum, lab_lab_number(n, 0, i / N * K + k) *
-                              lab_lab_number(n, 1, k * N + i % N));
     struct lab_ladder_element e =
         lab_lab_sum_element(&sum, n->precision, LAB_F32);
     e.scale = sqrt(sum.squares);
     if (n->precision == LAB_BF16)
         e.allowed += 8 * ldexp(1, -9) * e.scale;
     if (n->precision == LAB_FP16)
-        e.allowed += 8 * ldexp(1, -12) * e.scale + ldexp(1, -24) * (double)K;
+        e.allowed +=
+            8 * ldexp(1, -12) * e.scale + ldexp(1, -24) * (double)dim[2];
     return e;
 }
 
@@ -79,7 +65,7 @@ const struct lab_operation lab_operation_precision = {
     .sizes_gpu = "1024,4096",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
+    .flop = lab_lab_product_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -12,6 +12,12 @@ enum {
     LAB_LEVELS_SCRATCH = 4096 /* a number for each block */
 };
 
+/* Chunks that a size reads in all: dim is BYTES, TIMES. At most 2^28. */
+static inline int64_t lab_levels_chunks(const int64_t *dim)
+{
+    return dim[0] / LAB_LEVELS_CHUNK * dim[1];
+}
+
 LAB_C_BEGIN
 lab_kernel_fn lab_levels_global, lab_levels_l2, lab_levels_shared;
 lab_kernel_fn lab_levels_shared_prepare;

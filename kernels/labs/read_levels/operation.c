@@ -1,6 +1,11 @@
 /* y (1) = the largest of the numbers in a footprint of BYTES that is read TIMES
- * times, all multiprocessors together; a size is BYTES, TIMES. */
-#include "labs/operation.h"
+ * times, all multiprocessors together; a size is BYTES, TIMES. The largest
+ * number is the same however often it is read, so a rung also says through how
+ * many rounds its loop has gone, in chunks: chunks (1), at most as many as were
+ * wanted. That finds a wrong number of rounds. It does not find loads that a
+ * compiler has moved out of the loop: for those look at the rate, and at the
+ * machine code. */
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -24,15 +29,12 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     }
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F32, 1, {dim[0] / 4}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
-    out[2] = (struct lab_lab_tensor){
+    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_I32, 1, {1}};
+    out[3] = (struct lab_lab_tensor){
         LAB_ROLE_SCRATCH, LAB_F32, 1, {LAB_LEVELS_SCRATCH}};
-    return 3;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
+    out[4] = (struct lab_lab_tensor){
+        LAB_ROLE_SCRATCH, LAB_I32, 1, {LAB_LEVELS_SCRATCH}};
+    return 5;
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
@@ -48,6 +50,8 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
     double v = -INFINITY;
     int64_t count = dim[0] / 4;
     (void)i;
+    if (out == 1)
+        return lab_lab_exact((double)lab_levels_chunks(dim), LAB_I32);
     if (!(n->host && n->host[0]) && count > n->period_count)
         count = n->period_count;
     for (int64_t k = 0; k < count; k++)
@@ -71,7 +75,7 @@ const struct lab_operation lab_operation_read_levels = {
                  "1073741824x8",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
+    .flop = lab_lab_no_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -16,7 +16,11 @@
  *         read there.
  *
  * The largest number does not depend on how often or in which order numbers are
- * read, so that every rung must give the same bits. */
+ * read, so that every rung must give the same bits. The rounds of the loop are
+ * told beside it, in chunks: each block writes down how far its loop counter
+ * has come, and the last kernel adds them up. That finds a wrong number of
+ * rounds; loads that the compiler had moved out of the loop would not show in
+ * it. */
 #include <math_constants.h>
 
 #include "labs/read_levels/levels.h"
@@ -46,13 +50,14 @@ static __device__ float largest_of_block(float v)
 }
 
 template <bool L1>
-static __global__ void levels_global(float *part, const float4 *x, int chunks,
-                                     int64_t rounds)
+static __global__ void levels_global(float *part, int *read, const float4 *x,
+                                     int chunks, int rounds)
 {
     int at =
         static_cast<int>(blockIdx.x * static_cast<int64_t>(chunks) / gridDim.x);
     float v = -CUDART_INF_F;
-    for (int64_t r = 0; r < rounds; r++) {
+    int r = 0;
+    for (; r < rounds; r++) {
         float4 f[EACH];
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
@@ -66,24 +71,51 @@ static __global__ void levels_global(float *part, const float4 *x, int chunks,
             v = largest_of(f[k], v);
     }
     v = largest_of_block(v);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         part[blockIdx.x] = v;
+        read[blockIdx.x] = r * EACH;
+    }
 }
 
-static __global__ void levels_last(float *y, const float *part, int n)
+/* At most `wanted` chunks are told: blocks round their shares up. */
+static __global__ void levels_last(float *y, int *told, const float *part,
+                                   const int *read, int n, int64_t wanted)
 {
+    __shared__ unsigned long long all;
     float v = -CUDART_INF_F;
-    for (int i = threadIdx.x; i < n; i += blockDim.x)
-        v = fmaxf(v, part[i]);
-    v = largest_of_block(v);
     if (threadIdx.x == 0)
+        all = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        v = fmaxf(v, part[i]);
+        atomicAdd(&all, static_cast<unsigned long long>(read[i]));
+    }
+    v = largest_of_block(v); /* and everybody has added */
+    if (threadIdx.x == 0) {
+        int64_t chunks = static_cast<int64_t>(all);
         *y = v;
+        *told = static_cast<int>(chunks < wanted ? chunks : wanted);
+    }
+}
+
+/* ---- the scratch vectors, a number of each a block ---- */
+
+static float *part_of(const struct lab_call *call)
+{
+    return lab_out(call, 2);
+}
+
+static int *read_of(const struct lab_call *call)
+{
+    return static_cast<int *>(call->out[3].data);
 }
 
 static enum lab_status finish(const struct lab_call *call, unsigned blocks)
 {
+    const int64_t dim[] = {call->in[0].count * 4, lab_lab_dim(call, 1)};
     levels_last<<<1, READ_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), lab_out(call, 1), static_cast<int>(blocks));
+        lab_out(call, 0), static_cast<int *>(call->out[1].data), part_of(call),
+        read_of(call), static_cast<int>(blocks), lab_levels_chunks(dim));
     return lab_launched("levels_last");
 }
 
@@ -95,19 +127,21 @@ static unsigned blocks_of(const struct lab_call *call)
         blocks < LAB_LEVELS_SCRATCH ? blocks : LAB_LEVELS_SCRATCH);
 }
 
-/* Rounds of EACH chunks, so that all blocks read the footprint TIMES times. */
-static int64_t rounds_of(const struct lab_call *call, unsigned blocks)
+/* Rounds of EACH chunks, so that all blocks read the footprint TIMES times; a
+ * size has at most 2^28 chunks to read. */
+static int rounds_of(const struct lab_call *call, unsigned blocks)
 {
     int64_t chunks = call->in[0].count * 4 / LAB_LEVELS_CHUNK;
     int64_t each = static_cast<int64_t>(blocks) * EACH;
-    return (chunks * lab_lab_dim(call, 1) + each - 1) / each;
+    return static_cast<int>((chunks * lab_lab_dim(call, 1) + each - 1) / each);
 }
 
 template <bool L1> static enum lab_status read(const struct lab_call *call)
 {
     unsigned blocks = blocks_of(call);
     levels_global<L1><<<blocks, READ_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 1), static_cast<const float4 *>(call->in[0].data),
+        part_of(call), read_of(call),
+        static_cast<const float4 *>(call->in[0].data),
         static_cast<int>(call->in[0].count * 4 / LAB_LEVELS_CHUNK),
         rounds_of(call, blocks));
     enum lab_status st = lab_launched("levels_global");
@@ -124,8 +158,8 @@ enum lab_status lab_levels_l2(const struct lab_call *call)
     return read<false>(call);
 }
 
-static __global__ void levels_shared(float *part, const float4 *x, int chunks,
-                                     int64_t rounds)
+static __global__ void levels_shared(float *part, int *read, const float4 *x,
+                                     int chunks, int rounds)
 {
     extern __shared__ float4 copy[];
     float v = -CUDART_INF_F;
@@ -133,7 +167,8 @@ static __global__ void levels_shared(float *part, const float4 *x, int chunks,
         copy[c * READ_BLOCK + threadIdx.x] = x[c * READ_BLOCK + threadIdx.x];
     __syncthreads();
     int at = 0;
-    for (int64_t r = 0; r < rounds; r++) {
+    int r = 0;
+    for (; r < rounds; r++) {
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
             v = largest_of(copy[at * READ_BLOCK + threadIdx.x], v);
@@ -141,8 +176,10 @@ static __global__ void levels_shared(float *part, const float4 *x, int chunks,
         }
     }
     v = largest_of_block(v);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         part[blockIdx.x] = v;
+        read[blockIdx.x] = r * EACH;
+    }
 }
 
 enum lab_status lab_levels_shared_prepare(const struct lab_call *call)
@@ -157,12 +194,13 @@ enum lab_status lab_levels_shared(const struct lab_call *call)
 {
     int chunks = static_cast<int>(call->in[0].count * 4 / LAB_LEVELS_CHUNK);
     unsigned blocks = blocks_of(call);
-    int64_t once = (chunks + EACH - 1) / EACH;
-    int64_t rounds = rounds_of(call, blocks);
+    int once = (chunks + EACH - 1) / EACH;
+    int rounds = rounds_of(call, blocks);
     levels_shared<<<blocks, READ_BLOCK,
                     static_cast<size_t>(call->in[0].count) * 4,
                     lab_stream(call)>>>(
-        lab_out(call, 1), static_cast<const float4 *>(call->in[0].data), chunks,
+        part_of(call), read_of(call),
+        static_cast<const float4 *>(call->in[0].data), chunks,
         rounds > once ? rounds : once);
     enum lab_status st = lab_launched("levels_shared");
     return st ? st : finish(call, blocks);

@@ -1,6 +1,6 @@
 /* s (1) = the sum of x (n): 4 bytes an addition; the blocks' sums go through a
  * scratch vector. The sum is an fp32 whatever x is. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -38,9 +38,6 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
     return lab_lab_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
 }
 
-static const char *const checks[] = {"1",    "31",    "257",    "1000",
-                                     "4099", "65537", "100003", NULL};
-
 const struct lab_operation lab_operation_reduction = {
     .name = "reduction",
     .title = "the sum of a vector",
@@ -49,7 +46,7 @@ const struct lab_operation lab_operation_reduction = {
     .unit = LAB_UNIT_BYTES,
     .sizes_cpu = "100000,4000000",
     .sizes_gpu = "1000000,67108864",
-    .checks = checks,
+    .checks = lab_lab_vector_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

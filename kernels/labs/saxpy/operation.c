@@ -1,5 +1,5 @@
 /* y (n) = 2 x (n) + y: 12 bytes for two operations. y is read and written. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -34,9 +34,6 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
     return lab_lab_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
 }
 
-static const char *const checks[] = {"1",    "31",    "257",    "1000",
-                                     "4099", "65537", "100003", NULL};
-
 const struct lab_operation lab_operation_saxpy = {
     .name = "saxpy",
     .title = "y = 2 x + y",
@@ -45,7 +42,7 @@ const struct lab_operation lab_operation_saxpy = {
     .unit = LAB_UNIT_BYTES,
     .sizes_cpu = "100000,4000000",
     .sizes_gpu = "1000000,20971520,134217728",
-    .checks = checks,
+    .checks = lab_lab_vector_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

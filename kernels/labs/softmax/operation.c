@@ -2,13 +2,10 @@
  * of row r: every number read once and written once, 8 bytes. The numbers lie
  * between -100 and 100: exp(100) is no fp32, and a kernel that does not take
  * the largest off first fails its check. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
-
-#include "random.h"
 
 enum { PERIOD = 65537 };
 
@@ -62,23 +59,12 @@ static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
     int64_t count = dim[0] * dim[1];
     if (tensor->dtype != LAB_F32)
         return false;
-    for (int64_t i = 0; i < count && i < PERIOD; i++)
-        x[i] = 200 * lab_random_unit(
-                         lab_random_word(seed, (uint32_t)k, 0, (uint64_t)i)) -
-               100;
-    for (int64_t i = PERIOD; i < count; i += PERIOD)
-        memcpy(x + i, x,
-               (size_t)(count - i < PERIOD ? count - i : PERIOD) * sizeof(*x));
+    int64_t own = count < PERIOD ? count : PERIOD;
+    for (int64_t i = 0; i < own; i++)
+        x[i] = (float)(200 * lab_lab_random(seed, (uint32_t)k, 0, i));
+    lab_lab_repeat(x, own, count, sizeof(*x));
     return true;
 }
-
-/* Around every shape that a rung keeps in registers, and longer than all. An
- * element costs a row: long rows are so many that only some are compared. */
-static const char *const checks[] = {
-    "1",       "7x1",     "5x3",      "33x100",   "3x129",
-    "3x260",   "9x516",   "130x1023", "129x1028", "65x2052",
-    "33x4100", "17x8188", "17x8193",  "13x10244", "9x16388",
-    "7x20476", "5x32764", "5x32769",  NULL};
 
 const struct lab_operation lab_operation_softmax = {
     .name = "softmax",
@@ -86,9 +72,9 @@ const struct lab_operation lab_operation_softmax = {
     .shape = "RxC",
     .dims = 2,
     .unit = LAB_UNIT_BYTES,
-    .sizes_cpu = "500,4000x256",
-    .sizes_gpu = "65536x1024,8192,8191x8193,2048x32768",
-    .checks = checks,
+    .sizes_cpu = LAB_LAB_ROW_SIZES_CPU,
+    .sizes_gpu = LAB_LAB_ROW_SIZES_GPU,
+    .checks = lab_lab_row_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

@@ -1,5 +1,5 @@
 /* y (N) = every S-th number of x (N S); a size is N, S. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -22,18 +22,6 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {all}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
     return 2;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
-}
-
-/* What is wanted, read and written. */
-static double bytes(const int64_t *dim, enum lab_precision p)
-{
-    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
 }
 
 /* A burst for each number that is wanted, or for those that share one. A rung
@@ -72,8 +60,8 @@ const struct lab_operation lab_operation_stride = {
                  "16777216x32",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
-    .bytes = bytes,
+    .flop = lab_lab_no_flop,
+    .bytes = lab_lab_map_bytes,
     .traffic = traffic,
     .element = element,
 };

@@ -1,5 +1,5 @@
 /* y (C, R) = x (R, C) turned: no arithmetic, every number read and written. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -10,12 +10,6 @@ static int tensors(const int64_t *dim, enum lab_precision p,
     out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
     out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, dtype, 2, {dim[1], dim[0]}};
     return 2;
-}
-
-static double flop(const int64_t *dim)
-{
-    (void)dim;
-    return 0;
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
@@ -45,7 +39,7 @@ const struct lab_operation lab_operation_transpose = {
     .sizes_gpu = "1024,8192,8191x8193",
     .checks = checks,
     .tensors = tensors,
-    .flop = flop,
+    .flop = lab_lab_no_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -1,5 +1,5 @@
 /* C (n) = A (n) + B (n): 12 bytes for one operation. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
 #include <stddef.h>
 
@@ -33,9 +33,6 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
     return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 
-static const char *const checks[] = {"1",    "31",    "257",    "1000",
-                                     "4099", "65537", "100003", NULL};
-
 const struct lab_operation lab_operation_vector_add = {
     .name = "vector_add",
     .title = "C = A + B",
@@ -44,7 +41,7 @@ const struct lab_operation lab_operation_vector_add = {
     .unit = LAB_UNIT_BYTES,
     .sizes_cpu = "50000,4000000",
     .sizes_gpu = "50000,1000000,67108864",
-    .checks = checks,
+    .checks = lab_lab_vector_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

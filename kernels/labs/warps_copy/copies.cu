@@ -10,7 +10,7 @@
  * one, two, four   so many independent loads of 4 bytes in each thread before
  *                  the first is used: a thread's own parallelism (ILP) stands
  *                  in for warps. */
-#include "labs/lab.cuh"
+#include "labs/warps.cuh"
 #include "labs/warps_copy/warps_copy.h"
 
 template <int EACH>
@@ -32,21 +32,6 @@ static __global__ void warps_copy(float *y, const float *x, int64_t n)
         y[i] = x[i];
 }
 
-template <int EACH> static enum lab_status prepare(const struct lab_call *call)
-{
-    return lab_lab_take_warps(call,
-                              reinterpret_cast<const void *>(warps_copy<EACH>),
-                              lab_lab_dim(call, 1));
-}
-
-template <int EACH> static enum lab_status copy(const struct lab_call *call)
-{
-    struct lab_resident r = lab_lab_resident(call, lab_lab_dim(call, 1));
-    warps_copy<EACH><<<r.blocks, r.threads, r.shared, lab_stream(call)>>>(
-        lab_out(call, 0), lab_in(call, 0), call->out[0].count);
-    return lab_launched("warps_copy");
-}
-
 template <int EACH>
 static void note(const struct lab_call *call, struct lab_rung_note *out)
 {
@@ -56,22 +41,6 @@ static void note(const struct lab_call *call, struct lab_rung_note *out)
              warps * 32 * 4 * EACH);
 }
 
-#define RUNG(name, each)                                                       \
-    enum lab_status lab_warps_copy_##name##_prepare(                           \
-        const struct lab_call *call)                                           \
-    {                                                                          \
-        return prepare<each>(call);                                            \
-    }                                                                          \
-    enum lab_status lab_warps_copy_##name(const struct lab_call *call)         \
-    {                                                                          \
-        return copy<each>(call);                                               \
-    }                                                                          \
-    void lab_warps_copy_##name##_note(const struct lab_call *call,             \
-                                      struct lab_rung_note *out)               \
-    {                                                                          \
-        note<each>(call, out);                                                 \
-    }
-
-RUNG(one, 1)
-RUNG(two, 2)
-RUNG(four, 4)
+LAB_WARPS_RUNG(lab_warps_copy_one, warps_copy, 1, note)
+LAB_WARPS_RUNG(lab_warps_copy_two, warps_copy, 2, note)
+LAB_WARPS_RUNG(lab_warps_copy_four, warps_copy, 4, note)

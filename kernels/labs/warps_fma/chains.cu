@@ -8,7 +8,7 @@
  *
  * one, two, four   so many elements at a time in each thread: so many chains
  *                  that do not wait for each other. */
-#include "labs/lab.cuh"
+#include "labs/warps.cuh"
 #include "labs/warps_fma/warps_fma.h"
 
 enum { UNROLL = 16 };
@@ -40,21 +40,6 @@ static __global__ void warps_fma(float *y, const float *x, int64_t n)
     }
 }
 
-template <int EACH> static enum lab_status prepare(const struct lab_call *call)
-{
-    return lab_lab_take_warps(call,
-                              reinterpret_cast<const void *>(warps_fma<EACH>),
-                              lab_lab_dim(call, 1));
-}
-
-template <int EACH> static enum lab_status chains(const struct lab_call *call)
-{
-    struct lab_resident r = lab_lab_resident(call, lab_lab_dim(call, 1));
-    warps_fma<EACH><<<r.blocks, r.threads, r.shared, lab_stream(call)>>>(
-        lab_out(call, 0), lab_in(call, 0), call->out[0].count);
-    return lab_launched("warps_fma");
-}
-
 template <int EACH>
 static void note(const struct lab_call *call, struct lab_rung_note *out)
 {
@@ -62,22 +47,6 @@ static void note(const struct lab_call *call, struct lab_rung_note *out)
     snprintf(out->text, sizeof(out->text), "%.4g chains a scheduler", chains);
 }
 
-#define RUNG(name, each)                                                       \
-    enum lab_status lab_warps_fma_##name##_prepare(                            \
-        const struct lab_call *call)                                           \
-    {                                                                          \
-        return prepare<each>(call);                                            \
-    }                                                                          \
-    enum lab_status lab_warps_fma_##name(const struct lab_call *call)          \
-    {                                                                          \
-        return chains<each>(call);                                             \
-    }                                                                          \
-    void lab_warps_fma_##name##_note(const struct lab_call *call,              \
-                                     struct lab_rung_note *out)                \
-    {                                                                          \
-        note<each>(call, out);                                                 \
-    }
-
-RUNG(one, 1)
-RUNG(two, 2)
-RUNG(four, 4)
+LAB_WARPS_RUNG(lab_warps_fma_one, warps_fma, 1, note)
+LAB_WARPS_RUNG(lab_warps_fma_two, warps_fma, 2, note)
+LAB_WARPS_RUNG(lab_warps_fma_four, warps_fma, 4, note)

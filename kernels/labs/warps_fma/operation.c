@@ -1,8 +1,7 @@
 /* y (N) = 2048 times v = a v + c from x (N), with WARPS warps on each
  * multiprocessor; a size is N, WARPS. */
-#include "labs/operation.h"
+#include "labs/shapes.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "labs/warps_fma/warps_fma.h"
@@ -10,15 +9,12 @@
 static int tensors(const int64_t *dim, enum lab_precision p,
                    struct lab_lab_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
     if (dim[1] > LAB_CHAIN_WARPS) {
         lab_fail(LAB_E_USAGE, "1 to %d warps a multiprocessor",
                  LAB_CHAIN_WARPS);
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[0]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
-    return 2;
+    return lab_lab_map_tensors(dim, p, out);
 }
 
 static double flop(const int64_t *dim)
@@ -26,25 +22,15 @@ static double flop(const int64_t *dim)
     return 2.0 * LAB_CHAIN_STEPS * (double)dim[0];
 }
 
-static double bytes(const int64_t *dim, enum lab_precision p)
-{
-    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
-}
-
 /* Every step rounds once or, without a fused multiply-add, twice. */
 static struct lab_ladder_element element(const struct lab_lab_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    double v = lab_lab_number(n, 0, i);
-    double most = fabs(v);
     (void)dim;
     (void)out;
-    for (int s = 0; s < LAB_CHAIN_STEPS; s++) {
-        v = v * (double)LAB_CHAIN_A + (double)LAB_CHAIN_C;
-        most = fmax(most, fabs(v));
-    }
-    return (struct lab_ladder_element){
-        v, ldexp(16, -24) * sqrt(2.0 * LAB_CHAIN_STEPS) * most};
+    return lab_lab_recurrence(lab_lab_number(n, 0, i), (double)LAB_CHAIN_A,
+                              (double)LAB_CHAIN_C, LAB_CHAIN_STEPS,
+                              2 * LAB_CHAIN_STEPS);
 }
 
 static const char *const checks[] = {"1x1",     "31x2",    "257x3",   "9999x5",
@@ -62,6 +48,6 @@ const struct lab_operation lab_operation_warps_fma = {
     .checks = checks,
     .tensors = tensors,
     .flop = flop,
-    .bytes = bytes,
+    .bytes = lab_lab_map_bytes,
     .element = element,
 };

@@ -143,8 +143,7 @@ static void cpu_info(struct lab_backend *be, struct lab_device_info *out)
     snprintf(out->chip, sizeof(out->chip), "aarch64");
 #endif
     out->sm_count = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    out->memory_bytes =
-        (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE);
+    out->memory_bytes = lab_host_memory();
 }
 
 /* An operation's own rungs, then OpenBLAS's. */

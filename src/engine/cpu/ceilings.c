@@ -66,5 +66,5 @@ enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
         return copy_ceiling(out);
     if (ceiling == LAB_CEILING_FP32)
         return product_ceiling(out);
-    return lab_fail(LAB_E_UNSUPPORTED, "a GPU's");
+    return lab_fail(LAB_E_UNSUPPORTED, "measured on a GPU only");
 }

@@ -25,6 +25,9 @@ char *lab_strndup(const char *s, size_t bytes);
 int lab_mul_size(size_t a, size_t b, size_t *out);
 int lab_add_size(size_t a, size_t b, size_t *out);
 
+/* Bytes of memory that this machine has; 0: not known. */
+int64_t lab_host_memory(void);
+
 /* For tests: the nth allocation from now (1 = the next) fails, and every one
  * after it until it is called with 0. */
 void lab_mem_fail_from(int64_t nth);

@@ -122,6 +122,13 @@ enum lab_status lab_ladder_size(const struct lab_operation *ladder,
  * counted. */
 size_t lab_ladder_memory(const struct lab_operation *l,
                          const struct lab_ladder_size *s, enum lab_precision p);
+/* Host memory beside them: copies of the inputs that the operation fills. */
+size_t lab_ladder_host_memory(const struct lab_operation *l,
+                              const struct lab_ladder_size *s,
+                              enum lab_precision p);
+/* Has this tensor such a copy, unless fill() leaves it out? */
+bool lab_ladder_fills(const struct lab_operation *l,
+                      const struct lab_lab_tensor *tensor);
 /* What a rate is told in: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 

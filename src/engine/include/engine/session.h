@@ -77,7 +77,7 @@ enum lab_command_kind {
     LAB_DO_COUNT,    /* hardware counters of schedule step n (text "step"), of
                         its node's steps around it ("node"), or of all that has
                         run of this iteration ("iteration") */
-    LAB_DO_TRACE,    /* text: "off" or "on", "" how the trace stands */
+    LAB_DO_TRACE,    /* text: "off", "kernels", "on", "" how the trace stands */
     LAB_DO_STOP      /* cancel what runs, and moves that wait: at once */
 };
 

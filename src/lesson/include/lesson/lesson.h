@@ -57,12 +57,14 @@ enum { LAB_COUNT_MAX = 1000000000 };
  * separated by commas, as --sizes and --variants have them. */
 struct lab_lesson_lab {
     enum lab_measure measures;
-    const char *ladder;    /* name of engine/ladder.h; NULL: of a network */
-    const char *of;        /* the lesson that is measured, or "all"; NULL */
+    const char *ladder; /* name of engine/ladder.h; NULL: of a network */
+    const char *of;     /* the lesson that is measured, or "all"; NULL */
+    struct lab_place of_place;
     const char *sizes;     /* on a GPU; NULL: the ladder's own */
     const char *cpu_sizes; /* on a CPU; NULL: the ladder's own */
     const char *variants;  /* NULL: all of the backend's */
-    int64_t repeat;        /* 0: not given */
+    struct lab_place variants_place;
+    int64_t repeat; /* 0: not given */
     const struct lab_lesson_slide *slides;
     int n_slides;
     unsigned precisions; /* on a GPU: bit 1 << p for each; 0: not given */

@@ -1,17 +1,10 @@
-/* kernels/labs/gemm/sm90.cuh -- Hopper's own instructions, one function each.
+/* kernels/labs/sm90.cuh -- Hopper's own instructions, one function each.
  *
  * Compute capability 9.0 only (sm_90a). Source: NVIDIA, PTX ISA, "Asynchronous
  * warpgroup level matrix instructions", "mbarrier" and "cp.async.bulk.tensor". */
 #pragma once
 #include <cuda.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <stdint.h>
-
-static __device__ __forceinline__ uint32_t shared_address(const void *p)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-}
+#include "labs/half.cuh"
 
 /* ---- mbarrier: counts arrivals and bytes; its phase turns when both are in */
 
@@ -45,7 +38,8 @@ static __device__ __forceinline__ void barrier_arrive(uint64_t *bar)
         : "memory");
 }
 
-/* Until the phase of this parity is over. */
+/* Until the phase of this parity is over. A new barrier is in phase 0, and the
+ * phase before it, of parity 1, counts as over. */
 static __device__ __forceinline__ void barrier_wait(uint64_t *bar,
                                                     uint32_t parity)
 {
@@ -68,6 +62,17 @@ tma_load(void *to, const CUtensorMap *map, uint64_t *bar, int x, int y)
                  "complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
                      shared_address(to)),
                  "l"(map), "r"(shared_address(bar)), "r"(x), "r"(y)
+                 : "memory");
+}
+
+/* The same of a tensor with three sides. */
+static __device__ __forceinline__ void
+tma_load(void *to, const CUtensorMap *map, uint64_t *bar, int x, int y, int z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::"
+                 "complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(
+                     shared_address(to)),
+                 "l"(map), "r"(shared_address(bar)), "r"(x), "r"(y), "r"(z)
                  : "memory");
 }
 
@@ -114,23 +119,16 @@ template <int COUNT> static __device__ __forceinline__ void registers_take()
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
 
-/* A barrier of `threads` threads; 0 is __syncthreads()'s. */
-static __device__ __forceinline__ void named_barrier(int id, int threads)
+/* Barriers of `threads` threads, of which some wait and some only report; 0 is
+ * __syncthreads()'s. */
+static __device__ __forceinline__ void named_wait(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
-static __device__ __forceinline__ uint32_t pair_of(float x, float y,
-                                                   __nv_bfloat16)
+static __device__ __forceinline__ void named_arrive(int id, int threads)
 {
-    __nv_bfloat162 v = __floats2bfloat162_rn(x, y);
-    return *reinterpret_cast<uint32_t *>(&v);
-}
-
-static __device__ __forceinline__ uint32_t pair_of(float x, float y, __half)
-{
-    __half2 v = __floats2half2_rn(x, y);
-    return *reinterpret_cast<uint32_t *>(&v);
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 /* Four matrices of 8 x 8 numbers of 16 bits; lane l gives two numbers of row
@@ -144,9 +142,10 @@ store_matrix(char *row, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
                  : "memory");
 }
 
-/* ---- wgmma */
+/* ---- wgmma: 128 threads multiply matrices that lie in shared memory */
 
-static __device__ __forceinline__ void wgmma_begin()
+/* Registers that wgmma reads or writes are as the program left them. */
+static __device__ __forceinline__ void wgmma_fence()
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }

@@ -1,0 +1,52 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/quantile.h"
+
+static void sorts_by_value(void **state)
+{
+    double v[] = {3, -INFINITY, 1e-300, -2, 3, INFINITY, -1e300};
+    const double sorted[] = {-INFINITY, -1e300, -2, 1e-300, 3, 3, INFINITY};
+    (void)state;
+    lab_sort_reals(v, 7);
+    for (int i = 0; i < 7; i++)
+        assert_true(v[i] == sorted[i]);
+    lab_sort_reals(NULL, 0);
+}
+
+/* numpy.quantile([1, 2, 4, 8], q) */
+static void lies_between_neighbours(void **state)
+{
+    const double v[] = {1, 2, 4, 8};
+    (void)state;
+    assert_true(lab_quantile(v, 4, 0) == 1);
+    assert_true(lab_quantile(v, 4, 0.25) == 1.75);
+    assert_true(lab_quantile(v, 4, 0.5) == 3);
+    assert_true(lab_quantile(v, 4, 0.75) == 5);
+    assert_true(lab_quantile(v, 4, 1) == 8);
+    assert_true(lab_quantile(v, 3, 0.5) == 2);
+}
+
+static void few_values_are_no_trouble(void **state)
+{
+    const double v[] = {7, INFINITY, INFINITY};
+    (void)state;
+    assert_true(isnan(lab_quantile(NULL, 0, 0.5)));
+    for (int q = 0; q <= 4; q++)
+        assert_true(lab_quantile(v, 1, q / 4.0) == 7);
+    assert_true(lab_quantile(v, 3, 0.75) == INFINITY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sorts_by_value),
+        cmocka_unit_test(lies_between_neighbours),
+        cmocka_unit_test(few_values_are_no_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

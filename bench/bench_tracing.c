@@ -9,9 +9,11 @@
  *   bare       no CUPTI in the process
  *   cupti      CONCURRENT_KERNEL records and nothing else, read and dropped: the
  *              least that a tool can do
+ *   calls      the same with the records of the runtime's and the driver's calls
  *   ours       the program's trace: a step around every two launches, records
- *              joined and written to a database
- *   off again  the same after tracing was taken off, in the same process
+ *              of kernels and calls written to a database
+ *   kernels    as ours, without the records of calls: `--trace kernels`
+ *   off again  as ours after tracing was taken off, in the same process
  *   nodes      as ours, with a record of each node of a graph
  * Prints microseconds, the best and the median of the repeats, and what each
  * adds to bare, in all and as a multiple of what bare CUPTI adds. */
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "bench_tracing.h"
 #include "profiler/gpu.h"
 #include "profiler/join.h"
@@ -31,9 +34,9 @@
 enum { LAUNCHES = 40000, ROUNDS = 3, PER_STEP = 2, NODES = 30, GRAPHS = 2000 };
 enum { MOST_REPEATS = 32 };
 
-enum state { BARE, CUPTI, OURS, OFF_AGAIN, GRAPH_NODES, STATES };
-static const char *const names[STATES] = {"bare", "cupti", "ours", "off again",
-                                          "nodes"};
+enum state { BARE, CUPTI, CALLS, OURS, KERNELS, OFF_AGAIN, NODE_TIMES, STATES };
+static const char *const names[STATES] = {
+    "bare", "cupti", "calls", "ours", "kernels", "off again", "nodes"};
 
 struct figures {
     double launch;
@@ -64,17 +67,24 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream,
     lab_free(buffer);
 }
 
-static int start_cupti(void)
+static int start_cupti(bool calls)
 {
+    static const CUpti_ActivityKind kinds[] = {
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_RUNTIME,
+        CUPTI_ACTIVITY_KIND_DRIVER};
     char why[LAB_GPU_TEXT];
     if (lab_cupti_load(&cupti, why, sizeof(why))) {
         fprintf(stderr, "bench_tracing: %s\n", why);
         return 0;
     }
-    return cupti->cuptiActivityRegisterCallbacks(requested, completed) ==
-               CUPTI_SUCCESS &&
-           cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ==
-               CUPTI_SUCCESS;
+    if (cupti->cuptiActivityRegisterCallbacks(requested, completed) !=
+        CUPTI_SUCCESS)
+        return 0;
+    for (int i = 0; i < (calls ? 3 : 1); i++) {
+        if (cupti->cuptiActivityEnable(kinds[i]) != CUPTI_SUCCESS)
+            return 0;
+    }
+    return 1;
 }
 
 /* ---- ours ---- */
@@ -84,12 +94,14 @@ static struct lab_writer *writer;
 static struct lab_join *join;
 static char database[] = "/tmp/bench_tracing.XXXXXX";
 
-static int start_ours(bool nodes)
+static int start_ours(enum state s)
 {
     char why[LAB_GPU_TEXT];
     struct lab_gpu_sink to;
     struct lab_run_info info;
-    struct lab_gpu_trace_options options = {.graph_nodes = nodes};
+    struct lab_gpu_trace_options options = {
+        .records = s == KERNELS ? LAB_GPU_RECORDS_KERNELS : LAB_GPU_RECORDS_ALL,
+        .graph_nodes = s == NODE_TIMES};
     int fd = mkstemp(database);
     lab_run_info_init(&info);
     info.lesson = "bench_tracing";
@@ -116,7 +128,6 @@ static void end_ours(void)
     struct lab_join_stats stats;
     lab_run_summary_init(&summary);
     ops->stop();
-    lab_join_flush(join);
     lab_join_get_stats(join, &stats);
     if (stats.kernels_without_step > 3)
         fprintf(stderr, "bench_tracing: %llu of %llu kernels have no step\n",
@@ -133,15 +144,15 @@ static void end_ours(void)
 static int measure(enum state s, struct figures *out)
 {
     bool ours = s >= OURS;
-    bool pushes = s == OURS || s == GRAPH_NODES;
+    bool pushes = ours && s != OFF_AGAIN;
     int failed = 0;
     char why[LAB_GPU_TEXT];
-    if ((s == CUPTI && !start_cupti()) ||
-        (ours && !start_ours(s == GRAPH_NODES)) || !bench_open())
+    if (((s == CUPTI || s == CALLS) && !start_cupti(s == CALLS)) ||
+        (ours && !start_ours(s)) || !bench_open())
         return 0;
     if (s == OFF_AGAIN) { /* it was on */
         bench_launches(LAUNCHES, PER_STEP, ops->push, ops->pop);
-        if (ops->pause(true, why, sizeof(why)))
+        if (ops->set_records(LAB_GPU_RECORDS_NONE, why, sizeof(why)))
             return 0;
     }
     out->launch = 1e30;
@@ -179,18 +190,11 @@ static int in_child(enum state s, struct figures *out)
     return waitpid(child, &status, 0) == child && status == 0 && ok;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print_row(const char *what, double values[STATES][MOST_REPEATS],
                       int repeats)
 {
     for (int s = 0; s < STATES; s++)
-        qsort(values[s], (size_t)repeats, sizeof(double), by_size);
+        lab_sort_reals(values[s], (size_t)repeats);
     double bare = values[BARE][0];
     double least = values[CUPTI][0] - bare;
     for (int s = 0; s < STATES; s++) {

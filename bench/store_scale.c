@@ -3,10 +3,12 @@
  * queries take.
  *
  * Two kernels to a step, 30 steps to an iteration, eight kernel names. Each
- * query opens the database anew, five times: the first time, when the file's
- * pages may not be in memory yet, the median, and the median of the processor's
- * time, which other programs do not lengthen. With KEEP in the environment the
- * file is left behind; one that is there is used again. */
+ * query opens the database anew, seven times: the first time, when the file's
+ * pages may not be in memory yet, the least, and the least of the processor's
+ * time, which other programs do not lengthen. The memory is the program's
+ * largest so far: that of making the database too, unless it is used again. With
+ * KEEP in the environment the file is left behind; one that is there is used
+ * again; with ONLY those are measured that have its text in their names. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +18,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/quantile.h"
 #include "store/compare.h"
 #include "store/query.h"
 #include "store/timeline.h"
 #include "trace/intern.h"
 
-enum { PER_STEP = 2, STEPS = 30, NAMES = 8, REPEATS = 5 };
+enum { PER_STEP = 2, STEPS = 30, NAMES = 8, REPEATS = 7 };
 
 static uint32_t kernel_names[NAMES];
 static uint32_t step_names[STEPS];
@@ -133,6 +136,7 @@ static enum lab_status make_run(const char *path, int64_t kernels, int nth)
 struct bench {
     const char *path;
     int64_t run; /* the last one */
+    int64_t far; /* its last iteration but one */
     int64_t rows;
 };
 
@@ -203,21 +207,32 @@ SORT(sort_grid, LAB_KERNEL_BY_GRID)
 SORT(sort_registers, LAB_KERNEL_BY_REGISTERS)
 SORT(sort_occupancy, LAB_KERNEL_BY_OCCUPANCY)
 
-static enum lab_status filter_step(struct bench *b, struct lab_database *db)
+#define OF_STEP(name, sort)                                                    \
+    static enum lab_status name(struct bench *b, struct lab_database *db)      \
+    {                                                                          \
+        return kernels(b, db, sort, 17, LAB_UNKNOWN);                          \
+    }
+OF_STEP(step_row, LAB_KERNEL_BY_ROW)
+OF_STEP(step_start, LAB_KERNEL_BY_START)
+OF_STEP(step_time, LAB_KERNEL_BY_TIME)
+OF_STEP(step_name, LAB_KERNEL_BY_NAME)
+OF_STEP(step_grid, LAB_KERNEL_BY_GRID)
+OF_STEP(step_occupancy, LAB_KERNEL_BY_OCCUPANCY)
+
+/* An early one, and the last but one. */
+static enum lab_status near_iteration(struct bench *b, struct lab_database *db)
 {
-    return kernels(b, db, LAB_KERNEL_BY_ROW, 17, LAB_UNKNOWN);
+    return kernels(b, db, LAB_KERNEL_BY_TIME, LAB_UNKNOWN, 3);
 }
 
-static enum lab_status filter_step_sorted(struct bench *b,
-                                          struct lab_database *db)
+static enum lab_status far_iteration(struct bench *b, struct lab_database *db)
 {
-    return kernels(b, db, LAB_KERNEL_BY_TIME, 17, LAB_UNKNOWN);
+    return kernels(b, db, LAB_KERNEL_BY_TIME, LAB_UNKNOWN, b->far);
 }
 
-static enum lab_status filter_iteration(struct bench *b,
-                                        struct lab_database *db)
+static enum lab_status far_recorded(struct bench *b, struct lab_database *db)
 {
-    return kernels(b, db, LAB_KERNEL_BY_TIME, LAB_UNKNOWN, 1000);
+    return kernels(b, db, LAB_KERNEL_BY_ROW, LAB_UNKNOWN, b->far);
 }
 
 static enum lab_status compare(struct bench *b, struct lab_database *db)
@@ -243,12 +258,12 @@ static enum lab_status iterations(struct bench *b, struct lab_database *db)
     return lab_query_iterations(db, b->run, count_pass, b);
 }
 
-/* The last one, as the screen opens. */
-static enum lab_status timeline(struct bench *b, struct lab_database *db)
+static enum lab_status timeline_of(struct bench *b, struct lab_database *db,
+                                   int64_t iteration)
 {
     struct lab_iteration_row of;
     struct lab_timeline *t;
-    enum lab_status st = lab_query_iteration(db, b->run, LAB_UNKNOWN, &of);
+    enum lab_status st = lab_query_iteration(db, b->run, iteration, &of);
     if (st == LAB_OK)
         st = lab_timeline_load(&t, db, b->run, &of, NULL);
     if (st == LAB_OK) {
@@ -258,11 +273,32 @@ static enum lab_status timeline(struct bench *b, struct lab_database *db)
     return st;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* The last one, as the screen opens. */
+static enum lab_status timeline(struct bench *b, struct lab_database *db)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
+    return timeline_of(b, db, LAB_UNKNOWN);
+}
+
+static enum lab_status timeline_near(struct bench *b, struct lab_database *db)
+{
+    return timeline_of(b, db, 3);
+}
+
+static enum lab_status timeline_far(struct bench *b, struct lab_database *db)
+{
+    return timeline_of(b, db, b->far);
+}
+
+static bool count_loss(void *user, const struct lab_loss_row *row)
+{
+    (void)row;
+    ((struct bench *)user)->rows++;
+    return true;
+}
+
+static enum lab_status losses(struct bench *b, struct lab_database *db)
+{
+    return lab_query_losses(db, b->run, count_loss, b);
 }
 
 static double cpu_ms(void)
@@ -295,13 +331,13 @@ static enum lab_status measure(struct bench *b, const char *what,
         cpu[i] = cpu_ms() - cpu_begin;
     }
     double first = ms[0];
-    qsort(ms, REPEATS, sizeof(ms[0]), compare_doubles);
-    qsort(cpu, REPEATS, sizeof(cpu[0]), compare_doubles);
+    lab_sort_reals(ms, REPEATS);
+    lab_sort_reals(cpu, REPEATS);
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
-    printf("%-28s %7.1f ms first, %7.1f ms, %6.1f ms of processor, %3lld rows, "
+    printf("%-28s %7.1f ms first, %7.1f ms, %6.1f ms of processor, %5lld rows, "
            "%4.0f MB\n",
-           what, first, ms[REPEATS / 2], cpu[REPEATS / 2], (long long)b->rows,
+           what, first, ms[0], cpu[0], (long long)b->rows,
            (double)used.ru_maxrss / 1024);
     return LAB_OK;
 }
@@ -322,16 +358,27 @@ static enum lab_status measure_all(struct bench *b)
         {"kernels by grid", sort_grid},
         {"kernels by registers", sort_registers},
         {"kernels by occupancy", sort_occupancy},
-        {"kernels of a step", filter_step},
-        {"kernels of a step, by time", filter_step_sorted},
-        {"kernels of an iteration", filter_iteration},
+        {"kernels of a step", step_row},
+        {"kernels of a step, by start", step_start},
+        {"kernels of a step, by time", step_time},
+        {"kernels of a step, by name", step_name},
+        {"kernels of a step, by grid", step_grid},
+        {"kernels of a step, by occup.", step_occupancy},
+        {"kernels of an iteration", near_iteration},
+        {"of a far iteration, by time", far_iteration},
+        {"of a far iteration, recorded", far_recorded},
         {"compare two runs", compare},
+        {"losses of a run", losses},
         {"iterations of a run", iterations},
-        {"timeline of an iteration", timeline},
+        {"timeline of the last", timeline},
+        {"timeline of an early one", timeline_near},
+        {"timeline of a far one", timeline_far},
     };
     enum lab_status st = LAB_OK;
+    const char *only = getenv("ONLY");
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && st == LAB_OK; i++)
-        st = measure(b, all[i].what, all[i].does);
+        if (i == 0 || !only || strstr(all[i].what, only))
+            st = measure(b, all[i].what, all[i].does);
     return st;
 }
 
@@ -352,7 +399,8 @@ int main(int argc, char **argv)
     for (int i = 0; stat(path, &info) && i < runs; i++)
         while (i < runs && st == LAB_OK)
             st = make_run(path, kernel_count, i++);
-    struct bench b = {.path = path};
+    struct bench b = {.path = path,
+                      .far = kernel_count / (PER_STEP * STEPS) - 2};
     if (st == LAB_OK && stat(path, &info) == 0)
         printf("%s: %.0f MB\n", path, (double)info.st_size / 1e6);
     if (st == LAB_OK)

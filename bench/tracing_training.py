@@ -2,7 +2,7 @@
 """tracing_training.py PROGRAM [NAME...]: what tracing adds to a training run.
 
 For each network of train_lessons.py (mlp-b128 and gpt), taking turns: `run
---trace off` and `run`, with graphs as always and with --no-graph. Two figures
+--trace off`, `run --trace kernels` and `run`, with graphs as always and with --no-graph. Two figures
 each, in milliseconds: the median iteration, and the mean over the whole
 training (batch / samples a second), in which the iterations that are recorded
 step by step count in full. For mlp-b128 also PyTorch's eager step, alone and
@@ -40,8 +40,8 @@ def ours(program, lesson, folder, options):
 
 def measure(program, lesson, folder, name, iterations, repeats):
     for graph in ([], ["--no-graph"]):
-        median = {"off": [], "on": []}
-        whole = {"off": [], "on": []}
+        median = {"off": [], "kernels": [], "on": []}
+        whole = {"off": [], "kernels": [], "on": []}
         for _ in range(repeats):
             for trace in median:
                 last = ours(program, lesson, folder,
@@ -51,10 +51,13 @@ def measure(program, lesson, folder, name, iterations, repeats):
                 whole[trace].append(BATCH[name] / last["samples_per_s"] * 1e3)
         row = {"network": name, "graphs": not graph, "n": repeats}
         for what, values in (("median", median), ("mean", whole)):
-            off, on = (statistics.median(values[t]) for t in ("off", "on"))
-            row |= {f"{what}_off_ms": round(off, 4),
-                    f"{what}_on_ms": round(on, 4),
-                    f"{what}_adds": f"{100 * (on / off - 1):+.1f} %"}
+            off = statistics.median(values["off"])
+            row[f"{what}_off_ms"] = round(off, 4)
+            for trace in ("kernels", "on"):
+                on = statistics.median(values[trace])
+                row |= {f"{what}_{trace}_ms": round(on, 4),
+                        f"{what}_{trace}_adds":
+                            f"{100 * (on / off - 1):+.1f} %"}
         print(json.dumps(row), flush=True)
 
 

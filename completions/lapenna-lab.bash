@@ -40,7 +40,7 @@ _lapenna_lab() {
     --backend) words='auto cpu cuda' ;;
     --precision) words='fp32 tf32 bf16 fp16 fp64 all' ;;
     --counters) words='off basic full' ;;
-    --trace) words='off on' ;;
+    --trace) words='off kernels on' ;;
     --color) words='auto always never' ;;
     --sort)
         words='index name phase variant count median min max total flop bytes
@@ -48,7 +48,7 @@ _lapenna_lab() {
             registers shared occupancy difference share p'
         ;;
     --format) words='csv jsonl trace nsys html' ;;
-    --table) words='all steps kernels losses' ;;
+    --table) words='all steps kernels losses rungs sweeps said tuned' ;;
     --data | --db | --output | --npy)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames 2>/dev/null
@@ -90,7 +90,7 @@ _lapenna_lab() {
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lab:)
-        words="tune batch-size network-size products backward
+        words="tune offsets gflops calls batch-size network-size products backward
             $(_lapenna_lab_values lab "$program" lab --list)"
         ;;
     lab:tune)

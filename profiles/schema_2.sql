@@ -26,7 +26,9 @@ CREATE TABLE baseline (
 --   0 the iteration, 1 a phase of it, 2 a node in a phase (times of complete
 --   iterations: the sums of their steps),
 --   3 a step (its executions with one variant), 4 a kernel in a step.
--- What differs between the launches of a kernel is NULL.
+-- What differs between the launches of a kernel is NULL. Of a long run also
+--   5 its passes, packed (src/store/pass.h), 6 the least and the greatest values of
+--   a step's kernels (src/store/step_range.h): columns hold what these headers say.
 CREATE TABLE time_sum (
     runId INTEGER NOT NULL,
     place INTEGER NOT NULL,     -- from 0

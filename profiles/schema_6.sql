@@ -2,8 +2,8 @@
 -- what a run's times were taken under, and where in a long run its kernels'
 -- largest and smallest values are.
 
--- never: CUPTI was not attached; on; off: attached and taken off; mixed. NULL:
--- nobody has said, or the host.
+-- never: CUPTI was not attached; on; kernels: on, without the host's calls; off:
+-- attached and taken off; mixed. NULL: nobody has said, or the host.
 ALTER TABLE run ADD COLUMN traceState TEXT;
 
 -- The kernels of a long run in the order of their rows, cut into zones: the

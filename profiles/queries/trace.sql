@@ -1,5 +1,8 @@
 -- What a trace of run ?1 shows, a statement for each kind of row: steps,
--- kernels, copies and memsets, calls, and the lanes of the last three.
+-- kernels, copies and memsets, calls, NVTX ranges (of a run without steps: they
+-- say the same), and the lanes of the last four. Rows of a lane come by their
+-- start, of equal starts the longest first, so that what lies inside another
+-- follows it.
 SELECT s.exec, s.iteration, s.phase, s.nodeId, s.start_ns, s.end_ns, s.time_ns,
        s.flop, s.bytes, stepName.value, phaseName.name, node.value,
        variant.value
@@ -9,8 +12,8 @@ LEFT JOIN ENUM_LAB_PHASE AS phaseName ON phaseName.id = s.phase
 LEFT JOIN StringIds AS node ON node.id = s.nodeId
 LEFT JOIN StringIds AS variant ON variant.id = s.variantId
 WHERE s.runId = ?1
-ORDER BY s.exec;
-SELECT k.kernelRow, s.start_ns, k.start, k.end, k.deviceId, k.streamId,
+ORDER BY s.start_ns, s.exec;
+SELECT k.kernelRow, s.exec, s.start_ns, k.start, k.end, k.deviceId, k.streamId,
        ifnull(demangled.value, short.value), k.gridX, k.gridY, k.gridZ,
        k.blockX, k.blockY, k.blockZ, k.registersPerThread, k.correlationId,
        k.graphNodeId
@@ -23,18 +26,26 @@ WHERE o.kernelRow >= ifnull((SELECT kernelRowFirst FROM run WHERE id = ?1), 0)
   AND o.kernelRow <= ifnull((SELECT kernelRowLast FROM run WHERE id = ?1),
                             0x7FFFFFFFFFFFFFFF)
   AND o.runId = ?1
-ORDER BY o.kernelRow;
+ORDER BY k.start, k.end DESC;
 SELECT ifnull(kind.label, 'copy'), start, end, deviceId, streamId, bytes
 FROM CUPTI_ACTIVITY_KIND_MEMCPY
 LEFT JOIN ENUM_CUDA_MEMCPY_OPER AS kind ON kind.id = copyKind
 WHERE runId = ?1
 UNION ALL
 SELECT 'memset', start, end, deviceId, streamId, bytes
-FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE runId = ?1;
+FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE runId = ?1
+ORDER BY 2, 3 DESC;
 SELECT name.value, start, end, globalTid, correlationId
 FROM CUPTI_ACTIVITY_KIND_RUNTIME
 LEFT JOIN StringIds AS name ON name.id = nameId
-WHERE runId = ?1;
+WHERE runId = ?1
+ORDER BY start, end DESC;
+SELECT ifnull(name.value, text), start, end, globalTid
+FROM NVTX_EVENTS
+LEFT JOIN StringIds AS name ON name.id = textId
+WHERE runId = ?1 AND eventType IN (59, 60, 70, 71)
+  AND NOT EXISTS (SELECT 1 FROM step WHERE step.runId = ?1)
+ORDER BY start, end DESC;
 SELECT DISTINCT 0, deviceId, streamId FROM CUPTI_ACTIVITY_KIND_KERNEL
 WHERE runId = ?1
   AND kernelRow >= ifnull((SELECT kernelRowFirst FROM run WHERE id = ?1), 0)
@@ -49,3 +60,8 @@ WHERE runId = ?1
 UNION
 SELECT DISTINCT 2, NULL, ifnull(globalTid & 0xFFFFFF, 0)
 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE runId = ?1
+UNION
+SELECT DISTINCT 3, NULL, ifnull(globalTid & 0xFFFFFF, 0)
+FROM NVTX_EVENTS
+WHERE runId = ?1 AND eventType IN (59, 60, 70, 71)
+  AND NOT EXISTS (SELECT 1 FROM step WHERE step.runId = ?1)

@@ -33,3 +33,5 @@ int lab_exit_code(enum lab_status st);
 int lab_exit_error(enum lab_status st);
 /* A line on stderr. */
 void lab_warn(const char *fmt, ...) LAB_PRINTF(1, 2);
+/* The same for each line of a text. */
+void lab_warn_lines(const char *text);

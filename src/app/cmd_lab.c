@@ -156,7 +156,7 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
     const struct lab_operation *op;
     for (int i = 0; !st && (op = lab_ladder_at(i)); i++) {
         if (!o->json) {
-            lab_say(stdout, "%-16s %-12s %s\n", op->name, op->shape, op->title);
+            lab_say(stdout, LAB_LAB_LINE, op->name, op->shape, op->title);
             continue;
         }
         char unit[LAB_LAB_UNIT];
@@ -170,6 +170,8 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
     }
     if (!st)
         st = lab_first_list(o->json);
+    if (!st && !o->json)
+        lab_lab_words_list();
     if (!st && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write");
     return st;
@@ -225,6 +227,7 @@ static int climb_or_tune(const struct lab_lab_options *o)
         lab_warn("--device %d is not used: this is measured on the CPU",
                  o->device);
     if (!st) {
+        lab->stop = stop;
         st = run(lab);
         if (!st && !o->json && lab->run)
             lab_say(stdout,
@@ -240,6 +243,43 @@ static int climb_or_tune(const struct lab_lab_options *o)
     return lab_exit_error(st);
 }
 
+static enum lab_lab_kind kind_of(const struct lab_lab_options *o,
+                                 const char *kernel)
+{
+    if (o->list)
+        return LAB_LAB_LIST;
+    if (kernel[0])
+        return strcmp(kernel, "index") == 0     ? LAB_LAB_INDEX
+               : strcmp(kernel, "vectors") == 0 ? LAB_LAB_VECTORS
+                                                : LAB_LAB_ONE_KERNEL;
+    if (o->calls)
+        return LAB_LAB_CALLS;
+    if (o->sweep != LAB_SWEEP_KINDS)
+        return o->sweep <= LAB_SWEEP_NETWORK ? LAB_LAB_SIZED : LAB_LAB_PARTS;
+    return o->tune ? LAB_LAB_TUNE : LAB_LAB_LADDER;
+}
+
+static int measure(const struct lab_lab_options *o, enum lab_lab_kind kind,
+                   const char *kernel)
+{
+    switch (kind) {
+    case LAB_LAB_LIST:
+        return lab_exit_error(list_labs(o));
+    case LAB_LAB_ONE_KERNEL:
+    case LAB_LAB_VECTORS:
+    case LAB_LAB_INDEX:
+        return lab_exit_error(lab_first_run(o, kernel));
+    case LAB_LAB_CALLS:
+        return lab_calls_run(o->sizes ? o->sizes : o->lesson_sizes, o->device,
+                             o->json);
+    case LAB_LAB_SIZED:
+    case LAB_LAB_PARTS:
+        return lab_sweep_run(o, (enum lab_sweep_kind)o->sweep);
+    default:
+        return climb_or_tune(o);
+    }
+}
+
 int lab_cmd_lab(int argc, char **argv)
 {
     struct lab_lab_options o;
@@ -249,25 +289,22 @@ int lab_cmd_lab(int argc, char **argv)
     lab_lab_parse(argc, argv, &o);
     if (o.ascii)
         lab_say_ascii(true);
-    if (o.list)
-        return lab_exit_error(list_labs(&o));
     lab_signals_catch();
     struct lab_lesson *lesson = NULL;
-    char kernel[32];
-    if (!lab_lab_has_word(&o) && lab_first_of(o.name, kernel, sizeof(kernel)))
-        return lab_exit_error(lab_first_run(&o, kernel));
-    enum lab_status st = lab_first_refuse_options(&o);
-    if (!st)
+    char kernel[32] = "";
+    const char *name = o.list   ? "--list"
+                       : o.tune ? "tune"
+                       : o.sweep != LAB_SWEEP_KINDS
+                           ? lab_sweep_name((enum lab_sweep_kind)o.sweep)
+                           : o.name;
+    enum lab_status st = LAB_OK;
+    if (!o.list &&
+        (lab_lab_has_word(&o) || !lab_first_of(o.name, kernel, sizeof(kernel))))
         st = follow_lesson(&o, &lesson);
-    if (!st && o.retune && !o.tune)
-        st = lab_fail(LAB_E_USAGE, "--retune belongs to tune: `lapenna-lab lab "
-                                   "tune NAME --retune`");
-    code = st        ? lab_exit_error(st)
-           : o.calls ? lab_calls_run(o.sizes ? o.sizes : o.lesson_sizes,
-                                     o.device, o.json)
-           : o.sweep != LAB_SWEEP_KINDS
-               ? lab_sweep_run(&o, (enum lab_sweep_kind)o.sweep)
-               : climb_or_tune(&o);
+    enum lab_lab_kind kind = kind_of(&o, kernel);
+    if (!st)
+        st = lab_lab_refuse_unused(&o, kind, name);
+    code = st ? lab_exit_error(st) : measure(&o, kind, kernel);
     lab_lesson_free(lesson);
     return code;
 }

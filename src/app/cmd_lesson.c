@@ -159,17 +159,6 @@ static enum lab_status run_list(const struct lab_lesson_options *o)
 
 /* ---- show ---- */
 
-static enum lab_status load(const char *name, struct lab_lesson **out)
-{
-    struct lab_str path;
-    lab_str_init(&path);
-    enum lab_status st = lab_lesson_find(name, &path);
-    if (!st)
-        st = lab_lesson_load(out, lab_str_text(&path));
-    lab_str_release(&path);
-    return st;
-}
-
 static void show_facts(const struct lab_lesson_options *o,
                        const struct lab_lesson *l)
 {
@@ -256,7 +245,7 @@ static enum lab_status run_show(const struct lab_lesson_options *o)
                                      "lesson; lesson list shows all");
     for (int i = 0; i < o->n_names && !st; i++) {
         struct lab_lesson *l = NULL;
-        st = load(o->names[i], &l);
+        st = lab_lesson_open(&l, o->names[i]);
         if (!st && i > 0 && !o->json)
             putchar('\n');
         if (!st)
@@ -326,7 +315,8 @@ static enum lab_status lint_named(const struct lab_lesson_options *o,
     if (!slash)
         lab_str_add(&dir, ".");
     else
-        lab_str_add_bytes(&dir, path.data, (size_t)(slash - path.data) + 1);
+        lab_str_add_bytes(&dir, path.data,
+                          slash > path.data ? (size_t)(slash - path.data) : 1);
     if (!st && dir.failed)
         st = no_memory();
     if (!st && lab_catalog_load(&c, lab_str_text(&dir)) == LAB_E_NOMEM)

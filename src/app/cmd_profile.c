@@ -1,11 +1,9 @@
-#include <argp.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "args.h"
 #include "base/datadir.h"
 #include "cmd.h"
 #include "profile_cmd.h"
@@ -13,233 +11,6 @@
 #include "runs_model.h"
 #include "store/compare.h"
 #include "text_table.h"
-
-enum {
-    KEY_DB = 256,
-    KEY_JSON,
-    KEY_PLAIN,
-    KEY_SORT,
-    KEY_REVERSE,
-    KEY_LIMIT,
-    KEY_ASCII,
-    KEY_COLOR,
-    KEY_FAIL_ABOVE,
-    KEY_REMOVE,
-    KEY_RECORDED,
-    KEY_FORMAT,
-    KEY_OUTPUT,
-    KEY_FORCE,
-    KEY_TABLE,
-    KEY_LABEL,
-    KEY_DRY_RUN,
-    KEY_BACKEND,
-    KEY_DEVICE,
-    KEY_ITERATION
-};
-
-static const char help[] =
-    "What recorded runs took, from the database of runs.\v"
-    "Commands:\n"
-    "  list               the runs, newest first\n"
-    "  show RUN           one run: its facts, and its steps with their times\n"
-    "  kernels RUN        the kernels of a run\n"
-    "  timeline RUN       what happened when, in one iteration\n"
-    "  compare RUN RUN... every run against the first: steps and kernels, and\n"
-    "                     which differences are more than noise\n"
-    "  ceilings           measures what this device can do at best, and keeps "
-    "it\n"
-    "  roofline RUN       steps and kernels under the roofs of their device: "
-    "what\n"
-    "                     bounds them\n"
-    "  baseline [NAME [RUN]]  names a run, to compare with; alone: the names\n"
-    "  export RUN         the run as a file: --format and --output\n"
-    "  import FILE        the runs of another database, or of an SQLite "
-    "export\n"
-    "                     of Nsight Systems\n"
-    "  merge FILE...      the same for many files\n"
-    "  delete RUN...      removes runs and everything recorded of them\n\n"
-    "RUN is a number of `list`, the word last, or baseline:NAME.\n";
-
-static const struct argp_option argp_options[] = {
-    {"db", KEY_DB, "FILE", 0, "The database, instead of the usual one", 0},
-    {"json", KEY_JSON, NULL, 0, "JSON Lines, one object a line", 0},
-    {"plain", KEY_PLAIN, NULL, 0, "Lines of text (the default here)", 0},
-    {"ascii", KEY_ASCII, NULL, 0, "No character outside ASCII", 0},
-    {"color", KEY_COLOR, "WHEN", OPTION_HIDDEN, "Taken, and without effect", 0},
-    {"sort", KEY_SORT, "COLUMN", 0,
-     "show: index, name, phase, variant, count, median, min, max, total, flop, "
-     "bytes, gflop_per_s, gbyte_per_s, kernels. kernels: row, start, time, "
-     "name, step, grid, block, registers, shared, occupancy. compare: "
-     "difference, share, index, name, p",
-     0},
-    {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
-    {"limit", KEY_LIMIT, "N", 0,
-     "kernels, compare: at most N of each. timeline: the N longest of a kind",
-     0},
-    {"iteration", KEY_ITERATION, "N", 0,
-     "timeline: which one; else the last that has kernels", 0},
-    {"fail-above", KEY_FAIL_ABOVE, "SHARE", 0,
-     "compare: exit 1 when something is slower by more than SHARE (5% or "
-     "0.05) and that is more than noise",
-     0},
-    {"format", KEY_FORMAT, "FORMAT", 0,
-     "export: csv, jsonl (JSON Lines), trace (Perfetto, chrome://tracing), "
-     "nsys (SQLite with the tables of Nsight Systems), html (a report)",
-     0},
-    {"output", KEY_OUTPUT, "FILE", 0,
-     "export: where to; - is the standard "
-     "output",
-     0},
-    {"force", KEY_FORCE, NULL, 0, "export: overwrite the file", 0},
-    {"table", KEY_TABLE, "TABLE", 0,
-     "export as csv: steps, kernels or losses alone, instead of all", 0},
-    {"label", KEY_LABEL, "NAME", 0, "import, merge: whose runs they are", 0},
-    {"dry-run", KEY_DRY_RUN, NULL, 0,
-     "import, merge: only say what would be copied", 0},
-    {"backend", KEY_BACKEND, "BACKEND", 0, "ceilings: auto, cpu or cuda", 0},
-    {"device", KEY_DEVICE, "N", 0, "ceilings: which GPU, from 0", 0},
-    {"recorded", KEY_RECORDED, NULL, 0,
-     "The runs that ship with the program instead of your own: only read", 0},
-    {"remove", KEY_REMOVE, NULL, 0, "baseline: forget the name", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
-};
-
-static bool parse_number(const char *text, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long v = strtoll(text, &end, 10);
-    if (errno || end == text || *end || v < 0)
-        return false;
-    *out = v;
-    return true;
-}
-
-static bool parse_share(const char *text, double *out)
-{
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text)
-        return false;
-    if (*end == '%') {
-        v /= 100;
-        end++;
-    }
-    *out = v;
-    return *end == '\0' && v >= 0 && v < 1e6;
-}
-
-static error_t parse_argument(struct lab_profile_options *o, char *arg,
-                              struct argp_state *state)
-{
-    if (!o->command)
-        o->command = arg;
-    else if (o->n_words < LAB_PROFILE_WORDS)
-        o->words[o->n_words++] = arg;
-    else
-        argp_error(state, "too many words at once");
-    return 0;
-}
-
-static error_t parse_place(int key, char *arg, struct argp_state *state)
-{
-    struct lab_profile_options *o = state->input;
-    int64_t device = 0;
-    if (key == KEY_DEVICE) {
-        if (!parse_number(arg, &device) || device > INT_MAX)
-            argp_error(state, "--device takes a number, not '%s'", arg);
-        o->device = (int)device;
-        return 0;
-    }
-    if (key != KEY_BACKEND)
-        return ARGP_ERR_UNKNOWN;
-    o->backend = arg;
-    if (strcmp(arg, "auto") != 0 && strcmp(arg, "cpu") != 0 &&
-        strcmp(arg, "cuda") != 0)
-        argp_error(state, "--backend takes auto, cpu or cuda, not '%s'", arg);
-    return 0;
-}
-
-/* Options that are a word, a number, or there. */
-static error_t parse_more(int key, char *arg, struct argp_state *state)
-{
-    struct lab_profile_options *o = state->input;
-    switch (key) {
-    case KEY_LIMIT:
-        if (!parse_number(arg, &o->limit))
-            argp_error(state, "--limit takes a number, not '%s'", arg);
-        return 0;
-    case KEY_ITERATION:
-        if (!parse_number(arg, &o->iteration))
-            argp_error(state, "--iteration takes a number, not '%s'", arg);
-        return 0;
-    case KEY_FAIL_ABOVE:
-        if (!parse_share(arg, &o->fail_above))
-            argp_error(state,
-                       "--fail-above takes a share such as 5%%, not "
-                       "'%s'",
-                       arg);
-        return 0;
-    case KEY_REMOVE:
-        o->remove = true;
-        return 0;
-    case KEY_RECORDED:
-        o->recorded = true;
-        return 0;
-    case KEY_LABEL:
-        o->label = arg;
-        return 0;
-    case KEY_DRY_RUN:
-        o->dry_run = true;
-        return 0;
-    case KEY_FORMAT:
-        o->format = arg;
-        return 0;
-    case KEY_OUTPUT:
-        o->output = arg;
-        return 0;
-    case KEY_FORCE:
-        o->force = true;
-        return 0;
-    case KEY_TABLE:
-        o->table = arg;
-        return 0;
-    default:
-        return parse_place(key, arg, state);
-    }
-}
-
-static error_t parse_option(int key, char *arg, struct argp_state *state)
-{
-    struct lab_profile_options *o = state->input;
-    switch (key) {
-    case KEY_DB:
-        o->db = arg;
-        return 0;
-    case KEY_JSON:
-        o->json = true;
-        return 0;
-    case KEY_PLAIN:
-    case KEY_COLOR:
-        return 0;
-    case KEY_ASCII:
-        o->ascii = true;
-        return 0;
-    case KEY_SORT:
-        o->sort = arg;
-        return 0;
-    case KEY_REVERSE:
-        o->reverse = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        return parse_argument(o, arg, state);
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which one: list, show, kernels, compare, ...?");
-        return 0;
-    default:
-        return parse_more(key, arg, state);
-    }
-}
 
 /* A run that is still recorded is a matter of the database here. */
 static int exit_code(enum lab_status st)
@@ -271,7 +42,7 @@ enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
         return lab_query_last_run(db, run);
     if (strncmp(word, "baseline:", 9) == 0)
         return lab_baseline_find(db, word + 9, run);
-    if (parse_number(word, run))
+    if (lab_arg_is_number(word, run))
         return LAB_OK;
     return lab_fail(LAB_E_USAGE,
                     "'%s' is not a run: give a number of `lapenna-lab profile "
@@ -303,6 +74,9 @@ static enum lab_status find_sort(const struct lab_profile_options *o,
                     near ? "'?" : "");
 }
 
+/* More in a table nobody reads, and a run may have millions. */
+enum { KERNEL_ROWS = 1000 };
+
 static enum lab_status show_runs(const struct lab_profile_options *o,
                                  struct lab_database *db)
 {
@@ -313,6 +87,7 @@ static enum lab_status show_runs(const struct lab_profile_options *o,
     int64_t run;
     enum lab_status st = find_sort(o, kernels, &sort);
     print.descending = o->reverse;
+    print.table_rows = o->json || o->limit_given ? 0 : KERNEL_ROWS;
     if (kernels)
         print.kernels = (struct lab_kernel_filter){
             .step_index = LAB_UNKNOWN,
@@ -405,6 +180,70 @@ void lab_profile_complain(bool ascii)
     lab_str_release(&text);
 }
 
+static bool is_there(void *user, const struct lab_run_row *r)
+{
+    (void)r;
+    *(bool *)user = true;
+    return false;
+}
+
+/* The command that shows what there is instead of a word that names nothing;
+ * NULL: what is not found is no run and no baseline. */
+static const char *shown_by(const struct lab_profile_options *o,
+                            struct lab_database *db)
+{
+    bool names = strcmp(o->command, "baseline") == 0;
+    if (names && o->n_words < 2)
+        return "baseline";
+    for (int i = names; i < o->n_words; i++) {
+        int64_t run;
+        bool there = false;
+        if (!lab_profile_find_run(db, o->words[i], &run)) {
+            lab_query_run(db, run, is_there, &there);
+            if (!there)
+                return "list";
+        } else if (strncmp(o->words[i], "baseline:", 9) == 0) {
+            return "baseline";
+        }
+    }
+    return NULL;
+}
+
+static enum lab_status say_where(const struct lab_profile_options *o,
+                                 struct lab_database *db)
+{
+    struct lab_str text; /* what follows overwrites the error's */
+    enum lab_status st = LAB_E_NOTFOUND;
+    lab_str_init(&text);
+    lab_str_add(&text, lab_error());
+    const char *command = shown_by(o, db);
+    if (command)
+        lab_str_addf(&text,
+                     "; `lapenna-lab profile %s%s%s%s` shows what there "
+                     "is",
+                     command, o->recorded ? " --recorded" : "",
+                     o->db ? " --db " : "", o->db ? o->db : "");
+    lab_fail(st, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
+}
+
+/* Nothing recorded yet is an error only where something was asked for. */
+static enum lab_status no_database(const struct lab_profile_options *o,
+                                   const struct command *command,
+                                   const char *path)
+{
+    bool lists = command->run == list_runs ||
+                 (command->run == lab_profile_baseline && o->n_words == 0);
+    if (o->db || o->recorded || errno != ENOENT)
+        return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
+    lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
+    if (!lists)
+        return LAB_E_NOTFOUND;
+    lab_profile_complain(o->ascii);
+    return LAB_OK;
+}
+
 static enum lab_status run_command(const struct lab_profile_options *o,
                                    const struct command *command,
                                    const char *path)
@@ -412,40 +251,25 @@ static enum lab_status run_command(const struct lab_profile_options *o,
     struct lab_database *db = NULL;
     bool makes = command->run == lab_profile_import ||
                  command->run == lab_profile_ceilings;
-    if (!makes && access(path, F_OK)) {
-        if (command->run == list_runs && !o->db) {
-            /* nothing recorded yet is no error */
-            lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
-            lab_profile_complain(o->ascii);
-            return LAB_OK;
-        }
-        return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
-    }
+    if (!makes && access(path, F_OK))
+        return no_database(o, command, path);
     enum lab_status st = open_database(path, command->writes, &db);
     if (st)
         return st;
     st = command->run(o, db);
     if (st == LAB_E_NOTFOUND && !makes)
-        lab_fail(st, "%s; `lapenna-lab profile list` shows what there is",
-                 lab_error());
+        say_where(o, db);
     lab_database_close(db);
     return st;
 }
 
 int lab_cmd_profile(int argc, char **argv)
 {
-    static char name[] = "lapenna-lab profile";
-    const struct argp argp = {
-        argp_options, parse_option, "COMMAND [RUN...|FILE...]", help, NULL,
-        NULL,         NULL};
-    struct lab_profile_options o = {.fail_above = NAN,
-                                    .iteration = LAB_UNKNOWN};
+    struct lab_profile_options o;
     const struct command *command = NULL;
     struct lab_str path;
     enum lab_status st;
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argv[0] = name;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &o))
+    if (lab_profile_parse(argc, argv, &o))
         return LAB_EXIT_USAGE;
     o.ascii |= !lab_table_locale_is_utf8();
     lab_str_init(&path);

@@ -224,23 +224,19 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
 static enum lab_status train(struct lab_work *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
-    struct lab_generator *g = NULL;
     struct teller teller = {.w = w};
     lab_data_get_facts(lab_walk_data(w->walk), &teller.facts);
     teller.per_epoch = teller.facts.batches_per_epoch;
     teller.target =
         lab_train_iterations(&w->spec, &teller.facts, o->epochs, o->iterations);
     lab_walk_run_begin(w->walk, w->lesson->title);
-    enum lab_status st = lab_writing_open(&g, w);
-    if (!st)
-        st = lab_training_run(w, teller.target, o->json ? tell_json : tell_text,
-                              &teller, t);
+    enum lab_status st = lab_training_run(
+        w, teller.target, o->json ? tell_json : tell_text, &teller, t);
     lab_walk_run_end(w->walk);
     if (!st && o->json)
         st = tell_stored(&teller);
-    if (!st && g && !t->interrupted)
-        st = lab_writing_print(g, w, t->iterations);
-    lab_generator_free(g);
+    if (!st && w->generator && !t->interrupted)
+        st = lab_writing_print(w->generator, w, t->iterations);
     return st;
 }
 
@@ -278,13 +274,25 @@ static enum lab_status tell_all_near(struct lab_work *w,
     return st;
 }
 
+/* Before a run is recorded, and before an hour of training: is every question
+ * of --near one, and can the network write from --prompt? */
+static enum lab_status check_questions(struct lab_work *w)
+{
+    const struct lab_options *o = w->options;
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st ? st : lab_writing_open(&w->generator, w);
+}
+
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_work w;
     struct lab_training t;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
-    enum lab_status st = lab_work_open(&w, o, lesson);
+    enum lab_status st = lab_work_open(&w, o, lesson, check_questions);
     if (st)
         return lab_exit_error(st);
     lab_work_warn(&w);

@@ -89,7 +89,7 @@ int lab_cmd_step(int argc, char **argv)
     if (o.ascii)
         lab_say_ascii(true);
     lab_signals_catch();
-    enum lab_status st = lab_work_open(&w, &o, o.lesson);
+    enum lab_status st = lab_work_open(&w, &o, o.lesson, NULL);
     if (st)
         return lab_exit_error(st);
     lab_work_warn(&w);

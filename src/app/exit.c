@@ -64,3 +64,12 @@ void lab_warn(const char *fmt, ...)
         text[--n] = '\0';
     say(text);
 }
+
+void lab_warn_lines(const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        lab_warn("%.*s", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}

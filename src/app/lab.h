@@ -1,10 +1,12 @@
 /* lab.h -- the parts of the command `lab` among themselves. */
 #pragma once
 #include "engine/ladder.h"
+#include "lab_options.h"
 #include "lab_predict.h"
 #include "store/database.h"
 #include "store/writer.h"
 
+struct lab_lab_row;
 struct lab_live;
 struct lab_profiler;
 
@@ -13,35 +15,6 @@ enum {
     LAB_LAB_RUNGS = 96,
     LAB_LAB_UNIT = 32,
     LAB_LAB_JOBS = 64
-};
-
-struct lab_lab_options {
-    const char *name; /* a ladder, or a lesson of kind lab */
-    const char *sizes;
-    const char *variants;
-    unsigned precisions; /* 1 << enum lab_precision for each; 0: all */
-    const char *backend; /* auto, cpu, cuda */
-    const char *predict; /* "ask", or RUNG=VALUE,... */
-    const char *grid;    /* of the first kernels (lab_first.h) */
-    const char *block;
-    const char *at;
-    const char *elements;
-    const char *db;
-    const char *counters; /* off, basic, full */
-    int device;
-    int repeat; /* 0: the lesson's, or the default */
-    uint64_t seed;
-    bool seed_given;
-    const char *lesson_sizes; /* of a sweep: its lesson's, or NULL */
-    const char *lesson_cpu_sizes;
-    bool calls;  /* of a lesson: cuDNN's, one by one */
-    bool list;   /* the operations, and nothing else */
-    int sweep;   /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
-    bool tune;   /* `lab tune`: measure candidates, keep the fastest */
-    bool retune; /* also where one is kept */
-    bool json;
-    bool ascii;
-    bool chart; /* pictures below the table, on a pipe too */
 };
 
 /* A row that was timed, to be traced afterwards. */
@@ -99,6 +72,9 @@ struct lab_lab {
      * stdout; NULL: they are told there. */
     lab_lab_traced_fn *traced;
     void *traced_user;
+    /* Shall it stop? Asked between two launches; NULL: never. */
+    bool (*stop)(void *user);
+    void *stop_user;
     struct lab_ui_lab ui; /* the same, as the pictures take it: one set */
 };
 
@@ -117,11 +93,6 @@ double lab_lab_said(const struct lab_lab *lab,
 /* The precisions of the chosen rungs: "fp32, bf16"; returns `out`. */
 const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
                                size_t size);
-
-/* lab_options.c: the options as they are written; wrong ones end the program. */
-void lab_lab_parse(int argc, char **argv, struct lab_lab_options *o);
-/* `tune` or the name of a sweep has been given. */
-bool lab_lab_has_word(const struct lab_lab_options *o);
 
 /* lab_setup.c: everything that can be wrong before anything is measured. */
 enum lab_status lab_lab_open(struct lab_lab *lab,
@@ -144,7 +115,12 @@ enum lab_status lab_lab_open_db(struct lab_lab *lab);
 /* A run of its own, a step for each repeat, a row for each rung.
  * A database that refuses ends recording, not the lab: a line on stderr. */
 enum lab_status lab_lab_record_begin(struct lab_lab *lab);
+/* A row as it is stored; its texts are those of lab and row. */
+void lab_lab_row_of(const struct lab_lab *lab, const struct lab_ladder_row *row,
+                    struct lab_lab_row *out);
 void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row);
+/* Nothing stays of one that was stopped before its first row; one of whose rows
+ * none was timed has failed. */
 void lab_lab_record_end(struct lab_lab *lab, enum lab_status st);
 
 /* lab_picture.c: pictures below the table, and the course's figures. */
@@ -156,7 +132,8 @@ enum lab_status lab_lab_json_slides(const struct lab_lab *lab);
 
 /* lab_trace.c: the kernels of each row that was timed, traced once, stored and
  * told; with --counters counted too. What cannot be traced is a line on stderr,
- * not a failure. Nothing on a CPU. */
+ * not a failure. Nothing on a CPU. LAB_E_CANCELLED: lab->stop said so, before a
+ * row or before a pass of its counters; what was traced before is kept. */
 enum lab_status lab_lab_trace(struct lab_lab *lab);
 /* Remembers a row that was timed. */
 enum lab_status lab_lab_trace_later(struct lab_lab *lab,

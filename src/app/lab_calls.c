@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "base/mem.h"
 #include "cmd.h"
 #include "engine/backend.h"
@@ -50,28 +51,17 @@ static const struct argp_option argp_options[] = {
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
     {0}};
 
-static int small_number(const char *arg, const char *option, long most,
-                        struct argp_state *state)
-{
-    char *end = NULL;
-    long v = strtol(arg, &end, 10);
-    if (end == arg || *end || v < 0 || v > most)
-        argp_error(state, "--%s %s: a whole number from 0 to %ld", option, arg,
-                   most);
-    return (int)v;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
     if (key == KEY_SIZES)
         o->size = arg;
     else if (key == KEY_ALGORITHM)
-        o->algorithm = small_number(arg, "algorithm", 7, state);
+        o->algorithm = (int)lab_arg_number(arg, "algorithm", 0, 7, state);
     else if (key == KEY_WAIT)
         o->wait = true;
     else if (key == KEY_DEVICE)
-        o->device = small_number(arg, "device", 1023, state);
+        o->device = lab_arg_device(arg, state);
     else if (key == KEY_JSON)
         o->json = true;
     else if (key == KEY_ASCII)

@@ -231,10 +231,11 @@ static void find_bound(const struct lab_ui_lab *ui, double copy, double flops,
              point.verdict == LAB_ROOFLINE_COMPUTE ? "arithmetic" : name);
 }
 
+/* As it is stored; its share follows from a ceiling. */
 static void fill_times(struct lab_ui_lab_row *to,
-                       const struct lab_ladder_row *from)
+                       const struct lab_lab_row *from)
 {
-    to->repeats = from->repeats;
+    to->repeats = (int)from->repeats;
     to->check_error = from->check_error;
     to->min_ns = from->min_ns;
     to->quarter_ns = from->quarter_ns;
@@ -243,31 +244,33 @@ static void fill_times(struct lab_ui_lab_row *to,
     to->max_ns = from->max_ns;
     to->flop = from->flop;
     to->bytes = from->bytes;
-    to->traffic_bytes = from->traffic;
+    to->traffic_bytes = from->traffic_bytes;
     to->rate = from->rate;
     to->rate_model = from->rate_model;
     to->gain = from->gain;
     to->gain_model = from->gain_model;
-    to->share = from->share;
-    to->sm_clock_hz = from->after.sm_clock_hz;
-    to->temperature_c = from->after.temperature_c;
-    to->power_w = from->after.power_w;
+    to->sm_clock_hz = from->sm_clock_after_hz;
+    to->temperature_c = from->temperature_c;
+    to->power_w = from->power_w;
+    if (from->workspace_bytes >= 0)
+        to->workspace_bytes = (double)from->workspace_bytes;
 }
 
 void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
                   const struct lab_ladder_row *row)
 {
     const char *precision = lab_precision_name(row->rung->precision);
+    struct lab_lab_row stored;
     struct lab_ui_lab_row *to =
         find_row(ui, set, row->rung->name, precision, row->size.text);
     if (!to)
         return;
-    fill_times(to, row);
+    lab_lab_row_of(lab, row, &stored);
+    fill_times(to, &stored);
+    to->share = row->share;
     to->state = row->status ? LAB_UI_LAB_FAILED : LAB_UI_LAB_DONE;
     put(to->reason, sizeof(to->reason), row->status ? row->reason : "");
     put(to->note, sizeof(to->note), row->note.text);
-    if (row->note.workspace_bytes >= 0)
-        to->workspace_bytes = (double)row->note.workspace_bytes;
     if (!row->status)
         find_bound(ui, lab->machine.copy_bytes_s,
                    lab->machine.flops[row->rung->precision], precision, to);
@@ -359,25 +362,7 @@ static void copy_stored(struct lab_ui_lab_row *to,
         : from->reason ? from->reason
                        : from->status);
     put(to->note, sizeof(to->note), from->note);
-    to->repeats = (int)from->repeats;
-    to->check_error = from->check_error;
-    to->min_ns = from->min_ns;
-    to->quarter_ns = from->quarter_ns;
-    to->median_ns = from->median_ns;
-    to->three_quarters_ns = from->three_quarters_ns;
-    to->max_ns = from->max_ns;
-    to->flop = from->flop;
-    to->bytes = from->bytes;
-    to->traffic_bytes = from->traffic_bytes;
-    to->rate = from->rate;
-    to->rate_model = from->rate_model;
-    to->gain = from->gain;
-    to->gain_model = from->gain_model;
-    to->sm_clock_hz = from->sm_clock_after_hz;
-    to->temperature_c = from->temperature_c;
-    to->power_w = from->power_w;
-    if (from->workspace_bytes >= 0)
-        to->workspace_bytes = (double)from->workspace_bytes;
+    fill_times(to, from);
 }
 
 /* The ceiling of fp32 and of memory are kept with a row. */

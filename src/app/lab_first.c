@@ -8,6 +8,7 @@
 #include "labs/cpu_rungs.h"
 #include "lab_first.h"
 #include "lesson/catalog.h"
+#include "lab_words.h"
 #include "say.h"
 
 struct kernel {
@@ -68,7 +69,7 @@ enum lab_status lab_first_list(bool json)
     enum lab_status st = LAB_OK;
     for (int i = 0; !st && (first = lab_cpu_rung("first", i)); i++) {
         if (!json) {
-            lab_say(stdout, "%-16s %-12s %s\n", first->name, "one kernel",
+            lab_say(stdout, LAB_LAB_LINE, first->name, "one kernel",
                     first->idea);
             continue;
         }
@@ -85,32 +86,13 @@ enum lab_status lab_first_list(bool json)
 bool lab_first_of(const char *name, char *kernel, size_t size)
 {
     struct lab_lesson *lesson = NULL;
-    struct lab_str path;
     const char *meant = lab_first_is(name) ? name : NULL;
-    lab_str_init(&path);
-    if (!meant && !lab_lesson_find(name, &path) &&
-        !lab_lesson_load(&lesson, lab_str_text(&path)) &&
+    if (!meant && !lab_lesson_open(&lesson, name) &&
         lesson->kind == LAB_LESSON_LAB && lab_first_is(lesson->lab.ladder))
         meant = lesson->lab.ladder;
     snprintf(kernel, size, "%s", meant ? meant : "");
     lab_lesson_free(lesson);
-    lab_str_release(&path);
     return meant != NULL;
-}
-
-enum lab_status lab_first_refuse_options(const struct lab_lab_options *o)
-{
-    const char *option = o->grid       ? "--grid"
-                         : o->block    ? "--block"
-                         : o->at       ? "--at"
-                         : o->elements ? "--elements"
-                                       : NULL;
-    if (!option)
-        return LAB_OK;
-    return lab_fail(LAB_E_USAGE,
-                    "%s belongs to hello, scalar_add, vectors and index, and "
-                    "%s is not one of them",
-                    option, o->name);
 }
 
 /* ---- numbers ---- */
@@ -265,18 +247,6 @@ static enum lab_status read_launch(struct lab_first *f, const struct kernel *k)
     if (!st && o->block)
         st = lab_first_sides("--block", o->block, f->launch.block,
                              &f->block_rank);
-    if (!st && o->at && strcmp(k->name, "index") != 0)
-        st = lab_fail(LAB_E_USAGE, "--at is an option of `lab index`");
-    if (!st && o->elements && strcmp(k->name, "index") != 0 &&
-        strcmp(k->name, "vectors") != 0)
-        st = lab_fail(LAB_E_USAGE,
-                      "--elements is an option of `lab vectors` and `lab "
-                      "index`");
-    if (!st && (o->sizes || o->variants || o->predict || o->repeat))
-        st = lab_fail(LAB_E_USAGE,
-                      "%s is one kernel: it takes --grid and --block, and no "
-                      "sizes, variants, repeats or predictions",
-                      k->name);
     return st;
 }
 

@@ -28,8 +28,6 @@ bool lab_first_is(const char *name);
 enum lab_status lab_first_list(bool json);
 /* Is `name` one of them, or a lesson about one? Its name into `kernel`. */
 bool lab_first_of(const char *name, char *kernel, size_t size);
-/* LAB_E_USAGE: an option that only these take was given to a ladder. */
-enum lab_status lab_first_refuse_options(const struct lab_lab_options *o);
 enum lab_status lab_first_run(const struct lab_lab_options *o,
                               const char *name);
 

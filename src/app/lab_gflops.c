@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "base/mem.h"
 #include "cmd.h"
 #include "engine/ladder.h"
@@ -75,17 +76,6 @@ static const struct argp_option argp_options[] = {
     {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
     {0}};
 
-static int small_number(const char *arg, const char *option, long least,
-                        long most, struct argp_state *state)
-{
-    char *end = NULL;
-    long v = strtol(arg, &end, 10);
-    if (end == arg || *end || v < least || v > most)
-        argp_error(state, "--%s %s: a whole number from %ld to %ld", option,
-                   arg, least, most);
-    return (int)v;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -96,22 +86,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else if (key == KEY_DOUBLE)
         o->operation = "dgemm";
     else if (key == KEY_REPEAT)
-        o->repeat =
-            small_number(arg, "repeat", 1, LAB_LADDER_REPEATS_MAX, state);
+        o->repeat = (int)lab_arg_number(arg, "repeat", 1,
+                                        LAB_LADDER_REPEATS_MAX, state);
     else if (key == KEY_BACKEND)
-        o->backend = arg;
+        o->backend = lab_arg_backend(arg, state);
     else if (key == KEY_DEVICE)
-        o->device = small_number(arg, "device", 0, 1023, state);
+        o->device = lab_arg_device(arg, state);
     else if (key == KEY_JSON)
         o->json = true;
     else if (key == KEY_ASCII)
         lab_say_ascii(true);
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "%s: sizes are told by --sizes", arg);
-    else if (key == ARGP_KEY_END && strcmp(o->backend, "auto") &&
-             strcmp(o->backend, "cpu") && strcmp(o->backend, "cuda"))
-        argp_error(state, "--backend is auto, cpu or cuda");
-    else if (key != ARGP_KEY_END)
+    else
         return ARGP_ERR_UNKNOWN;
     return 0;
 }
@@ -138,39 +125,61 @@ static enum lab_status row_of(struct gflops *g,
     return LAB_OK;
 }
 
-/* The table is of 2 N^3 operations. */
-static enum lab_status check_square(const struct lab_ladder_size *size)
+/* One size of the list of `option`: the table is of 2 N^3 operations. */
+static enum lab_status read_size(const struct gflops *g, const char *option,
+                                 const char *text, size_t bytes,
+                                 struct lab_ladder_size *out)
 {
-    if (size->dim[0] == size->dim[1] && size->dim[0] == size->dim[2])
+    int shown = bytes > 40 ? 40 : (int)bytes;
+    if (bytes == 0)
+        return lab_fail(LAB_E_USAGE,
+                        "%s: a size is missing between two commas, or before "
+                        "or after one",
+                        option);
+    if (lab_ladder_size(g->operation, text, bytes, out))
+        return lab_fail(LAB_E_USAGE,
+                        "%s: size %.*s: a size is one whole number, N for a "
+                        "product of N x N matrices: 2000,4000",
+                        option, shown, text);
+    if (out->dim[0] == out->dim[1] && out->dim[0] == out->dim[2])
         return LAB_OK;
     return lab_fail(LAB_E_USAGE,
-                    "size %s: the table is of square products: one number; "
-                    "`lapenna-lab lab gemm` measures this one",
-                    size->text);
+                    "%s: size %s: the table is of square products: one number; "
+                    "`lapenna-lab lab %s --sizes %s` measures this one",
+                    option, out->text, g->operation->name, out->text);
 }
 
-static enum lab_status read_sizes(struct gflops *g, const char *list,
+static enum lab_status read_sizes(const struct gflops *g, bool gpu,
                                   struct lab_ladder_size *out, int *n)
 {
+    const char *option = gpu ? "--sizes" : "--cpu-sizes";
+    const char *list = gpu ? g->options->sizes : g->options->cpu_sizes;
     enum lab_status st = LAB_OK;
     for (*n = 0; !st; (*n)++) {
         size_t bytes = strcspn(list, ",");
-        int row = 0;
         if (*n == SIZES)
-            return lab_fail(LAB_E_USAGE, "more than %d sizes", SIZES);
-        if (bytes == 0)
-            return lab_fail(LAB_E_USAGE, "a size is missing between two "
-                                         "commas, or before or after one");
-        st = lab_ladder_size(g->operation, list, bytes, &out[*n]);
-        if (!st)
-            st = check_square(&out[*n]);
-        if (!st)
-            st = row_of(g, &out[*n], &row);
+            return lab_fail(LAB_E_USAGE, "%s: more than %d sizes", option,
+                            SIZES);
+        st = read_size(g, option, list, bytes, &out[*n]);
         if (!list[bytes])
             break;
         list += bytes + 1;
     }
     *n += 1;
+    return st;
+}
+
+/* Both lists, before one of them is measured for minutes. */
+static enum lab_status check_sizes(const struct gflops *g)
+{
+    struct lab_ladder_size sizes[SIZES];
+    const char *backend = g->options->backend;
+    enum lab_status st = LAB_OK;
+    int n = 0;
+    if (strcmp(backend, "cuda") != 0)
+        st = read_sizes(g, false, sizes, &n);
+    if (!st && strcmp(backend, "cpu") != 0)
+        st = read_sizes(g, true, sizes, &n);
     return st;
 }
 
@@ -227,14 +236,18 @@ static int choose(struct lab_backend *be, const struct gflops *g,
 }
 
 static enum lab_status measure(struct gflops *g, struct lab_backend *be,
-                               const char *list, int repeats)
+                               int repeats)
 {
     const struct lab_rung *rungs[RUNGS];
     struct lab_ladder_size sizes[SIZES];
     struct lab_ladder_machine machine;
     int n_sizes = 0;
     g->gpu = !be->host_memory;
-    enum lab_status st = read_sizes(g, list, sizes, &n_sizes);
+    enum lab_status st = read_sizes(g, g->gpu, sizes, &n_sizes);
+    for (int i = 0; i < n_sizes && !st; i++) {
+        int row = 0;
+        st = row_of(g, &sizes[i], &row);
+    }
     if (st)
         return st;
     lab_ladder_measure(be, 0, &machine);
@@ -263,7 +276,7 @@ static enum lab_status measure_on(struct gflops *g, const char *name)
     enum lab_status st = lab_backend_open(&be, name, gpu ? o->device : 0);
     if (st)
         return st;
-    st = measure(g, be, gpu ? o->sizes : o->cpu_sizes, gpu ? o->repeat : 3);
+    st = measure(g, be, gpu ? o->repeat : 3);
     lab_backend_close(be);
     return st;
 }
@@ -327,6 +340,8 @@ static enum lab_status show(struct gflops *g)
 {
     const struct options *o = g->options;
     enum lab_status st = lab_ladder_find(o->operation, &g->operation);
+    if (!st)
+        st = check_sizes(g);
     if (!st && strcmp(o->backend, "cuda") != 0)
         st = measure_on(g, "cpu");
     if (!st && strcmp(o->backend, "cpu") != 0) {

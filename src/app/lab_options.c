@@ -1,10 +1,10 @@
 /* lapenna-lab lab: its options, as they are written. */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
@@ -96,27 +96,6 @@ static const char argp_doc[] =
     "done, 1 a rung is wrong, 2 wrong usage, 3 bad "
     "input, 4 the machine lacks what was asked for.";
 
-/* A whole number of [least, most], or the end with a word. */
-static long long number(const char *arg, const char *option, long long least,
-                        long long most, struct argp_state *state)
-{
-    char *end = NULL;
-    errno = 0;
-    long long v = strtoll(arg, &end, 10);
-    if (end == arg || *end || errno || v < least || v > most)
-        argp_error(state, "--%s %s: a whole number from %lld to %lld", option,
-                   arg, least, most);
-    return v;
-}
-
-static void take_backend(struct lab_lab_options *o, const char *arg,
-                         struct argp_state *state)
-{
-    if (strcmp(arg, "auto") && strcmp(arg, "cpu") && strcmp(arg, "cuda"))
-        argp_error(state, "--backend is auto, cpu or cuda");
-    o->backend = arg;
-}
-
 static void which_lab(struct argp_state *state)
 {
     struct lab_str names;
@@ -194,6 +173,55 @@ static void check_words(const struct lab_lab_options *o,
                    lab_sweep_name((enum lab_sweep_kind)o->sweep));
 }
 
+/* ---- which options a lab takes ---- */
+
+#define BIT(key) (1u << ((key)-KEY_SIZES))
+
+enum {
+    OUTPUT = BIT(KEY_JSON) | BIT(KEY_ASCII),
+    PLACE = BIT(KEY_BACKEND) | BIT(KEY_DEVICE) | OUTPUT,
+    RUN = PLACE | BIT(KEY_REPEAT) | BIT(KEY_SEED) | BIT(KEY_DB),
+    LAUNCH = PLACE | BIT(KEY_GRID) | BIT(KEY_BLOCK)
+};
+
+static const unsigned takes[LAB_LAB_KINDS] = {
+    [LAB_LAB_LADDER] = RUN | BIT(KEY_SIZES) | BIT(KEY_VARIANTS) |
+                       BIT(KEY_PRECISION) | BIT(KEY_PREDICT) |
+                       BIT(KEY_COUNTERS) | BIT(KEY_CHART),
+    [LAB_LAB_TUNE] =
+        RUN | BIT(KEY_SIZES) | BIT(KEY_PRECISION) | BIT(KEY_RETUNE),
+    [LAB_LAB_SIZED] = RUN | BIT(KEY_SIZES),
+    [LAB_LAB_PARTS] = RUN,
+    [LAB_LAB_CALLS] = OUTPUT | BIT(KEY_SIZES) | BIT(KEY_DEVICE),
+    [LAB_LAB_ONE_KERNEL] = LAUNCH,
+    [LAB_LAB_VECTORS] = LAUNCH | BIT(KEY_ELEMENTS),
+    [LAB_LAB_INDEX] = LAUNCH | BIT(KEY_ELEMENTS) | BIT(KEY_AT),
+    [LAB_LAB_LIST] = OUTPUT};
+
+enum lab_status lab_lab_refuse_unused(const struct lab_lab_options *o,
+                                      enum lab_lab_kind kind, const char *name)
+{
+    const char *wrong = NULL;
+    struct lab_str list;
+    lab_str_init(&list);
+    for (int i = 0; argp_options[i].name; i++) {
+        unsigned bit = BIT(argp_options[i].key);
+        if (!wrong && o->given & bit & ~takes[kind])
+            wrong = argp_options[i].name;
+        if (takes[kind] & bit)
+            lab_str_addf(&list, "%s--%s", list.len ? ", " : "",
+                         argp_options[i].name);
+    }
+    enum lab_status st =
+        wrong ? lab_fail(LAB_E_USAGE, "%s does not use --%s: it takes %s", name,
+                         wrong, lab_str_text(&list))
+              : LAB_OK;
+    lab_str_release(&list);
+    return st;
+}
+
+/* ---- reading ---- */
+
 static void take_first(struct lab_lab_options *o, int key, const char *arg)
 {
     if (key == KEY_GRID)
@@ -216,20 +244,20 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else if (key == KEY_PRECISION)
         take_precision(o, arg, state);
     else if (key == KEY_REPEAT)
-        o->repeat = (int)number(arg, "repeat", LAB_LADDER_REPEATS_MIN,
-                                LAB_LADDER_REPEATS_MAX, state);
+        o->repeat = (int)lab_arg_number(arg, "repeat", LAB_LADDER_REPEATS_MIN,
+                                        LAB_LADDER_REPEATS_MAX, state);
     else if (key == KEY_PREDICT)
         o->predict = arg;
     else if (key >= KEY_GRID && key <= KEY_ELEMENTS)
         take_first(o, key, arg);
     else if (key == KEY_BACKEND)
-        take_backend(o, arg, state);
+        o->backend = lab_arg_backend(arg, state);
     else if (key == KEY_DEVICE)
-        o->device = (int)number(arg, "device", 0, 1023, state);
+        o->device = lab_arg_device(arg, state);
     else if (key == KEY_COUNTERS)
         take_counters(o, arg, state);
     else if (key == KEY_SEED)
-        o->seed = (uint64_t)number(arg, "seed", 0, INT64_MAX, state);
+        o->seed = lab_arg_seed(arg, state);
     else if (key == KEY_LIST)
         o->list = true;
     else if (key == KEY_DB)
@@ -249,6 +277,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else
         return ARGP_ERR_UNKNOWN;
     o->seed_given = o->seed_given || key == KEY_SEED;
+    if (key >= KEY_SIZES && key <= KEY_CHART && key != KEY_LIST)
+        o->given |= BIT(key);
     return 0;
 }
 

@@ -97,9 +97,47 @@ static enum lab_status print_set(const struct lab_ui_lab *ui, int set)
     return st;
 }
 
+static bool runs_here(const struct lab_lab *lab, const char *rung)
+{
+    for (int i = 0; i < lab->n_rungs; i++)
+        if (strcmp(lab->rungs[i]->name, rung) == 0)
+            return true;
+    return false;
+}
+
+/* Is row `i` the first of a rung that this machine has not? */
+static bool first_of_missing(const struct lab_lab *lab, int64_t i)
+{
+    const struct lab_ui_lab *ui = &lab->ui;
+    const struct lab_ui_lab_row *r = &ui->rows[i];
+    if (ui->sets[r->set].runs || runs_here(lab, r->rung))
+        return false;
+    for (int64_t k = 0; k < i; k++)
+        if (!ui->sets[ui->rows[k].set].runs &&
+            strcmp(ui->rows[k].rung, r->rung) == 0)
+            return false;
+    return true;
+}
+
+/* A lesson names the GPU's rungs too: which of them the table above lacks. */
+static void print_missing(const struct lab_lab *lab)
+{
+    const char *before = "\nThese rungs need a GPU: ";
+    for (int64_t i = 0; i < lab->ui.row_count; i++) {
+        if (!first_of_missing(lab, i))
+            continue;
+        lab_say(stdout, "%s%s", before, lab->ui.rows[i].rung);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        lab_say(stdout, ".\n");
+}
+
 enum lab_status lab_lab_print_recorded(const struct lab_lab *lab)
 {
     enum lab_status st = LAB_OK;
+    if (lab->backend->host_memory && !lab->options->variants)
+        print_missing(lab);
     for (int s = 0; s < lab->ui.set_count && !st; s++)
         if (!lab->ui.sets[s].runs)
             st = print_set(&lab->ui, s);

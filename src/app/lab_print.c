@@ -48,22 +48,6 @@ static bool has_precisions(const struct lab_lab *lab)
     return false;
 }
 
-static void add_percent(struct lab_text_table *t, double v)
-{
-    if (isnan(v))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.1f %%", 100 * v);
-}
-
-static void add_times(struct lab_text_table *t, double v)
-{
-    if (isnan(v))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.2f x", v);
-}
-
 static bool has_errors(const struct lab_lab *lab)
 {
     for (int i = 0; i < lab->n_rows; i++) {
@@ -109,14 +93,15 @@ static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
         lab_text_table_add(t, lab_precision_name(r->rung->precision));
     lab_text_table_add_ns(t, r->status ? LAB_UNKNOWN : llround(r->median_ns));
     lab_text_table_add_ns(t, r->status ? LAB_UNKNOWN : llround(r->min_ns));
-    add_percent(t, (r->three_quarters_ns - r->quarter_ns) / r->median_ns);
+    lab_text_table_add_share(t, (r->three_quarters_ns - r->quarter_ns) /
+                                    r->median_ns);
     add_rate(t, lab, r->rate);
-    add_percent(t, r->share);
+    lab_text_table_add_share(t, r->share);
     const struct lab_ui_lab_row *u = shown_row(lab, r);
-    add_percent(t, u ? u->of_library : (double)NAN);
+    lab_text_table_add_share(t, u ? u->of_library : (double)NAN);
     add_rate(t, lab, r->rate_model);
-    add_times(t, r->gain);
-    add_times(t, r->gain_model);
+    lab_text_table_add_times(t, r->gain);
+    lab_text_table_add_times(t, r->gain_model);
     if (has_errors(lab) && isnan(r->error))
         lab_text_table_add(t, NULL);
     else if (has_errors(lab))

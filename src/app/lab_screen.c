@@ -66,6 +66,7 @@ static enum lab_status run(void *user, int set)
         s->ui.running = set;
         s->ui.at_size = -1;
         s->ui.done = 0;
+        s->timed = 0;
         s->ui.elapsed_ns = 0;
         s->ui.total = (int64_t)lab->n_rungs * lab->n_sizes;
         s->ui.problem[0] = '\0';
@@ -158,21 +159,10 @@ static enum lab_status write_text(void *user, struct lab_doc *out)
 
 /* ---- life ---- */
 
-static enum lab_status find_lesson(const char *name, struct lab_lesson **out)
-{
-    struct lab_str path;
-    lab_str_init(&path);
-    enum lab_status st = lab_lesson_find(name, &path);
-    if (!st)
-        st = lab_lesson_load(out, lab_str_text(&path));
-    lab_str_release(&path);
-    return st;
-}
-
 bool lab_lab_screen_is(const char *name)
 {
     struct lab_lesson *lesson = NULL;
-    if (find_lesson(name, &lesson))
+    if (lab_lesson_open(&lesson, name))
         return false;
     bool is = lesson->kind == LAB_LESSON_LAB;
     lab_lesson_free(lesson);
@@ -212,6 +202,88 @@ static enum lab_status start(struct lab_lab_screen *s,
     return LAB_OK;
 }
 
+void lab_lab_screen_count(struct lab_lab_screen *s)
+{
+    if (s->timed == 0 || (s->ui.done <= s->most && s->rows > 0))
+        return;
+    s->most = s->ui.done;
+    s->rows = s->ui.total;
+}
+
+bool lab_lab_screen_leave(struct lab_lab_screen *s,
+                          struct lab_lab_screen **leaving)
+{
+    if (!s)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    bool running = s->ui.running >= 0;
+    if (running)
+        lab_lab_screen_count(s);
+    int64_t most = s->most;
+    int64_t rows = s->rows;
+    s->screen = NULL;
+    s->quit = true;
+    atomic_store(&s->stop, true);
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (s->seen && most > 0)
+        s->seen(s->seen_user, s->lesson->id, most, rows, most == rows);
+    s->next = *leaving;
+    *leaving = s;
+    return running;
+}
+
+static bool has_ended(struct lab_lab_screen *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ended = s->ended || !s->started;
+    pthread_mutex_unlock(&s->lock);
+    return ended;
+}
+
+/* A kernel that runs cannot be ended, only waited for: the wait is said, and a
+ * signal ends it. */
+static void say_wait(struct lab_lab_screen *leaving)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    lab_signals_end_now();
+    for (int i = 0; i < 20 && leaving; i++) { /* most calls are short */
+        while (leaving && has_ended(leaving))
+            leaving = leaving->next;
+        if (leaving)
+            nanosleep(&moment, NULL);
+    }
+    if (leaving)
+        lab_warn("waiting for the call that runs; Ctrl-C ends now");
+}
+
+static void end(struct lab_lab_screen *s)
+{
+    if (s->started)
+        pthread_join(s->thread, NULL);
+    lab_ui_lab_release(&s->ui);
+    lab_str_release(&s->source);
+    lab_lesson_free(s->lesson);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    lab_free(s);
+}
+
+void lab_lab_screen_reap(struct lab_lab_screen **leaving, bool wait)
+{
+    if (wait && *leaving)
+        say_wait(*leaving);
+    while (*leaving) {
+        struct lab_lab_screen *s = *leaving;
+        if (!wait && !has_ended(s)) {
+            leaving = &s->next;
+            continue;
+        }
+        *leaving = s->next;
+        end(s);
+    }
+}
+
 enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
                                     struct lab_ui *ui,
                                     const struct lab_options *options,
@@ -229,7 +301,7 @@ enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
     lab_str_init(&s->source);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    enum lab_status st = find_lesson(lesson, &s->lesson);
+    enum lab_status st = lab_lesson_open(&s->lesson, lesson);
     if (!st)
         st = start(s, options);
     if (!st) {
@@ -237,62 +309,11 @@ enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
         st = lab_ui_push(ui, &lab_view_lab, &s->model);
     }
     if (st) {
-        lab_lab_screen_close(s);
+        struct lab_lab_screen *failed = NULL;
+        lab_lab_screen_leave(s, &failed);
+        end(failed);
         return st;
     }
     *out = s;
     return LAB_OK;
-}
-
-void lab_lab_screen_hush(struct lab_lab_screen *s)
-{
-    if (!s)
-        return;
-    pthread_mutex_lock(&s->lock);
-    s->screen = NULL;
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* A kernel that runs cannot be ended, only waited for: with the terminal given
- * back the wait is said, and a signal ends it. */
-static void say_wait(struct lab_lab_screen *s)
-{
-    const struct timespec moment = {.tv_nsec = 10000000};
-    bool running = true;
-    lab_signals_end_now();
-    for (int i = 0; i < 20 && running; i++) { /* most calls are short */
-        pthread_mutex_lock(&s->lock);
-        running = s->ui.running >= 0;
-        pthread_mutex_unlock(&s->lock);
-        if (running)
-            nanosleep(&moment, NULL);
-    }
-    if (running)
-        lab_warn("waiting for the kernel that runs; Ctrl-C ends now");
-}
-
-void lab_lab_screen_close(struct lab_lab_screen *s)
-{
-    if (!s)
-        return;
-    pthread_mutex_lock(&s->lock);
-    bool ui_gone = !s->screen;
-    s->screen = NULL;
-    s->quit = true;
-    atomic_store(&s->stop, true);
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    if (ui_gone && s->started)
-        say_wait(s);
-    if (s->started)
-        pthread_join(s->thread, NULL);
-    if (s->seen && s->most > 0)
-        s->seen(s->seen_user, s->lesson->id, s->most, s->rows,
-                s->most == s->rows);
-    lab_ui_lab_release(&s->ui);
-    lab_str_release(&s->source);
-    lab_lesson_free(s->lesson);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
-    lab_free(s);
 }

@@ -14,8 +14,11 @@ enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
                                     const struct lab_options *options,
                                     const char *lesson,
                                     lab_lesson_seen_fn *seen, void *user);
-/* The thread wakes `ui` no more: before `ui` is freed. NULL ok. */
-void lab_lab_screen_hush(struct lab_lab_screen *s);
-/* Stops what runs (its run is a cancelled one), waits for it, frees all. The
- * screen must be closed. NULL ok. */
-void lab_lab_screen_close(struct lab_lab_screen *s);
+/* The screen has been left: what runs shall stop (its run is a cancelled one),
+ * and `ui` is woken no more. Waits for nothing: `s` goes to the head of the list
+ * *leaving. True: a call still runs. NULL ok. */
+bool lab_lab_screen_leave(struct lab_lab_screen *s,
+                          struct lab_lab_screen **leaving);
+/* Frees those of the list whose threads have ended; with `wait` all of them, and
+ * a wait that is long is said on stderr: the terminal is the shell's again. */
+void lab_lab_screen_reap(struct lab_lab_screen **leaving, bool wait);

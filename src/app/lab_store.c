@@ -9,6 +9,7 @@
 #include "lab.h"
 #include "lesson/lesson.h"
 #include "run_device.h"
+#include "store/delete.h"
 #include "store/lab_rows.h"
 #include "store/lab_said.h"
 #include "trace/intern.h"
@@ -88,8 +89,7 @@ static enum lab_status open_writer(struct lab_lab *lab)
     return st;
 }
 
-/* A run that cannot be recorded whole is not recorded at all; what is in the
- * file of it has failed. */
+/* A run that cannot be recorded whole is not recorded at all. */
 static void abandon(struct lab_lab *lab, enum lab_status st)
 {
     if (lab->writer)
@@ -147,8 +147,8 @@ static void push_step(struct lab_lab *lab, const struct lab_ladder_row *row,
     sink.push(sink.user, &record);
 }
 
-static void fill_row(const struct lab_lab *lab,
-                     const struct lab_ladder_row *row, struct lab_lab_row *out)
+void lab_lab_row_of(const struct lab_lab *lab, const struct lab_ladder_row *row,
+                    struct lab_lab_row *out)
 {
     *out = (struct lab_lab_row){
         .place = lab->place,
@@ -197,10 +197,13 @@ void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row)
     int64_t moment = lab_clock_wall_ns();
     if (!lab->run || !lab->db)
         return;
+    /* Measured before now: laid from here on they would lie on the next row. */
+    for (int i = 0; i < row->repeats && !row->status; i++)
+        moment -= llround(row->ns[i]);
     for (int i = 0; i < row->repeats && !row->status; i++)
         push_step(lab, row, i, &moment);
     enum lab_status st = lab_writer_flush(lab->writer); /* then ours: no lock */
-    fill_row(lab, row, &stored);
+    lab_lab_row_of(lab, row, &stored);
     if (!st)
         st = lab_lab_row_add(lab->db, lab->run, &stored);
     if (!st)
@@ -210,12 +213,28 @@ void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row)
     lab->db = NULL;
 }
 
+/* One that was stopped, or failed, before its first row says nothing. */
+static void forget_empty(struct lab_lab *lab)
+{
+    struct lab_deleted deleted;
+    enum lab_status st = lab_lab_open_db(lab);
+    if (!st)
+        st = lab_run_delete(lab->db, lab->run, &deleted);
+    if (st)
+        lab_warn("run %lld stays, though it is empty: %s", (long long)lab->run,
+                 lab_error());
+    lab_database_close(lab->db);
+    lab->db = NULL;
+    lab->run = 0;
+}
+
 void lab_lab_record_end(struct lab_lab *lab, enum lab_status st)
 {
     struct lab_run_summary summary;
+    bool nothing = lab->place > 0 && lab->timed == 0;
     lab_run_summary_init(&summary);
     summary.status = st == LAB_E_CANCELLED ? LAB_RUN_CANCELLED
-                     : st                  ? LAB_RUN_FAILED
+                     : st || nothing       ? LAB_RUN_FAILED
                                            : LAB_RUN_DONE;
     summary.iterations = lab->repeats;
     if (lab->counters_end) {
@@ -228,4 +247,6 @@ void lab_lab_record_end(struct lab_lab *lab, enum lab_status st)
         lab_warn("the run was not stored whole: %s", lab_error());
     lab_writer_free(lab->writer);
     lab->writer = NULL;
+    if (lab->run && st && lab->place == 0)
+        forget_empty(lab);
 }

@@ -9,13 +9,13 @@
 #include "base/mem.h"
 #include "cmd.h"
 #include "json_line.h"
+#include "kernel_watch.h"
 #include "lab.h"
 #include "lab_feed.h"
 #include "profiler/counters.h"
 #include "profiler/occupancy.h"
 #include "say.h"
 #include "store/lab_rows.h"
-#include "store/live.h"
 #include "text_table.h"
 #include "trace/intern.h"
 
@@ -23,9 +23,7 @@ enum { KERNELS = 32 /* of one launch that are shown */ };
 
 struct tracing {
     struct lab_lab *lab;
-    struct lab_live *live;
-    struct lab_sink sink;
-    struct lab_profiler *profiler;
+    struct lab_kernel_watch watch;
     struct lab_observer observer;
     enum lab_counter_set counters;
     const struct lab_timed_row *row;
@@ -56,6 +54,11 @@ enum lab_status lab_lab_trace_later(struct lab_lab *lab,
     return LAB_OK;
 }
 
+static bool stopped(const struct lab_lab *lab)
+{
+    return lab->stop && lab->stop(lab->stop_user);
+}
+
 /* ---- one launch ---- */
 
 static enum lab_status rerun(void *user, const struct lab_rerun *r)
@@ -64,6 +67,8 @@ static enum lab_status rerun(void *user, const struct lab_rerun *r)
     enum lab_status st = LAB_OK;
     bool again = true;
     while (again && !st) {
+        if (stopped(t->lab))
+            return LAB_E_CANCELLED;
         st = r->pass_begin(r->user);
         if (!st) {
             r->step_begin(r->user, 0);
@@ -91,8 +96,10 @@ static enum lab_status count(struct tracing *t)
         .user = t, .steps = 1, .rerun = rerun, .exec = exec_of};
     if (t->counters == LAB_COUNTERS_OFF)
         return LAB_OK;
-    enum lab_status st =
-        lab_profiler_count_work(t->profiler, &work, t->counters, &counted);
+    enum lab_status st = lab_profiler_count_work(t->watch.profiler, &work,
+                                                 t->counters, &counted);
+    if (st == LAB_E_CANCELLED)
+        return st;
     if (st)
         lab_warn("%s: %s", t->row->rung->name, lab_error());
     return LAB_OK;
@@ -244,12 +251,12 @@ static enum lab_status begin_table(struct tracing *t)
 static enum lab_status tell(struct tracing *t)
 {
     struct lab_kernel_record kernels[KERNELS];
-    size_t n = lab_live_kernels(t->live, t->exec, kernels, KERNELS);
+    size_t n = lab_live_kernels(t->watch.live, t->exec, kernels, KERNELS);
     enum lab_status st = t->lab->traced ? LAB_OK : begin_table(t);
     for (size_t i = 0; i < n && i < KERNELS && !st; i++) {
         struct lab_counters c;
         lab_counters_init(&c);
-        if (!lab_live_counters(t->live, t->exec, (int64_t)i, &c))
+        if (!lab_live_counters(t->watch.live, t->exec, (int64_t)i, &c))
             lab_counters_init(&c);
         if (!t->lab->traced)
             lab_feed_kernel(&t->lab->ui, 0, t->lab, t->row, &kernels[i], &c);
@@ -265,6 +272,19 @@ static enum lab_status tell(struct tracing *t)
 
 /* ---- all of them ---- */
 
+static void store_row(const struct tracing *t)
+{
+    struct lab_lab *lab = t->lab;
+    if (!lab->run || !lab->db)
+        return;
+    enum lab_status st = lab_writer_flush(lab->writer);
+    if (!st)
+        st = lab_lab_row_traced(lab->db, lab->run, t->row->place, t->exec);
+    if (st)
+        lab_warn("the kernels' row is not stored: %s", lab_error());
+}
+
+/* One that is stopped while its passes are counted has its kernels already. */
 static enum lab_status trace_row(struct tracing *t)
 {
     struct lab_lab *lab = t->lab;
@@ -272,60 +292,29 @@ static enum lab_status trace_row(struct tracing *t)
     enum lab_status st = lab_ladder_launch(
         lab->backend, lab->ladder, t->row->ran, &lab->sizes[t->row->size],
         lab->options->seed, look, t);
-    if (st) {
+    if (st && st != LAB_E_CANCELLED) {
         lab_warn("%s at %s was not traced: %s", t->row->rung->name,
                  lab->sizes[t->row->size].text, lab_error());
         return LAB_OK;
     }
-    if (lab->run && lab->db) {
-        st = lab_writer_flush(lab->writer);
-        if (!st)
-            st = lab_lab_row_traced(lab->db, lab->run, t->row->place, t->exec);
-        if (st)
-            lab_warn("the kernels' row is not stored: %s", lab_error());
-    }
-    return tell(t);
-}
-
-static int push_nowhere(void *user, const struct lab_record *record)
-{
-    (void)user;
-    (void)record;
-    return 1;
-}
-
-static uint32_t intern(void *user, const char *text)
-{
-    (void)user;
-    return lab_intern(text);
+    store_row(t);
+    enum lab_status told = tell(t);
+    return told ? told : st;
 }
 
 static enum lab_status open_tracing(struct tracing *t)
 {
     struct lab_lab *lab = t->lab;
-    const struct lab_cuda_module *module = NULL;
-    struct lab_sink sink = {NULL, push_nowhere, intern};
-    if (lab->run && lab->db)
-        sink = lab_writer_sink(lab->writer);
-    enum lab_status st = lab_cuda_load(&module);
-    if (!st)
-        st = lab_live_new(&t->live, NULL);
+    struct lab_sink store;
+    bool stored = lab->run && lab->db;
+    if (stored)
+        store = lab_writer_sink(lab->writer);
+    enum lab_status st = lab_kernel_watch_open(
+        &t->watch, lab->backend->ops->name, stored ? &store : NULL);
     if (st)
         return st;
-    t->sink = lab_live_tee(t->live, &sink);
-    struct lab_profiler_config config = {.sink = &t->sink,
-                                         .backend = lab->backend->ops->name,
-                                         .gpu = module->profiler,
-                                         .no_ranges = true,
-                                         .no_api = true};
-    st = lab_profiler_new(&t->profiler, &config);
-    if (st)
-        return st;
-    lab_profiler_set_device(t->profiler, &lab->machine.info);
-    lab_profiler_observer(t->profiler, &t->observer);
-    if (lab_profiler_time_source(t->profiler) != LAB_TIME_CUPTI)
-        return lab_fail(LAB_E_UNSUPPORTED, "%s",
-                        lab_profiler_note(t->profiler));
+    lab_profiler_set_device(t->watch.profiler, &lab->machine.info);
+    lab_profiler_observer(t->watch.profiler, &t->observer);
     return LAB_OK;
 }
 
@@ -336,7 +325,7 @@ static void open_counters(struct tracing *t)
     const char *text;
     t->counters = lab_counter_set_find(lab->options->counters);
     if (t->counters == LAB_COUNTERS_OFF ||
-        !lab_profiler_counters_probe(t->profiler, &text))
+        !lab_profiler_counters_probe(t->watch.profiler, &text))
         return;
     snprintf(lab->counters_why, sizeof(lab->counters_why), "%s", text);
     lab->counters_end = "refused";
@@ -350,10 +339,12 @@ static enum lab_status trace_all(struct tracing *t)
     t->observer.run_begin(t->observer.user, t->lab->title);
     for (int64_t i = 0; i < t->lab->timed && !st; i++) {
         t->row = &t->lab->to_trace[i];
-        st = trace_row(t);
+        st = stopped(t->lab) ? LAB_E_CANCELLED : trace_row(t);
     }
     t->observer.run_end(t->observer.user);
     enum lab_status ended = end_table(t);
+    if (st == LAB_E_CANCELLED)
+        return lab_fail(st, "stopped while the kernels were looked at");
     return st ? st : ended;
 }
 
@@ -379,7 +370,6 @@ enum lab_status lab_lab_trace(struct lab_lab *lab)
         open_counters(&t);
         st = trace_all(&t);
     }
-    lab_profiler_free(t.profiler);
-    lab_live_free(t.live);
+    lab_kernel_watch_close(&t.watch);
     return st;
 }

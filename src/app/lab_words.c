@@ -7,6 +7,7 @@
 #include "lab_calls.h"
 #include "lab_gflops.h"
 #include "lab_offsets.h"
+#include "say.h"
 
 static const struct {
     const char *word;
@@ -16,6 +17,23 @@ static const struct {
     {"gflops", lab_cmd_lab_gflops},
     {"calls", lab_cmd_lab_calls}, /* conv --calls, without the conv */
 };
+
+/* They have no ladder, and therefore are not of --list --json. */
+void lab_lab_words_list(void)
+{
+    static const char *const lines[][3] = {
+        {"offsets", "NxCxHxW", "where an element of an image tensor lies"},
+        {"gflops", "N", "the rate of a square product against its size"},
+        {"calls", "NxCxHxWxKxR", "cuDNN's calls of one convolution"},
+        {"tune", "OPERATION", "keeps the fastest candidate of a tuned rung"},
+        {"batch-size", "LESSON", "a lesson at several batches"},
+        {"network-size", "LESSON", "a lesson at several widths"},
+        {"products", "LESSON", "the part of matrix products"},
+        {"backward", "LESSON", "forward, backward and update"},
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        lab_say(stdout, LAB_LAB_LINE, lines[i][0], lines[i][1], lines[i][2]);
+}
 
 bool lab_lab_word(int argc, char **argv, int *code)
 {

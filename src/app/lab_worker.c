@@ -1,6 +1,7 @@
 /* The thread that measures for a lab's screen. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -137,6 +138,8 @@ static void open_all(struct lab_lab_screen *s)
 
 /* ---- a climb ---- */
 
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* to measure */
+
 struct climbing {
     struct lab_lab_screen *s;
     struct lab_lab *lab;
@@ -188,6 +191,7 @@ static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
     lab_feed_row(&w->s->ui, w->set, w->lab, row);
     lab_feed_beside(&w->s->ui, w->lab->ladder);
     w->s->ui.done++;
+    w->s->timed += !row->status;
     w->s->ui.elapsed_ns = lab_clock_monotonic_ns() - w->start_ns;
     lab_lab_screen_changed(w->s);
     pthread_mutex_unlock(&w->s->lock);
@@ -262,9 +266,10 @@ static enum lab_status climb(struct climbing *w)
     pthread_mutex_unlock(&w->s->lock);
     lab->place = 0;
     lab->timed = 0;
-    lab->run = 0;
     lab->traced = take_kernel;
     lab->traced_user = w;
+    lab->stop = stopped;
+    lab->stop_user = w;
     enum lab_status st =
         stopped(w) ? lab_fail(LAB_E_CANCELLED, "stopped") : LAB_OK;
     if (!st)
@@ -295,30 +300,52 @@ static void come_to_rest(struct climbing *w, enum lab_status st)
             ui->rows[i].state = LAB_UI_LAB_WAITING;
     ui->problem_set = w->set;
     ui->problem[0] = '\0';
-    if (st == LAB_E_CANCELLED)
+    if (st == LAB_E_CANCELLED && ui->done < ui->total)
         snprintf(ui->problem, sizeof(ui->problem),
                  "stopped after %lld of %lld rows", (long long)ui->done,
                  (long long)ui->total);
+    else if (st == LAB_E_CANCELLED)
+        snprintf(ui->problem, sizeof(ui->problem),
+                 "stopped after all %lld rows, before all of their kernels",
+                 (long long)ui->total);
     else if (st)
         snprintf(ui->problem, sizeof(ui->problem), "%s", lab_error());
+    int n = snprintf(set->note, sizeof(set->note), "%d repeats each",
+                     w->lab->repeats);
     if (w->lab->run)
-        snprintf(set->note, sizeof(set->note),
-                 "%d repeats each, recorded as run %lld", w->lab->repeats,
-                 (long long)w->lab->run);
-    if (ui->done > s->most || s->rows == 0) {
-        s->most = ui->done;
-        s->rows = ui->total;
-    }
+        snprintf(set->note + n, sizeof(set->note) - (size_t)n,
+                 ", recorded as run %lld", (long long)w->lab->run);
+    lab_lab_screen_count(s);
     ui->running = -1;
     ui->at_size = -1;
     ui->doing[0] = '\0';
     lab_lab_screen_changed(s);
 }
 
+/* A lab that was left may still be in its last call, and two at once would
+ * disturb each other's times. False: stopped while waiting. */
+static bool take_turn(struct climbing *w)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    bool free = pthread_mutex_trylock(&turn) == 0;
+    if (!free)
+        say_doing(w->s, "waiting for the lab before, which is stopping");
+    while (!free && !stopped(w)) {
+        nanosleep(&moment, NULL);
+        free = pthread_mutex_trylock(&turn) == 0;
+    }
+    return free;
+}
+
 static void run_set(struct lab_lab_screen *s, int set)
 {
     struct climbing w = {.s = s, .lab = s->labs[set], .set = set};
-    enum lab_status st = climb(&w);
+    enum lab_status st = lab_fail(LAB_E_CANCELLED, "stopped");
+    w.lab->run = 0;
+    if (take_turn(&w)) {
+        st = climb(&w);
+        pthread_mutex_unlock(&turn);
+    }
     pthread_mutex_lock(&s->lock);
     come_to_rest(&w, st);
     pthread_mutex_unlock(&s->lock);
@@ -346,5 +373,8 @@ void *lab_lab_worker(void *user)
             lab_lab_close(s->labs[i]);
         lab_free(s->labs[i]);
     }
+    pthread_mutex_lock(&s->lock);
+    s->ended = true;
+    pthread_mutex_unlock(&s->lock);
     return NULL;
 }

@@ -233,13 +233,7 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
     s->spec = s->lesson->spec; /* a view: the lesson owns what it names */
     if (o->precision)
         s->spec.precision = lab_precision_find(o->precision);
-    struct lab_recording_options options = {
-        .lesson = s->lesson,
-        .db = o->db,
-        .seed = o->seed_given ? o->seed : s->spec.seed,
-        .counters = o->counters,
-        .no_trace = o->no_trace,
-        .graph_nodes = o->graph_nodes};
+    struct lab_recording_options options = lab_work_recording(o, s->lesson);
     return lab_recording_new(&s->recording, &options);
 }
 

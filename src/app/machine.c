@@ -43,21 +43,22 @@ void lab_machine_look(struct lab_machine *m, const char *backend)
     *m = (struct lab_machine){.badge = "CPU"};
     if (strcmp(backend, "cpu") == 0) {
         snprintf(m->line, sizeof(m->line),
-                 "Steps run on the CPU, as --backend cpu asks.");
+                 "Steps run on the CPU, as --backend cpu asks; g has runs "
+                 "recorded on GPUs.");
         return;
     }
     if (lab_cuda_load(&module)) {
         snprintf(m->line, sizeof(m->line),
-                 "No GPU: steps run on the CPU. `lapenna-lab doctor` says "
-                 "why and what helps.");
+                 "No GPU: steps run on the CPU; d says why. g has runs "
+                 "recorded on GPUs.");
         return;
     }
     int count = read_gpus(model, sizeof(model));
     m->gpu = count > 0;
     if (count == 0) {
         snprintf(m->line, sizeof(m->line),
-                 "No GPU was found: steps run on the CPU. `lapenna-lab "
-                 "doctor` says more.");
+                 "No GPU was found: steps run on the CPU; d says more. g "
+                 "has runs recorded on GPUs.");
         return;
     }
     snprintf(m->badge, sizeof(m->badge), "%s", model);

@@ -1,9 +1,9 @@
 #include "options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "cmd.h"
 
 enum {
@@ -54,8 +54,9 @@ static const struct argp_option options[] = {
      "its nodes",
      1},
     {"trace", KEY_TRACE, "WHEN", 0,
-     "Records of kernels and copies: on, or off, for times without their cost "
-     "(on)",
+     "Records of kernels, copies and CUDA calls: on; kernels, without the "
+     "calls, "
+     "which costs less; or off, for times without their cost (on)",
      1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
@@ -88,32 +89,6 @@ static const struct argp_option options[] = {
     {"no-mouse", KEY_NO_MOUSE, NULL, 0, "Leave the mouse to the terminal", 3},
     {0}};
 
-static const char *one_of(const char *value, const char *const *names,
-                          const char *option, struct argp_state *state)
-{
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(names[i], value) == 0)
-            return value;
-    }
-    argp_failure(state, LAB_EXIT_USAGE, 0, "--%s %s: use %s, %s%s%s", option,
-                 value, names[0], names[1], names[2] ? " or " : "",
-                 names[2] ? names[2] : "");
-    return value;
-}
-
-static int64_t number(const char *text, int64_t least, const char *option,
-                      struct argp_state *state)
-{
-    char *end;
-    errno = 0;
-    long long v = strtoll(text, &end, 10);
-    if (errno || end == text || *end || v < least)
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--%s %s: a whole number from %lld is needed", option,
-                     text, (long long)least);
-    return v;
-}
-
 static void add_choice(struct lab_options *o, char *text,
                        struct argp_state *state)
 {
@@ -136,17 +111,6 @@ static const char *precision_name(const char *text, struct argp_state *state)
     return text;
 }
 
-static uint64_t seed_number(const char *text, struct argp_state *state)
-{
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (errno || end == text || *end || text[0] == '-')
-        argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--seed %s: a whole number from 0 is needed", text);
-    return v;
-}
-
 static double temperature(const char *text, struct argp_state *state)
 {
     char *end;
@@ -163,7 +127,7 @@ static error_t parse_sampling(int key, char *arg, struct argp_state *state)
     struct lab_options *o = state->input;
     switch (key) {
     case KEY_SAMPLE:
-        o->sample = number(arg, 1, "sample", state);
+        o->sample = lab_arg_number(arg, "sample", 1, INT64_MAX, state);
         return 0;
     case KEY_PROMPT:
         o->prompt = arg;
@@ -172,7 +136,7 @@ static error_t parse_sampling(int key, char *arg, struct argp_state *state)
         o->temperature = temperature(arg, state);
         return 0;
     case KEY_TOP_K:
-        o->top_k = number(arg, 1, "top-k", state);
+        o->top_k = lab_arg_number(arg, "top-k", 1, INT64_MAX, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -182,7 +146,7 @@ static error_t parse_sampling(int key, char *arg, struct argp_state *state)
 /* How fast it goes, and what is recorded of it. */
 static error_t parse_speed(int key, char *arg, struct argp_state *state)
 {
-    static const char *const off_on[] = {"off", "on", NULL};
+    static const char *const traces[] = {"off", "kernels", "on", NULL};
     struct lab_options *o = state->input;
     switch (key) {
     case KEY_NO_GRAPH:
@@ -192,7 +156,10 @@ static error_t parse_speed(int key, char *arg, struct argp_state *state)
         o->graph_nodes = true;
         return 0;
     case KEY_TRACE:
-        o->no_trace = strcmp(one_of(arg, off_on, "trace", state), "off") == 0;
+        (void)lab_arg_one_of(arg, traces, "trace", state);
+        o->no_trace = strcmp(arg, "off") == 0;
+        o->trace_kernels = strcmp(arg, "kernels") == 0;
+        o->trace_asked = !o->no_trace;
         return 0;
     default:
         return parse_sampling(key, arg, state);
@@ -201,15 +168,14 @@ static error_t parse_speed(int key, char *arg, struct argp_state *state)
 
 static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 {
-    static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
     static const char *const counters[] = {"off", "basic", "full", NULL};
     struct lab_options *o = state->input;
     switch (key) {
     case KEY_BACKEND:
-        o->backend = one_of(arg, backends, "backend", state);
+        o->backend = lab_arg_backend(arg, state);
         return 0;
     case KEY_DEVICE:
-        o->device = (int)number(arg, 0, "device", state);
+        o->device = lab_arg_device(arg, state);
         return 0;
     case KEY_PRECISION:
         o->precision = precision_name(arg, state);
@@ -218,20 +184,20 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
         add_choice(o, arg, state);
         return 0;
     case KEY_COUNTERS:
-        o->counters = one_of(arg, counters, "counters", state);
+        o->counters = lab_arg_one_of(arg, counters, "counters", state);
         return 0;
     case KEY_BATCH:
-        o->batch = number(arg, 1, "batch", state);
+        o->batch = lab_arg_number(arg, "batch", 1, INT64_MAX, state);
         return 0;
     case KEY_ITERATIONS:
-        o->iterations = number(arg, 1, "iterations", state);
+        o->iterations = lab_arg_number(arg, "iterations", 1, INT64_MAX, state);
         return 0;
     case KEY_EPOCHS:
-        o->epochs = number(arg, 1, "epochs", state);
+        o->epochs = lab_arg_number(arg, "epochs", 1, INT64_MAX, state);
         return 0;
     case KEY_SEED:
         o->seed_given = true;
-        o->seed = seed_number(arg, state);
+        o->seed = lab_arg_seed(arg, state);
         return 0;
     case KEY_DATA:
         o->data = arg;
@@ -270,7 +236,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->ascii = true;
         return 0;
     case KEY_COLOR:
-        o->color = one_of(arg, colors, "color", state);
+        o->color = lab_arg_one_of(arg, colors, "color", state);
         return 0;
     case KEY_NO_MOUSE:
         o->no_mouse = true;

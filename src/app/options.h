@@ -33,10 +33,12 @@ struct lab_options {
     bool json;
     bool plain;
     bool ascii;
-    const char *color; /* "auto", "always", "never" */
-    bool no_trace;     /* CUPTI stays away */
-    bool graph_nodes;  /* recorded iterations as graphs, node by node */
-    bool no_graph;     /* at speed, too, every step is launched by itself */
+    const char *color;  /* "auto", "always", "never" */
+    bool no_trace;      /* CUPTI stays away */
+    bool trace_kernels; /* and copies, no calls */
+    bool trace_asked;   /* --trace was written, and not off */
+    bool graph_nodes;   /* recorded iterations as graphs, node by node */
+    bool no_graph;      /* at speed, too, every step is launched by itself */
     bool no_mouse;
     int argument_count;
 };

@@ -78,10 +78,8 @@ static enum lab_status open_lesson(struct lab_plain *p, const char *name)
 static enum lab_status open_session(struct lab_plain *p)
 {
     const struct lab_options *o = p->options;
-    struct lab_recording_options recording = {.lesson = p->lesson,
-                                              .db = o->db,
-                                              .seed = p->spec.seed,
-                                              .counters = o->counters};
+    struct lab_recording_options recording = lab_work_recording(o, p->lesson);
+    recording.graph_nodes = false; /* of `run` */
     enum lab_status st = lab_recording_new(&p->recording, &recording);
     if (st)
         return st;
@@ -126,8 +124,7 @@ static void say_notes(struct lab_plain *p)
     struct lab_str text;
     lab_str_init(&text);
     lab_recording_note(p->recording, &text);
-    if (text.len)
-        lab_warn("%s", lab_str_text(&text));
+    lab_warn_lines(lab_str_text(&text));
     lab_str_release(&text);
 }
 

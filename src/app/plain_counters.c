@@ -36,7 +36,8 @@ static void print_step(struct lab_plain *p, int index)
         struct lab_counters_beside beside = {
             .occupancy_pct = alone ? k.occupancy_pct : NAN,
             .flop = alone ? s->step->flop : NAN,
-            .bytes = alone ? s->step->bytes : NAN};
+            .bytes = alone ? s->step->bytes : NAN,
+            .update = s->step->phase == LAB_UPDATE};
         lab_say(stdout, "  %s, %s, kernel %lld\n", s->step->name,
                 lab_phase_name(s->step->phase), (long long)i + 1);
         lab_counters_lines(&c, &beside, print_line, NULL);

@@ -145,6 +145,22 @@ static void add_row(struct lab_text_table *t, const struct measured *row, int i)
     lab_text_table_add(t, text_or_null(row->published.source));
 }
 
+/* The error says backend and ceiling before it; here the ceiling is enough. */
+static void add_reason(struct lab_str *text, const struct measuring *m, int i)
+{
+    char before[64];
+    const char *name = lab_ceiling_name((enum lab_ceiling)i);
+    const char *reason = m->row[i].reason;
+    if (m->row[i].known)
+        return;
+    snprintf(before, sizeof(before), "%s, %s: ", m->be->ops->name, name);
+    if (strncmp(reason, before, strlen(before)) == 0)
+        reason += strlen(before);
+    lab_str_addf(text, "%s: ", name);
+    lab_str_add_visible(text, reason, strlen(reason), false);
+    lab_str_add(text, "\n");
+}
+
 static enum lab_status print_text(const struct measuring *m)
 {
     static const char *const heads[] = {"ceiling",  ">best",      ">median",
@@ -161,14 +177,8 @@ static enum lab_status print_text(const struct measuring *m)
         add_row(&table, &m->row[i], i);
     enum lab_status st = lab_text_table_format(&table, &text);
     lab_text_table_release(&table);
-    for (int i = 0; i < LAB_CEILING_COUNT; i++) {
-        if (m->row[i].known)
-            continue;
-        lab_str_addf(&text, "%s: ", lab_ceiling_name((enum lab_ceiling)i));
-        lab_str_add_visible(&text, m->row[i].reason, strlen(m->row[i].reason),
-                            false);
-        lab_str_add(&text, "\n");
-    }
+    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+        add_reason(&text, m, i);
     if (st) {
         lab_str_release(&text);
         return st;

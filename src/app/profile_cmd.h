@@ -13,7 +13,8 @@ struct lab_profile_options {
     bool ascii;
     const char *sort;
     bool reverse;
-    int64_t limit;       /* 0: all */
+    int64_t limit; /* 0: all */
+    bool limit_given;
     double fail_above;   /* a share; NaN: not given */
     const char *format;  /* export */
     const char *output;  /* export; "-": stdout */
@@ -30,6 +31,10 @@ struct lab_profile_options {
     const char *words[LAB_PROFILE_WORDS];
     int n_words;
 };
+
+/* profile_options.c. Reads the options; wrong ones end the program. With a
+ * command among the words --help is of that command. 0, or argp's error. */
+int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o);
 
 /* A number of `list`, last, or baseline:NAME. Errors: LAB_E_USAGE,
  * LAB_E_NOTFOUND. */

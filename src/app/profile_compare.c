@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd.h"
 #include "json_line.h"
 #include "profiler/profiler.h"
 
@@ -127,6 +128,30 @@ static bool print_baseline(void *user, const char *name, int64_t run)
     return printf("%-20s run %lld\n", name, (long long)run) > 0;
 }
 
+struct names {
+    const struct lab_profile_options *options;
+    int n;
+};
+
+static bool list_baseline(void *user, const char *name, int64_t run)
+{
+    struct names *names = user;
+    struct lab_profile_options o = *names->options;
+    names->n++;
+    return print_baseline(&o, name, run);
+}
+
+static enum lab_status list_baselines(const struct lab_profile_options *o,
+                                      struct lab_database *db)
+{
+    struct names names = {.options = o};
+    enum lab_status st = lab_baseline_list(db, list_baseline, &names);
+    if (st == LAB_OK && names.n == 0)
+        lab_warn("profile: no run has a name yet; `lapenna-lab profile "
+                 "baseline NAME RUN` gives it one");
+    return st;
+}
+
 enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
                                      struct lab_database *db)
 {
@@ -134,7 +159,7 @@ enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
     int64_t run;
     enum lab_status st;
     if (o->n_words == 0)
-        return lab_baseline_list(db, print_baseline, &copy);
+        return list_baselines(o, db);
     const char *name = o->words[0];
     if (strncmp(name, "baseline:", 9) == 0)
         name += 9;

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare_label.h"
 #include "text_table.h"
 
-enum { LABEL = 28, SHORT_LABEL = 22 };
+/* Columns of a name where a line has 80. */
+enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
 
 /* ---- order ---- */
 
@@ -120,33 +122,13 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-/* "forward fc1.matmul: gemm" in `room` characters; what is too long loses its
- * middle. */
 static void add_label(struct lab_text_table *t, const struct lab_time_sum *s,
-                      size_t room)
+                      const struct lab_label_cut *cut)
 {
-    static const char *const phases[] = {"fwd ", "loss", "bwd ", "upd "};
-    char text[512];
-    char name[512];
-    bool known = s->phase_id >= 0 && s->phase_id < 4;
-    const char *phase = known ? phases[s->phase_id] : "    ";
-    if (s->level == LAB_SUM_ITERATION)
-        snprintf(name, sizeof(name), "iteration");
-    else if (s->level == LAB_SUM_PHASE)
-        snprintf(name, sizeof(name), "%s", s->phase ? s->phase : "n/a");
-    else if (s->level == LAB_SUM_KERNEL && s->name)
-        snprintf(name, sizeof(name), "%s %s: %s", phase, s->name,
-                 lab_compare_name(s));
-    else if (s->level == LAB_SUM_KERNEL)
-        snprintf(name, sizeof(name), "%s", lab_compare_name(s));
-    else
-        snprintf(name, sizeof(name), "%s %s", phase, lab_compare_name(s));
-    size_t n = strlen(name);
-    if (n <= room)
-        snprintf(text, sizeof(text), "%s", name);
-    else
-        snprintf(text, sizeof(text), "%.*s..%s", (int)(room / 2 - 2), name,
-                 name + n - (room - room / 2));
+    char whole[LAB_COMPARE_LABEL];
+    char text[LAB_COMPARE_LABEL];
+    lab_compare_label(s, whole);
+    lab_label_cut(cut, whole, text);
     lab_text_table_add(t, text);
 }
 
@@ -191,10 +173,25 @@ static void add_p(struct lab_text_table *t, double p)
         lab_text_table_addf(t, "%.3f", p);
 }
 
-static void add_times_row(struct lab_text_table *t,
-                          const struct lab_compare_row *r)
+/* What only one run has is of the run whose number heads the column. */
+static void add_verdict(struct lab_text_table *t,
+                        const struct lab_comparison *c,
+                        enum lab_verdict verdict)
 {
-    add_label(t, lab_compare_either(r), LABEL);
+    if (verdict == LAB_VERDICT_ONLY_A || verdict == LAB_VERDICT_ONLY_B)
+        lab_text_table_addf(
+            t, "only %lld",
+            (long long)c->run[verdict == LAB_VERDICT_ONLY_B].run);
+    else
+        lab_text_table_add(t, lab_verdict_name(verdict));
+}
+
+static void add_times_row(struct lab_text_table *t,
+                          const struct lab_comparison *c,
+                          const struct lab_compare_row *r,
+                          const struct lab_label_cut *cut)
+{
+    add_label(t, lab_compare_either(r), cut);
     add_side_ns(t, r->side[LAB_SIDE_A], false);
     add_side_ns(t, r->side[LAB_SIDE_B], false);
     add_difference(t, r->difference_ns);
@@ -204,7 +201,7 @@ static void add_times_row(struct lab_text_table *t,
         lab_text_table_addf(t, r->speed_up < 99.95 ? "%.2fx" : "%.0fx",
                             r->speed_up);
     add_p(t, r->p);
-    lab_text_table_add(t, lab_verdict_name(r->verdict));
+    add_verdict(t, c, r->verdict);
 }
 
 static void add_rate(struct lab_text_table *t, const struct lab_time_sum *s)
@@ -227,11 +224,14 @@ static void add_count(struct lab_text_table *t, const struct lab_time_sum *s)
 }
 
 static void add_work_row(struct lab_text_table *t,
-                         const struct lab_compare_row *r)
+                         const struct lab_comparison *c,
+                         const struct lab_compare_row *r,
+                         const struct lab_label_cut *cut)
 {
+    (void)c;
     const struct lab_time_sum *a = r->side[LAB_SIDE_A];
     const struct lab_time_sum *b = r->side[LAB_SIDE_B];
-    add_label(t, lab_compare_either(r), SHORT_LABEL);
+    add_label(t, lab_compare_either(r), cut);
     add_count(t, a);
     add_count(t, b);
     add_side_ns(t, a, true);
@@ -269,22 +269,29 @@ static enum lab_status put_table(struct lab_text_table *t, const char *above,
     return lab_profile_put(&text, ascii);
 }
 
-static enum lab_status put_level(const struct lab_profile_options *o,
-                                 const struct lab_comparison *c,
-                                 enum lab_sum_level level, bool work)
+static size_t room_of(bool work)
+{
+    size_t room = work ? SHORT_LABEL : LABEL;
+    size_t columns = lab_compare_columns();
+    if (columns == 0)
+        return 0;
+    return columns > USUAL ? room + columns - USUAL : room;
+}
+
+/* The rows of list[0..n). */
+static enum lab_status put_rows(const struct lab_comparison *c,
+                                enum lab_sum_level level, bool work,
+                                const size_t *list, size_t n, bool ascii)
 {
     struct lab_text_table t;
+    struct lab_label_cut cut;
     struct heads h;
-    struct order order;
-    size_t n;
     char above[80];
     char spread[2][40];
-    enum lab_status st = find_order(o, &order);
+    enum lab_status st =
+        lab_label_cut_find(&cut, room_of(work), c->rows, list, n);
     if (st)
         return st;
-    size_t *list = sorted(c, level, order, &n);
-    if (!list)
-        return lab_fail(LAB_E_NOMEM, "no memory for a table");
     make_heads(&h, c);
     snprintf(spread[0], sizeof(spread[0]), ">n %s", h.a + 1);
     snprintf(spread[1], sizeof(spread[1]), ">n %s", h.b + 1);
@@ -296,13 +303,29 @@ static enum lab_status put_level(const struct lab_profile_options *o,
         ">MAD",     ">MAD",     level == LAB_SUM_KERNEL ? NULL : ">FLOP",
         ">GFLOP/s", ">GFLOP/s", NULL};
     lab_text_table_init(&t, work ? works : times);
-    for (size_t i = 0; i < n && (o->limit == 0 || (int64_t)i < o->limit); i++)
-        (work ? add_work_row : add_times_row)(&t, &c->rows[list[i]]);
+    for (size_t i = 0; i < n; i++)
+        (work ? add_work_row : add_times_row)(&t, c, &c->rows[list[i]], &cut);
     snprintf(above, sizeof(above), "\n%s",
              work ? "Times that were taken, their spread, and work:\n" : "");
-    st = n ? put_table(&t, above, o->ascii) : LAB_OK;
-    if (!n)
-        lab_text_table_release(&t);
+    return put_table(&t, above, ascii);
+}
+
+static enum lab_status put_level(const struct lab_profile_options *o,
+                                 const struct lab_comparison *c,
+                                 enum lab_sum_level level, bool work)
+{
+    struct order order;
+    size_t n;
+    enum lab_status st = find_order(o, &order);
+    if (st)
+        return st;
+    size_t *list = sorted(c, level, order, &n);
+    if (!list)
+        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+    if (o->limit > 0 && (int64_t)n > o->limit)
+        n = (size_t)o->limit;
+    if (n > 0)
+        st = put_rows(c, level, work, list, n, o->ascii);
     free(list);
     return st;
 }

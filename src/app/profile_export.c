@@ -45,6 +45,11 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
     return put(l, lab_profile_kernel_object(l->run, r, &l->counted));
 }
 
+static enum lab_status put_lab(void *user, json_t *object)
+{
+    return lab_json_write(((struct lines *)user)->to, object);
+}
+
 static enum lab_status export_lines(FILE *to, struct lab_database *db,
                                     int64_t run)
 {
@@ -59,6 +64,8 @@ static enum lab_status export_lines(FILE *to, struct lab_database *db,
     if (st == LAB_OK && l.st == LAB_OK)
         st = lab_query_losses(db, run, put_loss, &l);
     if (st == LAB_OK && l.st == LAB_OK)
+        st = lab_profile_lab_lines(db, run, put_lab, &l);
+    if (st == LAB_OK && l.st == LAB_OK)
         st = lab_query_kernels(db, run, &every, put_kernel, &l);
     lab_counted_release(&l.counted);
     return st ? st : l.st;
@@ -69,7 +76,12 @@ static enum lab_status export_lines(FILE *to, struct lab_database *db,
 enum format { CSV, JSONL, TRACE, HTML, NSYS, FORMATS };
 static const char *const format_names[FORMATS] = {"csv", "jsonl", "trace",
                                                   "html", "nsys"};
-static const char *const table_names[] = {"all", "steps", "kernels", "losses"};
+static const char *const table_names[] = {
+    [LAB_EXPORT_ALL] = "all",         [LAB_EXPORT_STEPS] = "steps",
+    [LAB_EXPORT_KERNELS] = "kernels", [LAB_EXPORT_LOSSES] = "losses",
+    [LAB_EXPORT_RUNGS] = "rungs",     [LAB_EXPORT_SWEEPS] = "sweeps",
+    [LAB_EXPORT_SAID] = "said",       [LAB_EXPORT_TUNED] = "tuned",
+};
 
 static enum lab_status find_word(const char *what, const char *word,
                                  const char *const *names, int n, int *out)
@@ -92,7 +104,7 @@ static enum lab_status write_text(FILE *to, enum format format,
 {
     int table = LAB_EXPORT_ALL;
     if (o->table)
-        find_word("table", o->table, table_names, 4, &table);
+        find_word("table", o->table, table_names, LAB_EXPORT_TABLES, &table);
     switch (format) {
     case JSONL:
         return export_lines(to, db, run);
@@ -117,7 +129,8 @@ static enum lab_status check(const struct lab_profile_options *o,
     enum lab_status st =
         find_word("format", o->format, format_names, FORMATS, &found);
     if (st == LAB_OK && o->table)
-        st = find_word("table", o->table, table_names, 4, &table);
+        st = find_word("table", o->table, table_names, LAB_EXPORT_TABLES,
+                       &table);
     if (st == LAB_OK && o->table && found != CSV)
         st = lab_fail(LAB_E_USAGE, "--table is for --format csv");
     if (st == LAB_OK && found == NSYS && strcmp(o->output, "-") == 0)

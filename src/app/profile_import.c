@@ -93,9 +93,9 @@ static enum lab_status print_end(const struct files *f, int bad)
         json_object_set_new(line, "dry_run", json_boolean(o->dry_run));
         return lab_json_print(line);
     }
-    if (printf("%s %lld runs, skipped %lld",
+    if (printf("%s %lld run%s, skipped %lld",
                o->dry_run ? "would copy" : "copied", (long long)f->imported,
-               (long long)f->skipped) < 0 ||
+               f->imported == 1 ? "" : "s", (long long)f->skipped) < 0 ||
         (bad && printf("; %d of %d files refused", bad, o->n_words) < 0) ||
         putchar('\n') == EOF || fflush(stdout))
         return lab_fail(LAB_E_IO, "cannot write the output");

@@ -1,5 +1,6 @@
 #include "profile_json.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "json_line.h"
@@ -57,13 +58,14 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     return o;
 }
 
-static void add_counters(json_t *o, const struct lab_counted_item *item)
+static void add_counters(json_t *o, const struct lab_counted_item *item,
+                         double formula)
 {
     struct lab_counters none;
     lab_counters_init(&none);
     const struct lab_counters *c = item ? &item->counters : &none;
     lab_json_real(o, "achieved_occupancy_pct", c->achieved_occupancy_pct);
-    lab_json_real(o, "counted_flop", lab_counters_flop(c));
+    lab_json_real(o, "counted_flop", lab_counters_flop_beside(c, formula));
     lab_json_real(o, "counted_fp32_flop", c->fp32_flop);
     lab_json_real(o, "counted_tensor_flop", c->tensor_flop);
     lab_json_real(o, "tensor_active_pct", c->tensor_active_pct);
@@ -104,7 +106,7 @@ json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
     lab_json_real(o, "gbyte_per_s", r->gbyte_per_s);
     lab_json_int(o, "kernels", r->kernels);
     lab_json_text(o, "time_source", r->time_source);
-    add_counters(o, lab_counted_step(counted, r->index, r->variant));
+    add_counters(o, lab_counted_step(counted, r->index, r->variant), r->flop);
     return o;
 }
 
@@ -181,6 +183,6 @@ json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
     lab_json_int(o, "stream", r->stream);
     lab_json_int(o, "correlation", r->correlation);
     lab_json_int(o, "graph_node", r->graph_node);
-    add_counters(o, lab_counted_kernel(counted, r->row));
+    add_counters(o, lab_counted_kernel(counted, r->row), NAN);
     return o;
 }

@@ -12,6 +12,11 @@ json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
 json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r);
 json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
                                   const struct lab_counted_run *counted);
+/* What a lab measured: its rungs, what was said before, what it tuned, the
+ * places of a sweep; nothing for another run. `put` takes each object over. */
+typedef enum lab_status lab_json_line_fn(void *user, json_t *object);
+enum lab_status lab_profile_lab_lines(struct lab_database *db, int64_t run,
+                                      lab_json_line_fn *put, void *user);
 /* The limits of an occupancy, "registers<between>shared"; "" for none, or when
  * they are not known. */
 void lab_profile_limit_words(int64_t limit, const char *between, char *out,

@@ -1,5 +1,6 @@
 /* profile_labs.h -- what a run of kind lab measured, as `profile show` has it:
- * the rungs of a ladder, or the rows of a sweep. Nothing for other runs. */
+ * the rungs of a ladder and what was expected of them, what a tuning found
+ * fastest, or the rows of a sweep. Nothing for other runs. */
 #pragma once
 #include "profile_print.h"
 

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd.h"
 #include "json_line.h"
 #include "profiler/profiler.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
 #include "profile_labs.h"
+#include "store/lab_names.h"
 #include "text_table.h"
 #include "ui/format.h"
 
@@ -18,7 +20,10 @@ struct printing {
     bool whose; /* somebody else's runs are among them */
     enum lab_status st;
     int64_t run;
+    int64_t rows_left; /* of a table; 0: it has no end */
+    bool cut;          /* there were more */
     struct lab_counted_run counted;
+    struct lab_lab_names rungs;
 };
 
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
@@ -248,7 +253,8 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
 }
 
 /* Three columns, where the run was counted at all. */
-static void add_counted(struct printing *p, const struct lab_counted_item *item)
+static void add_counted(struct printing *p, const struct lab_counted_item *item,
+                        double formula)
 {
     struct lab_text_table *t = &p->table;
     char text[LAB_FORMAT_BYTES];
@@ -262,8 +268,8 @@ static void add_counted(struct printing *p, const struct lab_counted_item *item)
     lab_text_table_add(
         t, lab_format_bytes(c->dram_read_bytes + c->dram_write_bytes, text,
                             sizeof(text)));
-    lab_text_table_add(
-        t, lab_format_flop(lab_counters_flop(c), text, sizeof(text)));
+    lab_text_table_add(t, lab_format_flop(lab_counters_flop_beside(c, formula),
+                                          text, sizeof(text)));
 }
 
 #define COUNTED_HEADS ">achieved", ">DRAM", ">counted"
@@ -303,7 +309,7 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
     struct printing *p = user;
     struct lab_text_table *t = &p->table;
     lab_text_table_add_int(t, r->index);
-    lab_text_table_add(t, r->name);
+    lab_text_table_add(t, lab_lab_name_or(&p->rungs, r->index, r->name));
     lab_text_table_add(t, r->phase);
     lab_text_table_add(t, r->variant);
     lab_text_table_add_int(t, r->count);
@@ -313,7 +319,8 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
     lab_text_table_add_real(t, r->gflop_per_s, 3);
     lab_text_table_add_real(t, r->gbyte_per_s, 3);
     lab_text_table_add_int(t, r->kernels);
-    add_counted(p, lab_counted_step(&p->counted, r->index, r->variant));
+    add_counted(p, lab_counted_step(&p->counted, r->index, r->variant),
+                r->flop);
     return true;
 }
 
@@ -389,8 +396,11 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)
+        st = lab_lab_names_load(&steps.rungs, p->db, run);
+    if (st == LAB_OK)
         st = print_steps(p, &steps);
     lab_counted_release(&steps.counted);
+    lab_lab_names_release(&steps.rungs);
     return st;
 }
 
@@ -421,6 +431,10 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     struct printing *p = user;
     struct lab_text_table *t = &p->table;
     char limit[64];
+    if (p->rows_left > 0 && --p->rows_left == 0) {
+        p->cut = true;
+        return false;
+    }
     bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
                         r->dynamic_shared_bytes != LAB_UNKNOWN;
     lab_text_table_add_int(t, r->iteration);
@@ -439,7 +453,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
         lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
     lab_text_table_add(
         t, lab_profile_limit_text(r->occupancy_limit, limit, sizeof(limit)));
-    add_counted(p, lab_counted_kernel(&p->counted, r->row));
+    add_counted(p, lab_counted_kernel(&p->counted, r->row), NAN);
     lab_text_table_add(t, r->short_name ? r->short_name : r->name);
     return !t->failed;
 }
@@ -457,6 +471,8 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
     struct printing printing = {.st = LAB_OK, .run = run};
     struct lab_kernel_filter filter = p->kernels;
     filter.descending = p->descending;
+    if (p->table_rows > 0)
+        printing.rows_left = filter.limit = p->table_rows + 1;
     enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
     if (st)
         return st;
@@ -469,6 +485,10 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
                    &printing);
     if (st == LAB_OK && !p->json)
         st = end_table(p, &printing);
+    if (printing.cut)
+        lab_warn("run %lld has more kernels than the %lld shown: --limit 0 "
+                 "shows all of them, --json writes them as they are read",
+                 (long long)run, (long long)p->table_rows);
     lab_counted_release(&printing.counted);
     return st;
 }

@@ -9,6 +9,7 @@ struct lab_profile_print {
     bool ascii; /* tables without a byte above 0x7F */
     enum lab_step_sort step_sort;
     struct lab_kernel_filter kernels; /* its sort and limits */
+    int64_t table_rows; /* of kernels, and a word about the others; 0: all */
     bool descending;
 };
 

@@ -55,6 +55,8 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     const struct lab_time_sum *s = row->sum;
     const struct lab_roofline_point *p = &row->point;
     bool kernel = lab_roofline_is_kernel(row);
+    const struct lab_lab_name *rung =
+        lab_lab_name_find(&r->rungs, s->step_index);
     json_t *o = lab_json_new("point");
     lab_json_int(o, "run", r->run);
     lab_json_text(o, "level", kernel ? "kernel" : "step");
@@ -62,11 +64,13 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_text(o, "name", s->name);
     lab_json_text(o, "phase", s->phase);
     lab_json_text(o, "variant", s->variant);
+    lab_json_text(o, "precision", text_or_null(rung ? rung->precision : NULL));
     lab_json_text(o, "kernel", kernel ? s->kernel : NULL);
     lab_json_real(o, "median_ns", s->median_ns);
     lab_json_real(o, "formula_flop", row->work.flop);
     lab_json_real(o, "formula_bytes", row->work.bytes);
     lab_json_real(o, "counted_flop", p->counted_flop);
+    lab_json_real(o, "counted_flop_least", p->counted_least);
     lab_json_real(o, "counted_tensor_flop", row->work.counted.tensor_flop);
     lab_json_real(o, "dram_bytes", p->dram_bytes);
     lab_json_text(o, "flop_difference", text_or_null(row->flop_reason));
@@ -147,9 +151,7 @@ static void add_row(struct lab_text_table *t,
     lab_text_table_addf(t, "%s%.40s", kernel ? "  " : "",
                         lab_roofline_name(row));
     lab_text_table_add(t, row->sum->phase);
-    lab_text_table_add_ns(t, isnan(row->sum->median_ns)
-                                 ? LAB_UNKNOWN
-                                 : (int64_t)row->sum->median_ns);
+    lab_text_table_add_real_ns(t, row->sum->median_ns);
     add_scaled(t, row->work.flop, "");
     add_scaled(t, p->counted_flop, "");
     lab_text_table_add_real(t, p->intensity, 3);
@@ -184,7 +186,12 @@ static void write_sentences(const struct lab_roofline *r, struct lab_str *out)
         lab_str_addf(out, "%zu ", i + 1);
         lab_str_add_visible(out, name, strlen(name), false);
         lab_str_addf(out, ": %s\n", row->sentence);
-        if (row->flop_reason[0])
+        if (row->flop_reason[0] && isnan(row->point.counted_flop)) {
+            char least[NUMBER];
+            lab_roofline_rate(row->point.counted_least, "FLOP", least);
+            lab_str_addf(out, "   at least %s were counted; %s\n", least,
+                         row->flop_reason);
+        } else if (row->flop_reason[0])
             lab_str_addf(out,
                          "   counted FLOPs are %.3g times the formula's; "
                          "%s\n",

@@ -46,7 +46,8 @@ static enum lab_status make_writer(struct lab_recording *r,
     return lab_writer_new(out, r->db, &info, NULL);
 }
 
-/* One thread opens it; the others that record wait for that. */
+/* One thread opens it; the others that record wait for that. What a GPU does
+ * while the walk is opened is of no run: one that is refused leaves none. */
 static enum lab_status open_writer(struct lab_recording *r)
 {
     struct lab_writer *w = NULL;
@@ -54,7 +55,7 @@ static enum lab_status open_writer(struct lab_recording *r)
     pthread_mutex_lock(&r->lock);
     while (r->opening)
         pthread_cond_wait(&r->changed, &r->lock);
-    bool open = !r->writer && !r->refused;
+    bool open = r->begun && !r->writer && !r->refused;
     r->opening = open;
     pthread_mutex_unlock(&r->lock);
     if (!open)
@@ -135,6 +136,8 @@ enum lab_status lab_recording_new(struct lab_recording **out,
     r->eager = options->eager;
     r->seed = options->seed;
     r->no_trace = options->no_trace;
+    r->trace_asked = options->trace_asked;
+    r->trace_kernels = options->trace_kernels;
     r->graph_nodes = options->graph_nodes;
     r->db_given = options->db != NULL;
     if (options->counters)
@@ -176,6 +179,19 @@ void lab_recording_free(struct lab_recording *r)
 
 /* ---- hooks ---- */
 
+/* What the trace lacks. A processor has none: only who asked hears of it. */
+static const char *trace_note(const struct lab_recording *r, bool gpu)
+{
+    if (!gpu && (r->trace_asked || r->graph_nodes))
+        return r->graph_nodes
+                   ? "--graph-nodes: CUDA graphs are a GPU's, and this run is "
+                     "on the CPU: each step is launched by itself"
+                   : "--trace: a trace of kernels and copies is a GPU's, "
+                     "and this run is on the CPU: what is recorded is each "
+                     "step, timed by the host's clock";
+    return r->profiler ? lab_profiler_note(r->profiler) : "";
+}
+
 void lab_recording_prepare(void *recording, const char *backend)
 {
     struct lab_recording *r = recording;
@@ -191,10 +207,11 @@ void lab_recording_prepare(void *recording, const char *backend)
                                          .gpu = gpu ? module->profiler : NULL,
                                          .no_trace = r->no_trace,
                                          .trace.graph_nodes = r->graph_nodes};
+    if (r->trace_kernels)
+        config.trace.records = LAB_GPU_RECORDS_KERNELS;
     r->status = lab_profiler_new(&r->profiler, &config);
     pthread_mutex_lock(&r->lock);
-    snprintf(r->trace_note, sizeof(r->trace_note), "%s",
-             r->profiler ? lab_profiler_note(r->profiler) : "");
+    snprintf(r->trace_note, sizeof(r->trace_note), "%s", trace_note(r, gpu));
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -250,6 +267,9 @@ void lab_recording_opened(void *recording, struct lab_walk *walk)
             r->status = lab_walk_observe(walk, &observer);
     }
     probe_counters(r);
+    pthread_mutex_lock(&r->lock);
+    r->begun = true;
+    pthread_mutex_unlock(&r->lock);
     if (!r->eager || r->status)
         return;
     r->status = open_writer(r);

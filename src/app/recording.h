@@ -30,6 +30,8 @@ struct lab_recording_options {
     uint64_t seed;
     const char *counters; /* "off" ... */
     bool no_trace;        /* CUPTI stays away from the process */
+    bool trace_asked;     /* by the learner: what cannot be had is said */
+    bool trace_kernels;   /* no records of the host's calls */
     bool graph_nodes;     /* engine/walk.h, lab_walk_graph_nodes() */
 };
 
@@ -65,8 +67,8 @@ enum lab_status lab_recording_count(struct lab_recording *r,
 enum lab_status lab_recording_count_said(void *recording, struct lab_walk *walk,
                                          int from, int to, char *said,
                                          size_t bytes);
-/* Takes the trace of kernels off or on ("off", "on"; "": neither), and says how
- * it stands and what it has cost. A hook of engine/session.h. */
+/* Takes the trace of kernels off or on ("off", "kernels", "on"; "": none of
+ * them), and says how it stands and what it has cost. A hook of engine/session.h. */
 enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,
                                          const char *what, char *said,
                                          size_t bytes);

@@ -18,6 +18,8 @@ struct lab_recording {
     struct lab_sink sink; /* to the profiler: the window, then the writer */
     struct lab_profiler *profiler;
     bool no_trace;
+    bool trace_asked;
+    bool trace_kernels;
     bool graph_nodes;
     enum lab_trace_state trace_state; /* of the run, and */
     struct lab_trace_cost trace_cost; /* when the profiler has gone */
@@ -33,6 +35,7 @@ struct lab_recording {
     pthread_cond_t changed;
     struct lab_writer *writer;
     int holders;       /* who is using the writer: it must not go */
+    bool begun;        /* the walk is open: records may make it */
     bool opening;      /* a thread is making it */
     bool refused;      /* the database is not to be had */
     int64_t ended_run; /* the last that a restart has ended; 0: none */

@@ -51,7 +51,8 @@ void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
     enum lab_trace_state state = lab_recording_trace_state(r);
     if (r->profiler)
         lab_profiler_trace_cost(r->profiler, &c);
-    if (state != LAB_TRACE_ON && state != LAB_TRACE_MIXED)
+    if (state != LAB_TRACE_ON && state != LAB_TRACE_KERNELS &&
+        state != LAB_TRACE_MIXED)
         return;
     lab_str_addf(out,
                  "%.2f ms in the profiler's own calls, %.2f ms on CUPTI's "
@@ -60,6 +61,13 @@ void lab_recording_trace_cost(const struct lab_recording *r, double seconds,
                  (unsigned long long)c.kernels);
     if (seconds > 0)
         lab_str_addf(out, ", beside %.2f ms of training", seconds * 1e3);
+}
+
+static enum lab_gpu_records records_of(const char *word)
+{
+    if (strcmp(word, "kernels") == 0)
+        return LAB_GPU_RECORDS_KERNELS;
+    return strcmp(word, "on") == 0 ? LAB_GPU_RECORDS_ALL : LAB_GPU_RECORDS_NONE;
 }
 
 enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,
@@ -76,7 +84,7 @@ enum lab_status lab_recording_trace_said(void *recording, struct lab_walk *walk,
         if (!st)
             st = lab_walk_sync(walk);
         if (!st)
-            st = lab_profiler_trace(r->profiler, strcmp(what, "on") == 0);
+            st = lab_profiler_trace(r->profiler, records_of(what));
         r->time_source = lab_profiler_time_source(r->profiler);
         lab_walk_time_with_events(walk, r->time_source == LAB_TIME_CUDA_EVENTS);
     }

@@ -11,12 +11,15 @@
 
 void lab_roofline_release(struct lab_roofline *r)
 {
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++) {
         lab_free(r->rows[i].sentence);
+        lab_free(r->rows[i].label);
+    }
     lab_free(r->rows);
     lab_free(r->counters_reason);
     lab_time_sums_release(&r->sums);
     lab_counted_release(&r->counted);
+    lab_lab_names_release(&r->rungs);
     *r = (struct lab_roofline){0};
 }
 
@@ -29,6 +32,8 @@ const char *lab_roofline_name(const struct lab_roofline_row *row)
 {
     const struct lab_time_sum *s = row->sum;
     const char *name = s->name;
+    if (row->label)
+        return row->label;
     if (lab_roofline_is_kernel(row))
         name = s->kernel_short ? s->kernel_short : s->kernel;
     return name ? name : "?";
@@ -38,6 +43,7 @@ bool lab_roofline_measured(const struct lab_roofline *r)
 {
     for (int i = 0; i < LAB_CEILING_COUNT; i++)
         if (r->roofs[i].origin == LAB_ROOF_MEASURED ||
+            r->roofs[i].origin == LAB_ROOF_RUN ||
             r->roofs[i].origin == LAB_ROOF_ALIKE)
             return true;
     return false;
@@ -66,6 +72,13 @@ static bool read_facts(void *user, const struct lab_run_row *row)
     return true;
 }
 
+/* What a lab measured of its device, where nothing else was measured on it. */
+static void take_own_roof(struct lab_roof *roof, double per_s)
+{
+    if (roof->origin != LAB_ROOF_MEASURED && isfinite(per_s) && per_s > 0)
+        *roof = (struct lab_roof){.per_s = per_s, .origin = LAB_ROOF_RUN};
+}
+
 static enum lab_status find_roofs(struct lab_roofline *r,
                                   struct lab_database *db)
 {
@@ -73,9 +86,14 @@ static enum lab_status find_roofs(struct lab_roofline *r,
     for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++) {
         st = lab_roof_find(db, &r->device,
                            lab_ceiling_name((enum lab_ceiling)i), &r->roofs[i]);
-        r->per_s[i] = r->roofs[i].per_s;
     }
-    return st;
+    if (st)
+        return st;
+    take_own_roof(&r->roofs[LAB_CEILING_COPY], r->rungs.copy_bytes_s);
+    take_own_roof(&r->roofs[LAB_CEILING_FP32], r->rungs.fp32_flop_s);
+    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+        r->per_s[i] = r->roofs[i].per_s;
+    return LAB_OK;
 }
 
 /* ---- rows ---- */
@@ -105,6 +123,15 @@ static int64_t count_blocks(const int64_t grid[3])
     return blocks < 9e15 ? (int64_t)blocks : LAB_UNKNOWN;
 }
 
+/* A lab's run has a precision for each of its rungs. */
+static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
+                                      int64_t step_index)
+{
+    const struct lab_lab_name *rung = lab_lab_name_find(&r->rungs, step_index);
+    return lab_roofline_precision(rung && rung->precision[0] ? rung->precision
+                                                             : r->precision);
+}
+
 static void fill_work(struct lab_roofline *r, int64_t sm_count,
                       const struct lab_time_sum *s,
                       const struct lab_time_sum *step,
@@ -121,7 +148,7 @@ static void fill_work(struct lab_roofline *r, int64_t sm_count,
         .blocks = LAB_UNKNOWN,
         .sm_count = sm_count,
         .kernels = s == step ? s->kernels : 1,
-        .arithmetic = lab_roofline_precision(r->precision),
+        .arithmetic = arithmetic_of(r, step->step_index),
     };
     lab_counters_init(&w->counted);
     if (s != step) {
@@ -144,6 +171,26 @@ static void lend_launch(struct lab_roofline_work *step,
     step->blocks = kernel->blocks;
 }
 
+/* A lab's steps have the name of the problem alone, and its kernels serve
+ * several precisions. */
+static enum lab_status label_row(const struct lab_roofline *r,
+                                 struct lab_roofline_row *row)
+{
+    const struct lab_lab_name *rung =
+        lab_lab_name_find(&r->rungs, row->sum->step_index);
+    struct lab_str s;
+    if (!rung)
+        return LAB_OK;
+    lab_str_init(&s);
+    if (lab_roofline_is_kernel(row))
+        lab_str_addf(&s, "%s %s", lab_roofline_name(row), rung->problem);
+    else
+        lab_str_add(&s, rung->name);
+    row->label = lab_str_detach(&s);
+    return row->label ? LAB_OK
+                      : lab_fail(LAB_E_NOMEM, "no memory for a rung's name");
+}
+
 static enum lab_status finish_row(struct lab_roofline *r,
                                   struct lab_roofline_row *row)
 {
@@ -151,11 +198,12 @@ static enum lab_status finish_row(struct lab_roofline *r,
     lab_str_init(&s);
     lab_roofline_place(&row->point, &row->work, r->per_s);
     lab_roofline_say(&s, &row->work, &row->point, r->per_s);
-    row->flop_reason =
-        lab_counters_flop_reason(&row->work.counted, row->work.flop);
+    row->flop_reason = lab_counters_flop_reason(
+        &row->work.counted, row->work.flop, row->sum->phase_id == LAB_UPDATE);
     row->sentence = lab_str_detach(&s);
-    return row->sentence ? LAB_OK
-                         : lab_fail(LAB_E_NOMEM, "no memory for a sentence");
+    if (!row->sentence)
+        return lab_fail(LAB_E_NOMEM, "no memory for a sentence");
+    return label_row(r, row);
 }
 
 static enum lab_status add_step(struct lab_roofline *r, int64_t sm_count,
@@ -201,6 +249,8 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
         st = lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
     if (st == LAB_OK)
         st = lab_ceiling_device_of_run(db, run, &r.device);
+    if (st == LAB_OK)
+        st = lab_lab_names_load(&r.rungs, db, run);
     if (st == LAB_OK)
         st = find_roofs(&r, db);
     if (st == LAB_OK)

@@ -4,6 +4,7 @@
 #include "profiler/roofline.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
+#include "store/lab_names.h"
 #include "store/time_sum.h"
 
 struct lab_roofline_row {
@@ -11,13 +12,14 @@ struct lab_roofline_row {
     struct lab_roofline_work work;
     struct lab_roofline_point point;
     char *sentence;          /* what bounds it */
+    char *label;             /* of a lab: with rung, precision and size; NULL */
     const char *flop_reason; /* why counted FLOPs are not the formula's; "" */
 };
 
 struct lab_roofline {
     int64_t run;
     struct lab_ceiling_device device;
-    char precision[16];
+    char precision[64]; /* of a lab: all of them, "tf32, bf16" */
     char lesson[64];
     char counters[16];
     char *counters_reason; /* NULL: none */
@@ -27,6 +29,7 @@ struct lab_roofline {
     size_t count;
     struct lab_time_sums sums;
     struct lab_counted_run counted;
+    struct lab_lab_names rungs; /* of a lab */
 };
 
 /* Errors: LAB_E_NOTFOUND there is no such run; LAB_E_DB; LAB_E_NOMEM. */
@@ -34,7 +37,9 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
                                   struct lab_database *db, int64_t run);
 void lab_roofline_release(struct lab_roofline *r);
 bool lab_roofline_is_kernel(const struct lab_roofline_row *row);
-/* A kernel's short name, a step's name; never NULL. */
+/* A kernel's short name, a step's name, with what it is of in a lab; never
+ * NULL. */
 const char *lab_roofline_name(const struct lab_roofline_row *row);
-/* Whether any ceiling was measured, on this device or another of its name. */
+/* Whether any ceiling was measured: on this device, by the run, or on another
+ * device of its name. */
 bool lab_roofline_measured(const struct lab_roofline *r);

@@ -65,6 +65,7 @@ static bool fill_point(struct lab_roofline_model *m, size_t i)
         .median_ns = row->sum->median_ns,
         .flop = row->work.flop,
         .counted_flop = p->counted_flop,
+        .counted_least = p->counted_least,
         .dram_bytes = p->dram_bytes,
         .intensity = p->intensity,
         .counted_intensity = p->counted_intensity,

@@ -31,6 +31,7 @@ struct screens {
     struct lab_progress progress;
     struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
     struct lab_lab_screen *lab;     /* ... or the lab */
+    struct lab_lab_screen *leaving; /* labs that were left, and are stopping */
     struct lab_ui *ui;
     int signal;           /* that ended the program, 0: none */
     struct lab_str notes; /* for standard error, afterwards */
@@ -71,10 +72,13 @@ static void save_progress(struct screens *s)
 
 static void close_lesson(struct screens *s)
 {
+    lab_lab_screen_reap(&s->leaving, false);
     if (!s->open && !s->lab)
         return;
     lab_lesson_screen_close(s->open, s->signal != 0, &s->notes);
-    lab_lab_screen_close(s->lab);
+    if (lab_lab_screen_leave(s->lab, &s->leaving) && s->ui)
+        lab_ui_message(s->ui, LAB_ROLE_DIM,
+                       "the lab stops as soon as the call that runs has ended");
     s->open = NULL;
     s->lab = NULL;
     save_progress(s);
@@ -111,6 +115,7 @@ static enum lab_status refresh(void *user, struct lab_home_model *home)
 {
     struct screens *s = user;
     close_lesson(s);
+    home->waiting = s->leaving != NULL;
     lab_ui_badge(s->ui, s->machine.badge);
     for (size_t i = 0; i < s->catalog->count; i++)
         fill_lesson(s, i);
@@ -203,10 +208,15 @@ static enum lab_status start(struct screens *s)
 static void finish(struct screens *s)
 {
     lab_lesson_screen_hush(s->open);
-    lab_lab_screen_hush(s->lab);
+    bool lab = s->lab != NULL;
+    lab_lab_screen_leave(s->lab, &s->leaving);
+    s->lab = NULL;
     lab_ui_free(s->ui); /* the terminal is the shell's again */
     s->ui = NULL;
     close_lesson(s);
+    if (lab)
+        save_progress(s);
+    lab_lab_screen_reap(&s->leaving, true);
     lab_runs_source_free(s->runs);
     lab_runs_source_free(s->recorded);
     lab_catalog_free(s->catalog);

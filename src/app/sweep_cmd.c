@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd.h"
 #include "json_line.h"
+#include "json_sweep.h"
 #include "lesson/catalog.h"
 #include "run_device.h"
 #include "say.h"
@@ -101,31 +102,6 @@ static void end_run(struct lab_sweep *s, enum lab_status st)
 
 /* ---- rows ---- */
 
-static enum lab_status json_row(const struct lab_sweep_row *r)
-{
-    json_t *o = lab_json_new("sweep_row");
-    lab_json_text(o, "sweep", r->sweep);
-    lab_json_text(o, "lesson", r->lesson);
-    lab_json_text(o, "backend", r->backend);
-    lab_json_text(o, "name", r->name);
-    lab_json_real(o, "x", r->x);
-    lab_json_text(o, "status", r->status);
-    lab_json_text(o, "reason", r->reason);
-    lab_json_int(o, "iterations", r->iterations);
-    lab_json_int(o, "samples", r->samples);
-    lab_json_real(o, "median_ns", r->median_ns);
-    lab_json_real(o, "quarter_ns", r->quarter_ns);
-    lab_json_real(o, "three_quarters_ns", r->three_quarters_ns);
-    lab_json_real(o, "samples_per_s", r->samples_per_s);
-    lab_json_int(o, "memory_bytes", r->memory_bytes);
-    lab_json_int(o, "parameters", r->parameters);
-    lab_json_real(o, "flop", r->flop);
-    lab_json_real(o, "loss_equal_samples", r->loss);
-    lab_json_real(o, "loss_equal_iterations", r->loss_iterations);
-    lab_json_real(o, "share", r->share);
-    return lab_json_print(o);
-}
-
 enum lab_status lab_sweep_take(struct lab_sweep *s, struct lab_sweep_row *row,
                                const struct lab_sweep_result *r)
 {
@@ -138,7 +114,7 @@ enum lab_status lab_sweep_take(struct lab_sweep *s, struct lab_sweep_row *row,
                         LAB_SWEEP_ROWS);
     enum lab_status st = record(s, &r->device, row);
     if (!st && s->options->json)
-        st = json_row(row);
+        st = lab_json_print(lab_json_sweep(row));
     struct lab_sweep_kept *kept = &s->rows[s->n_rows++];
     kept->row = *row;
     kept->result = *r;

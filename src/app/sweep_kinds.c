@@ -128,27 +128,6 @@ enum lab_status lab_sweep_lesson(struct lab_sweep *s,
 
 /* ---- tables ---- */
 
-static void add_ns(struct lab_text_table *t, double ns)
-{
-    lab_text_table_add_ns(t, isnan(ns) ? LAB_UNKNOWN : llround(ns));
-}
-
-static void add_times(struct lab_text_table *t, double v)
-{
-    if (isnan(v))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.2f x", v);
-}
-
-static void add_share(struct lab_text_table *t, double v)
-{
-    if (isnan(v))
-        lab_text_table_add(t, NULL);
-    else
-        lab_text_table_addf(t, "%.1f %%", 100 * v);
-}
-
 static void add_bytes(struct lab_text_table *t, int64_t bytes)
 {
     if (bytes == LAB_UNKNOWN)
@@ -183,9 +162,9 @@ static void batch_rows(const struct lab_sweep *s, struct lab_text_table *t)
         if (isnan(first))
             first = r->samples_per_s;
         lab_text_table_addf(t, "%.0f", r->x);
-        add_ns(t, r->median_ns);
+        lab_text_table_add_real_ns(t, r->median_ns);
         lab_text_table_add_real(t, r->samples_per_s, 4);
-        add_times(t, r->samples_per_s / first);
+        lab_text_table_add_times(t, r->samples_per_s / first);
         add_bytes(t, r->memory_bytes);
         lab_text_table_add_real(t, r->loss, 4);
         lab_text_table_add_real(t, r->loss_iterations, 4);
@@ -212,10 +191,10 @@ static void width_rows(const struct lab_sweep *s, struct lab_text_table *t)
         lab_text_table_add(t, r->backend);
         lab_text_table_add_int(t, r->parameters);
         lab_text_table_add_real(t, r->flop / 1e6, 4);
-        add_ns(t, r->median_ns);
+        lab_text_table_add_real_ns(t, r->median_ns);
         lab_text_table_add_real(t, r->flop / r->median_ns, 4);
         add_bytes(t, r->memory_bytes);
-        add_times(t, o ? o->median_ns / r->median_ns : NAN);
+        lab_text_table_add_times(t, o ? o->median_ns / r->median_ns : NAN);
         add_bar(t, r->samples_per_s, fastest(s));
     }
 }
@@ -227,9 +206,9 @@ static void part_rows(const struct lab_sweep *s, struct lab_text_table *t)
         const struct lab_sweep_result *all = &s->rows[i].result;
         lab_text_table_add(t, r->lesson);
         lab_text_table_add(t, r->name);
-        add_ns(t, r->median_ns);
-        add_share(t, r->share);
-        add_share(t, r->flop / all->flop);
+        lab_text_table_add_real_ns(t, r->median_ns);
+        lab_text_table_add_share(t, r->share);
+        lab_text_table_add_share(t, r->flop / all->flop);
         lab_text_table_add_real(t, r->flop / r->median_ns, 4);
         add_bar(t, r->share, 1);
     }

@@ -2,11 +2,11 @@
  * closed again. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "engine/setup.h"
 #include "signals.h"
 #include "sweep.h"
@@ -81,23 +81,6 @@ enum lab_status lab_sweep_own_batch(const struct lab_sweep_point *p,
     return st;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const double *sorted, int64_t n, double q)
-{
-    double at = q * (double)(n - 1);
-    int64_t below = (int64_t)at;
-    int64_t above = below + 1 < n ? below + 1 : below;
-    return n > 0 ? sorted[below] +
-                       (at - (double)below) * (sorted[above] - sorted[below])
-                 : NAN;
-}
-
 /* ---- at speed ---- */
 
 struct speed {
@@ -168,11 +151,11 @@ static enum lab_status train(struct speed *s)
 static void summarize(struct speed *s)
 {
     struct lab_sweep_result *r = s->r;
-    qsort(s->ns, (size_t)s->n, sizeof(*s->ns), by_size);
+    lab_sort_reals(s->ns, (size_t)s->n);
     r->iterations = s->n;
-    r->median_ns = quantile(s->ns, s->n, 0.5);
-    r->quarter_ns = quantile(s->ns, s->n, 0.25);
-    r->three_quarters_ns = quantile(s->ns, s->n, 0.75);
+    r->median_ns = lab_quantile(s->ns, (size_t)s->n, 0.5);
+    r->quarter_ns = lab_quantile(s->ns, (size_t)s->n, 0.25);
+    r->three_quarters_ns = lab_quantile(s->ns, (size_t)s->n, 0.75);
     r->samples_per_s = (double)r->batch / (r->median_ns / 1e9);
     if (s->n > 0 && s->n == s->p->iterations)
         return;

@@ -6,11 +6,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "profiler/profiler.h"
+#include "kernel_watch.h"
 #include "signals.h"
-#include "store/live.h"
 #include "sweep.h"
-#include "trace/intern.h"
 
 enum {
     BUDGET_S = 20, /* of one place; fewer iterations are timed then */
@@ -58,10 +56,8 @@ struct parts {
     int64_t start_ns;
     bool first;
     /* On a GPU, where CUPTI can be had: a step's time is that of its kernels,
-     * without what lies between them. Else NULL. */
-    struct lab_live *live;
-    struct lab_profiler *profiler;
-    struct lab_sink sink;
+     * without what lies between them. Else it is closed. */
+    struct lab_kernel_watch watch;
 };
 
 static void add_time(struct parts *t, const struct lab_step *step, double ns)
@@ -95,38 +91,11 @@ static void step_end(void *user, const struct lab_step_event *e)
 
 /* ---- by CUPTI ---- */
 
-static int push_nowhere(void *user, const struct lab_record *record)
-{
-    (void)user;
-    (void)record;
-    return 1;
-}
-
-static uint32_t intern(void *user, const char *text)
-{
-    (void)user;
-    return lab_intern(text);
-}
-
 /* Before the backend is opened. What cannot be traced is timed by events. */
 static void open_trace(struct parts *t)
 {
-    const struct lab_cuda_module *module = NULL;
-    const struct lab_sink nowhere = {NULL, push_nowhere, intern};
-    if (strcmp(t->p->backend, "cuda") != 0 || lab_cuda_load(&module) ||
-        lab_live_new(&t->live, NULL))
-        return;
-    t->sink = lab_live_tee(t->live, &nowhere);
-    struct lab_profiler_config config = {.sink = &t->sink,
-                                         .backend = t->p->backend,
-                                         .gpu = module->profiler,
-                                         .no_ranges = true,
-                                         .no_api = true};
-    if (!lab_profiler_new(&t->profiler, &config) &&
-        lab_profiler_time_source(t->profiler) == LAB_TIME_CUPTI)
-        return;
-    lab_profiler_free(t->profiler);
-    t->profiler = NULL;
+    if (strcmp(t->p->backend, "cuda") == 0)
+        lab_kernel_watch_open(&t->watch, t->p->backend, NULL);
 }
 
 /* The kernels of the iteration that has run. */
@@ -135,10 +104,10 @@ static enum lab_status take_kernels(struct lab_walk *w, struct parts *t)
     const struct lab_schedule *s = lab_walk_schedule(w);
     enum lab_status st = lab_walk_sync(w);
     if (!st)
-        st = lab_profiler_flush(t->profiler);
+        st = lab_profiler_flush(t->watch.profiler);
     for (int i = 0; i < s->n_steps && !st; i++) {
         struct lab_step_record r;
-        bool there = lab_live_step(t->live, i, &r);
+        bool there = lab_live_step(t->watch.live, i, &r);
         /* A step without kernels, as a flatten, takes no time. */
         double ns = there && r.time_ns != LAB_UNKNOWN ? (double)r.time_ns : 0;
         add_time(t, s->steps[i].step, ns);
@@ -154,7 +123,7 @@ static enum lab_status walk_iteration(struct lab_walk *w, struct parts *t)
     enum lab_status st = lab_walk_step(w);
     while (!st && !lab_walk_at_end(w))
         st = lab_walk_step(w);
-    if (!st && t->profiler)
+    if (!st && t->watch.profiler)
         st = take_kernels(w, t);
     t->first = false;
     return st;
@@ -166,11 +135,11 @@ static enum lab_status observe(struct lab_walk *w, struct parts *t)
         .user = t, .step_begin = step_begin, .step_end = step_end};
     bool gpu = !lab_walk_backend(w)->host_memory;
     t->first = true;
-    if (t->profiler) {
-        lab_profiler_observer(t->profiler, &observer);
+    if (t->watch.profiler) {
+        lab_profiler_observer(t->watch.profiler, &observer);
         observer.synced = NULL; /* records are fetched once an iteration */
     }
-    lab_walk_time_with_events(w, gpu && !t->profiler);
+    lab_walk_time_with_events(w, gpu && !t->watch.profiler);
     return lab_walk_observe(w, &observer);
 }
 
@@ -236,16 +205,15 @@ void lab_sweep_steps(const struct lab_sweep_point *p,
     if (!st)
         st = walk_all(walk, &t);
     bool gpu = walk && !lab_walk_backend(walk)->host_memory;
-    out->time_source = t.profiler ? LAB_TIME_CUPTI
-                       : gpu      ? LAB_TIME_CUDA_EVENTS
-                                  : LAB_TIME_CPU_CLOCK;
+    out->time_source = t.watch.profiler ? LAB_TIME_CUPTI
+                       : gpu            ? LAB_TIME_CUDA_EVENTS
+                                        : LAB_TIME_CPU_CLOCK;
     if (st)
         lab_sweep_fail(out, st);
     else
         summarize_parts(&t, out);
-    lab_profiler_free(t.profiler);
+    lab_kernel_watch_close(&t.watch);
     lab_walk_free(walk);
     lab_plan_free(plan);
-    lab_live_free(t.live);
     lab_free(all);
 }

@@ -81,6 +81,27 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
         lab_text_table_addf(t, "%.*g", digits, v);
 }
 
+void lab_text_table_add_times(struct lab_text_table *t, double v)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.2f x", v);
+}
+
+void lab_text_table_add_share(struct lab_text_table *t, double v)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.1f %%", 100 * v);
+}
+
+void lab_text_table_add_real_ns(struct lab_text_table *t, double ns)
+{
+    lab_text_table_add_ns(t, isnan(ns) ? INT64_MIN : llround(ns));
+}
+
 void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};

@@ -31,6 +31,10 @@ void lab_text_table_add_int(struct lab_text_table *t, int64_t v);
 void lab_text_table_add_real(struct lab_text_table *t, double v, int digits);
 /* A duration in the unit that fits: "12.3 us". */
 void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns);
+void lab_text_table_add_real_ns(struct lab_text_table *t, double ns);
+/* "1.25 x" of 1.25; "12.5 %" of 0.125. NaN is n/a. */
+void lab_text_table_add_times(struct lab_text_table *t, double v);
+void lab_text_table_add_share(struct lab_text_table *t, double v);
 /* The whole table, a line a row. */
 enum lab_status lab_text_table_format(const struct lab_text_table *t,
                                       struct lab_str *out);

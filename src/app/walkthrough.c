@@ -212,7 +212,7 @@ int lab_walkthrough(const struct lab_options *o)
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_signals_catch();
-    enum lab_status st = lab_work_open(&t.w, o, LAB_DEFAULT_LESSON);
+    enum lab_status st = lab_work_open(&t.w, o, LAB_DEFAULT_LESSON, NULL);
     if (st)
         return lab_exit_error(st);
     lab_work_warn(&t.w);

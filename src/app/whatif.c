@@ -73,6 +73,11 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
     struct lab_counters counters;
     int64_t ordinal = 0;
     int64_t exec = snap->steps[index].exec;
+    if (snap->device.compute_major == 0)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "occupancy is of a GPU's multiprocessors, and this "
+                        "runs on a CPU: the kernels of recorded GPU runs have "
+                        "it (home, key g)");
     enum lab_status st = lab_occupancy_device_init(&w->device, &snap->device);
     if (!st)
         st = find_kernel(live, exec, &k, &ordinal);

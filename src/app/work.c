@@ -1,25 +1,19 @@
 #include "work.h"
 
-#include <string.h>
-
 #include "cmd.h"
+#include "engine/generate.h"
 #include "engine/setup.h"
 #include "lesson/catalog.h"
 
 enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out)
 {
-    struct lab_str path;
-    lab_str_init(&path);
-    enum lab_status st = lab_lesson_find(name, &path);
-    if (!st)
-        st = lab_lesson_load(out, lab_str_text(&path));
-    lab_str_release(&path);
+    enum lab_status st = lab_lesson_open(out, name);
     if (st || (*out)->kind == LAB_LESSON_NETWORK)
         return st;
     st = lab_fail(LAB_E_USAGE,
                   "%s is a lab and has no network to walk: `lapenna-lab lab "
                   "%s`",
-                  name, (*out)->id);
+                  name, name);
     lab_lesson_free(*out);
     *out = NULL;
     return st;
@@ -38,32 +32,29 @@ static enum lab_status open_lesson(struct lab_work *w, const char *name)
     return LAB_OK;
 }
 
+struct lab_recording_options lab_work_recording(const struct lab_options *o,
+                                                const struct lab_lesson *lesson)
+{
+    return (struct lab_recording_options){
+        .lesson = lesson,
+        .db = o->db,
+        .seed = o->seed_given ? o->seed : lesson->spec.seed,
+        .counters = o->counters,
+        .no_trace = o->no_trace,
+        .trace_kernels = o->trace_kernels,
+        .trace_asked = o->trace_asked,
+        .graph_nodes = o->graph_nodes};
+}
+
 static enum lab_status open_recording(struct lab_work *w)
 {
-    struct lab_recording_options options = {.lesson = w->lesson,
-                                            .db = w->options->db,
-                                            .eager = true,
-                                            .seed = w->spec.seed,
-                                            .counters = w->options->counters,
-                                            .no_trace = w->options->no_trace,
-                                            .graph_nodes =
-                                                w->options->graph_nodes};
+    struct lab_recording_options options =
+        lab_work_recording(w->options, w->lesson);
+    options.eager = true;
     return lab_recording_new(&w->recording, &options);
 }
 
-/* Before a run is recorded, and before an hour of training: is every question
- * one? */
-static enum lab_status check_near(struct lab_work *w)
-{
-    const struct lab_options *o = w->options;
-    struct lab_neighbours n;
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < o->n_near && !st; i++)
-        st = lab_near_ask(w->walk, o->near[i], &n);
-    return st;
-}
-
-static enum lab_status open_walk(struct lab_work *w)
+static enum lab_status open_walk(struct lab_work *w, lab_work_check_fn *check)
 {
     struct lab_setup setup = {.spec = &w->spec,
                               .backend = w->options->backend,
@@ -75,8 +66,8 @@ static enum lab_status open_walk(struct lab_work *w)
                               .prepare = lab_recording_prepare,
                               .user = w->recording};
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
-    if (!st)
-        st = check_near(w);
+    if (!st && check)
+        st = check(w);
     if (st)
         return st;
     lab_walk_use_graph(w->walk, !w->options->no_graph);
@@ -91,7 +82,7 @@ static enum lab_status open_walk(struct lab_work *w)
 
 enum lab_status lab_work_open(struct lab_work *w,
                               const struct lab_options *options,
-                              const char *lesson)
+                              const char *lesson, lab_work_check_fn *check)
 {
     *w = (struct lab_work){.options = options};
     lab_str_init(&w->notice);
@@ -99,7 +90,7 @@ enum lab_status lab_work_open(struct lab_work *w,
     if (!st)
         st = open_recording(w);
     if (!st)
-        st = open_walk(w);
+        st = open_walk(w, check);
     if (st)
         lab_work_close(w);
     return st;
@@ -121,6 +112,7 @@ void lab_work_close(struct lab_work *w)
 {
     if (w->recording)
         lab_recording_closing(w->recording, w->walk);
+    lab_generator_free(w->generator);
     lab_walk_free(w->walk);
     lab_plan_free(w->plan);
     lab_recording_free(w->recording);
@@ -138,7 +130,6 @@ void lab_work_warn(struct lab_work *w)
     const char *notice = lab_setup_notice_rest(lab_str_text(&w->notice));
     if (notice[0])
         lab_warn("%s", notice);
-    if (text.len)
-        lab_warn("%s", lab_str_text(&text));
+    lab_warn_lines(lab_str_text(&text));
     lab_str_release(&text);
 }

@@ -4,6 +4,8 @@
 #include "options.h"
 #include "recording.h"
 
+struct lab_generator;
+
 struct lab_work {
     const struct lab_options *options;
     struct lab_lesson *lesson;
@@ -11,18 +13,27 @@ struct lab_work {
     struct lab_recording *recording;
     struct lab_plan *plan;
     struct lab_walk *walk;
+    struct lab_generator *generator; /* NULL: no --sample */
     struct lab_device_info device;
     struct lab_str notice;
 };
 
-/* Opens the lesson (id or path) and everything for it. On failure nothing is
- * left open. `w` need not be initialised. */
 /* Finds and reads a lesson that has a network; a lab is LAB_E_USAGE, with the
  * command that runs it. */
 enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out);
+/* What the options say about recording the lesson. */
+struct lab_recording_options
+lab_work_recording(const struct lab_options *o,
+                   const struct lab_lesson *lesson);
+/* What a command still has to find right before a run is recorded; the network
+ * stands, and what it puts into `w` lab_work_close() frees. */
+typedef enum lab_status lab_work_check_fn(struct lab_work *w);
+/* Opens the lesson (id or path) and everything for it. On failure nothing is
+ * left open, and no run is recorded. `w` need not be initialised; `check` may
+ * be NULL. */
 enum lab_status lab_work_open(struct lab_work *w,
                               const struct lab_options *options,
-                              const char *lesson);
+                              const char *lesson, lab_work_check_fn *check);
 /* Ends the run in the database, once. A database that refuses is told on
  * stderr, and is no failure of what was computed: `out` has how much is kept. */
 void lab_work_finish(struct lab_work *w, const struct lab_run_summary *summary,

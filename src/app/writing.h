@@ -4,8 +4,9 @@
 #include "engine/generate.h"
 #include "work.h"
 
-/* *out stays NULL without --sample. Before the training, so that what cannot be
- * (no text, a prompt with characters that the text lacks) is said at once.
+/* *out stays NULL without --sample. Before a run is recorded, so that what
+ * cannot be (no text, a prompt with characters that the text lacks) is said at
+ * once and leaves none.
  * Errors: those of lab_generator_new and lab_generator_begin. */
 enum lab_status lab_writing_open(struct lab_generator **out,
                                  const struct lab_work *w);

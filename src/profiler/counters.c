@@ -9,15 +9,17 @@
 #include "profiler/join.h"
 #include "profiler_priv.h"
 
-/* One counting. Pass -1 only runs the steps: a library's call may leave something
- * behind that its next call finds (cuDNN's reserve), and every pass after it has
- * the same. Pass 0 counts launches, to know how many kernels each step has; the
- * others take the counters. */
+/* One counting: of the metrics that every kernel has, and where the tensor cores
+ * worked of what they computed. Pass -1 only runs the steps: a library's call may
+ * leave something behind that its next call finds (cuDNN's reserve), and every
+ * pass after it has the same. Pass 0 counts launches, to know how many kernels
+ * each step has; the others take the counters. */
 struct counting {
     struct lab_profiler *p;
     const struct lab_gpu_counter_ops *ops;
     const struct lab_count_work *work;
     int pass;
+    bool launches_known; /* of every step: passes -1 and 0 have been */
     bool begun;
     int64_t *kernels; /* by step */
     int64_t before;   /* launches before the step */
@@ -25,19 +27,36 @@ struct counting {
     char why[LAB_GPU_TEXT];
 };
 
+/* A list of metrics, counted. */
+struct counts {
+    struct lab_gpu_counter_info info;
+    const char *const *metrics;
+    double *values; /* info.n of each kernel, in the order of launches; owned */
+};
+
 static enum lab_status failed(struct counting *c, enum lab_status st)
 {
     return st ? lab_fail(st, "counters: %s", c->why) : LAB_OK;
 }
 
+static enum lab_status begin(struct counting *c)
+{
+    enum lab_status st = c->ops->begin(c->total, c->why, sizeof(c->why));
+    c->begun = st == LAB_OK;
+    return failed(c, st);
+}
+
 static enum lab_status pass_begin(void *user)
 {
     struct counting *c = user;
+    enum lab_status st = LAB_OK;
     if (c->pass < 0)
         return LAB_OK;
     if (c->pass == 0)
         return failed(c, c->ops->listen(true, c->why, sizeof(c->why)));
-    return failed(c, c->ops->pass_begin(c->why, sizeof(c->why)));
+    if (!c->begun)
+        st = begin(c);
+    return st ? st : failed(c, c->ops->pass_begin(c->why, sizeof(c->why)));
 }
 
 static void step_begin(void *user, int index)
@@ -64,11 +83,8 @@ static enum lab_status pass_end(void *user, bool *again)
     if (c->pass > 1)
         return failed(c, c->ops->pass_end(again, c->why, sizeof(c->why)));
     c->total = c->ops->launches();
-    enum lab_status st = c->ops->listen(false, c->why, sizeof(c->why));
-    if (!st)
-        st = c->ops->begin(c->total, c->why, sizeof(c->why));
-    c->begun = st == LAB_OK;
-    return failed(c, st);
+    c->launches_known = true;
+    return failed(c, c->ops->listen(false, c->why, sizeof(c->why)));
 }
 
 /* ---- the values ---- */
@@ -91,14 +107,15 @@ static void push_kernel(struct counting *c, const uint32_t *names, int n,
     }
 }
 
-static void push_values(struct counting *c,
-                        const struct lab_gpu_counter_info *info,
-                        const char *const *metrics, const double *values)
+static void push_values(struct counting *c, const struct counts *of)
 {
     uint32_t names[LAB_MAX_METRICS];
+    const struct lab_gpu_counter_info *info = &of->info;
+    const double *values = of->values;
     for (int m = 0; m < info->n; m++)
-        names[m] = c->p->sink.intern(c->p->sink.user, metrics[info->metric[m]]);
-    for (int i = 0; i < c->work->steps; i++) {
+        names[m] =
+            c->p->sink.intern(c->p->sink.user, of->metrics[info->metric[m]]);
+    for (int i = 0; i < c->work->steps && values; i++) {
         int64_t exec = c->work->exec(c->work->user, i);
         for (int64_t k = 0; k < c->kernels[i]; k++) {
             if (exec > 0)
@@ -108,9 +125,8 @@ static void push_values(struct counting *c,
     }
 }
 
-static enum lab_status take(struct counting *c,
-                            const struct lab_gpu_counter_info *info,
-                            const char *const *metrics)
+/* The work, once for every pass of what is open. */
+static enum lab_status take(struct counting *c, struct counts *out)
 {
     struct lab_rerun rerun = {.user = c,
                               .pass_begin = pass_begin,
@@ -119,6 +135,8 @@ static enum lab_status take(struct counting *c,
                               .pass_end = pass_end};
     double *values = NULL;
     int64_t kernels = 0;
+    c->pass = c->launches_known ? 1 : -1;
+    c->begun = false;
     enum lab_status st = c->work->rerun(c->work->user, &rerun);
     if (!c->begun) {
         char ignored[LAB_GPU_TEXT];
@@ -134,10 +152,51 @@ static enum lab_status take(struct counting *c,
                       "counters: %lld kernels were launched and %lld counted: "
                       "which is which is not known",
                       (long long)c->total, (long long)kernels);
-    if (!st)
-        push_values(c, info, metrics, values);
-    lab_free(values);
+    if (st)
+        lab_free(values);
+    else
+        out->values = values;
     return st;
+}
+
+static enum lab_status take_set(struct counting *c, enum lab_counter_set set,
+                                struct counts *out)
+{
+    int n = lab_counter_metrics(set, &out->metrics);
+    enum lab_status st = failed(
+        c, c->ops->open(out->metrics, n, &out->info, c->why, sizeof(c->why)));
+    return st ? st : take(c, out);
+}
+
+/* Where a chip cannot tell it is left open. */
+static bool tensor_cores_worked(const struct counting *c,
+                                const struct counts *of)
+{
+    const char *names[LAB_MAX_METRICS];
+    struct lab_counters kernel;
+    int n = of->info.n;
+    for (int m = 0; m < n; m++)
+        names[m] = of->metrics[of->info.metric[m]];
+    for (int64_t k = 0; k < c->total; k++) {
+        lab_counters_compute(&kernel, names, n, of->values + k * n, n, 1);
+        if (!(kernel.tensor_inst == 0)) /* NaN: not known */
+            return true;
+    }
+    return false;
+}
+
+/* Each data type is a pass of its own, and nothing where no tensor core worked. */
+static enum lab_status take_tensor(struct counting *c, struct counts *out)
+{
+    int n = lab_counter_tensor_metrics(&out->metrics);
+    enum lab_status st =
+        c->ops->open(out->metrics, n, &out->info, c->why, sizeof(c->why));
+    if (st == LAB_E_UNSUPPORTED) { /* the chip knows none of them */
+        out->info = (struct lab_gpu_counter_info){.n = 0};
+        return LAB_OK;
+    }
+    st = failed(c, st);
+    return st ? st : take(c, out);
 }
 
 /* Nothing of the passes is recorded. */
@@ -160,33 +219,39 @@ enum lab_status lab_profiler_count_work(struct lab_profiler *p,
                                         enum lab_counter_set set,
                                         struct lab_counted *out)
 {
-    struct counting c = {.p = p, .work = work, .pass = -1};
-    struct lab_gpu_counter_info info;
-    const char *const *metrics;
+    struct counting c = {.p = p, .work = work};
+    struct counts all = {.values = NULL};
+    struct counts tensor = {.values = NULL};
     const char *reason;
     int64_t start = lab_clock_monotonic_ns();
-    int n = lab_counter_metrics(set, &metrics);
-    if (n == 0 || work->steps <= 0)
+    if (set == LAB_COUNTERS_OFF || work->steps <= 0)
         return lab_fail(LAB_E_ARG, "counters: there is nothing to count");
     enum lab_status st = lab_profiler_counters_probe(p, &reason);
     if (st)
         return lab_fail(st, "counters: %s", reason);
     c.ops = counter_ops(p);
-    st = failed(&c, c.ops->open(metrics, n, &info, c.why, sizeof(c.why)));
-    if (st)
-        return st;
     c.kernels = lab_alloc_array((size_t)work->steps, sizeof(*c.kernels));
     if (!c.kernels)
         return lab_fail(LAB_E_NOMEM, "no memory to count");
     mute(p, true);
-    st = take(&c, &info, metrics);
+    st = take_set(&c, set, &all);
+    if (!st && tensor_cores_worked(&c, &all))
+        st = take_tensor(&c, &tensor);
+    if (!st) {
+        push_values(&c, &all);
+        push_values(&c, &tensor);
+    }
     mute(p, false);
-    lab_free(c.kernels);
-    *out = (struct lab_counted){.passes = info.passes,
+    if (st)
+        lab_profiler_trace_again(p);
+    *out = (struct lab_counted){.passes = all.info.passes + tensor.info.passes,
                                 .kernels = c.total,
-                                .metrics = info.n,
+                                .metrics = all.info.n + tensor.info.n,
                                 .wall_ns = lab_clock_monotonic_ns() - start};
-    memcpy(out->chip, info.chip, sizeof(out->chip));
+    memcpy(out->chip, all.info.chip, sizeof(out->chip));
+    lab_free(c.kernels);
+    lab_free(all.values);
+    lab_free(tensor.values);
     return st;
 }
 

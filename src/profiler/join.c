@@ -5,20 +5,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "join_priv.h"
 #include "profiler/occupancy.h"
-
-enum { DEFAULT_WINDOW = 1 << 18, DEFAULT_PENDING = 1 << 16 };
-
-/* Correlation ids are numbered in the order of the calls, so the low bits name
- * a slot and an id overwrites the one that is `window` calls older. */
-struct slot {
-    int64_t exec; /* 0: empty; execs count from 1 */
-    uint32_t correlation_id;
-};
 
 /* Atomic, so that a reader never waits for a sink that waits. */
 struct counters {
@@ -26,23 +16,14 @@ struct counters {
     atomic_uint_fast64_t kernels_without_step;
     atomic_uint_fast64_t kernels_outside;
     atomic_uint_fast64_t before;
-    atomic_uint_fast64_t joined;
-    atomic_uint_fast64_t late;
-    atomic_uint_fast64_t expired;
     atomic_uint_fast64_t not_stored;
 };
 
 struct lab_join {
     pthread_mutex_t lock;
     struct lab_sink sink;
-    bool drop_api;
     bool muted;
     int64_t begin_ns; /* of the run; LAB_UNKNOWN: not begun */
-    struct slot *slots;
-    size_t window;
-    struct lab_record *pending; /* in the order they came */
-    size_t n_pending;
-    size_t max_pending;
     bool has_device;
     int device_id;
     struct lab_occupancy_device device;
@@ -54,30 +35,15 @@ struct lab_join {
 enum lab_status lab_join_new(struct lab_join **out,
                              const struct lab_join_config *config)
 {
-    size_t window = config->window ? config->window : DEFAULT_WINDOW;
-    size_t pending =
-        config->max_pending ? config->max_pending : DEFAULT_PENDING;
     if (!config->sink || !config->sink->push || !config->sink->intern)
         return lab_fail(LAB_E_ARG, "join: no sink");
-    if (window & (window - 1))
-        return lab_fail(LAB_E_ARG, "join: window %zu is no power of two",
-                        window);
     struct lab_join *j = lab_alloc(sizeof(*j));
-    if (!j)
-        return lab_fail(LAB_E_NOMEM, "join: out of memory");
-    j->slots = lab_alloc_array(window, sizeof(*j->slots));
-    j->pending = lab_alloc_array(pending, sizeof(*j->pending));
-    if (!j->slots || !j->pending || pthread_mutex_init(&j->lock, NULL) != 0) {
-        lab_free(j->slots);
-        lab_free(j->pending);
+    if (!j || pthread_mutex_init(&j->lock, NULL) != 0) {
         lab_free(j);
-        return lab_fail(LAB_E_NOMEM, "join: no memory for %zu ids", window);
+        return lab_fail(LAB_E_NOMEM, "join: out of memory");
     }
     j->sink = *config->sink;
-    j->drop_api = config->drop_api;
     j->begin_ns = LAB_UNKNOWN;
-    j->window = window;
-    j->max_pending = pending;
     *out = j;
     return LAB_OK;
 }
@@ -89,8 +55,6 @@ void lab_join_free(struct lab_join *j)
     pthread_mutex_destroy(&j->lock);
     lab_kernel_names_release(&j->names);
     lab_join_nodes_release(&j->nodes);
-    lab_free(j->slots);
-    lab_free(j->pending);
     lab_free(j);
 }
 
@@ -108,42 +72,21 @@ void lab_join_set_device(struct lab_join *j,
     pthread_mutex_unlock(&j->lock);
 }
 
-/* Where a record keeps its exec, and its correlation id; NULL: it has none. */
-static int64_t *joined_field(struct lab_record *r, uint32_t *correlation_id)
+/* Where a record keeps its exec; NULL: it has none. */
+static int64_t *exec_of(struct lab_record *r)
 {
     switch (r->kind) {
     case LAB_RECORD_KERNEL:
-        *correlation_id = r->u.kernel.correlation_id;
         return &r->u.kernel.exec;
     case LAB_RECORD_MEMCPY:
     case LAB_RECORD_MEMSET:
-        *correlation_id = r->u.memcpy_.correlation_id;
         return &r->u.memcpy_.exec;
     case LAB_RECORD_API:
     case LAB_RECORD_SYNC:
-        *correlation_id = r->u.api.correlation_id;
         return &r->u.api.exec;
     default:
         return NULL;
     }
-}
-
-static struct slot *slot_of(struct lab_join *j, uint32_t correlation_id)
-{
-    return &j->slots[correlation_id & (j->window - 1)];
-}
-
-/* true: the record has its step now. */
-static bool resolve(struct lab_join *j, struct lab_record *r)
-{
-    uint32_t id = 0;
-    int64_t *exec = joined_field(r, &id);
-    const struct slot *s = slot_of(j, id);
-    if (!exec || s->exec == 0 || s->correlation_id != id)
-        return false;
-    *exec = s->exec;
-    j->stats.joined++;
-    return true;
 }
 
 static int64_t end_of(const struct lab_record *r)
@@ -167,8 +110,7 @@ static int64_t end_of(const struct lab_record *r)
 /* true: the record is not of the run. Counts it. */
 static bool leave_out(struct lab_join *j, struct lab_record *r)
 {
-    uint32_t id;
-    int64_t *exec = joined_field(r, &id);
+    int64_t *exec = exec_of(r);
     if (exec && *exec == LAB_EXEC_OUTSIDE) {
         *exec = LAB_UNKNOWN;
         if (r->kind != LAB_RECORD_KERNEL)
@@ -194,47 +136,8 @@ static void emit(struct lab_join *j, struct lab_record *r)
         if (r->u.kernel.exec == LAB_UNKNOWN)
             j->stats.kernels_without_step++;
     }
-    bool api = r->kind == LAB_RECORD_API || r->kind == LAB_RECORD_SYNC;
-    if (api && j->drop_api)
-        return;
     if (!j->sink.push(j->sink.user, r))
         j->stats.not_stored++;
-}
-
-static void retry(struct lab_join *j)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < j->n_pending; i++) {
-        struct lab_record *r = &j->pending[i];
-        if (resolve(j, r)) {
-            j->stats.late++;
-            emit(j, r);
-        } else {
-            j->pending[kept++] = *r;
-        }
-    }
-    j->n_pending = kept;
-}
-
-/* Lets the oldest half go on without a step. */
-static void expire(struct lab_join *j)
-{
-    size_t n = j->n_pending - j->n_pending / 2;
-    for (size_t i = 0; i < n; i++)
-        emit(j, &j->pending[i]);
-    memmove(j->pending, j->pending + n,
-            (j->n_pending - n) * sizeof(*j->pending));
-    j->n_pending -= n;
-    j->stats.expired += n;
-}
-
-static void wait_for_step(struct lab_join *j, const struct lab_record *r)
-{
-    if (j->n_pending == j->max_pending)
-        retry(j);
-    if (j->n_pending == j->max_pending)
-        expire(j);
-    j->pending[j->n_pending++] = *r;
 }
 
 void lab_join_begin(struct lab_join *j, int64_t moment_ns)
@@ -244,38 +147,11 @@ void lab_join_begin(struct lab_join *j, int64_t moment_ns)
     pthread_mutex_unlock(&j->lock);
 }
 
-void lab_join_external(struct lab_join *j, uint32_t correlation_id,
-                       int64_t exec)
-{
-    if (exec <= 0)
-        return;
-    pthread_mutex_lock(&j->lock);
-    struct slot *s = slot_of(j, correlation_id);
-    s->correlation_id = correlation_id;
-    s->exec = exec;
-    pthread_mutex_unlock(&j->lock);
-}
-
-static void put(struct lab_join *j, struct lab_record *r)
-{
-    uint32_t id = 0;
-    int64_t *exec = joined_field(r, &id);
-    if (!exec) {
-        emit(j, r);
-        return;
-    }
-    *exec = LAB_UNKNOWN;
-    if (resolve(j, r))
-        emit(j, r);
-    else
-        wait_for_step(j, r);
-}
-
 void lab_join_record(struct lab_join *j, const struct lab_record *record)
 {
     struct lab_record r = *record;
     pthread_mutex_lock(&j->lock);
-    put(j, &r);
+    emit(j, &r);
     pthread_mutex_unlock(&j->lock);
 }
 
@@ -328,7 +204,7 @@ void lab_join_kernel(struct lab_join *j, const struct lab_kernel_record *k,
     pthread_mutex_lock(&j->lock);
     lab_kernel_names_fill(&j->names, &j->sink, launch->mangled, &r.u.kernel);
     fill_occupancy(j, &r.u.kernel, launch);
-    put(j, &r);
+    emit(j, &r);
     pthread_mutex_unlock(&j->lock);
 }
 
@@ -339,23 +215,6 @@ void lab_join_mute(struct lab_join *j, bool on)
     pthread_mutex_unlock(&j->lock);
 }
 
-void lab_join_retry(struct lab_join *j)
-{
-    pthread_mutex_lock(&j->lock);
-    retry(j);
-    pthread_mutex_unlock(&j->lock);
-}
-
-void lab_join_flush(struct lab_join *j)
-{
-    pthread_mutex_lock(&j->lock);
-    retry(j);
-    for (size_t i = 0; i < j->n_pending; i++)
-        emit(j, &j->pending[i]);
-    j->n_pending = 0;
-    pthread_mutex_unlock(&j->lock);
-}
-
 void lab_join_get_stats(struct lab_join *j, struct lab_join_stats *out)
 {
     *out = (struct lab_join_stats){
@@ -363,9 +222,6 @@ void lab_join_get_stats(struct lab_join *j, struct lab_join_stats *out)
         .kernels_without_step = j->stats.kernels_without_step,
         .kernels_outside = j->stats.kernels_outside,
         .before = j->stats.before,
-        .joined = j->stats.joined,
-        .late = j->stats.late,
-        .expired = j->stats.expired,
         .not_stored = j->stats.not_stored,
     };
 }
@@ -381,16 +237,6 @@ static void on_record(void *user, const struct lab_record *record)
     lab_join_record(user, record);
 }
 
-static void on_external(void *user, uint32_t correlation_id, int64_t exec)
-{
-    lab_join_external(user, correlation_id, exec);
-}
-
-static void on_buffer_end(void *user)
-{
-    lab_join_retry(user);
-}
-
 static uint32_t on_intern(void *user, const char *text)
 {
     struct lab_join *j = user;
@@ -403,8 +249,6 @@ void lab_join_gpu_sink(struct lab_join *j, struct lab_gpu_sink *out)
         .user = j,
         .kernel = on_kernel,
         .record = on_record,
-        .external = on_external,
-        .buffer_end = on_buffer_end,
         .intern = on_intern,
     };
 }

@@ -13,8 +13,19 @@ struct lab_kernel_name {
     uint32_t short_name;
 };
 
-/* Open addressing by the id of the mangled name. Zeroed: empty. */
+/* CUPTI hands the same pointer in for each launch of a kernel. */
+struct lab_kernel_pointer {
+    const char *at;
+    char *text; /* owned: what it pointed to; NULL: empty */
+    struct lab_kernel_name name;
+};
+
+enum { LAB_KERNEL_POINTERS = 256 };
+
+/* Open addressing by the id of the mangled name, and in front of it, to save
+ * the look at every letter, the pointers of late. Zeroed: empty. */
 struct lab_kernel_names {
+    struct lab_kernel_pointer recent[LAB_KERNEL_POINTERS];
     struct lab_kernel_name *slots;
     size_t capacity; /* power of two */
     size_t count;

@@ -4,6 +4,8 @@
 #include "join_priv.h"
 #include "profiler/kernel_name.h"
 
+_Static_assert(LAB_KERNEL_POINTERS == 1 << 8, "the top 8 bits of a hash");
+
 enum { FIRST_CAPACITY = 64, SHORT_BYTES = 256 };
 
 static struct lab_kernel_name *find(const struct lab_kernel_names *n,
@@ -20,18 +22,19 @@ static int make_room(struct lab_kernel_names *n)
 {
     if (n->count * 2 < n->capacity)
         return 1;
-    struct lab_kernel_names next = {0};
-    next.capacity = n->capacity ? n->capacity * 2 : FIRST_CAPACITY;
-    next.slots = lab_alloc_array(next.capacity, sizeof(*next.slots));
-    if (!next.slots)
+    size_t old_capacity = n->capacity;
+    struct lab_kernel_name *old = n->slots;
+    size_t capacity = old_capacity ? old_capacity * 2 : FIRST_CAPACITY;
+    struct lab_kernel_name *slots = lab_alloc_array(capacity, sizeof(*slots));
+    if (!slots)
         return 0;
-    for (size_t i = 0; i < n->capacity; i++) {
-        if (n->slots[i].mangled != 0)
-            *find(&next, n->slots[i].mangled) = n->slots[i];
+    n->slots = slots;
+    n->capacity = capacity;
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].mangled != 0)
+            *find(n, old[i].mangled) = old[i];
     }
-    next.count = n->count;
-    lab_free(n->slots);
-    *n = next;
+    lab_free(old);
     return 1;
 }
 
@@ -50,31 +53,56 @@ static struct lab_kernel_name make_name(const struct lab_sink *sink,
     return name;
 }
 
+static struct lab_kernel_name look_up(struct lab_kernel_names *names,
+                                      const struct lab_sink *sink,
+                                      const char *mangled)
+{
+    struct lab_kernel_name name = {0};
+    uint32_t id = sink->intern(sink->user, mangled);
+    if (id == 0)
+        return name;
+    if (names->capacity > 0)
+        name = *find(names, id);
+    if (name.mangled != 0)
+        return name;
+    name = make_name(sink, id, mangled);
+    if (make_room(names)) {
+        *find(names, id) = name;
+        names->count++;
+    }
+    return name;
+}
+
+static struct lab_kernel_pointer *recent(struct lab_kernel_names *names,
+                                         const char *mangled)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)mangled * UINT64_C(0x9E3779B97F4A7C15);
+    return &names->recent[hash >> 56];
+}
+
 void lab_kernel_names_fill(struct lab_kernel_names *names,
                            const struct lab_sink *sink, const char *mangled,
                            struct lab_kernel_record *k)
 {
-    k->mangled_name = mangled ? sink->intern(sink->user, mangled) : 0;
-    k->demangled_name = 0;
-    k->short_name = 0;
-    if (k->mangled_name == 0)
-        return;
     struct lab_kernel_name name = {0};
-    if (names->capacity > 0)
-        name = *find(names, k->mangled_name);
-    if (name.mangled == 0) {
-        name = make_name(sink, k->mangled_name, mangled);
-        if (make_room(names)) {
-            *find(names, name.mangled) = name;
-            names->count++;
-        }
+    struct lab_kernel_pointer *r = recent(names, mangled);
+    /* What a pointer points to may be another kernel's name one day. */
+    if (mangled && r->at == mangled && r->text && !strcmp(r->text, mangled)) {
+        name = r->name;
+    } else if (mangled) {
+        name = look_up(names, sink, mangled);
+        lab_free(r->text);
+        *r = (struct lab_kernel_pointer){mangled, lab_strdup(mangled), name};
     }
+    k->mangled_name = name.mangled;
     k->demangled_name = name.demangled;
     k->short_name = name.short_name;
 }
 
 void lab_kernel_names_release(struct lab_kernel_names *names)
 {
+    for (int i = 0; i < LAB_KERNEL_POINTERS; i++)
+        lab_free(names->recent[i].text);
     lab_free(names->slots);
     memset(names, 0, sizeof(*names));
 }

@@ -117,8 +117,7 @@ static void run_begin(void *user, const char *name)
     lab_profiler_close_all(p);
     lab_profiler_moments_anchor(p);
     open_range(p, LAB_RANGE_RUN, name, LAB_UNKNOWN, now);
-    p->was_on = p->tracing && !p->off;
-    p->was_off = p->tracing && p->off;
+    p->was = p->tracing ? 1u << p->records : 0;
     p->outside = p->tracing;
     if (p->outside) {
         lab_join_begin(p->join, now + p->wall_offset_ns);
@@ -240,7 +239,7 @@ static void step_begin(void *user, const struct lab_step_event *e)
     if (p->pushed)
         p->gpu->pop();
     open_range(p, LAB_RANGE_STEP, e->step->name, e->exec, now);
-    p->pushed = p->tracing && !p->off;
+    p->pushed = lab_profiler_records(p);
     if (p->pushed)
         p->gpu->push(e->exec);
     p->step_start_ns = lab_clock_monotonic_ns();
@@ -307,9 +306,8 @@ static void graph_begin(void *user, const struct lab_graph_event *e)
 {
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
-    if (!p->tracing || p->off ||
-        lab_join_graph(p->join, e->exec, e->n_steps, e->first_node,
-                       e->node_end))
+    if (!lab_profiler_records(p) || lab_join_graph(p->join, e->exec, e->n_steps,
+                                                   e->first_node, e->node_end))
         return;
     p->gpu->push(e->exec);
     p->graph = true;
@@ -332,7 +330,7 @@ static void step_done(void *user, const struct lab_step_event *e)
     struct lab_profiler *p = user;
     int64_t now = lab_clock_monotonic_ns();
     struct lab_record r = {.kind = LAB_RECORD_STEP};
-    if (!p->tracing || p->off)
+    if (!lab_profiler_records(p))
         return;
     describe_step(p, e, &r.u.step);
     r.u.step.time_source = LAB_TIME_CUPTI;

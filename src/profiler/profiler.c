@@ -21,7 +21,6 @@ static enum lab_status make_join(struct lab_profiler *p,
 {
     struct lab_join_config join = {
         .sink = config->sink,
-        .drop_api = config->no_api,
     };
     return lab_join_new(&p->join, &join);
 }
@@ -47,6 +46,7 @@ static enum lab_status start_trace(struct lab_profiler *p,
         LAB_OK) {
         p->note[0] = '\0';
         p->tracing = true;
+        p->records = config->trace.records;
         p->time_source = LAB_TIME_CUPTI;
     } else {
         lab_join_free(p->join);
@@ -89,10 +89,8 @@ void lab_profiler_free(struct lab_profiler *p)
     if (p->counters_probed && p->gpu && p->gpu->counters &&
         p->counters_status == LAB_OK)
         p->gpu->counters->close();
-    if (p->tracing) {
+    if (p->tracing)
         p->gpu->stop();
-        lab_join_flush(p->join);
-    }
     lab_join_free(p->join);
     lab_free(p);
 }
@@ -110,8 +108,6 @@ enum lab_status lab_profiler_flush(struct lab_profiler *p)
         return LAB_OK;
     char why[LAB_GPU_TEXT] = "";
     enum lab_status st = p->gpu->flush(why, sizeof(why));
-    /* What did come is handed on even so. */
-    lab_join_flush(p->join);
     return st ? lab_fail(LAB_E_DEVICE, "profiler: %s", why) : LAB_OK;
 }
 
@@ -142,7 +138,6 @@ void lab_profiler_get_stats(struct lab_profiler *p,
         s.kernels_without_step = join.kernels_without_step;
         s.kernels_outside = join.kernels_outside;
         s.before_run = join.before;
-        s.late = join.late;
         s.not_stored += join.not_stored;
     }
     *out = s;

@@ -18,11 +18,10 @@ struct lab_profiler {
     struct lab_sink sink;
     const struct lab_gpu_profiler_ops *gpu; /* NULL: none */
     struct lab_join *join;                  /* while tracing */
-    bool gpu_run; /* its backend is none of the host's */
-    bool tracing; /* CUPTI is attached */
-    bool off;     /* and recording nothing */
-    bool was_on;  /* in this run */
-    bool was_off;
+    bool gpu_run;                 /* its backend is none of the host's */
+    bool tracing;                 /* CUPTI is attached */
+    enum lab_gpu_records records; /* what it records now, and */
+    unsigned was;                 /* in this run, a bit each */
     bool ranges;
     enum lab_time_source time_source;
     char note[LAB_GPU_TEXT];
@@ -48,5 +47,9 @@ struct lab_profiler {
 
 /* Measures how far the wall clock is from the monotonic one, now. */
 void lab_profiler_moments_anchor(struct lab_profiler *p);
+/* CUPTI is attached and records. */
+bool lab_profiler_records(const struct lab_profiler *p);
+/* After a counting that failed: is the trace what it was? */
+void lab_profiler_trace_again(struct lab_profiler *p);
 /* Ends every range that is still open. */
 void lab_profiler_close_all(struct lab_profiler *p);

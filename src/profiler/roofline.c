@@ -114,7 +114,8 @@ void lab_roofline_place(struct lab_roofline_point *out,
     double peak = roof_of(per_s, p.arithmetic);
     bool timed = isfinite(w->time_ns) && w->time_ns > 0;
     double s = timed ? w->time_ns * 1e-9 : NAN;
-    p.counted_flop = known(lab_counters_flop(&w->counted));
+    p.counted_flop = known(lab_counters_flop_beside(&w->counted, w->flop));
+    p.counted_least = known(lab_counters_flop(&w->counted));
     p.dram_bytes =
         known(w->counted.dram_read_bytes + w->counted.dram_write_bytes);
     p.counted_intensity =

@@ -195,6 +195,12 @@ static void say_unknown(struct lab_str *out, const struct lab_roofline_work *w,
     else if (isnan(per_s[LAB_CEILING_COPY]))
         lab_str_add(out, "No ceiling of this device is known: `lapenna-lab "
                          "profile ceilings` measures them.");
+    else if (p->flop > 0 && p->arithmetic < LAB_CEILING_COUNT &&
+             isnan(per_s[p->arithmetic]))
+        lab_str_addf(out,
+                     "The ceiling of %s is not known here: `lapenna-lab "
+                     "profile ceilings` measures it.",
+                     lab_ceiling_name(p->arithmetic));
     else
         lab_str_add(out, "What would bound it is not known: a ceiling, or a "
                          "part of its work, is missing.");

@@ -11,7 +11,8 @@ static const struct {
     [LAB_TRACE_NEVER] = {"never", "without tracing"},
     [LAB_TRACE_ON] = {"on", "with tracing on"},
     [LAB_TRACE_OFF] = {"off", "with tracing attached and taken off"},
-    [LAB_TRACE_MIXED] = {"mixed", "with tracing on and off in turn"},
+    [LAB_TRACE_MIXED] = {"mixed", "with tracing changed in between"},
+    [LAB_TRACE_KERNELS] = {"kernels", "with kernels traced and no calls"},
 };
 
 const char *lab_trace_state_name(enum lab_trace_state state)
@@ -34,18 +35,32 @@ enum lab_trace_state lab_trace_state_find(const char *name)
     return LAB_TRACE_UNKNOWN;
 }
 
+bool lab_profiler_records(const struct lab_profiler *p)
+{
+    return p->tracing && p->records != LAB_GPU_RECORDS_NONE;
+}
+
 enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p)
 {
+    static const enum lab_trace_state of[] = {
+        [LAB_GPU_RECORDS_ALL] = LAB_TRACE_ON,
+        [LAB_GPU_RECORDS_KERNELS] = LAB_TRACE_KERNELS,
+        [LAB_GPU_RECORDS_NONE] = LAB_TRACE_OFF};
     if (!p->gpu_run)
         return LAB_TRACE_UNKNOWN;
     if (!p->tracing)
         return LAB_TRACE_NEVER;
-    if (p->was_on && p->was_off)
+    if (p->was & (p->was - 1)) /* more than one */
         return LAB_TRACE_MIXED;
-    return p->was_off || (!p->was_on && p->off) ? LAB_TRACE_OFF : LAB_TRACE_ON;
+    for (int i = 0; i <= LAB_GPU_RECORDS_NONE; i++) {
+        if (p->was == 1u << i)
+            return of[i];
+    }
+    return of[p->records];
 }
 
-enum lab_status lab_profiler_trace(struct lab_profiler *p, bool on)
+enum lab_status lab_profiler_trace(struct lab_profiler *p,
+                                   enum lab_gpu_records records)
 {
     char why[LAB_GPU_TEXT] = "";
     if (!p->gpu_run)
@@ -56,17 +71,26 @@ enum lab_status lab_profiler_trace(struct lab_profiler *p, bool on)
         return lab_fail(LAB_E_UNSUPPORTED, "nothing is traced: %s",
                         p->note[0] ? p->note
                                    : "tracing was switched off at the start");
-    if (p->off == !on)
+    if (p->records == records)
         return LAB_OK;
-    if (!on)
+    if (lab_profiler_records(p))
         (void)lab_profiler_flush(p);
-    if (p->gpu->pause(!on, why, sizeof(why)))
-        return lab_fail(LAB_E_DEVICE, "profiler: %s", why);
-    p->off = !on;
-    p->was_on |= on;
-    p->was_off |= !on;
-    p->time_source = on ? LAB_TIME_CUPTI : LAB_TIME_CUDA_EVENTS;
-    return LAB_OK;
+    enum lab_status st = p->gpu->set_records(records, why, sizeof(why));
+    p->records = st ? LAB_GPU_RECORDS_NONE : records;
+    p->was |= 1u << p->records;
+    p->time_source =
+        lab_profiler_records(p) ? LAB_TIME_CUPTI : LAB_TIME_CUDA_EVENTS;
+    return st ? lab_fail(LAB_E_DEVICE, "profiler: %s", why) : LAB_OK;
+}
+
+/* Counting pauses the trace. Where it did not go on, steps are timed otherwise. */
+void lab_profiler_trace_again(struct lab_profiler *p)
+{
+    enum lab_gpu_records records = p->records;
+    if (!p->tracing || !lab_profiler_records(p))
+        return;
+    p->records = LAB_GPU_RECORDS_NONE;
+    (void)lab_profiler_trace(p, records);
 }
 
 void lab_profiler_trace_cost(struct lab_profiler *p, struct lab_trace_cost *out)

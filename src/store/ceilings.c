@@ -12,6 +12,7 @@ const char *lab_roof_origin_text(enum lab_roof_origin origin)
     static const char *const texts[LAB_ROOF_ORIGINS] = {
         [LAB_ROOF_NONE] = "",
         [LAB_ROOF_MEASURED] = "measured",
+        [LAB_ROOF_RUN] = "measured by this run",
         [LAB_ROOF_ALIKE] = "measured on another device of this name",
         [LAB_ROOF_DATASHEET] = "data sheet",
     };

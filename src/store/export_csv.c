@@ -1,15 +1,31 @@
 #include <math.h>
+#include <string.h>
 
 #include "export_priv.h"
+#include "row_fields.h"
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */
+enum { LABS = 4 };
+static const struct lab_table {
+    const struct lab_fields *fields;
+    const char *type; /* in the first column */
+    enum lab_export_table table;
+} lab_tables[LABS] = {
+    {&lab_lab_row_fields, "rung", LAB_EXPORT_RUNGS},
+    {&lab_sweep_row_fields, "sweep", LAB_EXPORT_SWEEPS},
+    {&lab_said_row_fields, "said", LAB_EXPORT_SAID},
+    {&lab_tuned_row_fields, "tuned", LAB_EXPORT_TUNED},
+};
+
 struct csv {
     FILE *to;
     struct lab_str line;
     enum lab_export_table table;
     int64_t run;
-    bool first; /* on this line */
+    bool first;      /* on this line */
+    bool labs[LABS]; /* has columns for them */
+    int lab;         /* the table that is written */
     enum lab_status st;
 };
 
@@ -77,6 +93,14 @@ enum { KERNEL_COLUMNS = 32 };
 static const char loss_head[] = "loss_iteration,loss,accuracy,moment_ns";
 enum { LOSS_COLUMNS = 4 };
 
+/* Of the tables of labs before `to`, from `from`. */
+static void nothing_of_labs(struct csv *c, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        if (c->labs[i])
+            nothing(c, lab_tables[i].fields->count);
+}
+
 static bool put_step(void *user, const struct lab_step_row *r)
 {
     struct csv *c = user;
@@ -101,6 +125,7 @@ static bool put_step(void *user, const struct lab_step_row *r)
     text(c, r->time_source);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, KERNEL_COLUMNS + LOSS_COLUMNS);
+    nothing_of_labs(c, 0, LABS);
     return end(c);
 }
 
@@ -138,6 +163,7 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
     integer(c, r->active_blocks_per_sm);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, LOSS_COLUMNS);
+    nothing_of_labs(c, 0, LABS);
     return end(c);
 }
 
@@ -151,7 +177,87 @@ static bool put_loss(void *user, const struct lab_loss_row *r)
     real(c, r->loss);
     real(c, r->accuracy);
     integer(c, r->moment_ns);
+    nothing_of_labs(c, 0, LABS);
     return end(c);
+}
+
+/* ---- labs ---- */
+
+static bool put_lab_row(void *user, const void *row)
+{
+    struct csv *c = user;
+    const struct lab_table *t = &lab_tables[c->lab];
+    begin(c, t->type);
+    if (c->table == LAB_EXPORT_ALL) {
+        nothing(c, STEP_COLUMNS + KERNEL_COLUMNS + LOSS_COLUMNS);
+        nothing_of_labs(c, 0, c->lab);
+    }
+    for (int i = 0; i < t->fields->count; i++) {
+        const struct lab_field *f = &t->fields->list[i];
+        const void *at = (const char *)row + f->at;
+        if (f->kind == LAB_FIELD_INT)
+            integer(c, *(const int64_t *)at);
+        else if (f->kind == LAB_FIELD_TEXT)
+            text(c, *(const char *const *)at);
+        else
+            real(c, *(const double *)at);
+    }
+    nothing_of_labs(c, c->lab + 1, LABS);
+    return end(c);
+}
+
+static bool note_row(void *user, const void *row)
+{
+    (void)row;
+    *(bool *)user = true;
+    return false;
+}
+
+static enum lab_status find_labs(struct csv *c, struct lab_database *db)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < LABS && st == LAB_OK; i++) {
+        c->labs[i] = c->table == lab_tables[i].table;
+        if (c->table == LAB_EXPORT_ALL)
+            st = lab_fields_read(db, c->run, lab_tables[i].fields, note_row,
+                                 &c->labs[i]);
+    }
+    return st;
+}
+
+static enum lab_status put_labs(struct csv *c, struct lab_database *db)
+{
+    enum lab_status st = LAB_OK;
+    for (c->lab = 0; c->lab < LABS && !st && !c->st; c->lab++)
+        if (c->labs[c->lab])
+            st = lab_fields_read(db, c->run, lab_tables[c->lab].fields,
+                                 put_lab_row, c);
+    return st;
+}
+
+/* Small letters, as the other columns have them: threeQuarters_ns becomes
+ * three_quarters_ns. */
+static void put_name(struct csv *c, const char *name)
+{
+    for (const char *p = name; *p; p++) {
+        bool turn =
+            p > name && *p >= 'A' && *p <= 'Z' && p[-1] >= 'a' && p[-1] <= 'z';
+        if (turn)
+            lab_str_add_char(&c->line, '_');
+        lab_str_add_char(&c->line, turn ? (char)(*p - 'A' + 'a') : *p);
+    }
+}
+
+/* "lab_rung", but "lab" itself. */
+static void put_lab_head(struct csv *c, const struct lab_fields *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        const char *column = f->list[i].column;
+        size_t n = strlen(column);
+        bool itself = strncmp(f->prefix, column, n) == 0 && f->prefix[n] == '_';
+        lab_str_addf(&c->line, ",%s", itself ? "" : f->prefix);
+        put_name(c, column);
+    }
 }
 
 static enum lab_status put_head(struct csv *c)
@@ -165,6 +271,9 @@ static enum lab_status put_head(struct csv *c)
         lab_str_addf(&c->line, ",%s", kernel_head);
     if (all || t == LAB_EXPORT_LOSSES)
         lab_str_addf(&c->line, ",%s", loss_head);
+    for (int i = 0; i < LABS; i++)
+        if (c->labs[i])
+            put_lab_head(c, lab_tables[i].fields);
     end(c);
     return c->st;
 }
@@ -179,6 +288,8 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
     lab_str_init(&c.line);
     enum lab_status st = lab_query_require_run(db, run);
     if (st == LAB_OK)
+        st = find_labs(&c, db);
+    if (st == LAB_OK)
         st = put_head(&c);
     if (st == LAB_OK && (all || table == LAB_EXPORT_STEPS))
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, put_step, &c);
@@ -186,6 +297,8 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
         st = lab_query_kernels(db, run, &every, put_kernel, &c);
     if (st == LAB_OK && c.st == LAB_OK && (all || table == LAB_EXPORT_LOSSES))
         st = lab_query_losses(db, run, put_loss, &c);
+    if (st == LAB_OK && c.st == LAB_OK)
+        st = put_labs(&c, db);
     lab_str_release(&c.line);
     return st ? st : c.st;
 }

@@ -10,12 +10,16 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){:root{--fg:#e6e6e6;--bg:#151515;"
     "--dim:#999;--line:#333;--p0:#63b3ed;--p1:#ecc94b;--p2:#fc8181;"
     "--p3:#68d391}}\n"
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:900px;margin:2em auto;"
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:1040px;margin:2em auto;"
     "padding:0 1em;color:var(--fg);background:var(--bg)}\n"
     "table{border-collapse:collapse;width:100%;margin:1em 0;font-size:13px}\n"
     "th,td{padding:3px 8px;border-bottom:1px solid var(--line);"
-    "text-align:left;overflow-wrap:anywhere}\n"
-    "td.n,th.n{text-align:right;white-space:nowrap}\n"
+    "text-align:left;vertical-align:top}\n"
+    "td{overflow-wrap:anywhere}td.k{min-width:8em}td.k:first-child{min-width:"
+    "16em}\n"
+    "td.k div{max-height:5.8em;overflow-y:auto}\n"
+    "td.n,th.n{text-align:right}td.n,th.n,td.w{white-space:nowrap}\n"
+    ".wide{overflow-x:auto}.wide svg{min-width:640px}\n"
     "svg{width:100%;height:auto;margin:.5em 0}\n"
     "svg text{font:11px system-ui,sans-serif;fill:var(--fg)}\n"
     ".grid{stroke:var(--line)}.box{stroke:var(--fg);stroke-width:2}\n"
@@ -123,11 +127,20 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
 
 /* ---- tables ---- */
 
-static void cell(struct lab_str *s, const char *text)
+/* A word of ours, which is short, and stays on one line. */
+static void word_cell(struct lab_str *s, const char *text)
 {
-    lab_str_add(s, "<td>");
+    lab_str_add(s, "<td class=\"w\">");
     lab_export_text(s, text ? text : "n/a", LAB_ESCAPE_HTML);
     lab_str_add(s, "</td>");
+}
+
+/* Names are as long as a template makes them: they break, and scroll. */
+static void name_cell(struct lab_str *s, const char *text)
+{
+    lab_str_add(s, "<td class=\"k\"><div>");
+    lab_export_text(s, text ? text : "n/a", LAB_ESCAPE_HTML);
+    lab_str_add(s, "</div></td>");
 }
 
 static void ns_cell(struct lab_str *s, double ns)
@@ -149,9 +162,9 @@ static void put_step_row(struct lab_str *s, const struct lab_time_sum *t)
 {
     lab_str_add(s, "<tr>");
     number_cell(s, known(t->step_index));
-    cell(s, t->phase);
-    cell(s, t->name);
-    cell(s, t->variant);
+    word_cell(s, t->phase);
+    name_cell(s, t->name);
+    word_cell(s, t->variant);
     number_cell(s, (double)t->timed);
     ns_cell(s, t->median_ns);
     ns_cell(s, t->mad_ns);
@@ -173,9 +186,9 @@ static void dim_cell(struct lab_str *s, const int64_t d[3])
 static void put_kernel_row(struct lab_str *s, const struct lab_time_sum *t)
 {
     lab_str_add(s, "<tr>");
-    cell(s, t->kernel ? t->kernel : t->kernel_short);
-    cell(s, t->name);
-    cell(s, t->phase);
+    name_cell(s, t->kernel ? t->kernel : t->kernel_short);
+    name_cell(s, t->name);
+    word_cell(s, t->phase);
     number_cell(s, (double)t->count);
     ns_cell(s, t->median_ns);
     ns_cell(s, t->mad_ns);
@@ -196,7 +209,7 @@ static void put_table(struct lab_report *r, enum lab_sum_level level,
         lab_str_addf(&r->text, "<p>%s</p>\n", none);
         return;
     }
-    lab_str_addf(&r->text, "<table>\n%s\n", head);
+    lab_str_addf(&r->text, "<div class=\"wide\"><table>\n%s\n", head);
     for (size_t i = 0; i < r->sums.count; i++) {
         if (r->sums.items[i].level != level)
             continue;
@@ -205,12 +218,13 @@ static void put_table(struct lab_report *r, enum lab_sum_level level,
         else
             put_kernel_row(&r->text, &r->sums.items[i]);
     }
-    lab_str_add(&r->text, "</table>\n");
+    lab_str_add(&r->text, "</table></div>\n");
 }
 
 static void put_body(struct lab_report *r)
 {
     struct lab_str *s = &r->text;
+    lab_report_lab(r);
     lab_str_add(s, "<h2>Loss</h2>\n");
     lab_report_loss(r);
     lab_str_add(s, "<h2>Phases of an iteration</h2>\n");
@@ -255,7 +269,7 @@ enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
         st = lab_time_sums_load(&r.sums, db, run, ~0u);
     if (st == LAB_OK) {
         put_body(&r);
-        st = lab_export_put(to, &r.text);
+        st = r.st ? r.st : lab_export_put(to, &r.text);
     }
     lab_time_sums_release(&r.sums);
     lab_free(r.loss);

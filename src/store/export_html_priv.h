@@ -25,3 +25,5 @@ void lab_report_loss(struct lab_report *r);
 void lab_report_step_bars(struct lab_report *r);
 void lab_report_phases(struct lab_report *r);
 void lab_report_roofline(struct lab_report *r);
+/* Tables and pictures of what a lab measured; nothing for another run. */
+void lab_report_lab(struct lab_report *r);

@@ -34,8 +34,22 @@ static const char kernel_range[] =
     "?1), 0) AND kernelRow <= ifnull((SELECT kernelRowLast FROM src.run WHERE "
     "id = ?1), 0x7FFFFFFFFFFFFFFF)";
 
-/* Rows that describe the database, and the names that are in use. */
+/* Calls and ranges of one thread have one number in nsys, and its reports join
+ * by it. Older versions recorded the number of CUPTI's default kind for calls:
+ * where there is but one of each it is the same thread. */
+static const char one_thread_sql[] =
+    "UPDATE main.CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = (SELECT "
+    "min(globalTid) FROM main.NVTX_EVENTS) WHERE (SELECT uuid NOT LIKE "
+    "'nsys-%' FROM src.run WHERE id = ?1) AND (SELECT count(DISTINCT globalTid)"
+    " = 1 FROM main.NVTX_EVENTS) AND (SELECT count(DISTINCT globalTid) = 1 FROM"
+    " main.CUPTI_ACTIVITY_KIND_RUNTIME) AND globalTid >> 24 = (SELECT "
+    "min(globalTid) >> 24 FROM main.NVTX_EVENTS)";
+
+/* Rows that describe the database, and the names that are in use. A range has
+ * its name in both places, for some readers look at one only. */
 static const char rest_sql[] =
+    "UPDATE main.NVTX_EVENTS SET text = (SELECT value FROM src.StringIds WHERE "
+    "id = textId) WHERE text IS NULL;"
     "INSERT INTO main.META_DATA_EXPORT (name, value) SELECT name, value FROM "
     "src.META_DATA_EXPORT WHERE runId IS NULL OR runId = ?1;"
     "INSERT INTO main.TARGET_INFO_CUDA_DEVICE SELECT g.id, ifnull(g.cuDevice, "
@@ -50,6 +64,27 @@ static const char rest_sql[] =
     " UNION SELECT nameId FROM main.CUPTI_ACTIVITY_KIND_RUNTIME"
     " UNION SELECT textId FROM main.NVTX_EVENTS"
     " UNION SELECT nameId FROM main.PROFILER_OVERHEAD)";
+
+/* Whose threads they were. Of a run that was imported from nsys only their
+ * numbers are known. */
+static const char threads_sql[] =
+    "CREATE TEMP TABLE thread AS SELECT globalTid AS tid, CASE WHEN globalTid "
+    "& 0xFFFFFF = globalTid >> 24 & 0xFFFFFF AND (SELECT uuid NOT LIKE "
+    "'nsys-%' FROM src.run WHERE id = ?1) THEN 'lapenna-lab' ELSE 'thread ' "
+    "|| (globalTid & 0xFFFFFF) END AS name FROM "
+    "(SELECT globalTid FROM main.CUPTI_ACTIVITY_KIND_RUNTIME"
+    " UNION SELECT globalTid FROM main.NVTX_EVENTS"
+    " UNION SELECT globalTid FROM main.PROFILER_OVERHEAD)"
+    " WHERE globalTid IS NOT NULL;"
+    "INSERT INTO main.StringIds (value) SELECT DISTINCT name FROM temp.thread "
+    "WHERE name NOT IN (SELECT value FROM main.StringIds);"
+    "INSERT INTO main.ThreadNames (nameId, globalTid) SELECT min(s.id), t.tid "
+    "FROM temp.thread AS t JOIN main.StringIds AS s ON s.value = t.name "
+    "GROUP BY t.tid;"
+    "INSERT INTO main.PROCESSES SELECT pid, pid >> 24 & 0xFFFFFF, (SELECT "
+    "'lapenna-lab' FROM src.run WHERE id = ?1 AND uuid NOT LIKE 'nsys-%') "
+    "FROM (SELECT tid & ~0xFFFFFF AS pid FROM temp.thread UNION SELECT "
+    "globalPid FROM main.CUPTI_ACTIVITY_KIND_KERNEL) WHERE pid IS NOT NULL";
 
 struct nsys {
     struct lab_database out;
@@ -143,12 +178,13 @@ static enum lab_status run_all(struct nsys *n, const char *sql)
 static enum lab_status drop_empty(struct nsys *n)
 {
     enum lab_status st = LAB_OK;
+    static const char *const more[] = {"TARGET_INFO_CUDA_DEVICE", "PROCESSES",
+                                       "ThreadNames"};
     size_t count = sizeof(tables) / sizeof(tables[0]);
-    for (size_t i = 0; i <= count && st == LAB_OK; i++) {
+    for (size_t i = 0; i < count + 3 && st == LAB_OK; i++) {
         char sql[128];
         int64_t rows;
-        const char *name =
-            i < count ? tables[i].name : "TARGET_INFO_CUDA_DEVICE";
+        const char *name = i < count ? tables[i].name : more[i - count];
         sqlite3_snprintf(sizeof(sql), sql, "SELECT 1 FROM main.%s LIMIT 1",
                          name);
         st = lab_database_int(&n->out, sql, 0, &rows);
@@ -186,8 +222,9 @@ static enum lab_status fill(struct nsys *n)
         st = run_all(n, lab_sql_nsys_schema);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
         st = copy_table(n, &tables[i]);
-    if (st == LAB_OK)
-        st = run_all(n, rest_sql);
+    const char *const more[] = {one_thread_sql, rest_sql, threads_sql};
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]) && !st; i++)
+        st = run_all(n, more[i]);
     if (st == LAB_OK)
         st = drop_empty(n);
     return st ? st : lab_database_exec(&n->out, "COMMIT", "exporting a run");

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "export_html_priv.h"
 
@@ -20,9 +21,23 @@ void lab_report_ns(struct lab_str *out, double ns)
 static void begin(struct lab_str *s, int height, const char *label)
 {
     lab_str_addf(s,
-                 "<svg viewBox=\"0 0 %d %d\" role=\"img\" "
+                 "<div class=\"wide\"><svg viewBox=\"0 0 %d %d\" role=\"img\" "
                  "aria-label=\"%s\">\n",
                  (int)WIDTH, height, label);
+}
+
+/* What lies left of the picture is not seen. */
+static void clip(char *out, size_t size, const char *text, size_t most)
+{
+    size_t n = strlen(text);
+    size_t used = 0;
+    unsigned code;
+    for (size_t i = 0; i < most && used < n; i++) {
+        size_t bytes = lab_utf8_next(text + used, n - used, &code);
+        used += bytes ? bytes : 1;
+    }
+    snprintf(out, size, "%.*s%s", (int)used, text,
+             used < n ? "\xE2\x80\xA6" : "");
 }
 
 static void add_text(struct lab_str *s, double x, double y, const char *anchor,
@@ -57,26 +72,43 @@ static struct span loss_span(const struct lab_report *r)
     return span;
 }
 
+/* A point without neighbours makes no line. */
+static bool stands_alone(const struct lab_report *r, size_t i, size_t stride)
+{
+    return isfinite(r->loss[i]) &&
+           (i < stride || !isfinite(r->loss[i - stride])) &&
+           (i + stride >= r->losses || !isfinite(r->loss[i + stride]));
+}
+
+static double curve_x(const struct lab_report *r, size_t i)
+{
+    double first = (double)r->iteration[0];
+    double range = (double)r->iteration[r->losses - 1] - first;
+    return 60 + ((double)r->iteration[i] - first) / (range > 0 ? range : 1) *
+                    (WIDTH - 60 - RIGHT);
+}
+
 static void add_curve(struct lab_report *r, struct span y, double height)
 {
     struct lab_str *s = &r->text;
+    double scale = height / (y.high - y.low);
     bool pen = false;
-    double first = (double)r->iteration[0];
-    double range = (double)r->iteration[r->losses - 1] - first;
     size_t stride = r->losses / 2000 + 1;
     lab_str_add(s, "<path class=\"curve\" d=\"");
     for (size_t i = 0; i < r->losses; i += stride) {
-        double x = ((double)r->iteration[i] - first) / (range > 0 ? range : 1);
-        if (!isfinite(r->loss[i])) {
-            pen = false; /* a gap where the loss was no number */
-            continue;
-        }
-        lab_str_addf(
-            s, "%s%.1f %.1f", pen ? "L" : "M", 60 + x * (WIDTH - 60 - RIGHT),
-            10 + height * (1 - (r->loss[i] - y.low) / (y.high - y.low)));
-        pen = true;
+        if (isfinite(r->loss[i]))
+            lab_str_addf(s, "%s%.1f %.1f", pen ? "L" : "M", curve_x(r, i),
+                         10 + height - (r->loss[i] - y.low) * scale);
+        pen = isfinite(r->loss[i]); /* a gap where the loss was no number */
     }
     lab_str_add(s, "\"/>\n");
+    for (size_t i = 0; i < r->losses; i += stride)
+        if (stands_alone(r, i, stride))
+            lab_str_addf(s,
+                         "<circle class=\"p0\" cx=\"%.1f\" cy=\"%.1f\" "
+                         "r=\"3\"></circle>\n",
+                         curve_x(r, i),
+                         10 + height - (r->loss[i] - y.low) * scale);
 }
 
 void lab_report_loss(struct lab_report *r)
@@ -106,7 +138,7 @@ void lab_report_loss(struct lab_report *r)
              (long long)r->iteration[r->losses - 1]);
     add_text(s, WIDTH - RIGHT, HEIGHT + 30, "end", label);
     add_curve(r, y, HEIGHT);
-    lab_str_add(s, "</svg>\n");
+    lab_str_add(s, "</svg></div>\n");
 }
 
 /* ---- bars ---- */
@@ -124,8 +156,11 @@ static double longest(const struct lab_time_sums *sums,
 static void add_bar(struct lab_str *s, const struct lab_time_sum *sum, double y,
                     double scale, const char *name)
 {
+    enum { MOST = 30 };
+    char shown[4 * MOST + 8];
     double x = LEFT + sum->median_ns * scale;
-    add_text(s, LEFT - 6, y + 13, "end", name);
+    clip(shown, sizeof(shown), name ? name : "n/a", MOST);
+    add_text(s, LEFT - 6, y + 13, "end", shown);
     lab_str_addf(s,
                  "<rect class=\"p%d\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" "
                  "height=\"%d\"/>\n",
@@ -171,7 +206,7 @@ static void add_bars(struct lab_report *r, enum lab_sum_level level,
                     level == LAB_SUM_PHASE ? sum->phase : sum->name);
         y += BAR;
     }
-    lab_str_add(s, "</svg>\n");
+    lab_str_add(s, "</svg></div>\n");
 }
 
 void lab_report_step_bars(struct lab_report *r)
@@ -247,10 +282,10 @@ static void add_roof(struct lab_report *r, const struct axes *a)
         place_y(a, flop));
     snprintf(label, sizeof(label), "%.3g TFLOP/s fp32 (%s)", flop * 1e-12,
              r->peaks.fp32_source);
-    add_text(s, WIDTH - RIGHT, place_y(a, flop) - 5, "end", label);
-    snprintf(label, sizeof(label), "%.3g GB/s (%s)", bytes * 1e-9,
+    add_text(s, WIDTH - RIGHT, place_y(a, flop) + 15, "end", label);
+    snprintf(label, sizeof(label), "%.4g GB/s (%s)", bytes * 1e-9,
              r->peaks.dram_source);
-    add_text(s, place_x(a, begin_x) + 8, place_y(a, begin_x * bytes) - 16,
+    add_text(s, place_x(a, begin_x) + 48, place_y(a, begin_x * bytes) + 4,
              "start", label);
 }
 
@@ -308,5 +343,5 @@ void lab_report_roofline(struct lab_report *r)
         lab_export_text(s, p->name, LAB_ESCAPE_HTML);
         lab_str_add(s, "</title></circle>\n");
     }
-    lab_str_add(s, "</svg>\n");
+    lab_str_add(s, "</svg></div>\n");
 }

@@ -1,6 +1,9 @@
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "export_priv.h"
+#include "trace_lanes.h"
 
 /* Processes and lanes of the trace. Streams and threads follow their base. */
 enum {
@@ -11,7 +14,15 @@ enum {
     LANE_NODE,
     LANE_STEP,
     LANE_CALLS = 100,
-    LANE_COPIES = 1 << 25
+    LANE_COPIES = 1 << 25,
+    LANE_RANGES = 1 << 26,
+    LANE_ROW = 1 << 27 /* between the rows of a lane */
+};
+
+/* A step that is not on the first row of its lane. */
+struct moved {
+    int64_t exec;
+    int row;
 };
 
 /* A stretch of steps that share what a lane shows. */
@@ -32,6 +43,12 @@ struct trace {
     struct lab_str text;
     bool comma;
     struct stretch stretch[3];
+    struct lab_lanes lanes;
+    int row;             /* of the last slice, on its lane */
+    struct moved *moved; /* by exec, when the steps are through */
+    size_t n_moved;
+    size_t room;
+    enum lab_status st;
 };
 
 static void begin_event(struct trace *t)
@@ -69,11 +86,17 @@ static bool add_complete(struct trace *t, const char *name,
     int64_t dur = lab_span_ns(start, end);
     if (ts == LAB_UNKNOWN || dur == LAB_UNKNOWN || dur < 0)
         return false; /* without a time there is no place for it */
+    enum lab_status st =
+        lab_lanes_place(&t->lanes, pid, tid, start, end, &t->row);
+    t->st = t->st ? t->st : st;
+    if (st)
+        return false;
     begin_event(t);
     lab_str_add(&t->text, "{\"ph\":\"X\",\"name\":");
     lab_export_text(&t->text, name ? name : "(no name)", LAB_ESCAPE_JSON);
     lab_str_addf(&t->text, ",\"cat\":\"%s\",\"pid\":%lld,\"tid\":%lld",
-                 category, (long long)pid, (long long)tid);
+                 category, (long long)pid,
+                 (long long)(tid + (int64_t)t->row * LANE_ROW));
     add_us(&t->text, "ts", ts);
     add_us(&t->text, "dur", dur);
     return true;
@@ -92,17 +115,33 @@ static void add_flow(struct trace *t, bool start, int64_t id, int64_t pid,
     lab_str_add_char(&t->text, '}');
 }
 
-static void add_name(struct trace *t, const char *what, int64_t pid,
-                     int64_t tid, const char *name)
+static void add_process(struct trace *t, int64_t pid, const char *name)
 {
     begin_event(t);
-    lab_str_addf(&t->text, "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%lld", what,
+    lab_str_addf(&t->text,
+                 "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lld,"
+                 "\"args\":{\"name\":",
                  (long long)pid);
-    if (tid >= 0)
-        lab_str_addf(&t->text, ",\"tid\":%lld", (long long)tid);
-    lab_str_add(&t->text, ",\"args\":{\"name\":");
     lab_export_text(&t->text, name, LAB_ESCAPE_JSON);
     lab_str_add(&t->text, "}}");
+}
+
+/* The name of a lane, and of each row below its first. */
+static void add_lane(struct trace *t, int64_t pid, int64_t tid,
+                     const char *name)
+{
+    int rows = lab_lanes_rows(&t->lanes, pid, tid);
+    for (int i = 0; i == 0 || i < rows; i++) {
+        char row[96];
+        snprintf(row, sizeof(row), i ? "%s (row %d)" : "%s", name, i + 1);
+        begin_event(t);
+        lab_str_addf(&t->text,
+                     "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%lld,"
+                     "\"tid\":%lld,\"args\":{\"name\":",
+                     (long long)pid, (long long)(tid + (int64_t)i * LANE_ROW));
+        lab_export_text(&t->text, row, LAB_ESCAPE_JSON);
+        lab_str_add(&t->text, "}}");
+    }
 }
 
 /* ---- lanes of the run ---- */
@@ -128,7 +167,7 @@ static void extend(struct trace *t, struct stretch *s, const char *name,
             s->key[i] = key[i];
         snprintf(s->name, sizeof(s->name), "%s", name ? name : "(no name)");
     }
-    s->end = end;
+    s->end = same && s->end > end ? s->end : end;
 }
 
 static void put_stretches(struct trace *t, const char *phase, const char *node,
@@ -147,6 +186,37 @@ static void add_real(struct lab_str *s, const char *key, double v)
 {
     if (isfinite(v))
         lab_str_addf(s, ",\"%s\":%.17g", key, v);
+}
+
+static void note_moved(struct trace *t, int64_t exec)
+{
+    if (t->n_moved == t->room) {
+        size_t room = t->room ? 2 * t->room : 64;
+        struct moved *moved = lab_realloc_array(t->moved, room, sizeof(*moved));
+        if (!moved) {
+            t->st = lab_fail(LAB_E_NOMEM, "no memory for a trace");
+            return;
+        }
+        t->moved = moved;
+        t->room = room;
+    }
+    t->moved[t->n_moved++] = (struct moved){exec, t->row};
+}
+
+static int by_exec(const void *a, const void *b)
+{
+    int64_t x = ((const struct moved *)a)->exec;
+    int64_t y = ((const struct moved *)b)->exec;
+    return (x > y) - (x < y);
+}
+
+static int row_of_step(const struct trace *t, int64_t exec)
+{
+    const struct moved key = {.exec = exec};
+    const struct moved *m =
+        t->n_moved ? bsearch(&key, t->moved, t->n_moved, sizeof(key), by_exec)
+                   : NULL;
+    return m ? m->row : 0;
 }
 
 static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
@@ -171,6 +241,8 @@ static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
     put_stretches(t, phase, node, key, start, end);
     if (!add_complete(t, name, "step", PID_RUN, LANE_STEP, start, end))
         return LAB_OK;
+    if (t->row > 0)
+        note_moved(t, exec);
     lab_str_addf(&t->text,
                  ",\"args\":{\"exec\":%lld,\"phase\":", (long long)exec);
     lab_export_text(&t->text, phase, LAB_ESCAPE_JSON);
@@ -190,6 +262,7 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
     int64_t row = lab_column_int(&c);
+    int64_t exec = lab_column_int(&c);
     int64_t step_start = lab_column_int(&c);
     int64_t start = lab_column_int(&c);
     int64_t end = lab_column_int(&c);
@@ -220,8 +293,10 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
                          (long long)facts[i]);
     lab_str_add(&t->text, "}}");
     if (lab_span_ns(t->base, step_start) != LAB_UNKNOWN) {
-        add_flow(t, true, row, PID_RUN, LANE_STEP, step_start);
-        add_flow(t, false, row, pid, tid, start);
+        add_flow(t, true, row, PID_RUN,
+                 LANE_STEP + (int64_t)row_of_step(t, exec) * LANE_ROW,
+                 step_start);
+        add_flow(t, false, row, pid, tid + (int64_t)t->row * LANE_ROW, start);
     }
     return lab_export_put(t->to, &t->text);
 }
@@ -262,36 +337,63 @@ static enum lab_status put_call(struct trace *t, sqlite3_stmt *stmt)
     return lab_export_put(t->to, &t->text);
 }
 
+static enum lab_status put_range(struct trace *t, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    const char *name = lab_column_text(&c);
+    int64_t start = lab_column_int(&c);
+    int64_t end = lab_column_int(&c);
+    int64_t thread = lab_column_int(&c);
+    if (!add_complete(t, name, "range", PID_RUN, lane_of(LANE_RANGES, thread),
+                      start, end))
+        return LAB_OK;
+    lab_str_add_char(&t->text, '}');
+    return lab_export_put(t->to, &t->text);
+}
+
 static enum lab_status put_lane(struct trace *t, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
     char name[64];
-    int64_t kind = lab_column_int(&c); /* 0 kernels, 1 copies, 2 calls */
+    int64_t kind = lab_column_int(&c); /* kernels, copies, calls, ranges */
     int64_t device = lab_column_int(&c);
     int64_t lane = lab_column_int(&c);
     int64_t pid = pid_of(device);
     lane = lane_of(0, lane);
-    if (kind == 2) {
-        snprintf(name, sizeof(name), "CUDA calls of thread %lld",
-                 (long long)lane);
-        add_name(t, "thread_name", PID_RUN, LANE_CALLS + lane, name);
+    if (kind >= 2) {
+        snprintf(name, sizeof(name), "%s of thread %lld",
+                 kind == 2 ? "CUDA calls" : "ranges", (long long)lane);
+        add_lane(t, PID_RUN, (kind == 2 ? LANE_CALLS : LANE_RANGES) + lane,
+                 name);
         return lab_export_put(t->to, &t->text);
     }
     snprintf(name, sizeof(name), "GPU %lld", (long long)(pid - PID_GPU));
-    add_name(t, "process_name", pid, -1, name);
+    add_process(t, pid, name);
     snprintf(name, sizeof(name), "stream %lld%s", (long long)lane,
              kind ? ", copies" : "");
-    add_name(t, "thread_name", pid, kind ? LANE_COPIES + lane : lane, name);
+    add_lane(t, pid, kind ? LANE_COPIES + lane : lane, name);
     return lab_export_put(t->to, &t->text);
 }
 
 /* ---- all ---- */
 
+static void end_steps(struct trace *t)
+{
+    static const char *const lanes[] = {"iterations", "phases", "nodes",
+                                        "steps"};
+    for (int k = 0; k < 3; k++)
+        close_stretch(t, &t->stretch[k]);
+    for (int k = 0; k < 4; k++)
+        add_lane(t, PID_RUN, LANE_ITERATION + k, lanes[k]);
+    if (t->n_moved)
+        qsort(t->moved, t->n_moved, sizeof(*t->moved), by_exec);
+}
+
 /* The statements of trace.sql, one for each kind of row. */
 static enum lab_status put_rows(struct trace *t)
 {
     static enum lab_status (*const put[])(struct trace *, sqlite3_stmt *) = {
-        put_step, put_kernel, put_copy, put_call, put_lane};
+        put_step, put_kernel, put_copy, put_call, put_range, put_lane};
     const char *sql = lab_sql_trace;
     enum lab_status st = LAB_OK;
     for (size_t i = 0; i < sizeof(put) / sizeof(put[0]) && st == LAB_OK; i++) {
@@ -300,12 +402,14 @@ static enum lab_status put_rows(struct trace *t)
         if (sqlite3_prepare_v2(t->db->sql, sql, -1, &stmt, &sql) != SQLITE_OK)
             return lab_database_error(t->db, "exporting a run");
         sqlite3_bind_int64(stmt, 1, t->run);
-        while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
             st = put[i](t, stmt);
+            st = st ? st : t->st;
+        }
         enum lab_status end = lab_query_end(t->db, stmt, rc);
         st = st ? st : end;
-        for (int k = 0; i == 0 && k < 3; k++)
-            close_stretch(t, &t->stretch[k]);
+        if (i == 0)
+            end_steps(t);
     }
     return st;
 }
@@ -335,15 +439,6 @@ static bool put_head(void *user, const struct lab_run_row *r)
     return true;
 }
 
-static void put_names(struct trace *t)
-{
-    static const char *const lanes[] = {"iterations", "phases", "nodes",
-                                        "steps"};
-    add_name(t, "process_name", PID_RUN, -1, "lapenna-lab");
-    for (int i = 0; i < 4; i++)
-        add_name(t, "thread_name", PID_RUN, LANE_ITERATION + i, lanes[i]);
-}
-
 enum lab_status lab_export_base(struct lab_database *db, int64_t run,
                                 int64_t *out)
 {
@@ -369,12 +464,14 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run)
     if (st == LAB_OK)
         st = lab_query_run(db, run, put_head, &t);
     if (st == LAB_OK) {
-        put_names(&t);
+        add_process(&t, PID_RUN, "lapenna-lab");
         st = put_rows(&t);
     }
     lab_str_add(&t.text, "\n]}\n");
     if (st == LAB_OK)
         st = lab_export_put(to, &t.text);
+    lab_lanes_release(&t.lanes);
+    lab_free(t.moved);
     lab_str_release(&t.text);
-    return st;
+    return st ? st : t.st;
 }

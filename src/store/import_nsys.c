@@ -89,14 +89,19 @@ static enum lab_status list_values(struct lab_import *in, struct lab_str *sql)
     static const struct {
         const char *table;
         const char *column;
-    } values[] = {
-        {"TARGET_INFO_GPU", "name"},
-        {"TARGET_INFO_GPU", "chipName"},
-        {"TARGET_INFO_GPU", "smCount"},
-        {"TARGET_INFO_SESSION_START_TIME", "utcTime"},
-    };
+    } values[2][4] = {{{"TARGET_INFO_GPU", "name"},
+                       {"TARGET_INFO_GPU", "chipName"},
+                       {"TARGET_INFO_GPU", "smCount"},
+                       {"TARGET_INFO_SESSION_START_TIME", "utcTime"}},
+                      {{"TARGET_INFO_CUDA_GPU", "name"},
+                       {"TARGET_INFO_CUDA_GPU", "chipName"},
+                       {"TARGET_INFO_CUDA_GPU", "numMultiprocessors"},
+                       {"TARGET_INFO_SESSION_START_TIME", "utcTime"}}};
     bool gpu;
+    bool now = true; /* the first half of 2021 had the other table */
     enum lab_status st = find_maker(in, &gpu);
+    if (st == LAB_OK)
+        st = lab_import_has_table(in, "TARGET_INFO_GPU", &now);
     lab_str_addf(
         sql,
         "INSERT INTO main.run (uuid, label, importedFrom, imported, title, "
@@ -112,7 +117,7 @@ static enum lab_status list_values(struct lab_import *in, struct lab_str *sql)
                    : "NULL");
     for (size_t i = 0; i < 4 && st == LAB_OK; i++) {
         lab_str_add(sql, ", ");
-        st = add_first(in, sql, values[i].table, values[i].column);
+        st = add_first(in, sql, values[!now][i].table, values[!now][i].column);
     }
     return st;
 }

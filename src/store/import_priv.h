@@ -8,9 +8,10 @@ struct lab_import {
     struct lab_database *db;
     const char *path;
     const struct lab_import_options *options;
-    bool host;  /* of nsys: this program made it, of a run without a GPU */
-    bool nsys;  /* else one of our own */
-    bool kinds; /* it says which of its runs are labs */
+    bool host;      /* of nsys: this program made it, of a run without a GPU */
+    bool nsys;      /* else one of our own */
+    bool kinds;     /* it says which of its runs are labs */
+    int64_t schema; /* of ours: which version */
     int64_t rows_before[3]; /* kernel, memcpy, memset: theirs come after */
     int64_t epoch_ns;       /* nsys: added to its moments */
 };

@@ -109,7 +109,7 @@ static enum lab_status check_run_values(struct lab_import *in,
                           "length(label) > 65536");
     if (later->trace)
         lab_str_add(&sql, " OR traceState NOT IN ('never', 'on', 'off', "
-                          "'mixed')");
+                          "'mixed', 'kernels')");
     if (later->kind)
         lab_str_add(&sql, " OR kind NOT IN ('lesson', 'lab')");
     lab_str_add(&sql, " LIMIT 1");

@@ -8,35 +8,36 @@
  * of a kernel, a copy, a memset. `runId` is left out: it is mapped. */
 static const struct table {
     const char *name;
-    bool own;        /* only our databases have it */
+    int own; /* since which schema our databases have it; 0: nsys too, and ours
+              * since the first */
     const char *row; /* its rowid's column, where that has a name */
     char row_kind;
     const char *columns;
 } tables[] = {
-    {"step", true, NULL, 0,
+    {"step", 1, NULL, 0,
      "iexec iiteration istepIndex pphase snameId snodeId sopId svariantId "
      "sbackendId mstart_ns mend_ns itime_ns itimeSource rflop rbytes "
      "ikernelCount KkernelRowFirst KkernelRowLast"},
-    {"op_kernel", true, "kernelRow", 'K',
+    {"op_kernel", 1, "kernelRow", 'K',
      "istepExec roccupancy_pct ioccupancyLimit iactiveBlocksPerSm"},
-    {"op_memory", true, NULL, 0, "istepExec CmemcpyRow SmemsetRow"},
-    {"metric_value", true, NULL, 0,
+    {"op_memory", 1, NULL, 0, "istepExec CmemcpyRow SmemsetRow"},
+    {"metric_value", 1, NULL, 0,
      "istepExec ikernelOrdinal smetricId rvalue ipasses"},
-    {"loss", true, NULL, 0, "iiteration rloss raccuracy imoment_ns"},
-    {"lab_row", true, NULL, 0,
+    {"loss", 1, NULL, 0, "iiteration rloss raccuracy imoment_ns"},
+    {"lab_row", 4, NULL, 0,
      "iplace tlab tsize trung tprecision tstatus treason rcheck_error "
      "rsample_error irepeats rmin_ns rquarter_ns rmedian_ns rthreeQuarters_ns "
      "rmax_ns rflop rbytes rtraffic_bytes tunit rrate rrateModel "
      "rratePredicted rgain rgainModel rceilingCopy_B_s rceilingFp32_FLOP_s "
      "iflush_bytes rsmClockBefore_hz rsmClockAfter_hz rmemoryClock_hz "
      "rtemperature_c rpower_w tnote iworkspace_bytes itracedExec"},
-    {"lab_said", true, NULL, 0,
+    {"lab_said", 5, NULL, 0,
      "iplace trung tprecision tsize rrate rtime_ns tbound roccupancy_pct"},
-    {"sweep_row", true, NULL, 0,
+    {"sweep_row", 5, NULL, 0,
      "iplace tsweep tlesson tbackend tname rx tstatus treason iiterations "
      "isamples rmedian_ns rquarter_ns rthreeQuarters_ns rsamples_per_s "
      "imemory_bytes iparameters rflop rloss rlossIterations rshare"},
-    {"CUPTI_ACTIVITY_KIND_KERNEL", false, "kernelRow", 'K',
+    {"CUPTI_ACTIVITY_KIND_KERNEL", 0, "kernelRow", 'K',
      "mstart mend ideviceId icontextId igreenContextId istreamId "
      "icorrelationId iglobalPid sdemangledName sshortName smangledName "
      "ilaunchType icacheConfig iregistersPerThread igridX igridY igridZ "
@@ -45,37 +46,37 @@ static const struct table {
      "igraphNodeId isharedMemoryLimitConfig igraphId iclusterX iclusterY "
      "iclusterZ iclusterSchedulingPolicy imaxPotentialClusterSize "
      "imaxActiveClusters"},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", false, NULL, 0,
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", 0, NULL, 0,
      "mstart mend ieventClass iglobalTid icorrelationId snameId ireturnValue "
      "icallchainId"},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", false, "memcpyRow", 'C',
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", 0, "memcpyRow", 'C',
      "mstart mend ideviceId icontextId igreenContextId istreamId "
      "icorrelationId iglobalPid ibytes icopyKind ideprecatedSrcId isrcKind "
      "idstKind isrcDeviceId isrcContextId idstDeviceId idstContextId "
      "imigrationCause igraphNodeId ivirtualAddress"},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", false, "memsetRow", 'S',
+    {"CUPTI_ACTIVITY_KIND_MEMSET", 0, "memsetRow", 'S',
      "mstart mend ideviceId icontextId igreenContextId istreamId "
      "icorrelationId iglobalPid ivalue ibytes igraphNodeId imemKind"},
-    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", false, NULL, 0,
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 0, NULL, 0,
      "mstart mend ideviceId icontextId igreenContextId istreamId "
      "icorrelationId iglobalPid ideprecatedSyncType isyncType ieventId "
      "ieventSyncId"},
-    {"NVTX_EVENTS", false, NULL, 0,
+    {"NVTX_EVENTS", 0, NULL, 0,
      "mstart mend ieventType irangeId icategory icolor ttext iglobalTid "
      "iendGlobalTid stextId idomainId iuint64Value iint64Value rdoubleValue "
      "iuint32Value iint32Value rfloatValue sjsonTextId tjsonText"},
-    {"PROFILER_OVERHEAD", false, NULL, 0,
+    {"PROFILER_OVERHEAD", 0, NULL, 0,
      "mstart mend iglobalTid snameId ireturnValue"},
-    {"TARGET_INFO_GPU", false, NULL, 0,
+    {"TARGET_INFO_GPU", 0, NULL, 0,
      "ivmId iid tname tbusLocation iisDiscrete il2CacheSize itotalMemory "
      "imemoryBandwidth iclockRate ismCount ipwGpuId tuuid tchipName icuDevice "
      "iconstantMemory imaxIPC imaxRegistersPerBlock imaxShmemPerBlock "
      "imaxShmemPerBlockOptin imaxShmemPerSm imaxRegistersPerSm ithreadsPerWarp "
      "iasyncEngines imaxWarpsPerSm imaxBlocksPerSm imaxThreadsPerBlock "
      "icomputeMajor icomputeMinor ismMajor ismMinor"},
-    {"TARGET_INFO_SESSION_START_TIME", false, NULL, 0,
+    {"TARGET_INFO_SESSION_START_TIME", 0, NULL, 0,
      "iutcEpochNs tutcTime tlocalTime"},
-    {"META_DATA_CAPTURE", false, NULL, 0, "tname tvalue"},
+    {"META_DATA_CAPTURE", 0, NULL, 0, "tname tvalue"},
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]), NAME = 48 };
 
@@ -256,46 +257,41 @@ static enum lab_status check_run_column(struct lab_import *in,
     return st ? st : check_table(in, t->name, "irunId");
 }
 
-/* Ceilings belong to devices, not to runs: those that are not here yet. */
 static const char ceiling_columns[] =
     "tbackend tdevice tuuid thostname tname rbest_per_s rmedian_per_s "
     "rworst_per_s irepeats isize tmeasured imeasured_ns tdriver tversion";
-#define CEILING_COLUMNS                                                        \
-    "backend, device, uuid, hostname, name, best_per_s, median_per_s, "        \
-    "worst_per_s, repeats, size, measured, measured_ns, driver, version"
 
-static enum lab_status copy_ceilings(struct lab_import *in)
+/* A file of ours has every table of its schema: one that lacks some was changed
+ * by somebody, and its runs would come without what stood there, for good: the
+ * whole ones would be skipped later. */
+static enum lab_status find_table(struct lab_import *in, const char *name,
+                                  int since, bool *there)
 {
-    bool there;
-    enum lab_status st = lab_import_has_table(in, "ceiling", &there);
-    if (st || !there || in->nsys)
-        return st;
-    return lab_import_exec(
-        in,
-        "INSERT INTO main.ceiling (" CEILING_COLUMNS ") SELECT " CEILING_COLUMNS
-        " FROM src.ceiling AS t WHERE backend IS NOT NULL AND device IS NOT "
-        "NULL AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main.ceiling "
-        "AS c WHERE c.backend = t.backend AND c.device = t.device AND c.uuid "
-        "IS t.uuid AND c.hostname IS t.hostname AND c.name = t.name AND "
-        "c.measured_ns IS t.measured_ns) ORDER BY t.rowid");
+    enum lab_status st = lab_import_has_table(in, name, there);
+    if (st == LAB_OK && !*there && !in->nsys && in->schema >= since)
+        st = lab_fail(LAB_E_DB,
+                      "%s: it has no table %s, which every database of schema "
+                      "%d has: refused",
+                      in->path, name, (int)in->schema);
+    return st;
 }
 
 enum lab_status lab_import_check_tables(struct lab_import *in)
 {
     bool there;
     char row[NAME + 1];
-    enum lab_status st = lab_import_has_table(in, "StringIds", &there);
+    enum lab_status st = find_table(in, "StringIds", 1, &there);
     if (st == LAB_OK && there)
         st = check_table(in, "StringIds", "iid tvalue");
     if (st == LAB_OK && !in->nsys)
-        st = lab_import_has_table(in, "ceiling", &there);
+        st = find_table(in, "ceiling", 3, &there);
     if (st == LAB_OK && !in->nsys && there)
         st = check_table(in, "ceiling", ceiling_columns);
     for (int i = 0; i < TABLES && st == LAB_OK; i++) {
         const struct table *t = &tables[i];
         if (t->own && in->nsys)
             continue;
-        st = lab_import_has_table(in, t->name, &there);
+        st = find_table(in, t->name, t->own, &there);
         if (st || !there)
             continue;
         st = check_run_column(in, t);
@@ -496,5 +492,5 @@ enum lab_status lab_import_copy_tables(struct lab_import *in)
     for (int i = 0; i < TABLES && st == LAB_OK; i++)
         if (there[i])
             st = copy_table(in, &tables[i]);
-    return st ? st : copy_ceilings(in);
+    return st;
 }

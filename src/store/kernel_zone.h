@@ -57,6 +57,8 @@ enum lab_status lab_zones_store(const struct lab_zones *z,
                                 struct lab_database *db, int64_t run);
 void lab_zones_release(struct lab_zones *z);
 
+/* LAB_UNKNOWN widens nothing. */
+void lab_zone_widen(struct lab_zone_range *r, int64_t v);
 /* An integer of the same order; NaN: LAB_UNKNOWN. */
 int64_t lab_zone_real(double v);
 

@@ -54,7 +54,7 @@ static enum lab_status add_name(struct lab_zones *z, int64_t name)
     return LAB_OK;
 }
 
-static void widen(struct lab_zone_range *r, int64_t v)
+void lab_zone_widen(struct lab_zone_range *r, int64_t v)
 {
     if (v == LAB_UNKNOWN)
         return;
@@ -78,7 +78,7 @@ enum lab_status lab_zones_add(struct lab_zones *z,
     z->in_last++;
     z->kernels++;
     for (int i = 0; i < LAB_KERNEL_SORT_COUNT; i++)
-        widen(&zone->range[i], k->value[i]);
+        lab_zone_widen(&zone->range[i], k->value[i]);
     return k->name == LAB_UNKNOWN ? LAB_OK : add_name(z, k->name);
 }
 

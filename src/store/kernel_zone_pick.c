@@ -2,18 +2,12 @@
 
 #include "kernel_zone.h"
 #include "row.h"
+#include "top_rows.h"
 
 enum { MOST_PAGE = 20000 };
 
-/* A kernel and what it is sorted by; of equal ones the earlier row goes first,
- * whichever way the sort goes. */
-struct item {
-    int64_t key;
-    int64_t row;
-};
-
 struct place { /* of a zone, the best first */
-    struct item best;
+    struct lab_top_row best;
     int64_t last;
 };
 
@@ -21,21 +15,10 @@ struct pick {
     struct lab_database *db;
     int64_t run;
     enum lab_kernel_sort sort;
-    bool descending;
     struct place *places;
     size_t n_places;
-    struct item *heap; /* the worst on top */
-    size_t n;
-    size_t most;
+    struct lab_top top;
 };
-
-static int order(const struct item *a, const struct item *b, bool descending)
-{
-    int by = (a->key > b->key) - (a->key < b->key);
-    if (by)
-        return descending ? -by : by;
-    return (a->row > b->row) - (a->row < b->row);
-}
 
 /* ---- the zones ---- */
 
@@ -43,7 +26,7 @@ static int by_best(const void *a, const void *b, void *user)
 {
     const struct place *x = a;
     const struct place *y = b;
-    return order(&x->best, &y->best, *(const bool *)user);
+    return lab_top_order(user, &x->best, &y->best);
 }
 
 /* Names have no numbers of their own: their ranks among all texts are theirs.
@@ -71,7 +54,7 @@ static enum lab_status read_places(struct pick *p)
         return st;
     sqlite3_bind_int64(stmt, 1, p->run);
     sqlite3_bind_int(stmt, 2, names ? LAB_KERNEL_BY_START : (int)p->sort);
-    sqlite3_bind_int(stmt, 3, p->descending);
+    sqlite3_bind_int(stmt, 3, p->top.descending);
     while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         if (p->n_places == room) {
             room = room ? room * 2 : 1024;
@@ -83,57 +66,18 @@ static enum lab_status read_places(struct pick *p)
             }
             p->places = more;
         }
-        p->places[p->n_places++] = (struct place){
-            {sqlite3_column_int64(stmt, 0), sqlite3_column_int64(stmt, 1)},
-            sqlite3_column_int64(stmt, 2)};
+        p->places[p->n_places++] =
+            (struct place){{.key = sqlite3_column_int64(stmt, 0),
+                            .row = sqlite3_column_int64(stmt, 1)},
+                           sqlite3_column_int64(stmt, 2)};
     }
     enum lab_status end = lab_query_end(p->db, stmt, rc);
     if (st == LAB_OK && end == LAB_OK && p->n_places)
-        qsort_r(p->places, p->n_places, sizeof(*p->places), by_best,
-                &p->descending);
+        qsort_r(p->places, p->n_places, sizeof(*p->places), by_best, &p->top);
     return st ? st : end;
 }
 
 /* ---- the best rows ---- */
-
-static void swap(struct item *a, struct item *b)
-{
-    struct item t = *a;
-    *a = *b;
-    *b = t;
-}
-
-static void sink(struct pick *p, size_t at)
-{
-    for (;;) {
-        size_t worst = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < p->n &&
-                order(&p->heap[child], &p->heap[worst], p->descending) > 0)
-                worst = child;
-        }
-        if (worst == at)
-            return;
-        swap(&p->heap[at], &p->heap[worst]);
-        at = worst;
-    }
-}
-
-static void offer(struct pick *p, struct item i)
-{
-    if (p->n < p->most) {
-        size_t at = p->n++;
-        p->heap[at] = i;
-        while (at > 0 &&
-               order(&p->heap[at], &p->heap[(at - 1) / 2], p->descending) > 0) {
-            swap(&p->heap[at], &p->heap[(at - 1) / 2]);
-            at = (at - 1) / 2;
-        }
-    } else if (order(&i, &p->heap[0], p->descending) < 0) {
-        p->heap[0] = i;
-        sink(p, 0);
-    }
-}
 
 /* A row's key, as the zones have it. */
 static const char *const keys[LAB_KERNEL_SORT_COUNT] = {
@@ -187,13 +131,13 @@ static enum lab_status read_zone(struct pick *p, sqlite3_stmt *stmt,
     sqlite3_bind_int64(stmt, 2, zone->best.row);
     sqlite3_bind_int64(stmt, 3, zone->last);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct item i = {.row = sqlite3_column_int64(stmt, 0)};
+        struct lab_top_row i = {.row = sqlite3_column_int64(stmt, 0)};
         if (sqlite3_column_type(stmt, 1) == SQLITE_NULL)
             continue;
         i.key = p->sort == LAB_KERNEL_BY_OCCUPANCY
                     ? lab_zone_real(sqlite3_column_double(stmt, 1))
                     : sqlite3_column_int64(stmt, 1);
-        offer(p, i);
+        lab_top_offer(&p->top, i);
     }
     sqlite3_reset(stmt);
     return rc == SQLITE_DONE ? LAB_OK : lab_database_error(p->db, "reading it");
@@ -208,8 +152,8 @@ static enum lab_status read_rows(struct pick *p)
         return st;
     for (size_t i = 0; i < p->n_places && st == LAB_OK; i++) {
         const struct place *zone = &p->places[i];
-        if (p->n == p->most &&
-            order(&zone->best, &p->heap[0], p->descending) > 0)
+        if (p->top.n == p->top.most &&
+            lab_top_order(&p->top, &zone->best, &p->top.heap[0]) > 0)
             break;
         st = read_zone(p, stmt, zone);
     }
@@ -217,35 +161,64 @@ static enum lab_status read_rows(struct pick *p)
     return st;
 }
 
-static int by_order(const void *a, const void *b, void *user)
+/* No zone has a value of this column, so no kernel has one: they come as they
+ * were recorded. *n stays below 0 where the run has no zones at all. */
+static enum lab_status pick_unknown(const struct pick *p,
+                                    const struct lab_kernel_filter *f,
+                                    int64_t *rows, int64_t *n)
 {
-    return order(a, b, *(const bool *)user);
+    sqlite3_stmt *stmt;
+    int rc;
+    enum lab_status st = lab_database_prepare(
+        p->db,
+        "SELECT kernelRow FROM op_kernel WHERE kernelRow BETWEEN (SELECT "
+        "min(kernelRowFirst) FROM kernel_zone WHERE runId = ?1) AND (SELECT "
+        "max(kernelRowLast) FROM kernel_zone WHERE runId = ?1) AND runId = ?1 "
+        "ORDER BY kernelRow LIMIT ?2 OFFSET ?3",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, p->run);
+    sqlite3_bind_int64(stmt, 2, f->limit);
+    sqlite3_bind_int64(stmt, 3, f->offset);
+    int64_t found = 0;
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        rows[found++] = sqlite3_column_int64(stmt, 0);
+    if (found > 0)
+        *n = found;
+    return lab_query_end(p->db, stmt, rc);
 }
 
 enum lab_status lab_zones_pick(struct lab_database *db, int64_t run,
                                const struct lab_kernel_filter *f, int64_t *rows,
                                int64_t *n)
 {
-    struct pick p = {
-        .db = db, .run = run, .sort = f->sort, .descending = f->descending};
+    struct pick p = {.db = db,
+                     .run = run,
+                     .sort = f->sort,
+                     .top = {.descending = f->descending}};
+    struct lab_top *top = &p.top;
     *n = -1;
     if (f->limit <= 0 || f->offset < 0 || f->limit > MOST_PAGE ||
         f->offset > MOST_PAGE || !keys[f->sort])
         return LAB_OK;
-    p.most = (size_t)(f->limit + f->offset);
+    top->most = (size_t)(f->limit + f->offset);
     enum lab_status st = read_places(&p);
+    if (st == LAB_OK && p.n_places == 0)
+        st = pick_unknown(&p, f, rows, n);
     if (st == LAB_OK && p.n_places) {
-        p.heap = lab_alloc_array(p.most, sizeof(*p.heap));
-        st = p.heap ? read_rows(&p)
-                    : lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
+        top->heap = lab_alloc_array(top->most, sizeof(*top->heap));
+        st = top->heap
+                 ? read_rows(&p)
+                 : lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
     }
     /* Rows without a value come after the others: not through zones. */
-    if (st == LAB_OK && p.n_places && p.n == p.most) {
-        qsort_r(p.heap, p.n, sizeof(*p.heap), by_order, &p.descending);
+    if (st == LAB_OK && p.n_places && top->n == top->most) {
+        lab_top_sort(top);
         for (*n = 0; *n < f->limit; ++*n)
-            rows[*n] = p.heap[f->offset + *n].row;
+            rows[*n] = top->heap[f->offset + *n].row;
     }
-    lab_free(p.heap);
+    lab_free(top->heap);
     lab_free(p.places);
     return st;
 }

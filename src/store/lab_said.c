@@ -1,63 +1,28 @@
 #include "store/lab_said.h"
 
 #include "row.h"
+#include "row_fields.h"
+
+#define FIELD(column, kind, member)                                            \
+    LAB_FIELD(lab_said_row, column, kind, member)
+
+static const struct lab_field fields[] = {
+    FIELD("place", INT, place),
+    FIELD("rung", TEXT, rung),
+    FIELD("precision", TEXT, precision),
+    FIELD("size", TEXT, size),
+    FIELD("rate", REAL, rate),
+    FIELD("time_ns", REAL, time_ns),
+    FIELD("bound", TEXT, bound),
+    FIELD("occupancy_pct", REAL, occupancy_pct),
+};
+
+LAB_FIELDS(lab_said_row, lab_said_rows_read, "lab_said", "place", "said_")
 
 enum lab_status lab_said_row_add(struct lab_database *db, int64_t run,
                                  const struct lab_said_row *row)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_query_require_run(db, run);
-    if (!st)
-        st = lab_database_prepare(
-            db,
-            "INSERT INTO lab_said (runId, place, rung, precision, size, bound, "
-            "rate, time_ns, occupancy_pct) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    sqlite3_bind_int64(stmt, 2, row->place);
-    lab_bind_text(stmt, 3, row->rung);
-    lab_bind_text(stmt, 4, row->precision);
-    lab_bind_text(stmt, 5, row->size);
-    lab_bind_text(stmt, 6, row->bound);
-    lab_bind_real(stmt, 7, row->rate);
-    lab_bind_real(stmt, 8, row->time_ns);
-    lab_bind_real(stmt, 9, row->occupancy_pct);
-    return lab_query_end(db, stmt, sqlite3_step(stmt));
-}
-
-enum lab_status lab_said_rows_read(struct lab_database *db, int64_t run,
-                                   lab_said_row_fn *each, void *user)
-{
-    sqlite3_stmt *stmt;
-    int rc;
-    bool more = true;
-    enum lab_status st = lab_query_require_run(db, run);
-    if (!st)
-        st = lab_database_prepare(
-            db,
-            "SELECT place, rung, precision, size, bound, rate, time_ns, "
-            "occupancy_pct FROM lab_said WHERE runId = ?1 ORDER BY place",
-            &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    while (more && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_columns c = {.stmt = stmt};
-        struct lab_said_row row;
-        row.place = lab_column_int(&c);
-        row.rung = lab_column_text(&c);
-        row.precision = lab_column_text(&c);
-        row.size = lab_column_text(&c);
-        row.bound = lab_column_text(&c);
-        row.rate = lab_column_real(&c);
-        row.time_ns = lab_column_real(&c);
-        row.occupancy_pct = lab_column_real(&c);
-        more = each(user, &row);
-    }
-    return lab_query_end(db, stmt, more ? rc : SQLITE_DONE);
+    return lab_fields_add(db, run, &lab_said_row_fields, row);
 }
 
 enum lab_status lab_lab_run_newest(struct lab_database *db, const char *lab,

@@ -6,20 +6,23 @@
 
 #include "row.h"
 
+/* A text in a column of numbers is no number: SQLite would make it 0. */
+static bool is_number(const struct lab_columns *c, int i)
+{
+    int type = sqlite3_column_type(c->stmt, i);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 int64_t lab_column_int(struct lab_columns *c)
 {
     int i = c->next++;
-    return sqlite3_column_type(c->stmt, i) == SQLITE_NULL
-               ? LAB_UNKNOWN
-               : sqlite3_column_int64(c->stmt, i);
+    return is_number(c, i) ? sqlite3_column_int64(c->stmt, i) : LAB_UNKNOWN;
 }
 
 double lab_column_real(struct lab_columns *c)
 {
     int i = c->next++;
-    return sqlite3_column_type(c->stmt, i) == SQLITE_NULL
-               ? (double)NAN
-               : sqlite3_column_double(c->stmt, i);
+    return is_number(c, i) ? sqlite3_column_double(c->stmt, i) : (double)NAN;
 }
 
 const char *lab_column_text(struct lab_columns *c)

@@ -1,4 +1,5 @@
 /* Which iterations of a run were recorded, and where. */
+#include "pass.h"
 #include "row.h"
 #include "timeline_priv.h"
 
@@ -15,41 +16,26 @@ void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end)
         *to = end;
 }
 
-static void begin_pass(struct lab_iteration_row *p, int64_t iteration,
-                       int64_t exec)
-{
-    *p = (struct lab_iteration_row){.iteration = iteration,
-                                    .start_ns = LAB_UNKNOWN,
-                                    .end_ns = LAB_UNKNOWN,
-                                    .kernels = LAB_UNKNOWN,
-                                    .exec_first = exec,
-                                    .kernel_row_first = LAB_UNKNOWN,
-                                    .kernel_row_last = LAB_UNKNOWN};
-}
-
-static bool add_step(struct lab_iteration_row *p, sqlite3_stmt *stmt,
+/* The pass that a step ended is told. */
+static bool add_step(struct lab_pass *p, sqlite3_stmt *stmt,
                      lab_iteration_row_fn *each, void *user)
 {
     struct lab_columns c = {stmt, 0};
     bool go_on = true;
-    int64_t exec = lab_column_int(&c);
-    int64_t iteration = lab_column_int(&c);
-    if (p->steps == 0 || iteration != p->iteration) {
-        if (p->steps > 0)
-            go_on = each(user, p);
-        begin_pass(p, iteration, exec);
+    struct lab_pass_step s = {.index = LAB_UNKNOWN};
+    s.exec = lab_column_int(&c);
+    s.iteration = lab_column_int(&c);
+    s.start_ns = lab_column_int(&c);
+    s.end_ns = lab_column_int(&c);
+    s.kernels = lab_column_int(&c);
+    s.kernel_row_first = lab_column_int(&c);
+    s.kernel_row_last = lab_column_int(&c);
+    if (p->row.steps == 0 || s.iteration != p->row.iteration) {
+        if (p->row.steps > 0)
+            go_on = each(user, &p->row);
+        lab_pass_begin(p, s.iteration, s.exec);
     }
-    int64_t start = lab_column_int(&c);
-    int64_t end = lab_column_int(&c);
-    int64_t kernels = lab_column_int(&c);
-    int64_t first = lab_column_int(&c);
-    int64_t last = lab_column_int(&c);
-    p->steps++;
-    p->exec_last = exec;
-    lab_moments_widen(&p->start_ns, &p->end_ns, start, end);
-    lab_moments_widen(&p->kernel_row_first, &p->kernel_row_last, first, last);
-    if (kernels >= 0 && kernels <= INT32_MAX)
-        p->kernels = (p->kernels == LAB_UNKNOWN ? 0 : p->kernels) + kernels;
+    lab_pass_add(p, &s);
     return go_on;
 }
 
@@ -57,41 +43,42 @@ static bool add_step(struct lab_iteration_row *p, sqlite3_stmt *stmt,
 static enum lab_status whole_run(struct lab_database *db, int64_t run,
                                  lab_iteration_row_fn *each, void *user)
 {
-    struct lab_iteration_row pass;
+    struct lab_pass whole;
+    struct lab_iteration_row *pass = &whole.row;
     sqlite3_stmt *stmt;
     enum lab_status st =
         lab_database_prepare(db, lab_sql_timeline_whole, &stmt);
     if (st)
         return st;
-    begin_pass(&pass, LAB_UNKNOWN, 1);
+    lab_pass_begin(&whole, LAB_UNKNOWN, 1);
+    pass->exec_last = 0; /* no step is its */
     sqlite3_bind_int64(stmt, 1, run);
     int rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW) {
         struct lab_columns c = {stmt, 0};
         int64_t start = lab_column_int(&c);
         int64_t end = lab_column_int(&c);
-        pass.kernels = lab_column_int(&c);
+        pass->kernels = lab_column_int(&c);
         int64_t first = lab_column_int(&c);
         int64_t last = lab_column_int(&c);
-        lab_moments_widen(&pass.start_ns, &pass.end_ns, start, end);
-        lab_moments_widen(&pass.kernel_row_first, &pass.kernel_row_last, first,
-                          last);
+        lab_moments_widen(&pass->start_ns, &pass->end_ns, start, end);
+        lab_moments_widen(&pass->kernel_row_first, &pass->kernel_row_last,
+                          first, last);
     }
     st = lab_query_end(db, stmt, rc);
-    if (st == LAB_OK && pass.kernels > 0)
-        each(user, &pass);
+    if (st == LAB_OK && pass->kernels > 0)
+        each(user, pass);
     return st;
 }
 
-enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
-                                     lab_iteration_row_fn *each, void *user)
+static enum lab_status read_steps(struct lab_database *db, int64_t run,
+                                  lab_iteration_row_fn *each, void *user)
 {
     sqlite3_stmt *stmt;
-    struct lab_iteration_row pass = {0};
+    struct lab_pass pass = {0};
     int rc;
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, lab_sql_timeline_passes, &stmt);
+    enum lab_status st =
+        lab_database_prepare(db, lab_sql_timeline_passes, &stmt);
     if (st)
         return st;
     sqlite3_bind_int64(stmt, 1, run);
@@ -101,10 +88,25 @@ enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
     st = lab_query_end(db, stmt, rc);
     if (st || rc != SQLITE_DONE)
         return st;
-    if (pass.steps == 0)
+    if (pass.row.steps == 0)
         return whole_run(db, run, each, user);
-    each(user, &pass);
+    each(user, &pass.row);
     return LAB_OK;
+}
+
+enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
+                                     lab_iteration_row_fn *each, void *user)
+{
+    struct lab_passes kept = {0};
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st == LAB_OK)
+        st = lab_passes_load(&kept, db, run);
+    if (st == LAB_OK && kept.count == 0)
+        st = read_steps(db, run, each, user);
+    for (size_t i = 0; i < kept.count && each(user, &kept.list[i].row); i++)
+        ;
+    lab_passes_release(&kept);
+    return st;
 }
 
 static int worth(const struct lab_iteration_row *row)

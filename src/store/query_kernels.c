@@ -1,6 +1,7 @@
 #include "store/query.h"
 
 #include "kernel_zone.h"
+#include "pass.h"
 #include "row.h"
 
 /* Where the rows come from that are picked for the first page of a sort: a
@@ -127,18 +128,22 @@ static void add_step_pick(const struct lab_kernel_filter *f,
                           struct lab_str *sql)
 {
     bool recorded = f->sort == LAB_KERNEL_BY_ROW;
+    bool name = f->sort == LAB_KERNEL_BY_NAME;
     const char *key = recorded ? "s.exec" : sorts[f->sort].expression;
     const char *turn = f->descending ? "DESC" : "ASC";
-    lab_str_addf(sql,
-                 "SELECT o.kernelRow FROM step AS s CROSS JOIN op_kernel AS o "
-                 "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast "
-                 "AND o.runId = s.runId AND o.stepExec = s.exec CROSS JOIN "
-                 "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow "
-                 "WHERE s.runId = ?1 AND (?2 IS NULL OR s.stepIndex = ?2) AND "
-                 "(?3 IS NULL OR s.iteration = ?3) AND o.kernelRow BETWEEN ?6 "
-                 "AND ?7 ORDER BY %s %s%s, o.kernelRow %s",
-                 key, turn, recorded ? "" : " NULLS LAST",
-                 recorded ? turn : "");
+    lab_str_addf(
+        sql,
+        "SELECT o.kernelRow FROM step AS s CROSS JOIN op_kernel AS o "
+        "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast "
+        "AND o.runId = s.runId AND o.stepExec = s.exec CROSS JOIN "
+        "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow "
+        "%sWHERE s.runId = ?1 AND (?2 IS NULL OR s.stepIndex = ?2) AND "
+        "(?3 IS NULL OR s.iteration = ?3) AND o.kernelRow BETWEEN ?6 "
+        "AND ?7 ORDER BY %s %s%s, o.kernelRow %s",
+        name ? "LEFT JOIN StringIds AS demangled ON demangled.id = "
+               "k.demangledName "
+             : "",
+        key, turn, recorded ? "" : " NULLS LAST", recorded ? turn : "");
 }
 
 static enum lab_status make_pick(const struct lab_kernel_filter *f,
@@ -312,7 +317,7 @@ static bool is_picked(const struct lab_kernel_filter *f,
         f->offset > INT32_MAX)
         return false;
     if (is_filtered(f))
-        return at->ended && pick != PICK_NAME;
+        return at->ended;
     return pick != PICK_NOT && (pick != PICK_STEP || at->ended);
 }
 
@@ -335,8 +340,11 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
     if (!page.rows)
         return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
     page.n = -1;
-    if (!is_filtered(filter) && at.ended)
-        st = lab_zones_pick(db, run, filter, page.rows, &page.n);
+    const int64_t rows[2] = {at.first, at.last};
+    if (at.ended)
+        st = is_filtered(filter)
+                 ? lab_passes_pick(db, run, filter, rows, page.rows, &page.n)
+                 : lab_zones_pick(db, run, filter, page.rows, &page.n);
     if (st == LAB_OK && page.n < 0) {
         page.n = 0;
         st = pick_rows(db, run, filter, &at, &page);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "row.h"
+#include "store/lab_names.h"
 #include "timeline_priv.h"
 #include "trace/intern.h"
 
@@ -19,6 +20,7 @@ struct load {
     bool part;                 /* a window was asked for */
     struct lab_growing copies; /* struct owner, by row */
     struct lab_growing sets;
+    struct lab_lab_names rungs; /* of a lab: its steps are called so */
 };
 
 typedef enum lab_status read_fn(struct load *l, struct lab_columns *c);
@@ -95,7 +97,8 @@ static enum lab_status read_step(struct load *l, struct lab_columns *c)
     read_place(&s, c);
     s.exec = s.row;
     s.phase = lab_column_int(c);
-    s.name = safe_name(lab_column_text(c));
+    const char *name = lab_column_text(c);
+    s.name = safe_name(lab_lab_name_or(&l->rungs, lab_column_int(c), name));
     return take(l, &s, true);
 }
 
@@ -343,7 +346,9 @@ static enum lab_status read_launches(struct load *l)
 /* What makes the iteration longer comes first. */
 static enum lab_status read_all(struct load *l)
 {
-    enum lab_status st = read_owners(l);
+    enum lab_status st = lab_lab_names_load(&l->rungs, l->db, l->t->run);
+    if (st == LAB_OK)
+        st = read_owners(l);
     if (st == LAB_OK)
         st = read_steps(l);
     if (st == LAB_OK)
@@ -389,6 +394,7 @@ enum lab_status lab_timeline_load(struct lab_timeline **out,
     lab_timeline_build_release(&l.b);
     lab_free(l.copies.items);
     lab_free(l.sets.items);
+    lab_lab_names_release(&l.rungs);
     if (st) {
         lab_timeline_free(l.t);
         return st;

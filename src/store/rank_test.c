@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "varint.h"
 
 static int compare_values(const void *a, const void *b)
 {
@@ -128,24 +129,15 @@ double lab_times_mad(const struct lab_times *t)
 }
 
 /* ---- as bytes: a version, the bits, then pairs of (difference to the value
- * before, count), each seven bits a byte, the least first ---- */
+ * before, count) as varint.h writes them ---- */
 
-enum { PACK_VERSION = 1, PACK_HEAD = 2, VARINT_MOST = 10 };
-
-static size_t put_varint(unsigned char *p, uint64_t v)
-{
-    size_t n = 0;
-    for (; v >= 0x80; v >>= 7)
-        p[n++] = (unsigned char)(v | 0x80);
-    p[n++] = (unsigned char)v;
-    return n;
-}
+enum { PACK_VERSION = 1, PACK_HEAD = 2 };
 
 enum lab_status lab_times_pack(const struct lab_times *t, void **bytes,
                                size_t *size)
 {
     unsigned char *p =
-        lab_alloc_array(t->n + 1, (size_t)(PACK_HEAD + 2 * VARINT_MOST));
+        lab_alloc_array(t->n + 1, (size_t)(PACK_HEAD + 2 * LAB_VARINT_MOST));
     if (!p)
         return lab_fail(LAB_E_NOMEM, "no memory for times");
     size_t n = 0;
@@ -154,28 +146,13 @@ enum lab_status lab_times_pack(const struct lab_times *t, void **bytes,
     p[n++] = (unsigned char)t->bits;
     for (size_t i = 0; i < t->n; i++) {
         uint64_t v = (uint64_t)t->value[i];
-        n += put_varint(p + n, v - before);
-        n += put_varint(p + n, (uint64_t)t->count[i]);
+        n += lab_varint_put(p + n, v - before);
+        n += lab_varint_put(p + n, (uint64_t)t->count[i]);
         before = v;
     }
     *bytes = p;
     *size = n;
     return LAB_OK;
-}
-
-static bool get_varint(const unsigned char **p, const unsigned char *end,
-                       uint64_t *out)
-{
-    uint64_t v = 0;
-    for (int shift = 0; *p < end && shift < 64; shift += 7) {
-        unsigned char c = *(*p)++;
-        v |= (uint64_t)(c & 0x7F) << shift;
-        if (!(c & 0x80)) {
-            *out = v;
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool unpack_pairs(struct lab_times *t, const unsigned char *p,
@@ -185,7 +162,7 @@ static bool unpack_pairs(struct lab_times *t, const unsigned char *p,
     while (p < end) {
         uint64_t step;
         uint64_t count;
-        if (!get_varint(&p, end, &step) || !get_varint(&p, end, &count))
+        if (!lab_varint_get(&p, end, &step) || !lab_varint_get(&p, end, &count))
             return false;
         value += step;
         int64_t v = (int64_t)value;

@@ -8,8 +8,8 @@ struct lab_columns {
     int next;
 };
 
-int64_t lab_column_int(struct lab_columns *c);      /* NULL: LAB_UNKNOWN */
-double lab_column_real(struct lab_columns *c);      /* NULL: NaN */
+int64_t lab_column_int(struct lab_columns *c);      /* no number: LAB_UNKNOWN */
+double lab_column_real(struct lab_columns *c);      /* no number: NaN */
 const char *lab_column_text(struct lab_columns *c); /* NULL: NULL */
 
 /* Sums and differences that may not exist: what is in a file may be anything.

@@ -67,7 +67,7 @@ static const char *time_source_text(enum lab_time_source source)
 static const char *trace_state_text(enum lab_trace_state state)
 {
     static const char *const text[LAB_TRACE_STATE_COUNT] = {
-        NULL, "never", "on", "off", "mixed",
+        NULL, "never", "on", "off", "mixed", "kernels",
     };
     return (unsigned)state < LAB_TRACE_STATE_COUNT ? text[state] : NULL;
 }

@@ -42,7 +42,7 @@ struct build {
     size_t n_execs;
     size_t exec_room;
     size_t exec_at;
-    struct lab_zones *zones; /* NULL: nobody wants them */
+    struct lab_sum_extras *extras; /* NULL: nobody wants them */
 };
 
 static enum lab_status no_memory(void)
@@ -178,6 +178,23 @@ static enum lab_status note_exec(struct build *b, int64_t exec, size_t row)
     return LAB_OK;
 }
 
+/* The same row once more, from its kernelCount on, for the pass it is of. */
+static enum lab_status add_to_pass(struct build *b, sqlite3_stmt *stmt,
+                                   int64_t exec, int64_t iteration,
+                                   int64_t index)
+{
+    struct lab_columns c = {stmt, 13};
+    struct lab_pass_step s = {exec, iteration, index};
+    if (!b->extras)
+        return LAB_OK;
+    s.kernels = lab_column_int(&c);
+    s.start_ns = lab_column_int(&c);
+    s.end_ns = lab_column_int(&c);
+    s.kernel_row_first = lab_column_int(&c);
+    s.kernel_row_last = lab_column_int(&c);
+    return lab_passes_add(&b->extras->passes, &s);
+}
+
 static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
@@ -209,6 +226,8 @@ static enum lab_status read_step(struct build *b, sqlite3_stmt *stmt)
         st = lab_sum_add_time(row, p.time_ns);
     if (st == LAB_OK)
         st = note_exec(b, exec, b->table->last);
+    if (st == LAB_OK)
+        st = add_to_pass(b, stmt, exec, iteration, key[1]);
     if (st == LAB_OK && iteration != b->iteration) {
         st = end_iteration(b);
         b->iteration = iteration;
@@ -224,7 +243,8 @@ static enum lab_status read_steps(struct build *b)
         b->db,
         "SELECT exec, iteration, stepIndex, phase, nameId, variantId, "
         "backendId, nodeId, opId, timeSource, time_ns, flop, bytes, "
-        "kernelCount FROM step WHERE runId = ?1",
+        "kernelCount, start_ns, end_ns, kernelRowFirst, kernelRowLast FROM "
+        "step WHERE runId = ?1",
         &stmt);
     if (st)
         return st;
@@ -334,7 +354,8 @@ static void copy_step(struct lab_sum_row *to, const struct lab_sum_row *step)
 static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
-    size_t step = row_of_exec(b, lab_column_int(&c));
+    int64_t exec = lab_column_int(&c);
+    size_t step = row_of_exec(b, exec);
     int64_t name = lab_column_int(&c);
     int64_t short_name = lab_column_int(&c);
     int64_t start = lab_column_int(&c);
@@ -357,7 +378,8 @@ static enum lab_status read_kernel(struct build *b, sqlite3_stmt *stmt)
     zone.value[LAB_KERNEL_BY_START] = start;
     zone.value[LAB_KERNEL_BY_TIME] = time_ns;
     zone.value[LAB_KERNEL_BY_STEP] = row->sum.step_index;
-    enum lab_status st = b->zones ? lab_zones_add(b->zones, &zone) : LAB_OK;
+    enum lab_status st =
+        b->extras ? lab_sum_extras_add(b->extras, exec, &zone) : LAB_OK;
     if (st)
         return st;
     return time_ns == LAB_UNKNOWN ? LAB_OK : lab_sum_add_time(row, time_ns);
@@ -439,10 +461,10 @@ static int compare_rows(const void *a, const void *b)
 
 enum lab_status lab_sum_build(struct lab_database *db, int64_t run,
                               struct lab_sum_table *out,
-                              struct lab_zones *zones)
+                              struct lab_sum_extras *extras)
 {
     struct lab_sum_table table = {0};
-    struct build b = {.db = db, .run = run, .table = &table, .zones = zones};
+    struct build b = {.db = db, .run = run, .table = &table, .extras = extras};
     b.stretch = 1;
     b.iteration = LAB_UNKNOWN;
     b.last_phase = LAB_UNKNOWN;

@@ -177,7 +177,7 @@ static const char select_sql[] =
     "min_ns, max_ns, quarter_ns, median_ns, threeQuarters_ns, mad_ns, flop, "
     "bytes, kernels, gridX, gridY, gridZ, blockX, blockY, blockZ, "
     "registersPerThread, shared_bytes, occupancy_pct, occupancyLimit, times "
-    "FROM time_sum WHERE runId = ?1 ORDER BY place";
+    "FROM time_sum WHERE runId = ?1 AND level < ?2 ORDER BY place";
 
 static enum lab_status insert_row(struct lab_database *db, sqlite3_stmt *s,
                                   const struct lab_sum_row *row)
@@ -288,6 +288,7 @@ static enum lab_status read_rows(struct lab_database *db, int64_t run,
     if (st)
         return st;
     sqlite3_bind_int64(stmt, 1, run);
+    sqlite3_bind_int(stmt, 2, LAB_SUM_LEVELS); /* passes: pass.h */
     while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
         st = read_row(&table, stmt, levels);
     enum lab_status end = lab_query_end(db, stmt, rc);
@@ -348,14 +349,14 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
 static enum lab_status keep(struct lab_database *db, int64_t run)
 {
     struct lab_sum_table table = {0};
-    struct lab_zones zones = {0};
+    struct lab_sum_extras extras = {0};
     char sql[80];
-    enum lab_status st = lab_sum_build(db, run, &table, &zones);
+    enum lab_status st = lab_sum_build(db, run, &table, &extras);
     if (st == LAB_OK)
         st = insert_rows(db, run, &table);
     if (st == LAB_OK)
-        st = lab_zones_store(&zones, db, run);
-    lab_zones_release(&zones);
+        st = lab_sum_extras_store(&extras, db, run, (int64_t)table.count);
+    lab_sum_extras_release(&extras);
     sqlite3_snprintf(sizeof(sql), sql,
                      "UPDATE run SET summed = 1 WHERE id = %lld", run);
     if (st == LAB_OK)

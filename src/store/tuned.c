@@ -4,7 +4,35 @@
 #include <stdio.h>
 
 #include "row.h"
+#include "row_fields.h"
 #include "trace/record.h"
+
+#define FIELD(column, kind, member)                                            \
+    LAB_FIELD(lab_tuned_row, column, kind, member)
+
+static const struct lab_field fields[] = {
+    FIELD("lab", TEXT, lab),
+    FIELD("sizeClass", TEXT, size_class),
+    FIELD("precision", TEXT, precision),
+    FIELD("candidate", TEXT, candidate),
+    FIELD("size", TEXT, size),
+    FIELD("median_ns", REAL, median_ns),
+    FIELD("rate", REAL, rate),
+    FIELD("unit", TEXT, unit),
+    FIELD("candidates", INT, candidates),
+    FIELD("backend", TEXT, backend),
+    FIELD("device", TEXT, device),
+    FIELD("uuid", TEXT, uuid),
+    FIELD("hostname", TEXT, hostname),
+    FIELD("driver", TEXT, driver),
+    FIELD("version", TEXT, version),
+    FIELD("runId", INT, run),
+    FIELD("measured_ns", INT, measured_ns),
+    FIELD("measured", TEXT, measured),
+};
+
+/* The newest of a run counts, and comes last. */
+LAB_FIELDS(lab_tuned_row, lab_tuned_of_run, "lab_tuned", "id", "tuned_")
 
 enum lab_status lab_tuned_add(struct lab_database *db,
                               const struct lab_tuned_row *row)

@@ -45,8 +45,8 @@ static const struct lab_ui_command_word WORDS[] = {
      "words near king, or near king - man + woman"},
     {LAB_COMMAND_COUNT, "count", "count [step | node | iteration]",
      "hardware counters of what has run"},
-    {LAB_COMMAND_TRACE, "trace", "trace [off | on]",
-     "the trace of kernels: off, on again, or how it stands"},
+    {LAB_COMMAND_TRACE, "trace", "trace [off | kernels | on]",
+     "off, kernels only, on with every call; or how it stands"},
     {LAB_COMMAND_TRAIN, "train", "train [ITERATIONS]", "train on its own"},
     {LAB_COMMAND_STOP, "stop", "stop", "stop the training"},
     {LAB_COMMAND_SAMPLE, "sample", "sample [N] [t=TEMPERATURE] [k=TOP] [TEXT]",
@@ -375,15 +375,16 @@ static enum lab_status parse_words(const struct line *l,
 }
 
 /* Which steps' counters: of this one, its node, or all that has run. */
-static enum lab_status parse_off_or_on(const struct line *l,
-                                       struct lab_ui_command *c)
+static enum lab_status parse_trace(const struct line *l,
+                                   struct lab_ui_command *c)
 {
     if (l->count > 2)
         return fail_usage(l, "too many words");
     if (l->count < 2)
         return LAB_OK;
-    if (strcmp(l->token[1], "off") != 0 && strcmp(l->token[1], "on") != 0)
-        return fail_usage(l, "off or on");
+    if (strcmp(l->token[1], "off") != 0 && strcmp(l->token[1], "on") != 0 &&
+        strcmp(l->token[1], "kernels") != 0)
+        return fail_usage(l, "off, kernels or on");
     return keep_arg(l, l->token[1], c->arg);
 }
 
@@ -440,7 +441,7 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
     case LAB_COMMAND_COUNT:
         return parse_scope(l, c);
     case LAB_COMMAND_TRACE:
-        return parse_off_or_on(l, c);
+        return parse_trace(l, c);
     default:
         return parse_names(l, 0, 0, c);
     }

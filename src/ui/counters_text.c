@@ -29,18 +29,27 @@ static void occupancy(const struct lines *l)
     l->each(l->user, "counted", line);
 }
 
-const char *lab_counters_flop_reason(const struct lab_counters *c, double flop)
+const char *lab_counters_flop_reason(const struct lab_counters *c, double flop,
+                                     bool update)
 {
     double counted = lab_counters_flop(c);
     if (isnan(counted) || isnan(flop) ||
         fabs(counted - flop) <= 0.01 * (flop > 1 ? flop : 1))
         return "";
+    if (isnan(lab_counters_flop_beside(c, flop)))
+        return "fewer: double and half precision were not counted (--counters "
+               "full counts them); comparisons, divisions, roots and "
+               "exponentials are not FLOPs, and products with what is out of "
+               "bounds are left out";
     if (counted < flop)
         return "fewer: comparisons, divisions, roots and exponentials are not "
                "counted as FLOPs, and products with what is out of bounds are "
                "left out";
     if (c->tensor_flop > 0)
         return "more: tensor cores work on whole tiles, padding included";
+    if (update)
+        return "more: weight decay and bias corrections, and a root or a "
+               "division is made of several operations";
     return "more: padding to whole tiles, an exponential made of several "
            "operations, indices computed in floats";
 }
@@ -54,11 +63,16 @@ static void work(const struct lines *l)
     double flop = l->beside->flop;
     if (isnan(counted))
         return;
-    const char *reason = lab_counters_flop_reason(l->c, flop);
+    const char *reason =
+        lab_counters_flop_reason(l->c, flop, l->beside->update);
+    bool all = !isnan(lab_counters_flop_beside(l->c, flop));
     lab_format_flop(counted, a, sizeof(a));
     lab_format_flop(flop, b, sizeof(b));
-    int n = snprintf(line, sizeof(line), "%s", a);
-    if (flop > 0)
+    int n = snprintf(line, sizeof(line), "%s%s", all ? "" : "at least ", a);
+    if (flop > 0 && !all)
+        n += snprintf(line + n, sizeof(line) - (size_t)n,
+                      " of the formula's %s", b);
+    else if (flop > 0)
         n += snprintf(line + n, sizeof(line) - (size_t)n,
                       ", %+.1f %% of the formula's %s",
                       (counted / flop - 1) * 100, b);

@@ -317,8 +317,9 @@ void lab_table_draw(struct lab_table *t, struct lab_canvas *c,
     draw_heading(t, c, widths);
     for (int i = 0; i < t->view_h && t->top + i < t->count; i++)
         draw_row(t, c, r.y + 1 + i, t->top + i, widths, focused);
+    struct lab_rect rest = {r.y + 1, r.x + 1, r.h - 1, r.w - 1};
     if (t->count == 0 && t->empty)
-        lab_canvas_text(c, r.y + 1, r.x + 1, r.w - 1, LAB_ROLE_DIM, t->empty);
+        lab_canvas_paragraph(c, rest, LAB_ROLE_DIM, t->empty);
     lab_canvas_unclip(c, old);
 }
 

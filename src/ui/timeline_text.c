@@ -109,10 +109,25 @@ static void what_stood_idle(const struct lab_timeline_sums *sums,
             lab_intern_text(sums->gap_before));
 }
 
-static void what_waited(const struct lab_timeline_sums *sums, struct line *l)
+/* Without calls there is nothing to count the wait from. */
+static bool has_calls(const struct lab_timeline *t)
+{
+    for (int32_t i = 0; i < t->lane_count; i++) {
+        if (t->lanes[i].kind == LAB_SPAN_CALL)
+            return true;
+    }
+    return t->left_out[LAB_SPAN_CALL] > 0;
+}
+
+static void what_waited(const struct lab_timeline *t,
+                        const struct lab_timeline_sums *sums, struct line *l)
 {
     char a[LAB_FORMAT_BYTES];
     char b[LAB_FORMAT_BYTES];
+    if (sums->latency_median_ns == LAB_UNKNOWN && !has_calls(t)) {
+        add(l, "launch latency n/a: no CUDA calls recorded");
+        return;
+    }
     add(l, "launch latency %s, at most %s",
         lab_timeline_time(sums->latency_median_ns, a, sizeof(a)),
         lab_timeline_time(sums->latency_max_ns, b, sizeof(b)));
@@ -144,7 +159,7 @@ void lab_timeline_summary(const struct lab_timeline *t,
         each(user, l.text);
     l.used = 0;
     if (sums->kernels)
-        what_waited(sums, &l);
+        what_waited(t, sums, &l);
     if (l.used)
         each(user, l.text);
 }

@@ -243,7 +243,14 @@ void lab_ui_prompt(struct lab_ui *ui, int id, const char *label,
 {
     ui->asking = LAB_ASK_LINE;
     ui->asking_id = id;
+    ui->hint[0] = '\0';
     lab_prompt_start(&ui->prompt, label, initial, history_of(ui, id));
+    ui->dirty = true;
+}
+
+void lab_ui_hint(struct lab_ui *ui, const char *text)
+{
+    snprintf(ui->hint, sizeof(ui->hint), "%s", text);
     ui->dirty = true;
 }
 

@@ -139,13 +139,30 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
             x += draw_item(ui, right, x, b);
 }
 
+/* A long text goes on upwards, over the body: its end says what helps. `row` is
+ * its last one. */
+static void draw_upwards(struct lab_canvas *c, struct lab_rect row,
+                         enum lab_role role, const char *text)
+{
+    enum { MOST = 4 };
+    int rows = lab_canvas_paragraph_rows(c, row.w, MOST, text);
+    if (rows == 0)
+        return;
+    row.y -= rows - 1;
+    row.h = rows;
+    lab_canvas_fill(c, row, " ", LAB_ROLE_NORMAL);
+    lab_canvas_paragraph(c, row, role, text);
+}
+
 static void draw_status(struct lab_ui *ui, struct lab_rect row)
 {
-    if (ui->asking == LAB_ASK_LINE)
-        lab_prompt_draw(&ui->prompt, &ui->canvas, row);
-    else
-        lab_canvas_text_cut(&ui->canvas, row.y, row.x, row.w, ui->message_role,
-                            ui->message);
+    if (ui->asking != LAB_ASK_LINE) {
+        draw_upwards(&ui->canvas, row, ui->message_role, ui->message);
+        return;
+    }
+    lab_prompt_draw(&ui->prompt, &ui->canvas, row);
+    row.y--;
+    draw_upwards(&ui->canvas, row, LAB_ROLE_DIM, ui->hint);
 }
 
 void lab_ui_draw(struct lab_ui *ui)

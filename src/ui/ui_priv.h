@@ -44,6 +44,7 @@ struct lab_ui {
     atomic_int wake;
 
     char message[512];
+    char hint[200]; /* over the prompt: what may be typed; "": nothing */
     enum lab_role message_role;
     char badge[64];
 

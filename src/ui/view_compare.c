@@ -44,13 +44,17 @@ static bool is_of(const struct lab_ui_compare_row *row, int level)
            (of[1] && strcmp(row->level, of[1]) == 0);
 }
 
+/* From the top: what differs most is what was asked for. */
 static enum lab_status show_level(struct compare_state *st)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < st->count; i++)
         if (is_of(&st->rows[i], st->level))
             st->shown[n++] = i;
-    return lab_table_set_count(&st->table, n);
+    enum lab_status status = lab_table_set_count(&st->table, n);
+    if (!status)
+        lab_table_action(&st->table, LAB_ACT_FIRST);
+    return status;
 }
 
 static enum lab_status load(struct compare_state *st)
@@ -83,14 +87,13 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
     struct compare_state *st = s->state;
     st->args = *(const struct lab_compare_args *)args;
     lab_table_init(&st->table, &lab_compare_columns, &st->list);
+    lab_table_sort(&st->table, LAB_COMPARE_DIFFERENCE, true);
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
     st->table.empty = "Neither run has any.";
     enum lab_status status = load(st);
     if (status)
         compare_release(s);
-    else
-        lab_table_sort(&st->table, LAB_COMPARE_DIFFERENCE, true);
     return status;
 }
 

@@ -80,6 +80,11 @@ void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
         write_heading(doc, heading);
         write_table(doc, bindings, NULL);
     }
+    const struct lab_sign *sign = ops->signs;
+    if (sign)
+        write_heading(doc, "Signs of the picture");
+    for (; sign && sign->sign; sign++)
+        write_row(doc, sign->sign, sign->means);
     write_heading(doc, "Everywhere");
     write_table(doc, lab_keymap_everywhere(ops->sideways), bindings);
     write_row(doc, "^C", "end the program");

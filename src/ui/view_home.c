@@ -11,6 +11,7 @@
 
 enum { ACT_RUNS = LAB_ACT_OWN, ACT_RECORDED, ACT_DOCTOR, ACT_RELOAD };
 enum { PANE_LESSONS, PANE_RUNS, PANE_COUNT };
+enum { WAITING_MS = 200 };
 enum { COL_TITLE, COL_ID, COL_MINUTES, COL_PROGRESS, COL_COUNT };
 
 struct home_state {
@@ -79,8 +80,9 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
 static const struct lab_table_ops LESSONS = {COLUMNS, COL_COUNT, lesson_cell,
                                              NULL};
 
-static enum lab_status reload(struct home_state *st)
+static enum lab_status reload(struct lab_screen *s)
 {
+    struct home_state *st = s->state;
     enum lab_status status = LAB_OK;
     if (st->model->refresh)
         status = st->model->refresh(st->model->user, st->model);
@@ -88,6 +90,7 @@ static enum lab_status reload(struct home_state *st)
         status = lab_table_set_count(&st->lessons, st->model->lesson_count);
     if (!status)
         status = lab_table_set_count(&st->runs, st->model->run_count);
+    lab_ui_tick_every(s->ui, st->model->waiting ? WAITING_MS : 0);
     return status;
 }
 
@@ -119,7 +122,7 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     st->lessons.empty = "No lessons were found.";
     st->runs.empty = "No runs yet: open a lesson, or train one with "
                      "\"lapenna-lab run LESSON\".";
-    enum lab_status status = reload(st);
+    enum lab_status status = reload(s);
     if (status) {
         home_release(s);
         return status;
@@ -132,8 +135,19 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
 
 static void home_shown(struct lab_screen *s)
 {
-    if (reload(s->state))
+    if (reload(s))
         lab_ui_error(s->ui);
+}
+
+static bool home_tick(struct lab_screen *s, int64_t now_ns)
+{
+    const struct home_state *st = s->state;
+    (void)now_ns;
+    if (!st->model->waiting)
+        return false;
+    if (reload(s))
+        lab_ui_error(s->ui);
+    return true;
 }
 
 static void draw_about(const struct home_state *st, struct lab_canvas *c,
@@ -235,7 +249,7 @@ static bool home_action(struct lab_screen *s, int action)
         status = open_other(s, action);
         break;
     case ACT_RELOAD:
-        status = reload(st);
+        status = reload(s);
         break;
     case LAB_ACT_SEARCH_NEXT:
     case LAB_ACT_SEARCH_PREV:
@@ -314,4 +328,5 @@ const struct lab_screen_ops lab_view_home = {
     .answer = home_answer,
     .mouse = home_mouse,
     .shown = home_shown,
+    .tick = home_tick,
 };

@@ -180,6 +180,20 @@ static int last_size(const struct lab_lab_state *st)
     return last;
 }
 
+static void hint(struct lab_screen *s)
+{
+    const struct lab_lab_state *st = s->state;
+    char text[200];
+    const char *rate = st->lab.unit == LAB_UI_LAB_FLOPS   ? "a rate, 8.2T"
+                       : st->lab.unit == LAB_UI_LAB_BYTES ? "a rate, 800G"
+                                                          : "a time, 25ns";
+    snprintf(text, sizeof(text),
+             "%s%s; memory, arithmetic or latency; an occupancy, 50%%; or "
+             "several of them",
+             rate, st->lab.unit == LAB_UI_LAB_TIME ? "" : "; a time, 3.5ms");
+    lab_ui_hint(s->ui, text);
+}
+
 /* A prediction comes first; an empty one is skipped. */
 static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 {
@@ -192,6 +206,7 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
              "fastest at %.16s, you expect (Enter skips): ",
              st->lab.sizes[last_size(st)].text);
     lab_ui_prompt(s->ui, PROMPT_RUN, label, text);
+    hint(s);
     return LAB_OK;
 }
 
@@ -211,6 +226,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
              st->lab.sizes[r->size].text);
     lab_lab_said_text(&st->lab, &r->said, said, sizeof(said));
     lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : said);
+    hint(s);
     return LAB_OK;
 }
 

@@ -86,10 +86,12 @@ static void draw_state(const struct lab_lab_state *st, struct lab_canvas *c,
         return;
     }
     x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL, "%s", set->device);
-    if (set->note[0])
-        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", %s", set->note);
+    /* What went wrong comes first: the end of a long line is cut off. */
     if (lab->problem[0] && lab->problem_set == st->set)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD, "; %s", lab->problem);
+        x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD, "; %s",
+                              lab->problem);
+    if (set->note[0])
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", %s", set->note);
 }
 
 static void draw_sizes(const struct lab_lab_state *st, struct lab_canvas *c,
@@ -124,26 +126,53 @@ static void draw_sizes(const struct lab_lab_state *st, struct lab_canvas *c,
 
 /* ---- words ---- */
 
-static void draw_chosen(const struct lab_lab_state *st, struct lab_canvas *c,
-                        struct lab_rect row)
+enum { CHOSEN = 400 };
+
+/* "" where nothing is chosen. */
+static enum lab_role chosen_text(const struct lab_lab_state *st,
+                                 char out[CHOSEN])
 {
     const struct lab_ui_lab_row *r = lab_lab_chosen(st);
     char said[96];
     char off[300];
+    out[0] = '\0';
     if (!r)
-        return;
+        return LAB_ROLE_NORMAL;
     lab_lab_off_text(st->lab.unit, &r->said, r, off, sizeof(off));
     lab_lab_said_text(&st->lab, &r->said, said, sizeof(said));
     if (said[0] && !off[0])
         snprintf(off, sizeof(off), "you said %s", said);
-    int x = row.x + lab_canvas_textf(c, row.y, row.x, -1, LAB_ROLE_TITLE,
-                                     "%s: ", r->rung);
-    const char *text = r->reason[0] ? r->reason
-                       : off[0]     ? off
-                       : r->note[0] ? r->note
-                                    : r->idea;
-    lab_canvas_text_cut(c, row.y, x, row.x + row.w - x,
-                        r->reason[0] ? LAB_ROLE_BAD : LAB_ROLE_NORMAL, text);
+    snprintf(out, CHOSEN, "%s: %s", r->rung,
+             r->reason[0] ? r->reason
+             : off[0]     ? off
+             : r->note[0] ? r->note
+                          : r->idea);
+    return r->reason[0] ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
+}
+
+/* A text longer than its row gets more of them, from what stands below: the end
+ * of an error says what helps. */
+static void make_room(const struct lab_lab_state *st,
+                      const struct lab_canvas *c, struct lab_lab_layout *l)
+{
+    enum { MOST = 4, KEEP = 4 };
+    char text[CHOSEN];
+    struct lab_rect *below = l->wide ? &l->bars : &l->lower;
+    chosen_text(st, text);
+    int more = lab_canvas_paragraph_rows(c, l->words.w, MOST, text) - 1;
+    if (more > 0 && below->h >= more + KEEP)
+        l->words.h += lab_rect_cut_top(below, more).h;
+}
+
+static void draw_chosen(const struct lab_lab_state *st, struct lab_canvas *c,
+                        struct lab_rect r)
+{
+    const struct lab_ui_lab_row *row = lab_lab_chosen(st);
+    char text[CHOSEN];
+    enum lab_role role = chosen_text(st, text);
+    lab_canvas_paragraph(c, r, role, text);
+    if (row && !lab_rect_empty(r))
+        lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_TITLE, "%s:", row->rung);
 }
 
 /* The fastest, and what was said of it; before that, what can be done. */
@@ -182,9 +211,10 @@ static void draw_best(const struct lab_lab_state *st, struct lab_canvas *c,
 static void draw_words(const struct lab_lab_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {
-    draw_chosen(st, c, lab_rect_cut_top(&r, 1));
-    if (r.h > 0)
-        draw_best(st, c, lab_rect_cut_top(&r, 1));
+    struct lab_rect best = lab_rect_cut_bottom(&r, r.h > 1 ? 1 : 0);
+    draw_chosen(st, c, r);
+    if (best.h > 0)
+        draw_best(st, c, best);
 }
 
 /* ---- the course's figures ---- */
@@ -296,6 +326,7 @@ void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
                                            : "looking for what can be run ...");
         return;
     }
+    make_room(st, c, &l);
     draw_state(st, c, lab_rect_cut_top(&l.facts, 1));
     draw_sizes(st, c, l.facts);
     lab_table_draw(&st->table, c, l.table, !st->scrolling);

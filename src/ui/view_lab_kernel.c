@@ -108,16 +108,28 @@ void lab_lab_kernel_draw(struct lab_lab_state *st, struct lab_canvas *c,
 struct page {
     struct lab_canvas *c;
     struct lab_rect r;
+    bool counting; /* nothing is drawn: how many lines are there? */
+    int lines;
+    int spare; /* rows that long lines may take */
 };
 
 static void line_of(struct page *p, const char *name, const char *text)
 {
-    struct lab_rect row = lab_rect_cut_top(&p->r, 1);
+    enum { LABEL_W = 13 };
+    int more =
+        lab_canvas_paragraph_rows(p->c, p->r.w - LABEL_W, p->spare + 1, text) -
+        1;
+    more = more > 0 ? more : 0;
+    p->lines++;
+    if (p->counting)
+        return;
+    p->spare -= more;
+    struct lab_rect row = lab_rect_cut_top(&p->r, 1 + more);
     if (lab_rect_empty(row))
         return;
-    struct lab_rect label = lab_rect_cut_left(&row, 13);
+    struct lab_rect label = lab_rect_cut_left(&row, LABEL_W);
     lab_canvas_text(p->c, label.y, label.x, label.w, LAB_ROLE_DIM, name);
-    lab_canvas_text_cut(p->c, row.y, row.x, row.w, LAB_ROLE_NORMAL, text);
+    lab_canvas_paragraph(p->c, row, LAB_ROLE_NORMAL, text);
 }
 
 static void times_line(struct page *p, const struct lab_ui_lab_row *r)
@@ -235,36 +247,46 @@ static void said_lines(struct page *p, const struct lab_ui_lab *lab,
         line_of(p, "it is", text);
 }
 
+static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
+                          const struct lab_ui_lab_row *row)
+{
+    line_of(p, "idea", row->idea);
+    if (row->state == LAB_UI_LAB_FAILED)
+        return;
+    if (row->state != LAB_UI_LAB_DONE) {
+        line_of(p, "time", lab_lab_state_text(row->state));
+        said_lines(p, lab, row);
+        return;
+    }
+    if (row->note[0])
+        line_of(p, "note", row->note);
+    times_line(p, row);
+    rate_line(p, lab, row);
+    gain_line(p, row);
+    line_of(p, "bound by",
+            row->bound[0] ? row->bound : "not known: no ceiling of it");
+    said_lines(p, lab, row);
+    work_line(p, row);
+    launch_lines(p, row);
+    state_line(p, row);
+}
+
 void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
                           struct lab_rect r)
 {
     const struct lab_ui_lab_row *row = lab_lab_chosen(st);
-    struct page p = {c, r};
+    struct page p = {.c = c, .r = r, .counting = true};
     char title[160];
     if (!row || lab_rect_empty(r))
         return;
     snprintf(title, sizeof(title), "Profile: %s, %s, size %s", row->rung,
              row->precision, st->lab.sizes[row->size].text);
     lab_canvas_heading(c, &p.r, title, false);
-    line_of(&p, "idea", row->idea);
-    if (row->state == LAB_UI_LAB_FAILED) {
+    profile_lines(&p, &st->lab, row);
+    bool failed = row->state == LAB_UI_LAB_FAILED;
+    p.counting = false;
+    p.spare = p.r.h > p.lines && !failed ? p.r.h - p.lines : 0;
+    profile_lines(&p, &st->lab, row);
+    if (failed)
         lab_canvas_paragraph(c, p.r, LAB_ROLE_BAD, row->reason);
-        return;
-    }
-    if (row->state != LAB_UI_LAB_DONE) {
-        line_of(&p, "time", lab_lab_state_text(row->state));
-        said_lines(&p, &st->lab, row);
-        return;
-    }
-    if (row->note[0])
-        line_of(&p, "note", row->note);
-    times_line(&p, row);
-    rate_line(&p, &st->lab, row);
-    gain_line(&p, row);
-    line_of(&p, "bound by",
-            row->bound[0] ? row->bound : "not known: no ceiling of it");
-    said_lines(&p, &st->lab, row);
-    work_line(&p, row);
-    launch_lines(&p, row);
-    state_line(&p, row);
 }

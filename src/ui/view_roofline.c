@@ -226,15 +226,16 @@ static void work_text(const struct lab_ui_roof_point *p, char *out, size_t cap)
     char formula[LAB_FORMAT_BYTES];
     char counted[LAB_FORMAT_BYTES];
     char dram[LAB_FORMAT_BYTES];
+    bool part = isnan(p->counted_flop) && !isnan(p->counted_least);
     lab_format_flop(p->flop, formula, sizeof(formula));
-    lab_format_flop(p->counted_flop, counted, sizeof(counted));
+    lab_format_flop(p->counted_least, counted, sizeof(counted));
     lab_format_bytes(p->dram_bytes, dram, sizeof(dram));
-    if (isnan(p->counted_flop) && isnan(p->dram_bytes)) {
+    if (isnan(p->counted_least) && isnan(p->dram_bytes)) {
         snprintf(out, cap, "work: %s by the formula; not counted", formula);
         return;
     }
-    int n = snprintf(out, cap, "work: %s by the formula, %s counted; DRAM %s",
-                     formula, counted, dram);
+    int n = snprintf(out, cap, "work: %s by the formula, %s%s counted; DRAM %s",
+                     formula, part ? "at least " : "", counted, dram);
     if (p->flop_reason[0] && n > 0 && (size_t)n < cap)
         snprintf(out + n, cap - (size_t)n, " (%s)", p->flop_reason);
 }
@@ -256,13 +257,29 @@ static void draw_words(const struct roofline_state *st, struct lab_canvas *c,
     lab_canvas_paragraph(c, r, LAB_ROLE_DIM, text);
 }
 
+/* "Steps; no FLOP/byte, not drawn: 3" */
+static void list_title(const struct roofline_state *st, char *out, size_t cap)
+{
+    int64_t missing = 0;
+    for (int64_t i = 0; i < st->list.count; i++)
+        missing += !lab_roof_has_place(point_at(&st->list, i));
+    int n = snprintf(out, cap, "%s", LEVEL_TITLES[st->level]);
+    if (missing > 0)
+        n += snprintf(out + n, cap - (size_t)n,
+                      "; no FLOP/byte, not drawn: %lld", (long long)missing);
+    if (lab_roof_label(st->list.count - 1) == '*')
+        snprintf(out + n, cap - (size_t)n, "; *: after the 61st");
+}
+
 static void draw(struct lab_screen *s, struct lab_canvas *c,
                  struct lab_rect body)
 {
     struct roofline_state *st = s->state;
     struct lab_roof_layout l = lab_roof_layout(body);
+    char title[160];
     draw_picture(st, c, l.picture);
-    lab_canvas_heading(c, &l.list, LEVEL_TITLES[st->level], true);
+    list_title(st, title, sizeof(title));
+    lab_canvas_heading(c, &l.list, title, true);
     lab_table_draw(&st->table, c, l.list, true);
     draw_words(st, c, l.words);
 }
@@ -332,6 +349,13 @@ static const struct lab_binding BINDINGS[] = {
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 
+static const struct lab_sign SIGNS[] = {
+    {"1 ... 9 a ... Z", "a point of the list, by the formula's work"},
+    {"*", "one of those after the 61st, which have no sign of their own"},
+    {">1<", "the chosen one; the dots go to what the roofs allow there"},
+    {"+", "the chosen one by the work that was counted"},
+    {NULL, NULL}};
+
 const struct lab_screen_ops lab_view_roofline = {
     .name = "roofline",
     .title = "Roofline",
@@ -343,4 +367,5 @@ const struct lab_screen_ops lab_view_roofline = {
     .action = action,
     .answer = answer,
     .mouse = mouse,
+    .signs = SIGNS,
 };

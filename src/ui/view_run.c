@@ -25,6 +25,7 @@ struct run_state {
     int64_t kernels_of; /* the step whose kernels are shown, or -1: all */
     bool all_kernels;
     bool has_kernels; /* any step of the run */
+    char no_steps[120];
 };
 
 static enum lab_status load_kernels(struct run_state *st)
@@ -90,6 +91,23 @@ static void run_release(struct lab_screen *s)
     lab_doc_release(&st->doc);
 }
 
+/* A lab's repeats are timed without the trace, each rung is traced once more
+ * afterwards, and a sweep has rows of its own instead of steps. */
+static void say_empty(struct run_state *st)
+{
+    bool lab = st->args.run.kind && strcmp(st->args.run.kind, "lab") == 0;
+    snprintf(st->no_steps, sizeof(st->no_steps),
+             "This lab has no steps: its rows are in `lapenna-lab profile show "
+             "%" PRId64 "%s`.",
+             st->args.run.run, st->args.model->badge ? " --recorded" : "");
+    st->steps.empty = lab ? st->no_steps : "This run has no steps.";
+    st->kernels.empty =
+        lab && st->has_kernels
+            ? "No kernels: a lab's repeats are timed without the trace. The "
+              "steps named \"traced\", below these, have them."
+            : "No kernels: the step ran on the CPU, or the run recorded none.";
+}
+
 static enum lab_status run_init(struct lab_screen *s, const void *args)
 {
     struct run_state *st = s->state;
@@ -98,10 +116,8 @@ static enum lab_status run_init(struct lab_screen *s, const void *args)
     lab_table_init(&st->kernels, &lab_kernel_columns, &st->kernel_rows);
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
-    st->steps.empty = "This run has no steps.";
-    st->kernels.empty = "No kernels: the step ran on the CPU, or the run "
-                        "recorded none.";
     enum lab_status status = load(st);
+    say_empty(st);
     if (status)
         run_release(s);
     return status;
@@ -130,8 +146,10 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                            st->pane == PANE_KERNELS);
         else
             lab_canvas_text(c, l.kernels.y, l.kernels.x + 1, -1, LAB_ROLE_DIM,
-                            "none: the steps ran on the CPU, or the run "
-                            "recorded no kernels");
+                            st->steps.count == 0
+                                ? "none: this run has no steps"
+                                : "none: the steps ran on the CPU, or the run "
+                                  "recorded no kernels");
     }
 }
 

@@ -230,7 +230,9 @@ static void add_counters(const struct lab_stepper *v, const struct sheet *o,
     bool alone = v->n_kernels == 1 && s;
     struct lab_counters_beside beside = {.occupancy_pct = k->occupancy_pct,
                                          .flop = alone ? s->step->flop : NAN,
-                                         .bytes = alone ? s->step->bytes : NAN};
+                                         .bytes = alone ? s->step->bytes : NAN,
+                                         .update =
+                                             s && s->step->phase == LAB_UPDATE};
     lab_counters_lines(&k->counters, &beside, add_counted, (void *)o);
 }
 

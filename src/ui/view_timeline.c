@@ -354,9 +354,10 @@ static void title(struct lab_screen *s, char *out, size_t cap)
         snprintf(out, cap, "Timeline of run %lld", (long long)st->run);
     else
         snprintf(out, cap,
-                 "Timeline of run %lld, iteration %lld (%lld of %lld)",
+                 "Timeline of run %lld, iteration %lld (%lld of %lld)%s",
                  (long long)st->run, (long long)st->t->of.iteration,
-                 (long long)st->pass + 1, (long long)st->pass_count);
+                 (long long)st->pass + 1, (long long)st->pass_count,
+                 st->pass_count > 1 ? ", [ and ]" : "");
 }
 
 static const struct lab_binding BINDINGS[] = {
@@ -390,6 +391,16 @@ static const struct lab_binding BINDINGS[] = {
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "to the step, or close", false},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 
+static const struct lab_sign SIGNS[] = {
+    {"[name===]", "one span, from its begin to its end"},
+    {"[name~~~]", "the same of a node of a CUDA graph"},
+    {"<  >", "it goes on out of sight"},
+    {"░ ▒ ▓ █", "several spans, or one too short for its name: how much of the "
+                "column's time they fill, up to 25, 50, 75 and 100 % (.:+# in "
+                "ASCII)"},
+    {"v---v", "over the lanes: where the chosen span is"},
+    {NULL, NULL}};
+
 const struct lab_screen_ops lab_view_timeline = {
     .name = "timeline",
     .title = "Timeline",
@@ -403,4 +414,5 @@ const struct lab_screen_ops lab_view_timeline = {
     .answer = answer,
     .mouse = mouse,
     .title_now = title,
+    .signs = SIGNS,
 };

@@ -45,6 +45,18 @@ static size_t row_bytes(const struct lab_canvas *c, const char *text, int w)
     return fits;
 }
 
+int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
+                              const char *utf8)
+{
+    int rows = 0;
+    for (; *utf8 && rows < most && w > 0; rows++) {
+        utf8 += row_bytes(c, utf8, w);
+        if (*utf8 == ' ' || *utf8 == '\n')
+            utf8++;
+    }
+    return rows;
+}
+
 int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
                          enum lab_role role, const char *utf8)
 {
@@ -52,10 +64,16 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
     while (*utf8 && rows < r.h && r.w > 0) {
         char piece[1024];
         size_t n = row_bytes(c, utf8, r.w);
+        bool last = rows + 1 == r.h;
+        if (last && utf8[n] && utf8[n] != '\n') /* more than fits: it is said */
+            n = strcspn(utf8, "\n");
         n = n < sizeof(piece) - 1 ? n : sizeof(piece) - 1;
         memcpy(piece, utf8, n);
         piece[n] = '\0';
-        lab_canvas_text(c, r.y + rows++, r.x, r.w, role, piece);
+        if (last)
+            lab_canvas_text_cut(c, r.y + rows++, r.x, r.w, role, piece);
+        else
+            lab_canvas_text(c, r.y + rows++, r.x, r.w, role, piece);
         utf8 += n;
         if (*utf8 == ' ' || *utf8 == '\n')
             utf8++;

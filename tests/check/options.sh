@@ -17,6 +17,31 @@ for command in $commands; do
         { echo "$command --help: exit $?"; exit 1; }
 done
 words <"$work/help.txt" >"$work/help"
+# Each command of profile lists options of its own, all of them together those
+# of `profile --help`, and has an example of itself.
+: >"$work/own"
+bad=0
+for command in list show kernels timeline compare ceilings roofline baseline \
+    export import merge delete; do
+    "$LAB_EXE" profile --ascii $command --help >"$work/one.txt" || bad=1
+    words <"$work/one.txt" >>"$work/own"
+    for line in "Usage: lapenna-lab profile $command " \
+        "  lapenna-lab profile $command "; do
+        grep -q "^$line" "$work/one.txt" ||
+            { echo "profile $command --help has no line '$line'"; bad=1; }
+    done
+done
+"$LAB_EXE" profile --help | words >"$work/profile"
+if ! sort -u "$work/own" | diff - "$work/profile"; then
+    echo "options: those of profile's commands (<) and profile --help (>) differ"
+    bad=1
+fi
+for wrong in 'delete sort' 'show limit' 'export json' 'list reverse'; do
+    if "$LAB_EXE" profile "${wrong% *}" --help | grep -q -e "--${wrong#* }"; then
+        echo "profile ${wrong% *} --help lists --${wrong#* }"
+        bad=1
+    fi
+done
 # The options of the page are the heads of its OPTIONS section.
 sed -n '/^\.SH OPTIONS/,/^\.SH "EXIT/p' docs/lapenna-lab.1 |
     grep -A1 '^\.TP' | sed 's/\\-/-/g' | words >"$work/man"
@@ -25,7 +50,6 @@ sed -n '/local options=/,/--version/p' completions/lapenna-lab.bash |
 sed -n '/_arguments/,/&& return/p' completions/_lapenna-lab | words |
     grep -vx -e '--' >"$work/zsh"
 
-bad=0
 [ -s "$work/help" ] || { echo "--help names no option"; bad=1; }
 for place in man bash zsh; do
     if ! diff "$work/help" "$work/$place" >"$work/diff"; then

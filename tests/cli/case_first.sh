@@ -94,11 +94,43 @@ expect_stderr '65535'
 run lab hello --backend cpu --grid 10000 --block 1000
 expect_exit 2
 expect_stderr '10000 lines'
-run lab hello --backend cpu --at 1,1
-expect_exit 2
-run lab gemm --backend cpu --grid 3
-expect_exit 2
-expect_stderr 'gemm is not one of them'
+
+# An option that a lab does not use is not taken, with those that it takes.
+refuses() { # OPTION WORD...: what is refused is OPTION
+    refused=$1
+    shift
+    run lab "$@"
+    expect_exit 2
+    expect_no_stdout
+    expect_stderr " does not use --$refused: it takes "
+}
+refuses at hello --backend cpu --at 1,1
+refuses elements scalar_add --elements 5
+expect_stderr 'it takes --grid, --block, --backend, --device, --json, --ascii'
+refuses at vectors --at 1
+refuses repeat lab-hello --repeat 20
+refuses db index --db x.db
+refuses seed hello --seed 1
+refuses grid gemm --backend cpu --grid 3
+expect_stderr 'gemm does not use'
+refuses retune gemm --retune
+for option in repeat=20 variants=naive precision=fp32 predict=naive=1 seed=1 \
+    counters=basic backend=cuda db=x.db; do
+    refuses "${option%%=*}" lab-cudnn-calls "--$option"
+    expect_stderr 'it takes --sizes, --device, --json, --ascii'
+done
+refuses chart lab-cudnn-calls --chart
+for option in variants=naive predict=tuned=1 counters=basic grid=3; do
+    refuses "${option%%=*}" tune gemm "--$option"
+    refuses "${option%%=*}" lab-autotune "--$option"
+    refuses "${option%%=*}" batch-size mlp-digits "--$option"
+    refuses "${option%%=*}" lab-batch-size "--$option"
+done
+refuses sizes products mlp-digits --sizes 4
+refuses sizes lab-backward --sizes 4
+refuses precision backward all --precision fp32
+refuses sizes --list --sizes 4
+[ ! -e x.db ] || complain 'something was recorded'
 
 run lab --list
 expect_exit 0

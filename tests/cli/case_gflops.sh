@@ -21,6 +21,19 @@ for wrong in '--cpu-sizes 0' '--cpu-sizes 64,,2' '--cpu-sizes 100x200x300' '--ba
     expect_exit 2
 done
 
+# The message is about this table's sizes and names the option; a list for a GPU
+# is read before the CPU is measured for minutes.
+run lab gflops --backend cpu --cpu-sizes 64,2.5
+expect_exit 2
+expect_stderr '--cpu-sizes: size 2.5: a size is one whole number'
+run lab gflops --cpu-sizes 64 --sizes 100x200
+expect_exit 2
+expect_stderr '--sizes: size 100x200: a size is one whole number'
+expect_no_stdout
+run lab gflops --backend cpu --double --cpu-sizes 64x32x8
+expect_exit 2
+expect_stderr 'lapenna-lab lab dgemm --sizes 64x32x8'
+
 # cuDNN's calls need a GPU; what is wrong is said before one is looked for.
 for wrong in '--sizes 1x3' '--sizes 0' '--algorithm 8' '--sizes 1x1x1x1x1x9000000000' \
     'image'; do

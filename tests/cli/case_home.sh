@@ -18,6 +18,7 @@ run run activations --iterations 2 --backend cpu
 expect_exit 0
 screens doctor <<END
 expect Last runs
+expect g has runs recorded on GPUs
 key d
 expect variants (cpu)
 key q
@@ -57,12 +58,34 @@ key Enter
 await 10000 next: fc1.matmul
 key s
 await 10000 next: fc1.bias
+key O
+expect occupancy is of a GPU
+expect home, key g
 text :list tensors
 key Enter
 expect fc1.W.grad
 key q
 key ?
 expect Help (
+key q
+key q
+key q
+END
+
+# Where a lab's kernels and a sweep's rows are.
+screens labs <<END
+key g
+text /lab-gemm-tensor
+key Enter
+key Enter
+expect "traced"
+key q
+text /products
+key Enter
+key Enter
+expect This lab has no steps
+expect --recorded
+expect none: this run has no steps
 key q
 key q
 key q

@@ -66,6 +66,14 @@ expect_json 'of("lab_row")[0]["status"] == "out of memory"' \
 run lab saxpy --backend cpu --sizes 99999999999
 expect_exit 4
 
+# Copies of inputs count too: here the tensors alone would fit.
+columns=$(awk '/^MemTotal/ {printf "%d", $2 * 1024 * 0.8 / 8 / 65536}' \
+    /proc/meminfo)
+run lab softmax --backend cpu --sizes "65536x$columns" --json
+expect_exit 4
+expect_json 'all(r["status"] == "out of memory" for r in of("lab_row"))' \
+    'all("for copies of its inputs, and the host has" in r["reason"] for r in of("lab_row"))'
+
 for size in 0 -5 12a 5x5 '' 4,,5 99999999999999999999; do
     run lab gemm --backend cpu --sizes "$size"
     expect_exit 2
@@ -309,6 +317,49 @@ END
     expect_exit 3
     expect_stderr 'bad.md:'
 done
+# What a lab names has to be there: line, column, and what is near.
+lint_of() { # MEASURES OF WORDS
+    lesson bad <<END
+---
+format: 1
+kind: lab
+title: A lab
+summary: About others
+measures: $1
+of: $2
+---
+Text.
+END
+    run lesson lint bad.md
+    expect_exit 3
+    expect_stderr 'bad.md:7:5: error: of: '
+    expect_stderr "$3"
+}
+lint_of backward mlp-digit 'did you mean mlp-digits'
+lint_of products lab-gemm 'is a lab and has no network'
+lint_of products sweep 'sweep is a lab and has no network'
+lint_of batch-size all 'batch-size is of one lesson, not of all'
+lint_of network-size ./nowhere.md 'nowhere.md'
+# Names of a GPU's rungs are in the CUDA module, where one is built.
+if [ -e "${LAB_EXE%/bin/*}/lib/lapenna-lab-cuda.so" ]; then
+    lesson bad <<'END'
+---
+format: 1
+kind: lab
+title: A lab
+lab: gemm
+variants: [tile, tiel]
+slide:
+  - {label: a, size: 5, value: 1, unit: ms, machine: m, source: s,
+     rung: opnblas}
+---
+Text.
+END
+    run lesson lint bad.md
+    expect_exit 3
+    expect_stderr 'bad.md:6:11: error: variants: gemm has no rung tiel; did you'
+    expect_stderr 'bad.md:8:5: error: slide: gemm has no rung opnblas; did you'
+fi
 # Wider until no memory holds it; what can be measured is.
 run lab network-size mlp-digits --backend cpu --sizes 1,1000000000,3 --repeat 20 --json
 expect_exit 0
@@ -341,9 +392,24 @@ expect_exit 2
 run lab batch-size mlp-digits --backend cpu --sizes 9999999999
 expect_exit 2
 expect_stderr '--sizes 9999999999: '
+run lab --list
+expect_exit 0
+for word in gemm hello offsets gflops calls tune batch-size backward; do
+    grep -q "^$word " "$out" || complain "--list has no line of $word"
+done
+if grep -vE '^.{16} .{14} [^ ]' "$out"; then
+    complain 'a line of --list is out of its columns'
+fi
 run lab --list --json
 expect_exit 0
 expect_json 'any(r["lab"] == "gemm" for r in of("operation"))'
+
+# A lab of which nothing could be measured has failed; one row is enough.
+run lab gemm --backend cpu --sizes 9999999 --db nothing.db
+expect_exit 4
+run lab gemm --backend cpu --sizes 9999999,20 --repeat 20 --db nothing.db
+run profile list --json --db nothing.db
+expect_json '[r["status"] for r in of("run")] == ["done", "failed"]'
 
 # Lists, comparisons and timelines tell a lab from a network.
 run lab saxpy --backend cpu --sizes 100 --repeat 20 --db c.db
@@ -358,8 +424,13 @@ expect_json '[r["variant"] for r in of("lab_row")] == ["plain", "openblas"]' \
 run profile show 1 --db c.db --ascii
 expect_stdout 'openblas'
 expect_stdout 'promised'
+run lab batch-size mlp-digits --backend cpu --sizes 5,10 --repeat 20 --json \
+    --db s.db
+cp "$out" measured
 run profile show last --db s.db --json
-expect_json '[r["x"] for r in of("sweep_row")] == [5, 1000000, 10]'
+# What is recorded is told as it was told when it was measured.
+expect_json "FILE2=$work/measured" '[r["x"] for r in of("sweep_row")] == [5, 10]' \
+    '[{k: v for k, v in r.items() if k not in ("run", "place")} for r in of("sweep_row")] == [r for r in other if r["type"] == "sweep_row"]'
 run profile compare 1 2 --db c.db
 expect_exit 3
 expect_stderr 'compare labs with labs'

@@ -34,17 +34,18 @@ END
 play small.md --backend cpu --db screen.db <<'END'
 resize 80 24
 expect How fast is it?
-await 20000 A small lab
+await 300000 A small lab
 wait 300
 key p
 text nonsense
 key Enter
 expect nonsense is no prediction
+expect an occupancy, 50%
 key r
-await 5000 you expect (Enter skips):
+await 300000 you expect (Enter skips):
 text 3 memory
 key Enter
-await 60000 recorded as run 1
+await 300000 recorded as run 1
 expect [700]
 expect GB/s
 expect you said
@@ -101,12 +102,12 @@ play large.md --backend cpu --db screen.db <<'END'
 resize 80 24
 wait 500
 key r
-await 5000 you expect
+await 300000 you expect
 key Enter
-await 60000 timing naive at 700
+await 300000 timing naive at 700
 expect [700]
 key x
-await 60000 stopped after
+await 300000 stopped after
 expect not run
 key Left
 expect openblas
@@ -125,14 +126,32 @@ play large.md --backend cpu --db screen.db <<'END'
 resize 80 24
 wait 500
 key r
-await 5000 you expect
+await 300000 you expect
 key Enter
-await 60000 timing naive at 700
+await 300000 timing naive at 700
 key q
 END
 expect_exit 0
 [ "$(count 'SELECT status FROM run WHERE id = 3')" = cancelled ] ||
     complain "run 3 is not cancelled"
+
+# Left before its first row: the run is taken back, and home says so by itself.
+play --backend cpu --db home.db <<'END'
+resize 80 24
+text /lab-gemm
+key Enter
+key Enter
+await 300000 the matrix product (
+wait 500
+key r
+await 300000 you expect
+key Enter
+await 300000 checking
+key q
+await 300000 No runs yet
+absent running
+END
+expect_exit 0
 
 # A rung that has no room says so in its row, and the others go on.
 play small.md --backend cpu --db screen.db <<'END'
@@ -145,12 +164,12 @@ text 99999999999,100
 key Enter
 expect [99999999999]
 key r
-await 5000 you expect
+await 300000 you expect
 key Enter
-await 60000 recorded as run 4
+await 300000 recorded as run 4
 key Left
 expect failed
-expect GiB
+expect take a smaller
 END
 expect_exit 0
 
@@ -204,10 +223,10 @@ text /the matrix product
 key Enter
 expect Lab: the matrix product
 key Enter
-await 20000 Predict first
+await 300000 Predict first
 wait 500
 key g
-await 5000 recorded on NVIDIA H200
+await 300000 recorded on NVIDIA H200
 expect tile
 expect [64]
 key End
@@ -224,6 +243,66 @@ key q
 expect Lessons
 END
 expect_exit 0
+# Left in the middle of a call that takes seconds: the list is there at once, and
+# says why the processor is still busy. The next lab waits for that call.
+mkdir -p data/own
+sed 's/16, 700/1100/' large.md >data/own/large.md
+ln -sfn "$PWD/data/own" data/lessons
+play --backend cpu --db left.db <<'END'
+resize 80 24
+text /large lab
+key Enter
+key Enter
+await 300000 A large lab
+wait 500
+key r
+await 300000 you expect
+key Enter
+await 300000 timing naive at 1100
+wait 200
+key Esc
+expect Lessons
+expect the lab stops as soon as the call that runs has ended
+key Enter
+await 300000 A large lab
+wait 200
+key r
+await 300000 you expect
+key Enter
+await 300000 timing naive at 1100
+key Esc
+expect Lessons
+key q
+END
+expect_exit 0
+run profile list --json --db left.db
+expect_exit 0
+expect_json 'len(of("run")) == 0'
+
+# A lab of which nothing could be measured is not done.
+sed -e 's/16, 700/9999999/' -e 's/A large lab/A too large lab/' large.md \
+    >data/own/too-large.md
+play --backend cpu --db failed.db <<'END'
+resize 80 24
+text /too large lab
+key Enter
+expect new
+key Enter
+await 300000 A too large lab
+wait 500
+key r
+await 300000 you expect
+key Enter
+await 300000 recorded as run 1
+key Esc
+expect Lessons
+expect new
+key q
+END
+expect_exit 0
+run profile list --json --db failed.db
+expect_json '[r["status"] for r in of("run")] == ["failed"]'
+ln -sfn "$LAB_SOURCE_DIR/lessons" data/lessons
 run lab gemm --backend cpu --sizes 33 --repeat 20
 expect_exit 0
 expect_stdout 'recorded on NVIDIA H200, run 1'

@@ -9,6 +9,8 @@ expect_json 'len(of("lesson")) >= 6' \
     'all(r["title"] and r["path"].startswith("/") for r in rows)' \
     'all(__import__("os").path.isfile(r["path"]) for r in rows)'
 ids=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$out")
+list=$work/list
+cp "$out" "$list"
 
 run lesson list
 expect_exit 0
@@ -27,6 +29,33 @@ done
 inline_lesson small
 run lesson lint small.md
 expect_exit 0
+
+# A copy of a lesson, alone in its folder: what it builds on is installed.
+mkdir own
+for id in mlp-digits lab-batch-size; do
+    path=$(sed -n "s/.*\"id\": *\"$id\".*\"path\": *\"\([^\"]*\)\".*/\1/p" "$list")
+    sed 's/^title: .*/title: My own/' "$path" >"own/my-$id.md"
+    run lesson lint "own/my-$id.md"
+    expect_exit 0
+    expect_no_stderr
+done
+run own/my-lab-batch-size.md # a path: no id of a lesson that is installed
+expect_exit 2
+expect_stderr 'lapenna-lab lab own/my-lab-batch-size.md'
+sed 's/^of: .*/of: mlp-digts/' own/my-lab-batch-size.md >own/other.md
+run lesson lint own/other.md
+expect_exit 3
+expect_stderr 'no lesson mlp-digts; did you mean mlp-digits'
+expect_stderr 'my-lab-batch-size (own/my-lab-batch-size.md)'
+if grep -q 'no lesson mlp-digits' "$err"; then
+    complain "a lesson that is installed is missing"
+fi
+sed 's/^prerequisites: .*/prerequisites: [softmax-regresion]/' \
+    own/my-mlp-digits.md >alone.md
+run lesson lint alone.md
+expect_exit 3
+expect_stderr 'no lesson softmax-regresion; did you mean softmax-regression?'
+
 run lesson show no-such-lesson
 expect_exit 3
 expect_stderr no-such-lesson

@@ -20,3 +20,7 @@ expect_json 'len(rows) >= 1'
 run step small.md --counters basic --json
 expect_exit 0
 grep -q 'counters basic: ' "$err" || complain "no word about the counters"
+run run small.md --backend cpu --iterations 1 --counters basic --trace on
+expect_exit 0
+expect_stderr 'lapenna-lab: --trace: '
+expect_stderr 'lapenna-lab: --counters basic: '

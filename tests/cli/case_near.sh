@@ -39,6 +39,10 @@ expect_no_stdout
 run run mlp-digits --backend cpu --near king
 expect_exit 3
 expect_stderr 'no words'
+# Nobody asks after a single iteration.
+run step mlp-digits --backend cpu --near king
+expect_exit 0
+expect_no_stderr
 run run embedding-gather --backend cpu --near king
 expect_exit 3
 expect_stderr 'no words'

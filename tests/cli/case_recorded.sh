@@ -26,10 +26,45 @@ grep -q '"type":"kernel"' "$out" || complain "a recorded run has no kernels"
 run profile roofline --recorded last
 expect_exit 0
 
+run profile list --recorded --json
+# Each rung of a lab of several precisions has its name, and its precision's roof.
+tensor=$(python3 -c 'import json, sys
+print([r["run"] for r in map(json.loads, open(sys.argv[1]))
+       if r["lesson"] == "lab-gemm-tensor"][0])' "$out")
+run profile roofline --recorded "$tensor"
+expect_exit 0
+for precision in tf32 bf16 fp16; do
+    grep -Eq "wgmma $precision 4096 .* $precision .* compute" "$out" ||
+        complain "no roof of $precision"
+done
+grep -q 'What would bound it is not known' "$out" &&
+    complain "a rung has no roof"
+
+# A run of many kernels has a table that ends, and says so.
+run profile list --recorded --json
+long=$(python3 -c 'import json, sys
+print([r["run"] for r in map(json.loads, open(sys.argv[1]))
+       if r["lesson"] == "lab-batched"][0])' "$out")
+run profile kernels --recorded "$long"
+expect_exit 0
+[ "$(wc -l <"$out")" -le 1010 ] || complain "the table of kernels has no end"
+expect_stderr 'has more kernels than the 1000 shown: --limit 0'
+run profile kernels --recorded "$long" --limit 0
+expect_exit 0
+[ "$(wc -l <"$out")" -gt 10000 ] || complain "--limit 0 does not show all"
+run profile kernels --recorded last
+expect_exit 0
+grep -q 'more kernels' "$err" && complain "a short table is not cut"
+
 # A lab without a GPU shows them beside the CPU's own.
 run lab lab-gemm --backend cpu --sizes 33 --repeat 20
 expect_exit 0
 expect_stdout 'recorded on NVIDIA H200, run '
+# And says once which of the lesson's rungs it cannot try here.
+expect_stdout 'These rungs need a GPU: coalesced, tile, '
+run lab lab-gemm --backend cpu --sizes 33 --repeat 20 --variants rows
+expect_exit 0
+grep -q 'need a GPU' "$out" && complain "a rung that was chosen needs no GPU"
 
 run profile delete --recorded 1
 expect_exit 2

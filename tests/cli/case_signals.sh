@@ -20,6 +20,28 @@ ended_by INT 2
 ended_by TERM 15
 ended_by HUP 1
 
+# A lab that is stopped before its first row leaves no empty run: neither a row
+# nor what was predicted.
+command=" lab gemm (SIGINT before the first row)"
+"$LAB_EXE" lab gemm --backend cpu --variants openblas --sizes 2500 --json \
+    --predict openblas=5 --db empty.db </dev/null >"$out" 2>"$err" &
+child=$!
+i=0
+while ! grep -q '"type":"lab"' "$out" && [ $i -lt 3000 ]; do
+    sleep 0.01
+    i=$((i + 1))
+done
+kill -s INT "$child"
+status=0
+wait "$child" || status=$?
+expect_exit 130
+expect_json 'len(of("lab")) == 1' 'len(of("lab_row")) == 0'
+rows=$("${LAB_PYTHON:-python3}" -c 'import sqlite3
+c = sqlite3.connect("empty.db")
+print([c.execute("SELECT count(*) FROM " + t).fetchone()[0]
+       for t in ("run", "lab_said", "step")])')
+[ "$rows" = "[0, 0, 0]" ] || complain "empty.db has $rows of the lab"
+
 # The same while a write waits for a reader that does not read: the signal cuts
 # the write short, which is no failure of the output.
 # cut_short COMMAND SIGNAL NUMBER

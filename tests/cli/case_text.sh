@@ -59,6 +59,21 @@ inline_lesson small
 run run small.md --backend cpu --sample 5
 expect_exit 2
 expect_stderr "no text"
+# and leaves no run behind
+for lesson in words.md small.md; do
+    run run $lesson --backend cpu --sample 5 --prompt "ZZ" --db refused.db
+    [ "$status" -ne 0 ] || complain "the prompt is taken"
+done
+run profile list --json --db refused.db
+expect_exit 3
+expect_stderr 'refused.db'
+# Both are of `run`: a single iteration neither writes nor asks who could.
+for lesson in words.md small.md; do
+    run step $lesson --json --backend cpu --sample 5 --prompt "ZZ"
+    expect_exit 0
+    expect_no_stderr
+    expect_json 'len(of("sample")) == 0' 'one("end")["loss"] > 0'
+done
 for bad in --sample=0 --temperature=-1 --temperature=x --top-k=0; do
     run run words.md --backend cpu --sample 5 "$bad"
     expect_exit 2

@@ -38,5 +38,26 @@ wrong run small.md --iterations 0
 wrong run small.md --epochs 1.5
 wrong step small.md --seed seven
 wrong step small.md --device -1
+# The same words for the same option, whichever command reads it.
+for words in 'step small.md' 'lab gemm' 'lab gflops' 'lab calls' \
+    'profile ceilings'; do
+    for device in -1 1024 4294967296 x 1x; do
+        # shellcheck disable=SC2086 # words
+        wrong $words --device "$device"
+        expect_stderr "--device $device: a whole number from 0 to 1023"
+    done
+done
+for words in 'step small.md' 'lab gemm' 'lab gflops' 'profile ceilings'; do
+    # shellcheck disable=SC2086 # words
+    wrong $words --backend abacus
+    expect_stderr '--backend abacus: use auto, cpu or cuda'
+done
+for words in 'step small.md' 'lab gemm'; do
+    for seed in -1 18446744073709551616 ''; do
+        # shellcheck disable=SC2086 # words
+        wrong $words --seed "$seed"
+        expect_stderr "--seed $seed: a whole number from 0"
+    done
+done
 wrong step small.md --variant naive
 wrong step small.md --variant =naive

@@ -140,8 +140,39 @@ static void compares_runs(void **state)
     /* a long name is cut in its middle */
     sample_sql(db, "UPDATE StringIds SET value = 'encoder.layer17.attention."
                    "self.query_key_value.matmul' WHERE value = 'fc1.matmul'");
+    setenv("COLUMNS", "80", 1);
     assert_int_equal(profile(db, "compare 1 2 1 @"), 0);
     lines_fit_80_columns();
+    unsetenv("COLUMNS");
+}
+
+/* Two steps of long names never become the same row, and a file has room. */
+static void compared_names_differ(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 5, 2, NULL), LAB_OK);
+    sample_sql(db, "UPDATE StringIds SET value = 'encoder.layer17.attention."
+                   "self.output' WHERE value = 'fc0.matmul';"
+                   "UPDATE StringIds SET value = 'encoder.layer18.attention."
+                   "self.output' WHERE value = 'fc1.matmul';"
+                   "UPDATE step SET phase = 0; DELETE FROM time_sum;"
+                   "UPDATE run SET summed = NULL");
+    setenv("COLUMNS", "80", 1);
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    unsetenv("COLUMNS");
+    lines_fit_80_columns();
+    assert_non_null(strstr(output, "layer17.."));
+    assert_non_null(strstr(output, "layer18.."));
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(output, "encoder.layer17.attention.self.output "));
+    assert_null(strstr(output, ".."));
+    sample_sql(db, "DELETE FROM step WHERE runId = 1 AND stepIndex = 1;"
+                   "DELETE FROM time_sum; UPDATE run SET summed = NULL");
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(output, "only 2\n"));
+    assert_null(strstr(output, "only b"));
 }
 
 static void compare_lines_are_json(void **state)
@@ -242,7 +273,7 @@ static void imports_and_merges(void **state)
              sample_path("anna.db"));
     assert_int_equal(profile(db, args), 0);
     assert_non_null(strstr(output, "would be copied, 2 steps, 4 kernels"));
-    assert_non_null(strstr(output, "would copy 1 runs, skipped 0"));
+    assert_non_null(strstr(output, "would copy 1 run, skipped 0"));
     snprintf(args, sizeof(args), "import '%s' --label anna --json @",
              sample_path("anna.db"));
     assert_int_equal(profile(db, args), 0);
@@ -279,6 +310,12 @@ static void compare_warns_of_the_trace(void **state)
     json_t *o = line_object(0);
     assert_string_equal(text_of(o, "trace"), "never");
     json_decref(o);
+    sample_sql(db, "UPDATE run SET traceState = 'kernels' WHERE id = 2");
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(errors, "run 1 was timed with tracing on, run 2 "
+                                   "with kernels traced and no calls"));
+    assert_int_equal(profile(db, "show 2 @"), 0);
+    assert_non_null(strstr(output, "with kernels traced and no calls"));
 }
 
 static void deletes_runs(void **state)
@@ -329,6 +366,15 @@ static void wrong_usage_is_two_bad_input_three(void **state)
         {"show 7 @", 3, "there is no run 7"},
         {"kernels 7 --json @", 3, "there is no run 7"},
         {"list --db /nowhere/at/all.db", 3, "/nowhere/at/all.db"},
+        {"list --limit 2 @", 2, "no --limit here: it takes --db, --json"},
+        {"list --sort name @", 2, "no --sort here"},
+        {"list --format csv @", 2, "no --format here"},
+        {"--limit 2 list @", 2, "no --limit here"},
+        {"show 1 --limit 2 @", 2, "--reverse, --recorded"},
+        {"kernels 1 --fail-above 5 @", 2, "no --fail-above here"},
+        {"timeline 1 --sort time @", 2, "--limit, --iteration"},
+        {"export 1 --json --format csv --output - @", 2, "no --json here"},
+        {"delete 1 --force @", 2, "no --force here"},
     };
     const char *db = sample_path("runs.db");
     (void)state;
@@ -351,6 +397,10 @@ static void nothing_recorded_is_no_error(void **state)
     assert_string_equal(output, "");
     assert_non_null(strstr(errors, "profiles.db"));
     assert_int_equal(profile("", "show last"), 3);
+    assert_non_null(strstr(errors, "no run has been recorded yet"));
+    assert_int_equal(profile("", "baseline"), 0);
+    assert_non_null(strstr(errors, "no run has been recorded yet"));
+    assert_int_equal(profile("", "baseline best"), 3);
     assert_int_equal(access(sample_path("lapenna-lab"), F_OK), -1);
 }
 
@@ -409,6 +459,7 @@ int main(void)
         cmocka_unit_test_teardown(lists_runs, cleanup),
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
         cmocka_unit_test_teardown(compares_runs, cleanup),
+        cmocka_unit_test_teardown(compared_names_differ, cleanup),
         cmocka_unit_test_teardown(compare_lines_are_json, cleanup),
         cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(compare_warns_of_the_trace, cleanup),

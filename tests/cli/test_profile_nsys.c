@@ -198,12 +198,107 @@ static void recipes_of_the_docs_run(void **state)
     test_free(text);
 }
 
+/* What the sample has not: a memset, waiting for a stream, and calls with the
+ * numbers of what they started. */
+static void add_what_reports_read(const char *db)
+{
+    sample_sql(
+        db,
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = 77 << 24,"
+        " deviceId = 0, correlationId = start, mangledName = NULL;"
+        "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET globalPid = 77 << 24,"
+        " deviceId = 0, correlationId = 900000 + memcpyRow;"
+        "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET srcKind = 0, copyKind = 2 WHERE"
+        " memcpyRow = (SELECT min(memcpyRow) FROM CUPTI_ACTIVITY_KIND_MEMCPY);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId,"
+        " contextId, streamId, correlationId, globalPid, value, bytes, memKind,"
+        " runId) VALUES (15000, 15100, 0, 1, 7, 7777, 77 << 24, 0, 64, 2, 1);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId,"
+        " streamId, globalPid, syncType, runId) VALUES"
+        " (16000, 17000, 0, 7, 77 << 24, 3, 1);"
+        "INSERT INTO PROFILER_OVERHEAD (start, end, globalTid, runId) VALUES"
+        " (1000, 1100, (77 << 24) + 78, 1);"
+        "INSERT INTO StringIds (value) VALUES ('cudaMemcpyAsync_v3020'),"
+        " ('cudaMemsetAsync_v3020');"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid,"
+        " correlationId, nameId, runId) SELECT 12500, 12600, (77 << 24) + 78,"
+        " min(900000 + memcpyRow), (SELECT id FROM StringIds WHERE value ="
+        " 'cudaMemcpyAsync_v3020'), 1 FROM CUPTI_ACTIVITY_KIND_MEMCPY;"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid,"
+        " correlationId, nameId, runId) SELECT 14000, 14100, (77 << 24) + 78,"
+        " 7777, id, 1 FROM StringIds WHERE value = 'cudaMemsetAsync_v3020'");
+}
+
+/* The reports of nsys itself, as nsys_reports.sql has them. */
+static void reports_of_nsys_run(void **state)
+{
+    const char *db = sample_path("runs.db");
+    int reports = 0;
+    (void)state;
+    record_gpu_run(db);
+    add_what_reports_read(db);
+    test_free(export_as(db, "nsys", "x.sqlite"));
+    char *text = read_file(LAB_SOURCE_DIR "/tests/cli/nsys_reports.sql");
+    for (char *p = strstr(text, "\n\n-- "); p; reports++) {
+        char name[64];
+        char sql[8192];
+        int rows;
+        assert_int_equal(sscanf(p, "\n\n-- %63[a-z_]: %d", name, &rows), 2);
+        char *end = strstr(p, ";\n");
+        assert_non_null(end);
+        *end = '\0';
+        snprintf(sql, sizeof(sql), "SELECT count(*) FROM (%s)",
+                 strchr(p + 2, '\n'));
+        int64_t found = sample_int(sample_path("x.sqlite"), sql);
+        if (found != rows)
+            fail_msg("%s: %d rows, not %d", name, (int)found, rows);
+        p = strstr(end + 1, "\n\n-- ");
+    }
+    assert_int_equal(reports, 19);
+    test_free(text);
+}
+
+static int64_t calls_in_ranges(const char *db)
+{
+    test_free(export_as(db, "nsys", "t.sqlite"));
+    int64_t n = sample_int(sample_path("t.sqlite"),
+                           "SELECT count(*) FROM NVTX_EVENTS AS n JOIN "
+                           "CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.globalTid = "
+                           "n.globalTid AND r.start >= n.start AND r.end <= "
+                           "n.end WHERE n.eventType = 59");
+    remove(sample_path("t.sqlite"));
+    return n;
+}
+
+/* Older versions gave the calls of the one thread another number. */
+static void calls_and_ranges_share_a_thread(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    assert_int_equal(calls_in_ranges(db), 12);
+    sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
+                   "(77 << 24) + 4711");
+    assert_int_equal(calls_in_ranges(db), 12);
+    /* of two threads nobody knows which is which; nor of what nsys recorded */
+    sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
+                   "(77 << 24) + 4712 WHERE start < 50000");
+    assert_int_equal(calls_in_ranges(db), 0);
+    sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = "
+                   "(77 << 24) + 4711;"
+                   "UPDATE run SET uuid = 'nsys-1-2'");
+    assert_int_equal(calls_in_ranges(db), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(nsys_has_its_tables, export_cleanup),
         cmocka_unit_test_teardown(nsys_recipes_run, export_cleanup),
         cmocka_unit_test_teardown(recipes_of_the_docs_run, export_cleanup),
+        cmocka_unit_test_teardown(reports_of_nsys_run, export_cleanup),
+        cmocka_unit_test_teardown(calls_and_ranges_share_a_thread,
+                                  export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static void ceilings_are_measured_and_kept(void **state)
                      2);
     assert_int_equal(profile(db, "ceilings --backend cpu @"), 0);
     assert_non_null(strstr(output, "FLOP/s"));
-    assert_non_null(strstr(output, "tf32: "));
+    assert_non_null(strstr(output, "\ntf32: measured on a GPU only\n"));
     assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling"), 4);
 }
 
@@ -198,6 +198,159 @@ static void roofline_falls_back_to_the_data_sheet(void **state)
     json_decref(o);
 }
 
+/* A rung for each of the two steps, each in a precision of its own. */
+static void make_lab(const char *db, bool ceilings)
+{
+    make_run(db, false, ceilings);
+    sample_sql(db,
+               "UPDATE run SET kind = 'lab', precision = 'tf32, bf16, fp16';"
+               "UPDATE time_sum SET flop = 2e9 WHERE level = 3;"
+               "INSERT INTO lab_row (runId, place, lab, size, rung, precision) "
+               "VALUES (1, 0, 'gemm', '64', 'mma', 'tf32'), (1, 1, 'gemm', "
+               "'64', 'wgmma', 'bf16')");
+}
+
+static void a_rung_stands_under_its_own_precision(void **state)
+{
+    static const char *const roofs[] = {"tf32", "bf16"};
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_lab(db, true);
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    for (int i = 0, step = 0; step < 2; i++) {
+        json_t *o = nth_of("point", i);
+        assert_non_null(o);
+        if (strcmp(text_of(o, "level"), "step") == 0) {
+            assert_string_equal(text_of(o, "roof"), roofs[step++]);
+            assert_true(real_of(o, "roof_pct") > 0);
+            assert_string_equal(text_of(o, "bound"), "compute");
+        }
+        json_decref(o);
+    }
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "tf32, bf16, fp16\n"));
+    assert_non_null(strstr(output, "of what large products in bf16 reach"));
+}
+
+/* Both steps of the sample would be "gemm 64". */
+static void a_lab_brings_its_own_roofs(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_lab(db, false);
+    sample_sql(db, "UPDATE lab_row SET precision = 'fp32', ceilingCopy_B_s = "
+                   "5e8, ceilingFp32_FLOP_s = 2e12; UPDATE run SET device = 'a "
+                   "chip of my own', precision = 'fp32'");
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "500 MB/s  measured by this run"));
+    assert_non_null(strstr(output, "2 TFLOP/s  measured by this run"));
+    assert_null(strstr(output, "profile ceilings"));
+    assert_non_null(strstr(output, "Arithmetic bounds it"));
+    /* better than a data sheet's, not than what was measured on the device */
+    sample_sql(db, "UPDATE run SET device = 'NVIDIA H200'");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    json_t *o = nth_of("roof", 0);
+    assert_string_equal(text_of(o, "origin"), "measured by this run");
+    assert_true(is_null(o, "source"));
+    json_decref(o);
+    o = nth_of("roof", 2);
+    assert_string_equal(text_of(o, "origin"), "data sheet");
+    json_decref(o);
+    sample_sql(db, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES ('GPU-1', "
+                   "1);"
+                   "INSERT INTO ceiling (backend, device, uuid, name, "
+                   "best_per_s, measured, measured_ns) VALUES ('cuda', 'NVIDIA "
+                   "H200', 'GPU-1', 'copy', 4e8, '2026-01-02', 5)");
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "400 MB/s  measured "));
+    assert_null(strstr(output, "500 MB/s"));
+    /* a file's nonsense is no roof */
+    sample_sql(db, "UPDATE lab_row SET ceilingFp32_FLOP_s = -1");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    o = nth_of("roof", 1);
+    assert_string_equal(text_of(o, "origin"), "data sheet");
+    json_decref(o);
+}
+
+static void a_rung_is_named_wherever_steps_are_listed(void **state)
+{
+    static const char *const args[] = {"roofline 1 @", "show 1 @",
+                                       "timeline 1 @", "timeline 1 --json @"};
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_lab(db, true);
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
+        assert_int_equal(profile(db, args[i]), 0);
+        if (!strstr(output, "mma tf32 64") || !strstr(output, "wgmma bf16 64"))
+            fail_msg("%s names no rungs: %s", args[i], output);
+    }
+    /* what a program reads has a field for each */
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    json_t *o = nth_of("point", 0);
+    assert_string_equal(text_of(o, "name"), "fc0.matmul");
+    assert_string_equal(text_of(o, "precision"), "tf32");
+    json_decref(o);
+    /* one precision is not worth saying */
+    sample_sql(db, "UPDATE lab_row SET precision = 'fp32', rung = "
+                   "'\033[31mbad'");
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "bad 64: "));
+    assert_null(strchr(output, '\033'));
+    assert_int_equal(profile(db, "timeline 1 @"), 0);
+    assert_null(strchr(output, '\033'));
+}
+
+/* 3000 FLOPs in fp32 were counted of 5000: the rest may be in double. */
+static void a_part_that_was_counted_is_no_fact(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_run(db, true, true);
+    sample_sql(db, "UPDATE time_sum SET flop = 5000 WHERE level = 3");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    json_t *o = nth_of("point", 0);
+    assert_true(is_null(o, "counted_flop"));
+    assert_true(is_null(o, "counted_intensity_flop_per_byte"));
+    assert_true(real_of(o, "counted_flop_least") == 3000);
+    json_decref(o);
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "at least 3 kFLOP were counted; fewer: "
+                                   "double and half precision were not"));
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_null(strstr(output, "3.00 kFLOP"));
+    assert_int_equal(profile(db, "show 1 --json @"), 0);
+    o = nth_of("step", 0);
+    assert_true(is_null(o, "counted_flop"));
+    assert_true(real_of(o, "counted_fp32_flop") == 3000);
+    json_decref(o);
+    /* counted, and there are none: it is fewer */
+    sample_sql(
+        db, "INSERT INTO StringIds (value) VALUES "
+            "('smsp__sass_thread_inst_executed_op_dadd_pred_on.sum'), "
+            "('smsp__sass_thread_inst_executed_op_hadd_pred_on.sum');"
+            "INSERT INTO metric_value SELECT 1, 5, k.column1, n.id, 0, 2 FROM "
+            "(VALUES (0), (1)) AS k, StringIds AS n WHERE n.value LIKE "
+            "'%_op_dadd_%' OR n.value LIKE '%_op_hadd_%'");
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_null(strstr(output, "at least"));
+    assert_non_null(strstr(output, "0.6 times the formula's; fewer: compar"));
+}
+
+/* An optimizer's step has no tiles and no exponentials. */
+static void an_update_has_reasons_of_its_own(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_run(db, true, true);
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "; more: padding to whole tiles"));
+    assert_null(strstr(output, "weight decay"));
+    sample_sql(db, "UPDATE time_sum SET phase = 3");
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "; more: weight decay and bias corr"));
+    assert_null(strstr(output, "padding"));
+}
+
 static void counters_stand_beside_steps_and_kernels(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -251,7 +404,8 @@ static void wrong_usage_is_refused(void **state)
         {"rofline 1 @", 2, "did you mean 'roofline'"},
         {"ceilings 1 @", 2, "takes no run"},
         {"ceilings --backend fast @", 2, "auto, cpu or cuda"},
-        {"ceilings --device x @", 2, "--device takes a number"},
+        {"ceilings --device x @", 2,
+         "--device x: a whole number from 0 to 1023"},
         {"ceilings --backend cpu --db /", 3, "cannot be opened"},
     };
     const char *db = sample_path("runs.db");
@@ -307,6 +461,13 @@ int main(void)
                                   cleanup),
         cmocka_unit_test_teardown(roofline_falls_back_to_the_data_sheet,
                                   cleanup),
+        cmocka_unit_test_teardown(a_rung_stands_under_its_own_precision,
+                                  cleanup),
+        cmocka_unit_test_teardown(a_rung_is_named_wherever_steps_are_listed,
+                                  cleanup),
+        cmocka_unit_test_teardown(a_part_that_was_counted_is_no_fact, cleanup),
+        cmocka_unit_test_teardown(a_lab_brings_its_own_roofs, cleanup),
+        cmocka_unit_test_teardown(an_update_has_reasons_of_its_own, cleanup),
         cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels,
                                   cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_refused, cleanup),

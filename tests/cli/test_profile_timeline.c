@@ -105,6 +105,23 @@ static void a_timeline_as_text(void **state)
     assert_non_null(strstr(errors, "no recorded steps"));
 }
 
+/* As a run with --trace kernels leaves it. */
+static void without_calls_there_is_no_latency(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
+    assert_null(strstr(output, "no CUDA calls"));
+    sample_sql(db, "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
+    sample_sql(db, "DELETE FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+    assert_int_equal(profile(db, "timeline 1 --ascii @"), 0);
+    assert_non_null(
+        strstr(output, "\nlaunch latency n/a: no CUDA calls recorded\n"));
+    assert_non_null(strstr(output, "\nkernels, stream 7: 7, busy 125 us\n"));
+    assert_null(strstr(output, "\nCUDA calls"));
+}
+
 static void wrong_usage_is_two_bad_input_three(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -128,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_timeline_as_lines, cleanup),
         cmocka_unit_test_teardown(a_timeline_as_text, cleanup),
+        cmocka_unit_test_teardown(without_calls_there_is_no_latency, cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
     };
     return cmocka_run_group_tests_name("profile_timeline", tests, NULL, NULL);

@@ -151,6 +151,91 @@ static void trace_is_what_viewers_read(void **state)
     test_free(text);
 }
 
+static int lanes_named(const json_t *events, const char *name, int64_t tid)
+{
+    size_t i;
+    json_t *e;
+    int lanes = 0;
+    json_array_foreach(events, i, e)
+    {
+        if (*text_of(e, "ph") != 'M' ||
+            strcmp(text_of(e, "name"), "thread_name") != 0)
+            continue;
+        lanes += int_of(e, "tid") == tid &&
+                 strcmp(text_of(json_object_get(e, "args"), "name"), name) == 0;
+    }
+    return lanes;
+}
+
+/* Perfetto drops the later of two slices of a lane that cross: they go to rows
+ * of their own, and the arrows with them. */
+static void crossing_slices_have_rows(void **state)
+{
+    enum { MOST = 400, ROW = 1 << 27 };
+    const char *db = sample_path("runs.db");
+    struct slice slices[MOST];
+    size_t n = 0;
+    size_t second = 0;
+    size_t i;
+    json_t *e;
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE step SET start_ns = exec * 10000, end_ns = exec * "
+                   "10000 + CASE exec % 4 WHEN 1 THEN 12000 ELSE 5000 END;"
+                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + 7000");
+    char *text = export_as(db, "trace", "x.json");
+    json_t *root = json_loads(text, 0, NULL);
+    const json_t *events = json_object_get(root, "traceEvents");
+    assert_true(json_is_array(events));
+    json_array_foreach(events, i, e)
+    {
+        if (*text_of(e, "ph") != 'X')
+            continue;
+        assert_true(n < MOST);
+        check_slice(e, &slices[n]);
+        second += slices[n].pid == 1 && slices[n].tid == 4 + ROW;
+        n++;
+    }
+    check_lanes(slices, n);
+    /* one step of four ends inside the next, and that one goes down */
+    assert_int_equal(second, 3);
+    assert_int_equal(lanes_named(events, "steps", 4), 1);
+    assert_int_equal(lanes_named(events, "steps (row 2)", 4 + ROW), 1);
+    assert_int_equal(check_flows(events, slices, n), 2 * 24);
+    json_decref(root);
+    test_free(text);
+}
+
+/* NVTX ranges say what the steps say: they are there when there is no step, as
+ * in a run that was imported from Nsight Systems. */
+static void ranges_stand_for_steps(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    for (int steps = 1; steps >= 0; steps--) {
+        size_t i;
+        json_t *e;
+        int ranges = 0;
+        if (!steps)
+            sample_sql(db, "DELETE FROM step");
+        char *text = export_as(db, "trace", steps ? "x.json" : "y.json");
+        json_t *root = json_loads(text, 0, NULL);
+        const json_t *events = json_object_get(root, "traceEvents");
+        json_array_foreach(events, i, e)
+        {
+            ranges += *text_of(e, "ph") == 'X' &&
+                      strcmp(text_of(e, "cat"), "range") == 0;
+        }
+        assert_int_equal(ranges, steps ? 0 : 12);
+        assert_int_equal(
+            lanes_named(events, "ranges of thread 78", (1 << 26) + 78),
+            steps ? 0 : 1);
+        json_decref(root);
+        test_free(text);
+    }
+}
+
 /* ---- HTML ---- */
 
 static void check_tags(const char *html)
@@ -216,18 +301,46 @@ static void html_stands_alone(void **state)
     test_free(html);
 }
 
-/* A loss that stays, is one point, or is no number makes no broken picture. */
+/* Names of any length: the bars show their beginning, the tables all. */
+static void long_names_stay_readable(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE StringIds SET value = 'first' || "
+                   "replace(hex(zeroblob(500)), '0', 'ab') || 'last' WHERE "
+                   "value = 'fc1.matmul'");
+    char *html = export_as(db, "html", "x.html");
+    check_tags(html);
+    assert_non_null(
+        strstr(html, ">firstababababababababababababa\xE2\x80\xA6<"));
+    assert_non_null(strstr(html, "<td class=\"k\"><div>firstabab"));
+    assert_non_null(strstr(html, "abablast</div></td><td class=\"w\">"));
+    test_free(html);
+}
+
+/* A loss that stays, is one point, or is no number makes no broken picture; a
+ * point without neighbours is a dot, for a line of one point is none. */
 static void odd_losses_are_drawn(void **state)
 {
-    static const char *const losses[] = {
-        "UPDATE loss SET loss = 1.5", "DELETE FROM loss WHERE iteration > 0",
-        "UPDATE loss SET loss = NULL", "DELETE FROM loss"};
+    static const struct {
+        const char *sql;
+        int dots;
+    } losses[] = {{"UPDATE loss SET loss = 1.5", 0},
+                  {"UPDATE loss SET loss = NULL WHERE iteration = 1", 2},
+                  {"DELETE FROM loss WHERE iteration > 0", 1},
+                  {"UPDATE loss SET loss = NULL", 0},
+                  {"DELETE FROM loss", 0}};
     const char *db = sample_path("runs.db");
     (void)state;
     record_gpu_run(db);
     for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-        sample_sql(db, losses[i]);
+        int dots = 0;
+        sample_sql(db, losses[i].sql);
         assert_int_equal(profile(db, "export 1 --format html --output - @"), 0);
+        for (const char *p = output; (p = strstr(p, "r=\"3\"")); p++)
+            dots++;
+        assert_int_equal(dots, losses[i].dots);
         check_tags(output);
         assert_null(strstr(output, "nan"));
         assert_null(strstr(output, "inf"));
@@ -238,7 +351,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
+        cmocka_unit_test_teardown(crossing_slices_have_rows, export_cleanup),
+        cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
         cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
+        cmocka_unit_test_teardown(long_names_stay_readable, export_cleanup),
         cmocka_unit_test_teardown(odd_losses_are_drawn, export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

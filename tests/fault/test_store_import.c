@@ -354,6 +354,102 @@ static void nsys_becomes_a_run(void **state)
     lab_database_close(db);
 }
 
+/* ---- exports of nsys by their version ---- */
+
+/* What all versions have. */
+static const char any_version[] =
+    "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT "
+    "NULL);"
+    "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'void gemm<8>()'), (3, "
+    "'cudaLaunchKernel_v7000'), (4, 'by id'), (5, 'a thread');";
+
+/* Early 2021: the GPU in another table, the text of a range in the row, no
+ * ENUM_ tables, no clusters, graphs or green contexts. */
+static const char version_2021[] =
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end "
+    "INTEGER NOT NULL, deviceId INTEGER, contextId INTEGER, streamId INTEGER, "
+    "correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, "
+    "shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX "
+    "INTEGER, blockY INTEGER, blockZ INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 1100, 0, 1, 7, 1, "
+    "77, 2, 1, 4, 1, 1, 32, 1, 1);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, "
+    "globalTid INTEGER, correlationId INTEGER, nameId INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (900, 950, 77, 1, 3);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType "
+    "INTEGER, rangeId INTEGER, text TEXT, globalTid INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES (800, 1200, 59, NULL, 'by id', 77);"
+    "CREATE TABLE TARGET_INFO_CUDA_GPU (id INTEGER, name TEXT, deviceId "
+    "INTEGER, numMultiprocessors INTEGER, computeCapabilityMajor INTEGER);"
+    "INSERT INTO TARGET_INFO_CUDA_GPU VALUES (0, 'NVIDIA H200', 0, 132, 9)";
+
+/* Later than 3.24: columns in another order, with others between them, tables
+ * that nobody here knows, a view and an index, text and textId. */
+static const char version_later[] =
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (priority INTEGER, shortName "
+    "INTEGER, end INTEGER NOT NULL, start INTEGER NOT NULL, deviceId INTEGER, "
+    "payload BLOB, streamId INTEGER, correlationId INTEGER, demangledName "
+    "INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, "
+    "blockY INTEGER, blockZ INTEGER, clusterX INTEGER, newColumn TEXT);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-5, 1, 1100, 1000, 0, "
+    "x'00FF', 7, 1, 2, 4, 1, 1, 32, 1, 1, 2, 'new');"
+    "CREATE INDEX kernelStart ON CUPTI_ACTIVITY_KIND_KERNEL (start);"
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (nameId INTEGER, start INTEGER, "
+    "end INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId "
+    "INTEGER, returnValue INTEGER, callchainId INTEGER, extra INTEGER);"
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (3, 900, 950, 0, 77, 1, "
+    "0, 8, 9);"
+    "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, "
+    "text TEXT, globalTid INTEGER, textId INTEGER, payloadId INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES (800, 1200, 59, NULL, 77, 4, 1);"
+    "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid "
+    "INTEGER);"
+    "INSERT INTO ThreadNames VALUES (5, 20, 77);"
+    "CREATE TABLE COMPOSITE_EVENTS (id INTEGER, start INTEGER);"
+    "INSERT INTO COMPOSITE_EVENTS VALUES (1, 1);"
+    "CREATE VIEW someView AS SELECT * FROM StringIds;"
+    "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER, "
+    "tomorrow INTEGER);"
+    "INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H200', 132, 1);"
+    "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+    "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '4.2.0')";
+
+static void versions_of_nsys_come_in(void **state)
+{
+    static const char *const versions[] = {version_2021, version_later};
+    const char *here = sample_path("here.db");
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char name[32];
+        char sql[1024];
+        struct seen s;
+        snprintf(name, sizeof(name), "version%d.sqlite", i);
+        sample_sql(sample_path(name), any_version);
+        sample_sql(sample_path(name), versions[i]);
+        /* both would be the same run: it is known by its times */
+        if (i > 0)
+            sample_sql(sample_path(name),
+                       "UPDATE NVTX_EVENTS SET start = start + 1");
+        assert_int_equal(import(here, sample_path(name), NULL, &s), LAB_OK);
+        assert_int_equal(s.kernels, 1);
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*) FROM run AS r JOIN "
+                 "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.runId = r.id JOIN "
+                 "StringIds AS kernel ON kernel.id = k.demangledName JOIN "
+                 "CUPTI_ACTIVITY_KIND_RUNTIME AS c ON c.runId = r.id AND "
+                 "c.correlationId = k.correlationId JOIN StringIds AS call ON "
+                 "call.id = c.nameId JOIN NVTX_EVENTS AS n ON n.runId = r.id "
+                 "AND n.globalTid = c.globalTid LEFT JOIN StringIds AS t ON "
+                 "t.id = n.textId WHERE r.id = %d AND r.device = 'NVIDIA H200' "
+                 "AND r.smCount = 132 AND k.start = 1000 AND k.end = 1100 AND "
+                 "k.gridX = 4 AND k.clusterX IS %s AND kernel.value = 'void "
+                 "gemm<8>()' AND call.value = 'cudaLaunchKernel_v7000' AND "
+                 "c.start = 900 AND ifnull(t.value, n.text) = 'by id'",
+                 i + 1, i ? "2" : "NULL");
+        assert_int_equal(sample_int(here, sql), 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +463,7 @@ int main(void)
         cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,
                                   import_cleanup),
         cmocka_unit_test_teardown(nsys_becomes_a_run, import_cleanup),
+        cmocka_unit_test_teardown(versions_of_nsys_come_in, import_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,11 @@ static void faults_of_the_file_are_told_as_its_own(void **state)
         {"ALTER TABLE step RENAME TO s; CREATE TABLE step AS SELECT * FROM s; "
          "INSERT INTO step SELECT * FROM s; DROP TABLE s",
          "UNIQUE"},
+        {"DROP TABLE step", "no table step"},
+        {"DROP TABLE StringIds", "no table StringIds"},
+        {"DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET", "ACTIVITY_KIND_MEMSET"},
+        {"DROP TABLE ceiling", "no table ceiling"},
+        {"DROP TABLE sweep_row", "no table sweep_row"},
     };
     const char *here = sample_path("here.db");
     (void)state;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "advice_kernels.h"
@@ -33,11 +34,24 @@ static struct {
     struct lab_advice_facts facts[ADVICE_KERNELS];
 } rig;
 
+/* Of the tensor cores too, whether they work or not. */
+static int all_metrics(const char *const **out)
+{
+    static const char *all[LAB_MAX_METRICS];
+    const char *const *names;
+    int n = lab_counter_metrics(LAB_COUNTERS_FULL, &names);
+    memcpy(all, names, (size_t)n * sizeof(*all));
+    int more = lab_counter_tensor_metrics(&names);
+    memcpy(all + n, names, (size_t)more * sizeof(*all));
+    *out = all;
+    return n + more;
+}
+
 static bool open_counters(void)
 {
     const char *const *metrics;
     char why[LAB_GPU_TEXT] = "built without them";
-    int n = lab_counter_metrics(LAB_COUNTERS_FULL, &metrics);
+    int n = all_metrics(&metrics);
     if (!rig.counters || rig.counters->probe(why, sizeof(why)) ||
         rig.counters->open(metrics, n, &rig.info, why, sizeof(why))) {
         print_message("skipped: counters: %s\n", why);

@@ -34,7 +34,9 @@ struct bench {
     bool traced;
 };
 
-static bool open_bench(struct bench *b, bool no_trace)
+enum { NO_TRACE = -1 }; /* otherwise enum lab_gpu_records */
+
+static bool open_bench(struct bench *b, int records)
 {
     const struct lab_cuda_module *module;
     struct lab_device_info info;
@@ -47,7 +49,9 @@ static bool open_bench(struct bench *b, bool no_trace)
     struct lab_profiler_config config = {.sink = &sink,
                                          .backend = "cuda",
                                          .gpu = module->profiler,
-                                         .no_trace = no_trace};
+                                         .no_trace = records == NO_TRACE};
+    if (records != NO_TRACE)
+        config.trace.records = (enum lab_gpu_records)records;
     assert_non_null(module->profiler);
     assert_int_equal(lab_profiler_new(&b->profiler, &config), LAB_OK);
     if (lab_backend_open(&b->be, "cuda", 0)) {
@@ -140,7 +144,7 @@ static void each_step_has_its_kernel_after_a_flush(void **state)
 {
     struct bench b = {0};
     (void)state;
-    bool open = open_bench(&b, false);
+    bool open = open_bench(&b, LAB_GPU_RECORDS_ALL);
     if (!open || !b.traced) {
         close_bench(&b);
         skip();
@@ -164,7 +168,7 @@ static void many_launches_lose_nothing(void **state)
     struct bench b = {0};
     struct lab_profiler_stats stats;
     (void)state;
-    bool open = open_bench(&b, false);
+    bool open = open_bench(&b, LAB_GPU_RECORDS_ALL);
     if (!open || !b.traced) {
         close_bench(&b);
         skip();
@@ -194,7 +198,7 @@ static void kernels_between_steps_are_not_the_runs(void **state)
     struct bench b = {0};
     struct lab_profiler_stats stats;
     (void)state;
-    bool open = open_bench(&b, false);
+    bool open = open_bench(&b, LAB_GPU_RECORDS_ALL);
     if (!open || !b.traced) {
         close_bench(&b);
         skip();
@@ -210,11 +214,57 @@ static void kernels_between_steps_are_not_the_runs(void **state)
     close_bench(&b);
 }
 
+static int kernels_of(const struct bench *b, int64_t exec)
+{
+    int n = 0;
+    for (size_t i = 0; i < b->kept->n; i++) {
+        const struct lab_record *r = &b->kept->records[i];
+        n += r->kind == LAB_RECORD_KERNEL && r->u.kernel.exec == exec;
+    }
+    return n;
+}
+
+/* Without records of calls, with them, with none, and without again. */
+static void records_can_be_changed(void **state)
+{
+    static const enum lab_gpu_records turns[] = {
+        LAB_GPU_RECORDS_KERNELS, LAB_GPU_RECORDS_ALL, LAB_GPU_RECORDS_NONE,
+        LAB_GPU_RECORDS_KERNELS};
+    struct bench b = {0};
+    (void)state;
+    bool open = open_bench(&b, LAB_GPU_RECORDS_KERNELS);
+    if (!open || !b.traced) {
+        close_bench(&b);
+        skip();
+    }
+    for (int turn = 0; turn < 4; turn++) {
+        assert_int_equal(lab_profiler_trace(b.profiler, turns[turn]), LAB_OK);
+        int calls = kept_count(b.kept, LAB_RECORD_API);
+        launch(&b);
+        for (int i = 0; i < 100; i++)
+            one_step(&b, false);
+        launch(&b);
+        sync_and_flush(&b);
+        for (int i = 0; i < 100; i++)
+            assert_int_equal(kernels_of(&b, b.exec - i),
+                             turns[turn] != LAB_GPU_RECORDS_NONE);
+        calls = kept_count(b.kept, LAB_RECORD_API) - calls;
+        assert_true(turns[turn] == LAB_GPU_RECORDS_ALL ? calls >= 100
+                                                       : calls == 0);
+    }
+    struct lab_profiler_stats stats;
+    lab_profiler_get_stats(b.profiler, &stats);
+    assert_int_equal(stats.kernels, 300);
+    assert_int_equal(stats.kernels_without_step, 0);
+    assert_int_equal(stats.kernels_outside, 6);
+    close_bench(&b);
+}
+
 static void without_a_trace_events_give_the_time(void **state)
 {
     struct bench b = {0};
     (void)state;
-    if (!open_bench(&b, true)) {
+    if (!open_bench(&b, NO_TRACE)) {
         close_bench(&b);
         skip();
     }
@@ -238,6 +288,7 @@ int main(void)
         cmocka_unit_test(each_step_has_its_kernel_after_a_flush),
         cmocka_unit_test(many_launches_lose_nothing),
         cmocka_unit_test(kernels_between_steps_are_not_the_runs),
+        cmocka_unit_test(records_can_be_changed),
         cmocka_unit_test(without_a_trace_events_give_the_time),
     };
     setenv("LAPENNA_LAB_MODULE_DIR", LAB_CUDA_MODULE_DIR, 0);

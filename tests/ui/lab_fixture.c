@@ -158,7 +158,8 @@ void fixture_lab_finish(void)
     snprintf(r->precision, sizeof(r->precision), "fp32");
     snprintf(r->source, sizeof(r->source), "kernels/gone.c");
     snprintf(r->reason, sizeof(r->reason),
-             "OpenBLAS is not installed: the package libopenblas has it");
+             "OpenBLAS is not installed: the package libopenblas has it, and "
+             "the library of another maker does as well");
     lab_ui_lab_relate(&lab, 1);
     lab.at_size = 2;
     lab.running = -1;
@@ -194,7 +195,11 @@ static enum lab_status predict(void *user, int set, const char *rung,
     lab_ui_said_init(&said);
     said.rate = strtod(text, &end) * 1e9;
     if (end == text)
-        return lab_fail(LAB_E_USAGE, "%s: no number, no bound", text);
+        return lab_fail(
+            LAB_E_USAGE,
+            "%s: no number, no bound: a number above 0, as 8.2T, or "
+            "a time; memory, arithmetic or latency",
+            text);
     if (strstr(end, "memory"))
         snprintf(said.bound, sizeof(said.bound), "memory");
     for (int i = 0; i < lab.size_count; i++)

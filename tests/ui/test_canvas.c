@@ -169,6 +169,17 @@ static void paragraphs_wrap(void **state)
     assert_int_equal(lab_canvas_paragraph(&c, r, LAB_ROLE_NORMAL, "x"), 0);
     r.w = 1;
     assert_int_equal(lab_canvas_paragraph(&c, r, LAB_ROLE_NORMAL, "日 ab"), 3);
+    lab_canvas_clear(&c);
+    r = (struct lab_rect){0, 0, 2, 8}; /* what does not fit is marked */
+    assert_int_equal(
+        lab_canvas_paragraph(&c, r, LAB_ROLE_NORMAL, "one two three four five"),
+        2);
+    assert_dump(&c, "one two\nthree f…\n\n\n\n");
+    assert_int_equal(
+        lab_canvas_paragraph_rows(&c, 8, 9, "one two three four five"), 4);
+    assert_int_equal(
+        lab_canvas_paragraph_rows(&c, 8, 2, "one two three four five"), 2);
+    assert_int_equal(lab_canvas_paragraph_rows(&c, 8, 9, ""), 0);
     lab_canvas_release(&c);
 }
 

@@ -1,4 +1,5 @@
 #include "ui_fixture.h"
+#include "doctor_fixture.h"
 #include "ui_fixture_compare.h"
 
 #include <math.h>
@@ -138,6 +139,7 @@ enum { KERNEL_COUNT = sizeof(KERNELS) / sizeof(KERNELS[0]) };
 
 static struct lab_ui_run_row runs[RUN_COUNT];
 static int64_t run_count;
+static int ending; /* refreshes until the lab that was left has ended */
 static struct lab_ui_kernel_row kernels[KERNEL_COUNT];
 static struct lab_ui_step_row step_rows[STEP_COUNT];
 
@@ -218,22 +220,10 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     if (strcmp(id, "hostile") == 0)
         return lab_fail(LAB_E_PARSE, "an error with \033[31mcolour\033[0m");
     if (strcmp(id, "gemm-lab") == 0)
+        ending = 3;
+    if (strcmp(id, "gemm-lab") == 0)
         return lab_ui_push(ui, &lab_view_lab, fixture_lab());
     return lab_ui_push(ui, &fixture_busy, id);
-}
-
-static enum lab_status write_doctor(void *user, struct lab_doc *out)
-{
-    (void)user;
-    lab_doc_add(out, LAB_ROLE_HEADING, "Backends\n");
-    lab_doc_add(out, LAB_ROLE_GOOD, "  ok       cpu: naive, blas, onednn\n");
-    lab_doc_add(out, LAB_ROLE_WARN, "  missing  cuda: no NVIDIA driver\n");
-    lab_doc_para(out, 11, 11, true);
-    lab_doc_add(out, LAB_ROLE_NORMAL,
-                "Remedy: install the driver of the machine's GPU, then run "
-                "\"lapenna-lab doctor\" again. Until then everything runs on "
-                "the CPU.");
-    return LAB_OK;
 }
 
 static const struct lab_runs_model RUNS_MODEL = {
@@ -249,6 +239,9 @@ static const struct lab_runs_model RUNS_MODEL = {
 static enum lab_status refresh(void *user, struct lab_home_model *model)
 {
     (void)user;
+    ending -= ending > 0;
+    model->waiting = ending > 0;
+    runs[0].status = ending > 0 ? "running" : RUNS[0].status;
     model->runs = runs;
     model->run_count = run_count;
     return LAB_OK;
@@ -259,6 +252,7 @@ struct lab_home_model *fixture_home(void)
     static struct lab_home_model model;
     memcpy(runs, RUNS, sizeof(runs));
     run_count = RUN_COUNT;
+    ending = 0;
     model = (struct lab_home_model){
         .machine = "AMD EPYC 9654, 2 cores (naive, blas, onednn); no GPU: "
                    "no NVIDIA driver",
@@ -266,7 +260,7 @@ struct lab_home_model *fixture_home(void)
         .lesson_count = LESSON_COUNT,
         .refresh = refresh,
         .open_lesson = open_lesson,
-        .write_doctor = write_doctor,
+        .write_doctor = fixture_write_doctor,
         .all_runs = &RUNS_MODEL,
     };
     return &model;

@@ -99,8 +99,11 @@ cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *p)
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(
     CUpti_Profiler_Host_EvaluateToGpuValues_Params *p)
 {
-    for (size_t m = 0; m < p->numMetrics; m++)
-        p->pMetricValues[m] = (double)(100 * p->rangeIndex + m);
+    for (size_t m = 0; m < p->numMetrics; m++) {
+        int idle = fake()->idle_tensor_cores &&
+                   strstr(p->ppMetricNames[m], "_pipe_tensor_op_");
+        p->pMetricValues[m] = idle ? 0 : (double)(100 * p->rangeIndex + m);
+    }
     return CUPTI_SUCCESS;
 }
 

@@ -12,9 +12,13 @@ struct fake_cupti {
     const char *other_tool;
     int enable_fails_for; /* CUpti_ActivityKind */
     int flush_gives;
-    uint32_t version; /* 0: that of the headers */
-    size_t dropped;   /* told once */
-    uint32_t thread;  /* that launches; 0: the one that calls */
+    int callback_gives; /* for the marking call */
+    int no_ids;         /* the marking call is not reported */
+    int init_first;     /* before cuInit() it is not */
+    int marks_traced;   /* it leaves a record though it was left out */
+    uint32_t version;   /* 0: that of the headers */
+    size_t dropped;     /* told once */
+    uint32_t thread;    /* that launches; 0: the one that calls */
 
     /* Counters: kernels a pass, passes, and what is refused. */
     int passes;
@@ -22,6 +26,7 @@ struct fake_cupti {
     int start_gives;
     int vgpu;       /* CUpti_Profiler_Support_Level; 0: all is supported */
     int lost_range; /* the image has one kernel less */
+    int idle_tensor_cores; /* no instruction of theirs */
 
     int subscribed; /* seen */
     int kinds_on;
@@ -34,6 +39,7 @@ struct fake_cupti {
     int passes_run;
     int kinds_on_while_counting;
     int launched; /* kernels of this pass */
+    int marks_on; /* the callback of the marking call */
     int forced_flushes;
     int buffers_requested;
     int buffers_out; /* not given back yet */

@@ -25,15 +25,16 @@ if(LAB_CUPTI_INCLUDE AND LAB_CUDA_INCLUDE)
     target_include_directories(fake_cupti SYSTEM PRIVATE ${LAB_CUPTI_INCLUDE}
         ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
     target_include_directories(fake_cupti PRIVATE ${cuda_dir})
-    lab_test(test_profiler_cupti test_profiler_cupti.c unit lab_profiler
-        ${CMAKE_DL_LIBS})
-    target_sources(test_profiler_cupti PRIVATE ${cupti_sources})
-    target_include_directories(test_profiler_cupti SYSTEM PRIVATE
-        ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
-    target_include_directories(test_profiler_cupti PRIVATE ${cuda_dir})
-    target_compile_definitions(test_profiler_cupti PRIVATE
-        LAB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>")
-    add_dependencies(test_profiler_cupti fake_cupti)
+    foreach(name test_profiler_cupti test_profiler_marks)
+        lab_test(${name} ${name}.c unit lab_profiler ${CMAKE_DL_LIBS})
+        target_sources(${name} PRIVATE ${cupti_sources})
+        target_include_directories(${name} SYSTEM PRIVATE
+            ${LAB_CUPTI_INCLUDE} ${LAB_CUDA_INCLUDE} ${cuda_dir}/no_cpp)
+        target_include_directories(${name} PRIVATE ${cuda_dir})
+        target_compile_definitions(${name} PRIVATE
+            LAB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>")
+        add_dependencies(${name} fake_cupti)
+    endforeach()
     lab_test(test_profiler_counters test_profiler_counters.c unit lab_net
         lab_profiler ${CMAKE_DL_LIBS})
     target_sources(test_profiler_counters PRIVATE ${cupti_sources})

@@ -59,6 +59,21 @@ void sample_dir_remove(void)
     n_paths = 0;
 }
 
+int sample_cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+uint64_t sample_random(uint64_t *state)
+{
+    *state =
+        *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state >> 33;
+}
+
 const char *sample_path(const char *name)
 {
     char wanted[PATH_BYTES];

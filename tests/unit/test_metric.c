@@ -80,12 +80,52 @@ static void unknown_stays_unknown(void **state)
     assert_true(isnan(c.tensor_flop));
 }
 
+/* What they computed is not asked for then, and 0 all the same. HFMA2 is on their
+ * pipe and none of their work. */
+static void idle_tensor_cores_computed_nothing(void **state)
+{
+    static const char *const names[] = {
+        "sm__inst_executed_pipe_tensor_op_hmma.sum",
+        "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum",
+        "sm__inst_executed_pipe_tensor_op_gmma.sum"};
+    const double idle[] = {7, 7, 0, 5, 5, 0};
+    const double busy[] = {7, 7, 1, 5, 5, 0};
+    struct lab_counters c;
+    (void)state;
+    lab_counters_compute(&c, names, 3, idle, 3, 2);
+    assert_float_equal(c.tensor_inst, 0, 0);
+    assert_float_equal(c.tensor_flop, 0, 0);
+    lab_counters_compute(&c, names, 3, busy, 3, 2);
+    assert_float_equal(c.tensor_inst, 1, 0);
+    assert_true(isnan(c.tensor_flop));
+}
+
+/* What was not counted may be the rest of the formula's work. */
+static void less_than_the_formula_may_be_a_part(void **state)
+{
+    struct lab_counters c;
+    (void)state;
+    lab_counters_init(&c);
+    assert_true(isnan(lab_counters_flop_beside(&c, 100)));
+    c.fp32_flop = 60;
+    assert_true(isnan(lab_counters_flop_beside(&c, 100)));
+    assert_float_equal(lab_counters_flop_beside(&c, 60.5), 60, 0);
+    assert_float_equal(lab_counters_flop_beside(&c, 20), 60, 0);
+    assert_float_equal(lab_counters_flop_beside(&c, NAN), 60, 0);
+    c.fp64_flop = 0;
+    assert_true(isnan(lab_counters_flop_beside(&c, 100)));
+    c.fp16_flop = 0; /* all was counted: it is less */
+    assert_float_equal(lab_counters_flop_beside(&c, 100), 60, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idle_tensor_cores_computed_nothing),
         cmocka_unit_test(sets_are_named_and_nested),
         cmocka_unit_test(kernels_are_summed_and_averaged),
         cmocka_unit_test(unknown_stays_unknown),
+        cmocka_unit_test(less_than_the_formula_may_be_a_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

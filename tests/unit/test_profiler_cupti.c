@@ -3,11 +3,14 @@
  * which CUPTI may refuse. No GPU and no driver. */
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -18,35 +21,7 @@
 #include "cupti_trace.h"
 #include "profiler/gpu.h"
 #include "profiler/join.h"
-#include "unit/fake_cupti.h"
-#include "unit/profiler_sink.h"
-
-static const struct lab_gpu_profiler_ops *const ops = &lab_gpu_profiler_cupti;
-static struct fake_cupti *fake;
-static void (*launch)(const char *name, int times_known);
-static void (*others)(void);
-static void (*spoil)(void);
-static void (*hand_over)(void);
-
-struct traced {
-    struct kept *kept;
-    struct lab_join *join;
-    char why[LAB_GPU_TEXT];
-};
-
-static enum lab_status start(struct traced *t)
-{
-    struct lab_gpu_sink sink;
-    struct lab_gpu_trace_options options = {.buffer_bytes = 1};
-    lab_join_gpu_sink(t->join, &sink);
-    return ops->start(&sink, &options, t->why, sizeof(t->why));
-}
-
-static void flush(struct traced *t)
-{
-    assert_int_equal(ops->flush(t->why, sizeof(t->why)), LAB_OK);
-    lab_join_flush(t->join);
-}
+#include "unit/played_cupti.h"
 
 static void launches_come_out_with_their_step(void **state)
 {
@@ -89,100 +64,6 @@ static void launches_come_out_with_their_step(void **state)
     assert_int_equal(fake->kinds_on, 0);
     assert_int_equal(fake->subscribed, 0);
     assert_int_equal(fake->forced_flushes, 1);
-}
-
-/* A call belongs to the innermost push of its own thread, at its moment. */
-static void calls_find_their_window(void **state)
-{
-    static const int64_t wanted[] = {LAB_UNKNOWN, 1,           2,
-                                     1,           LAB_UNKNOWN, LAB_UNKNOWN};
-    struct traced *t = *state;
-    assert_int_equal(start(t), LAB_OK);
-    launch("0", 1);
-    ops->push(1);
-    launch("1", 1);
-    ops->push(2);
-    launch("2", 1);
-    ops->pop();
-    launch("3", 1);
-    fake->thread = (uint32_t)gettid() + 1;
-    launch("4", 1);
-    fake->thread = 0;
-    ops->pop();
-    launch("5", 1);
-    flush(t);
-    assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 6);
-    for (int i = 0; i < 6; i++) { /* in any order: named by their number */
-        const struct lab_kernel_record *k =
-            &kept_get(t->kept, LAB_RECORD_KERNEL, i)->u.kernel;
-        int number = atoi(t->kept->names[k->mangled_name]);
-        assert_true(k->exec == wanted[number]);
-    }
-    ops->stop();
-}
-
-/* More pushes than are kept: the newest are right, the old ones belong to
- * nothing rather than to another step. */
-static void old_windows_are_forgotten(void **state)
-{
-    enum { N = 200000 };
-    struct traced *t = *state;
-    struct lab_join_stats s;
-    assert_int_equal(start(t), LAB_OK);
-    ops->push(1);
-    launch("old", 1);
-    ops->pop();
-    for (int i = 2; i <= N; i++) {
-        ops->push(i);
-        ops->pop();
-    }
-    ops->push(N + 1);
-    launch("new", 1);
-    ops->pop();
-    flush(t);
-    lab_join_get_stats(t->join, &s);
-    assert_int_equal(s.kernels_without_step, 1);
-    assert_true(kept_get(t->kept, LAB_RECORD_KERNEL, 0)->u.kernel.exec ==
-                N + 1);
-    ops->stop();
-}
-
-/* Off and on again in one process; counting in between does not wake it. */
-static void the_trace_goes_off_and_on(void **state)
-{
-    struct traced *t = *state;
-    assert_int_equal(ops->pause(true, t->why, sizeof(t->why)), LAB_OK);
-    assert_int_equal(start(t), LAB_OK);
-    int kinds = fake->kinds_on;
-    int questions = fake->calls_left_out;
-    assert_true(kinds > 0);
-    assert_true(questions > 0);
-    ops->push(1);
-    launch("first", 1);
-    assert_int_equal(ops->pause(true, t->why, sizeof(t->why)), LAB_OK);
-    assert_int_equal(fake->kinds_on, 1); /* graphs as a whole */
-    assert_int_equal(lab_cupti_trace_pause(true, t->why, sizeof(t->why)),
-                     LAB_OK);
-    assert_int_equal(lab_cupti_trace_pause(false, t->why, sizeof(t->why)),
-                     LAB_OK);
-    assert_int_equal(fake->kinds_on, 1);
-    launch("unseen", 1);
-    fake->enable_fails_for = CUPTI_ACTIVITY_KIND_DRIVER;
-    assert_int_equal(ops->pause(false, t->why, sizeof(t->why)), LAB_E_DEVICE);
-    assert_non_null(strstr(t->why, "enable tracing"));
-    fake->enable_fails_for = 0;
-    assert_int_equal(ops->pause(false, t->why, sizeof(t->why)), LAB_OK);
-    assert_int_equal(fake->kinds_on, kinds);
-    assert_int_equal(fake->calls_left_out, questions);
-    launch("again", 1);
-    ops->pop();
-    flush(t);
-    assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
-    const struct lab_kernel_record *k =
-        &kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel;
-    assert_string_equal(t->kept->names[k->mangled_name], "again");
-    assert_int_equal(k->exec, 1);
-    ops->stop();
 }
 
 static void every_kind_is_read(void **state)
@@ -351,13 +232,57 @@ static void starts_once_and_again_after_stop(void **state)
     launch("first", 1); /* comes out at stop() without a flush */
     ops->stop();
     ops->stop();
-    lab_join_flush(t->join);
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
     launch("nobody listens", 1);
     assert_int_equal(start(t), LAB_OK);
     launch("second", 1);
     flush(t);
     assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
+    ops->stop();
+}
+
+/* As a lesson that opens while a lab that was left still looks at its kernels. */
+struct later {
+    struct traced *t;
+    atomic_bool began;
+    atomic_bool started;
+};
+
+static void *start_later(void *user)
+{
+    struct later *l = user;
+    l->began = true;
+    l->started = start(l->t) == LAB_OK;
+    return NULL;
+}
+
+static void another_thread_waits_for_its_turn(void **state)
+{
+    struct traced *t = *state;
+    struct later l = {.t = t};
+    const struct timespec moment = {.tv_nsec = 20000000};
+    pthread_t thread;
+    assert_int_equal(start(t), LAB_OK);
+    assert_int_equal(start(t), LAB_E_STATE); /* it would wait for itself */
+    assert_int_equal(pthread_create(&thread, NULL, start_later, &l), 0);
+    while (!l.began)
+        nanosleep(&moment, NULL);
+    nanosleep(&moment, NULL);
+    assert_false(l.started);
+    ops->push(1);
+    launch("first", 1);
+    ops->pop();
+    flush(t);
+    assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
+    ops->stop();
+    pthread_join(thread, NULL);
+    assert_true(l.started);
+    ops->push(2);
+    launch("second", 1);
+    ops->pop();
+    flush(t);
+    assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 2);
+    assert_int_equal(kept_get(t->kept, LAB_RECORD_KERNEL, 1)->u.kernel.exec, 2);
     ops->stop();
 }
 
@@ -369,26 +294,6 @@ static void a_flush_that_fails_says_why(void **state)
     assert_int_equal(ops->flush(t->why, sizeof(t->why)), LAB_E_DEVICE);
     assert_non_null(strstr(t->why, "CUPTI_ERROR_PLAYED"));
     fake->flush_gives = 0;
-    ops->stop();
-}
-
-static void a_forked_child_leaves_cupti_alone(void **state)
-{
-    struct traced *t = *state;
-    int status;
-    assert_int_equal(start(t), LAB_OK);
-    pid_t child = fork();
-    if (child == 0) {
-        enum lab_status st = ops->flush(t->why, sizeof(t->why));
-        ops->push(1);
-        ops->stop();
-        _exit(st == LAB_E_STATE && fake->forced_flushes == 0 ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    launch("k", 1);
-    flush(t);
-    assert_int_equal(kept_count(t->kept, LAB_RECORD_KERNEL), 1);
     ops->stop();
 }
 
@@ -427,50 +332,6 @@ static void a_missing_library_has_a_remedy(void **state)
     ops->stop();
 }
 
-static int setup(void **state)
-{
-    struct traced *t = calloc(1, sizeof(*t));
-    t->kept = kept_new();
-    struct lab_sink sink = kept_sink(t->kept);
-    struct lab_join_config config = {.sink = &sink};
-    *state = t;
-    memset(fake, 0, sizeof(*fake));
-    return lab_join_new(&t->join, &config) == LAB_OK ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    struct traced *t = *state;
-    ops->stop(); /* a failed test leaves it running */
-    lab_join_free(t->join);
-    kept_free(t->kept);
-    free(t);
-    return 0;
-}
-
-static int find(void *lib, const char *name, void *to)
-{
-    void *symbol = dlsym(lib, name);
-    memcpy(to, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
-
-static int play(void)
-{
-    struct fake_cupti *(*get)(void);
-    void *lib = dlopen(LAB_FAKE_CUPTI, RTLD_NOW);
-    if (!lib || !find(lib, "fake_cupti_state", &get) ||
-        !find(lib, "fake_cupti_launch", &launch) ||
-        !find(lib, "fake_cupti_others", &others) ||
-        !find(lib, "fake_cupti_spoil", &spoil) ||
-        !find(lib, "fake_cupti_hand_over", &hand_over))
-        return 0;
-    fake = get();
-    unsetenv("CUDA_INJECTION64_PATH");
-    unsetenv("NVTX_INJECTION64_PATH");
-    return 1;
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -478,9 +339,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_missing_library_has_a_remedy),
         TEST(launches_come_out_with_their_step),
-        TEST(calls_find_their_window),
-        TEST(old_windows_are_forgotten),
-        TEST(the_trace_goes_off_and_on),
         TEST(every_kind_is_read),
         TEST(no_times_are_unknown_not_zero),
         TEST(full_buffers_lose_nothing),
@@ -490,8 +348,8 @@ int main(void)
         TEST(an_injected_tool_is_seen_in_the_environment),
         TEST(a_refused_kind_undoes_the_start),
         TEST(starts_once_and_again_after_stop),
+        TEST(another_thread_waits_for_its_turn),
         TEST(a_flush_that_fails_says_why),
-        TEST(a_forked_child_leaves_cupti_alone),
         TEST(ranges_work_without_a_trace),
     };
     if (!play())

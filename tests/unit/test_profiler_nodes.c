@@ -1,5 +1,4 @@
-/* Which step a node of a launched graph belongs to, whichever record comes
- * first. */
+/* Which step a node of a launched graph belongs to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 #include "profiler/join.h"
 #include "unit/profiler_sink.h"
 
-enum { LAUNCH = 50, BASE = 100 };
+enum { BASE = 100 };
 static const int64_t graph_of = INT64_C(2) << 32; /* high half of a node's id */
 /* Node 0 is of no step; step 1 has none; node 6 comes after the steps. */
 static const int64_t node_end[] = {3, 3, 6};
@@ -25,10 +24,9 @@ static struct lab_join *join_new(struct kept *kept)
     return j;
 }
 
-static void node(struct lab_join *j, int number, uint32_t call)
+static void node(struct lab_join *j, int number, int64_t exec)
 {
-    struct lab_kernel_record k = {.exec = LAB_UNKNOWN,
-                                  .correlation_id = call,
+    struct lab_kernel_record k = {.exec = exec,
                                   .graph_node_id = graph_of + number,
                                   .graph_id = 2,
                                   .start_ns = 1000 + 10 * number,
@@ -63,23 +61,8 @@ static void nodes_go_to_their_steps(void **state)
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);
     (void)state;
-    lab_join_external(j, LAUNCH, BASE);
     for (int i = 0; i < 7; i++)
-        node(j, i, LAUNCH);
-    check(j, k);
-    lab_join_free(j);
-    kept_free(k);
-}
-
-static void nodes_may_come_before_their_launch(void **state)
-{
-    struct kept *k = kept_new();
-    struct lab_join *j = join_new(k);
-    (void)state;
-    for (int i = 0; i < 7; i++)
-        node(j, i, LAUNCH);
-    lab_join_external(j, LAUNCH, BASE);
-    lab_join_retry(j);
+        node(j, i, BASE);
     check(j, k);
     lab_join_free(j);
     kept_free(k);
@@ -91,16 +74,13 @@ static void other_launches_stay_as_they_are(void **state)
 {
     struct kept *k = kept_new();
     struct lab_join *j = join_new(k);
-    struct lab_kernel_record plain = {.correlation_id = 7, .exec = LAB_UNKNOWN};
+    struct lab_kernel_record plain = {.exec = BASE};
     struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
     struct lab_join_stats s;
     (void)state;
-    lab_join_external(j, 7, BASE);
     lab_join_kernel(j, &plain, &launch);
-    lab_join_external(j, 8, LAB_EXEC_OUTSIDE);
-    node(j, 2, 8);
-    lab_join_external(j, 9, BASE + 40);
-    plain.correlation_id = 9;
+    node(j, 2, LAB_EXEC_OUTSIDE);
+    plain.exec = BASE + 40;
     lab_join_kernel(j, &plain, &launch);
     lab_join_get_stats(j, &s);
     assert_int_equal(s.kernels_outside, 2);
@@ -121,8 +101,7 @@ static void short_memory_is_said(void **state)
         lab_mem_fail_from(0);
     }
     assert_int_equal(lab_join_graph(j, BASE, 0, 0, NULL), LAB_OK);
-    lab_join_external(j, LAUNCH, BASE);
-    node(j, 4, LAUNCH);
+    node(j, 4, BASE);
     assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE);
     lab_join_free(j);
     kept_free(k);
@@ -132,7 +111,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_go_to_their_steps),
-        cmocka_unit_test(nodes_may_come_before_their_launch),
         cmocka_unit_test(other_launches_stay_as_they_are),
         cmocka_unit_test(short_memory_is_said),
     };

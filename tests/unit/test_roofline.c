@@ -211,6 +211,9 @@ static void unknown_stays_unknown(void **state)
     assert_int_equal(p.roof, LAB_CEILING_COUNT);
     assert_int_equal(p.verdict, LAB_ROOFLINE_UNKNOWN);
     says(&w, "is missing");
+    w.arithmetic = LAB_CEILING_BF16; /* never measured */
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_UNKNOWN);
+    says(&w, "The ceiling of bf16 is not known here: `lapenna-lab profile");
 }
 
 static void names_and_rates(void **state)

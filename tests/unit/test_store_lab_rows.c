@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "store/lab_names.h"
 #include "store/lab_rows.h"
 #include "store/delete.h"
 #include "store/query.h"
@@ -139,6 +140,64 @@ static void traced_rows(void **state)
                      2);
 }
 
+/* ---- names ---- */
+
+static void named(const struct lab_lab_names *n, int64_t index,
+                  const char *rung, const char *name)
+{
+    const struct lab_lab_name *found = lab_lab_name_find(n, index);
+    if (!found)
+        fail_msg("step %lld has no name", (long long)index);
+    assert_string_equal(found->rung, rung);
+    assert_string_equal(found->name, name);
+}
+
+/* Execution 4 is the second iteration's step 1: here a traced launch. */
+static void names_of_rungs(void **state)
+{
+    int64_t run = 0;
+    struct lab_lab_names n;
+    const char *path = sample_path("names.db");
+    struct lab_database *db = filled(path, &run);
+    (void)state;
+    sample_sql(path, "UPDATE lab_row SET ceilingCopy_B_s = 4e12;"
+                     "UPDATE step SET stepIndex = 8 WHERE exec = 4;"
+                     "UPDATE lab_row SET rung = 'mma', tracedExec = 4 "
+                     "WHERE place = 1");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(n.count, 4);
+    assert_true(n.copy_bytes_s == 4e12 && n.fp32_flop_s == 0);
+    named(&n, 0, "naive", "naive 33x20x10"); /* one precision: not said */
+    named(&n, 1, "mma", "mma 33x20x10");
+    named(&n, 8, "mma", "mma 33x20x10, traced");
+    assert_null(lab_lab_name_find(&n, 7));
+    lab_lab_names_release(&n);
+    /* several precisions, an execution that is gone, a row without texts */
+    sample_sql(path, "UPDATE lab_row SET precision = 'bf16' WHERE place = 1;"
+                     "UPDATE lab_row SET tracedExec = 99 WHERE place = 0;"
+                     "UPDATE lab_row SET rung = NULL, size = NULL, precision = "
+                     "NULL WHERE place = 2");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(n.count, 4);
+    named(&n, 0, "naive", "naive fp32 33x20x10");
+    named(&n, 8, "mma", "mma bf16 33x20x10, traced");
+    assert_string_equal(lab_lab_name_find(&n, 8)->problem, "bf16 33x20x10");
+    assert_string_equal(lab_lab_name_find(&n, 8)->precision, "bf16");
+    assert_string_equal(lab_lab_name_find(&n, 2)->precision, "");
+    assert_string_equal(lab_lab_name_or(&n, 8, "step"),
+                        "mma bf16 33x20x10, traced");
+    assert_string_equal(lab_lab_name_or(&n, 7, "step"), "step");
+    lab_lab_names_release(&n);
+    assert_int_equal(lab_lab_names_load(&n, db, run + 1), LAB_E_NOTFOUND);
+    /* not a lab's */
+    sample_sql(path, "DELETE FROM lab_row");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_null(lab_lab_name_find(&n, 0));
+    assert_true(isnan(n.copy_bytes_s));
+    lab_lab_names_release(&n);
+    lab_database_close(db);
+}
+
 /* ---- winners ---- */
 
 static struct lab_tuned_row winner(const char *uuid, const char *host,
@@ -256,6 +315,7 @@ int main(void)
         cmocka_unit_test(there_and_back),
         cmocka_unit_test(gone_with_their_run),
         cmocka_unit_test(traced_rows),
+        cmocka_unit_test(names_of_rungs),
         cmocka_unit_test(winners_of_a_device),
         cmocka_unit_test(sweeps_there_and_back),
     };

@@ -29,7 +29,6 @@
     X(cuptiActivityFlushAll)                                                   \
     X(cuptiActivityGetNextRecord)                                              \
     X(cuptiActivityGetNumDroppedRecords)                                       \
-    X(cuptiGetTimestamp)                                                       \
     X(cuptiSetThreadIdType)                                                    \
     X(cuptiGetCallbackName)                                                    \
     X(cuptiEnableCallback)

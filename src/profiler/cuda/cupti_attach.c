@@ -17,13 +17,16 @@ static struct {
     CUpti_SubscriberHandle subscriber;
     int holders;
     _Atomic(lab_cupti_callback_fn *) listener;
+    _Atomic(lab_cupti_callback_fn *) marks;
+    CUpti_CallbackId mark; /* the call of the driver that `marks` gets */
 } attached = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* CUPTI asks for a subscriber even where no callback is enabled. */
 static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain,
                                  CUpti_CallbackId id, const void *data)
 {
-    lab_cupti_callback_fn *listener = attached.listener;
+    bool mark = id == attached.mark && domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    lab_cupti_callback_fn *listener = mark ? attached.marks : attached.listener;
     (void)user;
     if (listener)
         listener(domain, id, data);
@@ -32,6 +35,13 @@ static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain,
 void lab_cupti_listen(lab_cupti_callback_fn *listener)
 {
     attached.listener = listener;
+}
+
+void lab_cupti_listen_marks(CUpti_CallbackId call,
+                            lab_cupti_callback_fn *listener)
+{
+    attached.mark = call;
+    attached.marks = listener;
 }
 
 /* Nsight tools come in by injection and say so in the environment. CUPTI

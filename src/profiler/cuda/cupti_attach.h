@@ -21,6 +21,9 @@ enum lab_status lab_cupti_attach(const struct lab_cupti **cupti,
 void lab_cupti_detach(void);
 /* One listener at a time; NULL: none. */
 void lab_cupti_listen(lab_cupti_callback_fn *listener);
+/* One call of the driver goes to `listener` instead; NULL: to nobody. */
+void lab_cupti_listen_marks(CUpti_CallbackId call,
+                            lab_cupti_callback_fn *listener);
 /* Puts a refusal into words, with its remedy; gives the status for it. */
 enum lab_status lab_cupti_refused(const struct lab_cupti *cupti, CUptiResult r,
                                   const char *what, const char *other,

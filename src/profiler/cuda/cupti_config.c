@@ -1,6 +1,7 @@
 #include "cupti_config.h"
 
 #ifdef LAB_HAVE_COUNTERS
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,24 @@ static CUptiResult add_metrics(const struct lab_cupti *cupti,
         .ppMetricNames = names,
         .numMetrics = (size_t)n};
     return cupti->cuptiProfilerHostConfigAddMetrics(&p);
+}
+
+/* Mostly all are known. */
+static bool know_all(struct lab_cupti_config *c, const char *chip,
+                     const uint8_t *availability, const char *const *metrics,
+                     int n)
+{
+    CUpti_Profiler_Host_Object *probe = NULL;
+    for (int i = 0; i < n; i++) {
+        c->asked[i] = i;
+        c->names[i] = metrics[i];
+    }
+    bool known =
+        host_open(c->cupti, chip, availability, &probe) == CUPTI_SUCCESS &&
+        add_metrics(c->cupti, probe, c->names, n) == CUPTI_SUCCESS;
+    host_close(c->cupti, probe);
+    c->n = known ? n : 0;
+    return known;
 }
 
 /* One unknown name spoils a whole list, and the host object that was asked for
@@ -107,7 +126,9 @@ enum lab_status lab_cupti_config_open(struct lab_cupti_config *out,
 {
     struct lab_cupti_config c = {.cupti = cupti};
     enum lab_status st = LAB_OK;
-    CUptiResult r = find_known(&c, chip, availability, metrics, n);
+    CUptiResult r = know_all(&c, chip, availability, metrics, n)
+                        ? CUPTI_SUCCESS
+                        : find_known(&c, chip, availability, metrics, n);
     if (r == CUPTI_SUCCESS && c.n == 0) {
         snprintf(why, bytes, "%s: none of the counters is known there", chip);
         return LAB_E_UNSUPPORTED;

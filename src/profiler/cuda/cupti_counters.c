@@ -7,27 +7,36 @@
 
 #ifdef LAB_HAVE_COUNTERS
 #include <dlfcn.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "cupti_launches.h"
 #include "cupti_refusal.h"
 #include "cupti_trace.h"
+
+/* A list of metrics that was asked for, known by its address. */
+struct opened {
+    const char *const *metrics;
+    int asked;
+    struct lab_cupti_config config;
+};
+
+/* Each set, and what the tensor cores computed. */
+enum { LISTS = 4 };
 
 /* One for the process, as CUPTI is. */
 static struct {
     bool attached;
     const struct lab_cupti *cupti;
     CUpti_SubscriberHandle subscriber;
-    const char *const *metrics; /* what `config` was opened for */
-    int asked;
-    struct lab_cupti_config config;
+    struct opened lists[LISTS];
+    int made;                        /* of them, ever */
+    struct lab_cupti_config *config; /* what is counted: one of them */
     char chip[32];
     CUpti_RangeProfiler_Object *profiler; /* enabled; NULL: not */
     uint8_t *data;                        /* the counter data image */
     size_t data_bytes;
     bool paused; /* the trace */
-    atomic_int_fast64_t launches;
 } count;
 
 /* libcuda is there where counters are; the program does not link it. */
@@ -75,6 +84,12 @@ static enum lab_status refused(CUptiResult r, const char *what, char *why,
     return lab_cupti_refusal(count.cupti, r, what, why, bytes);
 }
 
+static enum lab_status no_memory(char *why, size_t bytes)
+{
+    snprintf(why, bytes, "no memory for the counters");
+    return LAB_E_NOMEM;
+}
+
 /* The chip's name and the image of what its counters can do; the caller frees
  * the image. */
 static enum lab_status ask_device(uint8_t **availability, char *why,
@@ -102,7 +117,7 @@ static enum lab_status ask_device(uint8_t **availability, char *why,
         return refused(r, "ask for the counters", why, bytes);
     p.pCounterAvailabilityImage = lab_alloc(p.counterAvailabilityImageSize);
     if (!p.pCounterAvailabilityImage)
-        return LAB_E_NOMEM;
+        return no_memory(why, bytes);
     r = count.cupti->cuptiProfilerGetCounterAvailability(&p);
     if (r != CUPTI_SUCCESS) {
         lab_free(p.pCounterAvailabilityImage);
@@ -132,90 +147,63 @@ static enum lab_status counters_probe(char *text, size_t bytes)
 
 static void tell(struct lab_gpu_counter_info *info)
 {
-    *info = (struct lab_gpu_counter_info){.passes = count.config.passes,
-                                          .n = count.config.n};
+    *info = (struct lab_gpu_counter_info){.passes = count.config->passes,
+                                          .n = count.config->n};
     memcpy(info->chip, count.chip, sizeof(info->chip));
-    memcpy(info->metric, count.config.asked, sizeof(info->metric));
+    memcpy(info->metric, count.config->asked, sizeof(info->metric));
+}
+
+static enum lab_status open_list(struct opened *list,
+                                 const char *const *metrics, int n, char *why,
+                                 size_t bytes)
+{
+    uint8_t *availability = NULL;
+    if (list->config.host)
+        lab_cupti_config_close(&list->config);
+    enum lab_status st = ask_device(&availability, why, bytes);
+    if (!st)
+        st = lab_cupti_config_open(&list->config, count.cupti, count.chip,
+                                   availability, metrics, n, why, bytes);
+    lab_free(availability);
+    list->metrics = st ? NULL : metrics;
+    list->asked = n;
+    return st;
 }
 
 static enum lab_status counters_open(const char *const *metrics, int n,
                                      struct lab_gpu_counter_info *info,
                                      char *why, size_t bytes)
 {
-    uint8_t *availability = NULL;
+    int i = 0;
     enum lab_status st = attach(why, bytes);
     if (st)
         return st;
-    if (count.metrics == metrics && count.asked == n && count.config.host) {
-        tell(info);
-        return LAB_OK;
+    while (i < LISTS &&
+           (count.lists[i].metrics != metrics || count.lists[i].asked != n))
+        i++;
+    if (i == LISTS) {
+        i = count.made++ % LISTS;
+        st = open_list(&count.lists[i], metrics, n, why, bytes);
     }
-    if (count.config.host)
-        lab_cupti_config_close(&count.config);
-    st = ask_device(&availability, why, bytes);
-    if (!st)
-        st = lab_cupti_config_open(&count.config, count.cupti, count.chip,
-                                   availability, metrics, n, why, bytes);
-    lab_free(availability);
     if (st)
         return st;
-    count.metrics = metrics;
-    count.asked = n;
+    count.config = &count.lists[i].config;
     tell(info);
     return LAB_OK;
 }
 
 /* ---- launches ---- */
 
-/* Every way to launch one kernel. */
-static const CUpti_CallbackId launch_calls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchGridAsync,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-};
-
-static void on_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                      const CUpti_CallbackData *data)
-{
-    (void)id;
-    if (domain != CUPTI_CB_DOMAIN_DRIVER_API ||
-        data->callbackSite != CUPTI_API_EXIT)
-        return;
-    const CUresult *result = data->functionReturnValue;
-    if (result && *result == CUDA_SUCCESS)
-        count.launches++;
-}
-
 static enum lab_status counters_listen(bool on, char *why, size_t bytes)
 {
-    CUptiResult r = CUPTI_SUCCESS;
     enum lab_status st = attach(why, bytes);
-    if (st)
-        return st;
-    if (on) {
-        count.launches = 0;
-        lab_cupti_listen(on_launch);
-    }
-    for (size_t i = 0; i < sizeof(launch_calls) / sizeof(launch_calls[0]) &&
-                       r == CUPTI_SUCCESS;
-         i++)
-        r = count.cupti->cuptiEnableCallback(
-            on, count.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, launch_calls[i]);
-    if (!on || r != CUPTI_SUCCESS)
-        lab_cupti_listen(NULL);
-    return r == CUPTI_SUCCESS ? LAB_OK
-                              : refused(r, "watch the launches", why, bytes);
+    return st ? st
+              : lab_cupti_watch(count.cupti, count.subscriber, on, why, bytes);
 }
 
 static int64_t counters_launches(void)
 {
-    return count.launches;
+    return lab_cupti_launches();
 }
 
 /* ---- passes ---- */
@@ -225,8 +213,8 @@ static CUptiResult make_data(size_t kernels)
     CUpti_RangeProfiler_GetCounterDataSize_Params size = {
         .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
         .pRangeProfilerObject = count.profiler,
-        .pMetricNames = count.config.names,
-        .numMetrics = (size_t)count.config.n,
+        .pMetricNames = count.config->names,
+        .numMetrics = (size_t)count.config->n,
         .maxNumOfRanges = kernels,
         .maxNumRangeTreeNodes = (uint32_t)kernels};
     CUptiResult r = count.cupti->cuptiRangeProfilerGetCounterDataSize(&size);
@@ -251,8 +239,8 @@ static CUptiResult set_config(size_t kernels)
     CUpti_RangeProfiler_SetConfig_Params p = {
         .structSize = CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE,
         .pRangeProfilerObject = count.profiler,
-        .configSize = count.config.image_bytes,
-        .pConfig = count.config.image,
+        .configSize = count.config->image_bytes,
+        .pConfig = count.config->image,
         .counterDataImageSize = count.data_bytes,
         .pCounterDataImage = count.data,
         .range = CUPTI_AutoRange,
@@ -263,9 +251,10 @@ static CUptiResult set_config(size_t kernels)
     return count.cupti->cuptiRangeProfilerSetConfig(&p);
 }
 
-/* Gives the counters back; the trace goes on. */
-static void disable(void)
+/* Gives the counters back; the trace goes on, or `why` says why not. */
+static enum lab_status disable(char *why, size_t bytes)
 {
+    enum lab_status st = LAB_OK;
     CUpti_RangeProfiler_Disable_Params p = {
         .structSize = CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE,
         .pRangeProfilerObject = count.profiler};
@@ -274,39 +263,46 @@ static void disable(void)
     count.profiler = NULL;
     lab_free(count.data);
     count.data = NULL;
-    if (count.paused) {
-        char ignored[LAB_GPU_TEXT];
-        lab_cupti_trace_pause(false, ignored, sizeof(ignored));
-    }
+    if (count.paused)
+        st = lab_cupti_trace_pause(false, why, bytes);
     count.paused = false;
+    return st;
 }
 
-static enum lab_status counters_begin(int64_t kernels, char *why, size_t bytes)
+static enum lab_status take_counters(size_t ranges, char *why, size_t bytes)
 {
     CUpti_RangeProfiler_Enable_Params p = {
         .structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE,
         .ctx = current_context()};
+    CUptiResult r = count.cupti->cuptiRangeProfilerEnable(&p);
+    if (r != CUPTI_SUCCESS)
+        return refused(r, "take the counters", why, bytes);
+    count.profiler = p.pRangeProfilerObject;
+    r = make_data(ranges);
+    if (r == CUPTI_SUCCESS)
+        r = set_config(ranges);
+    return r == CUPTI_SUCCESS ? LAB_OK
+                              : refused(r, "set the counters", why, bytes);
+}
+
+static enum lab_status counters_begin(int64_t kernels, char *why, size_t bytes)
+{
     if (kernels <= 0 || kernels > INT32_MAX) {
-        snprintf(why, bytes, "no kernel ran: there is nothing to count");
+        snprintf(why, bytes, "%s",
+                 kernels <= 0 ? "no kernel ran: there is nothing to count"
+                              : "more kernels ran than CUPTI can count: count "
+                                "a step, not the iteration");
         return LAB_E_STATE;
     }
     enum lab_status st = lab_cupti_trace_pause(true, why, bytes);
     if (st)
         return st;
     count.paused = true;
-    CUptiResult r = count.cupti->cuptiRangeProfilerEnable(&p);
-    if (r != CUPTI_SUCCESS) {
-        disable();
-        return refused(r, "take the counters", why, bytes);
-    }
-    count.profiler = p.pRangeProfilerObject;
-    r = make_data((size_t)kernels);
-    if (r == CUPTI_SUCCESS)
-        r = set_config((size_t)kernels);
-    if (r == CUPTI_SUCCESS)
-        return LAB_OK;
-    disable();
-    return refused(r, "set the counters", why, bytes);
+    st = take_counters((size_t)kernels, why, bytes);
+    char ignored[LAB_GPU_TEXT];
+    if (st)
+        (void)disable(ignored, sizeof(ignored));
+    return st;
 }
 
 static enum lab_status counters_pass_begin(char *why, size_t bytes)
@@ -357,15 +353,15 @@ static enum lab_status read_all(double **values, int64_t *kernels, char *why,
                                 size_t bytes)
 {
     size_t n = 0;
-    size_t each = (size_t)count.config.n;
+    size_t each = (size_t)count.config->n;
     enum lab_status st = decode(&n, why, bytes);
     if (st)
         return st;
     double *v = lab_alloc_array(n * each + 1, sizeof(*v));
     if (!v)
-        return lab_fail(LAB_E_NOMEM, "no memory for the counters");
+        return no_memory(why, bytes);
     for (size_t i = 0; i < n && !st; i++)
-        st = lab_cupti_config_read(&count.config, count.data, count.data_bytes,
+        st = lab_cupti_config_read(count.config, count.data, count.data_bytes,
                                    i, v + i * each, why, bytes);
     if (st) {
         lab_free(v);
@@ -382,18 +378,28 @@ static enum lab_status counters_end(double **values, int64_t *kernels,
     enum lab_status st = LAB_OK;
     if (values && count.profiler)
         st = read_all(values, kernels, why, bytes);
-    disable();
+    char trace[LAB_GPU_TEXT];
+    enum lab_status traced = disable(trace, sizeof(trace));
+    if (traced && !st) {
+        snprintf(why, bytes, "the trace does not go on: %s", trace);
+        lab_free(values ? *values : NULL);
+        st = traced;
+    }
     return st;
 }
 
 static void counters_close(void)
 {
+    char ignored[LAB_GPU_TEXT];
     if (!count.attached)
         return;
-    disable();
-    if (count.config.host)
-        lab_cupti_config_close(&count.config);
-    count.metrics = NULL;
+    (void)disable(ignored, sizeof(ignored));
+    for (int i = 0; i < LISTS; i++) {
+        if (count.lists[i].config.host)
+            lab_cupti_config_close(&count.lists[i].config);
+        count.lists[i].metrics = NULL;
+    }
+    count.config = NULL;
     lab_cupti_listen(NULL);
     lab_cupti_detach();
     count.attached = false;

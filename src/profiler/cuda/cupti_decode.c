@@ -3,8 +3,9 @@
 #ifdef LAB_HAVE_CUPTI
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
-#include "cupti_window.h"
+#include "cupti_mark.h"
 
 enum { API_NAMES = 1024, DOMAINS = 2 };
 
@@ -48,11 +49,17 @@ static int set_times(int64_t *start_ns, int64_t *end_ns, uint64_t start,
     return timed;
 }
 
+static int64_t exec_of(struct lab_cupti_view *view, uint32_t correlation_id)
+{
+    int64_t exec = lab_cupti_window_find(view, correlation_id);
+    return exec ? exec : LAB_UNKNOWN;
+}
+
 static int decode_kernel(const struct lab_gpu_sink *sink,
-                         const lab_cupti_kernel *r)
+                         struct lab_cupti_view *view, const lab_cupti_kernel *r)
 {
     struct lab_kernel_record k = {
-        .exec = LAB_UNKNOWN,
+        .exec = exec_of(view, r->correlationId),
         .device_id = (int32_t)r->deviceId,
         .context_id = (int32_t)r->contextId,
         .stream_id = (int32_t)r->streamId,
@@ -88,11 +95,11 @@ static int decode_kernel(const struct lab_gpu_sink *sink,
 }
 
 static int decode_memcpy(const struct lab_gpu_sink *sink,
-                         const lab_cupti_memcpy *r)
+                         struct lab_cupti_view *view, const lab_cupti_memcpy *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_MEMCPY};
     out.u.memcpy_ = (struct lab_memcpy_record){
-        .exec = LAB_UNKNOWN,
+        .exec = exec_of(view, r->correlationId),
         .bytes = (int64_t)r->bytes,
         .device_id = (int32_t)r->deviceId,
         .context_id = (int32_t)r->contextId,
@@ -110,11 +117,11 @@ static int decode_memcpy(const struct lab_gpu_sink *sink,
 }
 
 static int decode_memset(const struct lab_gpu_sink *sink,
-                         const lab_cupti_memset *r)
+                         struct lab_cupti_view *view, const lab_cupti_memset *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_MEMSET};
     out.u.memcpy_ = (struct lab_memcpy_record){
-        .exec = LAB_UNKNOWN,
+        .exec = exec_of(view, r->correlationId),
         .bytes = (int64_t)r->bytes,
         .device_id = (int32_t)r->deviceId,
         .context_id = (int32_t)r->contextId,
@@ -130,12 +137,16 @@ static int decode_memset(const struct lab_gpu_sink *sink,
 }
 
 static int decode_call(const struct lab_cupti *cupti,
-                       const struct lab_gpu_sink *sink, const lab_cupti_call *r)
+                       const struct lab_gpu_sink *sink,
+                       struct lab_cupti_view *view, const lab_cupti_call *r)
 {
     int driver = r->kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    bool own = r->threadId == view->thread;
+    if (driver && lab_cupti_is_mark(r->cbid))
+        return 1;
     struct lab_record out = {.kind = LAB_RECORD_API};
     out.u.api = (struct lab_api_record){
-        .exec = LAB_UNKNOWN,
+        .exec = own ? exec_of(view, r->correlationId) : LAB_UNKNOWN,
         .name = api_name(cupti, sink, driver, r->cbid),
         .correlation_id = r->correlationId,
         .event_class = driver, /* nsys: 0 CUDA runtime, 1 CUDA driver */
@@ -148,18 +159,16 @@ static int decode_call(const struct lab_cupti *cupti,
     };
     int timed =
         set_times(&out.u.api.start_ns, &out.u.api.end_ns, r->start, r->end);
-    int64_t exec = timed ? lab_cupti_window_find(r->threadId, r->start) : 0;
-    if (exec)
-        sink->external(sink->user, r->correlationId, exec);
     sink->record(sink->user, &out);
     return timed;
 }
 
-static int decode_sync(const struct lab_gpu_sink *sink, const lab_cupti_sync *r)
+static int decode_sync(const struct lab_gpu_sink *sink,
+                       struct lab_cupti_view *view, const lab_cupti_sync *r)
 {
     struct lab_record out = {.kind = LAB_RECORD_SYNC};
     out.u.api = (struct lab_api_record){
-        .exec = LAB_UNKNOWN,
+        .exec = exec_of(view, r->correlationId),
         .correlation_id = r->correlationId,
         .device_id = -1,
         .stream_id = (int32_t)r->streamId, /* -1: not of one stream */
@@ -213,22 +222,22 @@ static int decode_overhead(const struct lab_gpu_sink *sink,
 
 int lab_cupti_decode(const struct lab_cupti *cupti,
                      const struct lab_gpu_sink *sink,
-                     const CUpti_Activity *record)
+                     struct lab_cupti_view *view, const CUpti_Activity *record)
 {
     const void *r = record;
     switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        return decode_kernel(sink, r);
+        return decode_kernel(sink, view, r);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-        return decode_memcpy(sink, r);
+        return decode_memcpy(sink, view, r);
     case CUPTI_ACTIVITY_KIND_MEMSET:
-        return decode_memset(sink, r);
+        return decode_memset(sink, view, r);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
-        return decode_call(cupti, sink, r);
+        return decode_call(cupti, sink, view, r);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-        return decode_sync(sink, r);
+        return decode_sync(sink, view, r);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         return decode_overhead(sink, r);
     default:

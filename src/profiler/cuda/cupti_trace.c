@@ -2,6 +2,8 @@
 
 #include "cupti_attach.h"
 #include "cupti_decode.h"
+#include "cupti_kinds.h"
+#include "cupti_mark.h"
 #include "cupti_window.h"
 
 #ifdef LAB_HAVE_CUPTI
@@ -19,28 +21,8 @@
 enum { MIB = 1 << 20, DEFAULT_BUFFER = 8 * MIB, LEAST_BUFFER = MIB, POOL = 8 };
 static const int64_t HAND_OVER_NS = 5000000000; /* patience of a flush */
 
-/* What is traced. Without the required kinds there is no join; the others only
- * make the picture fuller. */
-static const struct {
-    CUpti_ActivityKind kind;
-    bool required;
-} kinds[] = {
-    /* A call of the runtime leaves no record of the driver's calls in it. */
-    {CUPTI_ACTIVITY_KIND_RUNTIME, true},
-    {CUPTI_ACTIVITY_KIND_DRIVER, true},
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true},
-    {CUPTI_ACTIVITY_KIND_MEMCPY, true},
-    {CUPTI_ACTIVITY_KIND_MEMSET, true},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, false},
-    {CUPTI_ACTIVITY_KIND_OVERHEAD, false},
-    /* A graph as a whole, instead of each of its kernels: it is launched for
-     * iterations whose steps nobody asked for. */
-    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, false},
-};
-enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
-
-/* One for the process, as CUPTI is. `lock` guards start, stop and the pool;
- * it is never held across a call of CUPTI that may call back. */
+/* One for the process, as CUPTI is. `lock` guards the pool; it is never held
+ * across a call of CUPTI that may call back. */
 static struct {
     pthread_mutex_t lock;
     const struct lab_cupti *cupti;
@@ -48,7 +30,9 @@ static struct {
     atomic_bool started;   /* push, pop and flush do something */
     atomic_bool accepting; /* callbacks hand records to the sink */
     atomic_int in_callback;
-    bool off;         /* by the user: counting does not put it on again */
+    CUpti_SubscriberHandle subscriber;
+    enum lab_gpu_records wanted; /* counting brings it back to this */
+    bool marking;
     bool graph_nodes; /* no GRAPH_TRACE */
     size_t buffer_bytes;
     void *pool[POOL];
@@ -63,6 +47,45 @@ static struct {
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static pthread_once_t trace_forks = PTHREAD_ONCE_INIT;
+
+/* Who traces, from start() to the end of stop(). A lab that was left may still be
+ * looking at its kernels when a lesson opens: the later one waits for it. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    bool taken;
+    pthread_t by;
+} turn = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .given_back = PTHREAD_COND_INITIALIZER};
+enum { TURN_S = 10 }; /* patience */
+
+/* false: it traces itself, or the other one does not end. */
+static bool take_turn(void)
+{
+    struct timespec until;
+    int timed_out = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += TURN_S;
+    pthread_mutex_lock(&turn.lock);
+    while (turn.taken && !timed_out && !pthread_equal(turn.by, pthread_self()))
+        timed_out =
+            pthread_cond_timedwait(&turn.given_back, &turn.lock, &until);
+    bool free = !turn.taken;
+    if (free) {
+        turn.taken = true;
+        turn.by = pthread_self();
+    }
+    pthread_mutex_unlock(&turn.lock);
+    return free;
+}
+
+static void give_turn(void)
+{
+    pthread_mutex_lock(&turn.lock);
+    turn.taken = false;
+    pthread_cond_signal(&turn.given_back);
+    pthread_mutex_unlock(&turn.lock);
+}
 
 static void *pool_take(void)
 {
@@ -104,17 +127,18 @@ static void read_buffer(uint8_t *buffer, size_t valid)
     CUpti_Activity *record = NULL;
     uint64_t records = 0;
     uint64_t untimed = 0;
+    struct lab_cupti_view view;
     CUptiResult r;
+    lab_cupti_window_view(&view);
     while ((r = trace.cupti->cuptiActivityGetNextRecord(
                 buffer, valid, &record)) == CUPTI_SUCCESS) {
         records++;
-        untimed += !lab_cupti_decode(trace.cupti, &trace.sink, record);
+        untimed += !lab_cupti_decode(trace.cupti, &trace.sink, &view, record);
     }
     if (r != CUPTI_ERROR_MAX_LIMIT_REACHED)
         trace.invalid++;
     trace.records += records;
     trace.untimed += untimed;
-    trace.sink.buffer_end(trace.sink.user);
 }
 
 static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream,
@@ -161,64 +185,44 @@ enum lab_status lab_cupti_trace_probe(char *text, size_t bytes)
     return LAB_OK;
 }
 
-/* Graphs that are there keep how they were made. Launching one after this kind
- * was switched on or off ends in libcupti's own memory (seen with CUPTI 13.0),
- * so that it stays as it was at the start. */
-static bool stays(CUpti_ActivityKind kind)
+static void end_marks(void)
 {
-    return kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+    if (trace.marking)
+        lab_cupti_mark_close(trace.cupti, trace.subscriber);
+    trace.marking = false;
 }
 
-static void disable_kinds(const struct lab_cupti *cupti, int count, bool all)
+/* From here on what CUPTI numbers belongs to what is pushed. */
+static void mark(void)
 {
-    for (int i = count - 1; i >= 0; i--) {
-        if (all || !stays(kinds[i].kind))
-            cupti->cuptiActivityDisable(kinds[i].kind);
-    }
+    uint32_t id;
+    if (trace.marking && lab_cupti_mark(&id))
+        lab_cupti_window_note(id);
 }
 
-/* Calls that only ask: no work for the device, and half of all records. Without
- * them a launch costs less to trace, and a run's database is half as large. CUPTI
- * takes them out after their kind was switched on. */
-static void leave_out_questions(const struct lab_cupti *cupti)
+static enum lab_status set_records(enum lab_gpu_records records, bool first,
+                                   char *why, size_t bytes)
 {
-    static const CUpti_CallbackId runtime[] = {
-        CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
-        CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
-        CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
-        CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020};
-    static const CUpti_CallbackId driver[] = {
-        CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
-        CUPTI_DRIVER_TRACE_CBID_cuKernelGetName};
-    for (size_t i = 0; i < sizeof(runtime) / sizeof(runtime[0]); i++) {
-        if (cupti->enable_runtime_call)
-            (void)cupti->enable_runtime_call(runtime[i], 0);
+    enum lab_status st = lab_cupti_kinds_set(trace.cupti, records, first,
+                                             trace.graph_nodes, why, bytes);
+    if (st || records == LAB_GPU_RECORDS_NONE) {
+        end_marks();
+        return st;
     }
-    for (size_t i = 0; i < sizeof(driver) / sizeof(driver[0]); i++) {
-        if (cupti->enable_driver_call)
-            (void)cupti->enable_driver_call(driver[i], 0);
-    }
+    if (!trace.marking)
+        st = lab_cupti_mark_open(trace.cupti, trace.subscriber, why, bytes);
+    trace.marking = !st;
+    if (st)
+        lab_cupti_kinds_set(trace.cupti, LAB_GPU_RECORDS_NONE, false, false,
+                            why, 0);
+    else
+        mark();
+    return st;
 }
 
-static enum lab_status enable_kinds(const struct lab_cupti *cupti, bool all,
-                                    char *why, size_t bytes)
+static enum lab_status begin_trace(char *why, size_t bytes)
 {
-    for (int i = 0; i < KINDS; i++) {
-        if (stays(kinds[i].kind) && (trace.graph_nodes || !all))
-            continue;
-        CUptiResult r = cupti->cuptiActivityEnable(kinds[i].kind);
-        if (r == CUPTI_SUCCESS || !kinds[i].required)
-            continue;
-        disable_kinds(cupti, i, all);
-        return lab_cupti_refused(cupti, r, "enable tracing", "", why, bytes);
-    }
-    leave_out_questions(cupti);
-    return LAB_OK;
-}
-
-static enum lab_status begin_trace(const struct lab_cupti *cupti, char *why,
-                                   size_t bytes)
-{
+    const struct lab_cupti *cupti = trace.cupti;
     CUptiResult r = cupti->cuptiActivityRegisterCallbacks(buffer_requested,
                                                           buffer_completed);
     if (r != CUPTI_SUCCESS)
@@ -228,7 +232,10 @@ static enum lab_status begin_trace(const struct lab_cupti *cupti, char *why,
     r = cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (r != CUPTI_SUCCESS)
         return lab_cupti_refused(cupti, r, "number threads", "", why, bytes);
-    return enable_kinds(cupti, true, why, bytes);
+    enum lab_status st = set_records(trace.wanted, true, why, bytes);
+    if (st)
+        lab_cupti_kinds_end(cupti);
+    return st;
 }
 
 /* In a forked child CUPTI does not work, and its worker is not there. */
@@ -236,6 +243,7 @@ static void forget_in_child(void)
 {
     trace.started = false;
     trace.accepting = false;
+    turn.taken = false;
 }
 
 static void watch_forks(void)
@@ -248,7 +256,8 @@ static void reset(const struct lab_gpu_sink *sink,
 {
     size_t bytes = options && options->buffer_bytes ? options->buffer_bytes
                                                     : DEFAULT_BUFFER;
-    trace.off = false;
+    trace.wanted = options ? options->records : LAB_GPU_RECORDS_ALL;
+    trace.marking = false;
     trace.graph_nodes = options && options->graph_nodes;
     trace.buffer_bytes = bytes < LEAST_BUFFER ? LEAST_BUFFER : bytes;
     trace.sink = *sink;
@@ -261,6 +270,7 @@ static void reset(const struct lab_gpu_sink *sink,
     trace.flushes = 0;
     trace.callback_ns = 0;
     lab_cupti_decode_reset();
+    lab_cupti_window_reset();
 }
 
 enum lab_status
@@ -268,28 +278,23 @@ lab_cupti_trace_start(const struct lab_gpu_sink *sink,
                       const struct lab_gpu_trace_options *options,
                       char *why_not, size_t why_bytes)
 {
-    const struct lab_cupti *cupti;
-    CUpti_SubscriberHandle subscriber;
-    if (trace.started) {
+    if (!take_turn()) {
         snprintf(why_not, why_bytes, "the GPU is being traced already");
         return LAB_E_STATE;
     }
     enum lab_status st =
-        lab_cupti_attach(&cupti, &subscriber, why_not, why_bytes);
-    if (st)
+        lab_cupti_attach(&trace.cupti, &trace.subscriber, why_not, why_bytes);
+    if (st) {
+        give_turn();
         return st;
-    trace.cupti = cupti;
+    }
     reset(sink, options);
     trace.accepting = true;
-    st = lab_cupti_window_open();
-    if (st)
-        snprintf(why_not, why_bytes, "%s", lab_error());
-    else
-        st = begin_trace(cupti, why_not, why_bytes);
+    st = begin_trace(why_not, why_bytes);
     if (st) {
         trace.accepting = false;
-        lab_cupti_window_close();
         lab_cupti_detach();
+        give_turn();
         return st;
     }
     trace.started = true;
@@ -329,22 +334,23 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
 
 enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes)
 {
-    if (!trace.started || trace.off)
+    if (!trace.started)
         return LAB_OK;
-    if (!on)
-        return enable_kinds(trace.cupti, false, why_not, why_bytes);
-    disable_kinds(trace.cupti, KINDS, false);
-    return LAB_OK;
+    enum lab_status st = set_records(on ? LAB_GPU_RECORDS_NONE : trace.wanted,
+                                     false, why_not, why_bytes);
+    if (st)
+        trace.wanted = LAB_GPU_RECORDS_NONE;
+    return st;
 }
 
-enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes)
+enum lab_status lab_cupti_trace_records(enum lab_gpu_records records,
+                                        char *why_not, size_t why_bytes)
 {
     enum lab_status st = LAB_OK;
-    if (!trace.started || trace.off == off)
+    if (!trace.started || trace.wanted == records)
         return LAB_OK;
-    trace.off = false;
-    st = lab_cupti_trace_pause(off, why_not, why_bytes);
-    trace.off = st ? !off : off;
+    st = set_records(records, false, why_not, why_bytes);
+    trace.wanted = st ? LAB_GPU_RECORDS_NONE : records;
     return st;
 }
 
@@ -353,34 +359,32 @@ void lab_cupti_trace_stop(void)
     if (!trace.started)
         return;
     trace.started = false;
-    disable_kinds(trace.cupti, KINDS, true);
+    end_marks();
+    lab_cupti_kinds_end(trace.cupti);
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     trace.accepting = false;
     wait_for_callbacks();
     lab_cupti_detach();
-    lab_cupti_window_close();
     for (void *buffer = pool_take(); buffer; buffer = pool_take())
         lab_free(buffer);
-}
-
-static uint64_t moment(void)
-{
-    uint64_t now = 0;
-    trace.cupti->cuptiGetTimestamp(&now);
-    return now;
+    give_turn();
 }
 
 void lab_cupti_trace_push(int64_t exec)
 {
-    if (trace.started)
-        lab_cupti_window_push(exec, moment());
+    if (!trace.started)
+        return;
+    lab_cupti_window_push(exec);
+    mark();
 }
 
 void lab_cupti_trace_pop(void)
 {
-    if (trace.started)
-        lab_cupti_window_pop(moment());
+    if (!trace.started)
+        return;
+    lab_cupti_window_pop();
+    mark();
 }
 
 void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out)
@@ -431,9 +435,10 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes)
     return LAB_E_STATE;
 }
 
-enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes)
+enum lab_status lab_cupti_trace_records(enum lab_gpu_records records,
+                                        char *why_not, size_t why_bytes)
 {
-    (void)off;
+    (void)records;
     (void)why_not;
     (void)why_bytes;
     return LAB_OK;

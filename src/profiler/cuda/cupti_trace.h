@@ -15,8 +15,9 @@ enum lab_status lab_cupti_trace_flush(char *why_not, size_t why_bytes);
  * records on, the counts of executed instructions that CUPTI gives for a user's
  * replay are all 0 (seen on GH100 with CUPTI 13.0). No-op when not started. */
 enum lab_status lab_cupti_trace_pause(bool on, char *why_not, size_t why_bytes);
-/* For the user: off until it is put on again, counting or not. */
-enum lab_status lab_cupti_trace_off(bool off, char *why_not, size_t why_bytes);
+/* For the user; what counting comes back to. */
+enum lab_status lab_cupti_trace_records(enum lab_gpu_records records,
+                                        char *why_not, size_t why_bytes);
 void lab_cupti_trace_push(int64_t exec);
 void lab_cupti_trace_pop(void);
 void lab_cupti_trace_stats(struct lab_gpu_trace_stats *out);

@@ -1,23 +1,45 @@
-/* profiler/cuda/cupti_window.h -- which execution a CUDA call was made for, by
- * its thread and its moment.
+/* profiler/cuda/cupti_window.h -- which execution a record belongs to, by its
+ * correlation id.
  *
- * CUPTI's own way is an external correlation id, pushed and popped: it writes a
- * record of its own for every call, and wants the calls of runtime and driver
- * both. That costs a launch about as much again as tracing the kernel does
- * (docs/measurements.md). Here the moments of push and pop are kept, in CUPTI's
- * clock, and a call that began in between on the same thread belongs to it.
+ * CUPTI numbers the calls of the whole process with one counter, and a kernel,
+ * copy or memset bears the number of the call that made it. So the numbers at
+ * push and pop (cupti_mark.h) say to which execution every number in between
+ * belongs, without a record of the calls themselves. The numbers have 32 bits
+ * and come round again after some hours of launches; here they are kept with
+ * 64, and a record's is taken for the one nearest to the newest push or pop.
  *
- * The newest 262,144 pushes and pops are kept (4 MiB); a call that is older
- * belongs to nothing. One thread pushes; any thread asks. */
+ * A number does not tell its thread: what another thread launches while an
+ * execution is pushed counts as that execution's. Records of calls do tell it:
+ * compare it with the view's.
+ *
+ * The newest 262,143 pushes and pops are kept (4 MiB); what is older belongs to
+ * nothing. One thread at a time pushes and pops; any number of readers look,
+ * and nobody waits for anybody. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
-#include "base/status.h"
 
-/* Forgets everything. LAB_E_NOMEM. */
-enum lab_status lab_cupti_window_open(void);
-void lab_cupti_window_close(void);
-/* `now`: cuptiGetTimestamp(). At most 16 deep; what is deeper is not counted. */
-void lab_cupti_window_push(int64_t exec, uint64_t now);
-void lab_cupti_window_pop(uint64_t now);
-/* 0: none. `thread`: the system's id of the thread that made the call. */
-int64_t lab_cupti_window_find(uint32_t thread, uint64_t start);
+/* Forgets everything. Nobody pushes meanwhile. */
+void lab_cupti_window_reset(void);
+/* At most 16 deep; what is deeper belongs to the deepest that is known. Counts
+ * from the next note on. */
+void lab_cupti_window_push(int64_t exec);
+void lab_cupti_window_pop(void);
+/* What has this number or a later one belongs to what is pushed now. */
+void lab_cupti_window_note(uint32_t correlation_id);
+/* Reads what was noted before view() was called: enough for a buffer, whose
+ * calls were all made before it was handed over. One thread a view. */
+struct lab_cupti_view {
+    uint64_t end; /* one more than the newest note */
+    uint64_t newest;
+    uint64_t place; /* of the last answer: it holds for `since` to `until` */
+    uint64_t since;
+    uint64_t until;
+    int64_t exec;
+    uint32_t thread; /* that pushed last, by the system's id; 0: none has */
+};
+
+void lab_cupti_window_view(struct lab_cupti_view *out);
+/* 0: none. */
+int64_t lab_cupti_window_find(struct lab_cupti_view *view,
+                              uint32_t correlation_id);

@@ -2,9 +2,10 @@
  * profiler offers the CUDA module.
  *
  * The module turns CUPTI's activity records into records of trace/record.h and
- * hands them over raw: which step a record belongs to, its theoretical
- * occupancy and its readable name are found on the program's side
- * (profiler/join.h), so that they can be tested without a GPU.
+ * hands them over with the execution that they belong to. Their theoretical
+ * occupancy, their readable names and the step of a graph's node are found on
+ * the program's side (profiler/join.h), so that they can be tested without a
+ * GPU.
  *
  * CUPTI is one for the process, so there is one table and no instance. The
  * module loads libcupti by itself when start() or probe() is called, and works
@@ -17,7 +18,7 @@
 #include "trace/metric.h"
 #include "trace/record.h"
 
-enum { LAB_GPU_PROFILER_ABI = 3, LAB_GPU_TEXT = 512 };
+enum { LAB_GPU_PROFILER_ABI = 4, LAB_GPU_TEXT = 512 };
 
 /* What a kernel's record knows that struct lab_kernel_record has no place for,
  * as occupancy needs it. */
@@ -33,19 +34,23 @@ struct lab_gpu_launch {
  * one buffer away. */
 struct lab_gpu_sink {
     void *user;
-    /* `k` has no exec, no names and no occupancy yet. */
+    /* `k` has no names and no occupancy yet. */
     void (*kernel)(void *user, const struct lab_kernel_record *k,
                    const struct lab_gpu_launch *launch);
-    /* MEMCPY, MEMSET, API, SYNC (exec LAB_UNKNOWN) and OVERHEAD. */
+    /* MEMCPY, MEMSET, API, SYNC and OVERHEAD. */
     void (*record)(void *user, const struct lab_record *record);
-    /* The API call `correlation_id` was made while `exec` was pushed. */
-    void (*external)(void *user, uint32_t correlation_id, int64_t exec);
-    /* One buffer has been read to its end. */
-    void (*buffer_end)(void *user);
     uint32_t (*intern)(void *user, const char *text);
 };
 
+/* What is recorded. The fewer, the less a launch costs. */
+enum lab_gpu_records {
+    LAB_GPU_RECORDS_ALL,
+    LAB_GPU_RECORDS_KERNELS, /* and copies and memsets: no calls of the host */
+    LAB_GPU_RECORDS_NONE
+};
+
 struct lab_gpu_trace_options {
+    enum lab_gpu_records records;
     size_t buffer_bytes; /* of one activity buffer; 0: 8 MiB */
     bool graph_nodes;    /* a record for each node of a CUDA graph, instead of
                             the graph as a whole: each node takes longer */
@@ -99,8 +104,9 @@ struct lab_gpu_counter_ops {
      * LAB_OK: `text` names the chip. Errors: LAB_E_UNSUPPORTED, LAB_E_STATE
      * another tool has them, LAB_E_DEVICE no right to. */
     enum lab_status (*probe)(char *text, size_t bytes);
-    /* Gets ready to count `metrics` (constants); about a second the first time,
-     * nothing when the same are open already. */
+    /* Gets ready to count `metrics` (constants); a tenth of a second the first
+     * time, nothing when the same have been open before. LAB_E_UNSUPPORTED: the
+     * chip knows none of them. */
     enum lab_status (*open)(const char *const *metrics, int n,
                             struct lab_gpu_counter_info *info, char *why,
                             size_t bytes);
@@ -130,8 +136,8 @@ struct lab_gpu_profiler_ops {
     /* Starts tracing; best before the first CUDA call of the process. `sink` is
      * copied; its functions are called until stop() returns. On failure nothing
      * is started and `why_not` holds reason and remedy.
-     * Errors: LAB_E_UNSUPPORTED no usable CUPTI; LAB_E_STATE another tool is
-     * attached, or already started; LAB_E_DEVICE CUPTI refused. */
+     * Errors: LAB_E_UNSUPPORTED no usable CUPTI or driver; LAB_E_STATE another
+     * tool is attached, or already started; LAB_E_DEVICE CUPTI refused. */
     enum lab_status (*start)(const struct lab_gpu_sink *sink,
                              const struct lab_gpu_trace_options *options,
                              char *why_not, size_t why_bytes);
@@ -145,14 +151,16 @@ struct lab_gpu_profiler_ops {
      * what stats() counts as dropped. LAB_E_STATE: not started. */
     enum lab_status (*flush)(char *why_not, size_t why_bytes);
 
-    /* Takes the trace off and on again without stop(): while it is off nothing
-     * is recorded and launches cost what they did before. A graph keeps what it
-     * was made with: make it anew. The caller has flushed. No-op when not
-     * started. LAB_E_DEVICE: CUPTI refuses to go on. */
-    enum lab_status (*pause)(bool off, char *why_not, size_t why_bytes);
+    /* Changes what is recorded without stop(): with NONE launches cost what
+     * they did before. A graph keeps what it was made with: make it anew. The
+     * caller has flushed. No-op when not started. LAB_E_DEVICE: CUPTI refuses,
+     * and nothing is recorded. The thread that pushes. */
+    enum lab_status (*set_records)(enum lab_gpu_records records, char *why_not,
+                                   size_t why_bytes);
 
-    /* CUDA calls of this thread between push and pop belong to `exec`. Cheap;
-     * no-ops when not started. */
+    /* What this thread launches between push and pop belongs to `exec`, and so
+     * does what others launch meanwhile. One thread at a time; cheap; no-ops
+     * when not started. */
     void (*push)(int64_t exec);
     void (*pop)(void);
 

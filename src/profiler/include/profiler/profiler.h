@@ -26,7 +26,6 @@ struct lab_profiler_config {
     const struct lab_gpu_profiler_ops *gpu;
     bool no_trace;  /* do not start CUPTI: CUDA-event times */
     bool no_ranges; /* no LAB_RECORD_RANGE records (NVTX stays on) */
-    bool no_api;    /* no API and SYNC records */
     struct lab_gpu_trace_options trace;
 };
 
@@ -37,10 +36,9 @@ struct lab_profiler_stats {
     uint64_t kernels_outside; /* between steps (evaluation, checks): counted,
                                  not recorded */
     uint64_t before_run;      /* records of work done before the run began */
-    uint64_t late;           /* records that came before their step was known */
-    uint64_t failed_flushes; /* in the observer's `synced` */
-    uint64_t not_stored;     /* refused by the sink */
-    int64_t observer_ns;     /* time spent in the observer's calls, summed */
+    uint64_t failed_flushes;  /* in the observer's `synced` */
+    uint64_t not_stored;      /* refused by the sink */
+    int64_t observer_ns;      /* time spent in the observer's calls, summed */
     struct lab_gpu_trace_stats gpu; /* zeros when nothing is traced */
 };
 
@@ -90,16 +88,17 @@ const char *lab_profiler_note(const struct lab_profiler *p);
 void lab_profiler_get_stats(struct lab_profiler *p,
                             struct lab_profiler_stats *out);
 
-/* Takes the trace off, or puts it on again, without a restart; between steps,
- * the backend synchronised. While it is off steps are timed by CUDA events: ask
- * lab_profiler_time_source(), and make graphs anew. LAB_E_UNSUPPORTED: nothing
+/* Takes the trace off, or puts it on again with more records or fewer, without a
+ * restart; between steps, the backend synchronised. While it is off steps are
+ * timed by CUDA events: ask lab_profiler_time_source(), and make graphs anew. LAB_E_UNSUPPORTED: nothing
  * was traced from the start, lab_error() says why; LAB_E_DEVICE. */
-enum lab_status lab_profiler_trace(struct lab_profiler *p, bool on);
+enum lab_status lab_profiler_trace(struct lab_profiler *p,
+                                   enum lab_gpu_records records);
 /* Of the present run; UNKNOWN on the host. */
 enum lab_trace_state lab_profiler_trace_state(const struct lab_profiler *p);
 void lab_profiler_trace_cost(struct lab_profiler *p,
                              struct lab_trace_cost *out);
-/* "never", "on", "off", "mixed"; NULL: unknown. */
+/* "never", "on", "off", "mixed", "kernels"; NULL: unknown. */
 const char *lab_trace_state_name(enum lab_trace_state state);
 /* Of a name that was stored; UNKNOWN for NULL and for others. */
 enum lab_trace_state lab_trace_state_find(const char *name);

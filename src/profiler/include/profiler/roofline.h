@@ -43,11 +43,12 @@ struct lab_roofline_work {
 };
 
 struct lab_roofline_point {
-    double flop;      /* that `flop_s` is of: the formula's, else counted */
-    double bytes;     /* the same */
-    double intensity; /* FLOPs a byte, of those two */
-    double counted_flop;
-    double dram_bytes; /* counted, read and written */
+    double flop;          /* that `flop_s` is of: the formula's, else counted */
+    double bytes;         /* the same */
+    double intensity;     /* FLOPs a byte, of those two */
+    double counted_flop;  /* unknown where a part was not counted */
+    double counted_least; /* what was counted, be it all or not */
+    double dram_bytes;    /* counted, read and written */
     double counted_intensity;
     double flop_s; /* achieved */
     double bytes_s;

@@ -43,6 +43,7 @@ struct lab_ceiling_row {
 enum lab_roof_origin {
     LAB_ROOF_NONE,     /* not known */
     LAB_ROOF_MEASURED, /* on this device */
+    LAB_ROOF_RUN,      /* by the run itself, a lab's, before its rungs */
     LAB_ROOF_ALIKE,    /* on another device of the same name */
     LAB_ROOF_DATASHEET,
     LAB_ROOF_ORIGINS
@@ -57,7 +58,8 @@ struct lab_roof {
 typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
 
 LAB_C_BEGIN
-/* "measured", "measured on another device of this name", "data sheet"; "". */
+/* "measured", "measured by this run", "measured on another device of this
+ * name", "data sheet"; "". */
 const char *lab_roof_origin_text(enum lab_roof_origin origin);
 /* row->measured is not read: measured_ns says when. */
 enum lab_status lab_ceiling_add(struct lab_database *db,

@@ -14,7 +14,12 @@ enum lab_export_table {
     LAB_EXPORT_ALL, /* the first column says which */
     LAB_EXPORT_STEPS,
     LAB_EXPORT_KERNELS,
-    LAB_EXPORT_LOSSES
+    LAB_EXPORT_LOSSES,
+    LAB_EXPORT_RUNGS,  /* of a lab's ladder */
+    LAB_EXPORT_SWEEPS, /* places of a sweep */
+    LAB_EXPORT_SAID,   /* what was expected of a lab */
+    LAB_EXPORT_TUNED,  /* winners of its tuning */
+    LAB_EXPORT_TABLES
 };
 
 /* A file that is being written. */
@@ -27,7 +32,8 @@ struct lab_export_file {
 
 LAB_C_BEGIN
 /* Comma-separated values (RFC 4180), one row a line, with a head. A text that
- * a spreadsheet would run (it begins with = + - or @) has a ' before it. */
+ * a spreadsheet would run (it begins with = + - or @) has a ' before it. Of all
+ * tables in one those of labs have columns only where the run has such rows. */
 enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
                                enum lab_export_table table);
 /* The JSON that Perfetto and chrome://tracing read: lanes for iterations,

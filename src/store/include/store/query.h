@@ -64,7 +64,7 @@ struct lab_run_row {
     const char *imported_from; /* a file's name; NULL: recorded here */
     const char *imported;      /* UTC */
     const char *kind;          /* lesson, lab; NULL: another tool's */
-    const char *trace_state;   /* "never", "on", "off", "mixed" */
+    const char *trace_state;   /* of lab_trace_state_name() */
 };
 
 /* One step of the schedule, over all its executions with one variant. */

@@ -119,7 +119,8 @@ typedef bool lab_iteration_row_fn(void *user,
                                   const struct lab_iteration_row *row);
 
 LAB_C_BEGIN
-/* The passes of a run in the order they ran. Reads its steps once. */
+/* The passes of a run in the order they ran: as they were kept with a long run
+ * that has ended, else from its steps. */
 enum lab_status lab_query_iterations(struct lab_database *db, int64_t run,
                                      lab_iteration_row_fn *each, void *user);
 /* Whether `row`, which ran later, says at least as much as `best`: when nobody

@@ -53,6 +53,9 @@ enum lab_status lab_tuned_add(struct lab_database *db,
 enum lab_status lab_tuned_find(struct lab_database *db,
                                const struct lab_tuned_key *key,
                                struct lab_tuned_found *out);
+/* What a run tuned. Errors: LAB_E_NOTFOUND too, there is no such run. */
+enum lab_status lab_tuned_of_run(struct lab_database *db, int64_t run,
+                                 lab_tuned_row_fn *each, void *user);
 /* The newest winner of every device, lab, size class and precision. */
 enum lab_status lab_tuned_list(struct lab_database *db, lab_tuned_row_fn *each,
                                void *user);

@@ -34,8 +34,10 @@ struct lab_counters {
     double fp64_tensor_flop;
     double ipc; /* instructions a cycle of a busy SM */
     double tensor_active_pct;
-    double sm_pct;     /* speed of light of the SMs */
-    double memory_pct; /* ... and of the memory system */
+    double tensor_inst; /* warps' instructions on tensor cores, floating-point;
+                           0: their FLOPs are 0, and known */
+    double sm_pct;      /* speed of light of the SMs */
+    double memory_pct;  /* ... and of the memory system */
     double dram_pct;
     double l1_hit_pct;
     double l2_hit_pct;
@@ -50,10 +52,17 @@ const char *lab_counter_set_name(enum lab_counter_set set);
 enum lab_counter_set lab_counter_set_find(const char *name);
 /* The metrics to ask for, constant; returns how many (<= LAB_MAX_METRICS). */
 int lab_counter_metrics(enum lab_counter_set set, const char *const **names);
+/* What the tensor cores computed, by data type: to be asked for where a set's
+ * `tensor_inst` is not 0, or not known. */
+int lab_counter_tensor_metrics(const char *const **names);
 
 void lab_counters_init(struct lab_counters *c); /* everything unknown */
 /* All floating-point work, wherever it ran: the sum of what is known. */
 double lab_counters_flop(const struct lab_counters *c);
+/* The same beside what a formula says: unknown where it is less by more than
+ * 1 % and double or half precision was not counted, for that may be the rest.
+ */
+double lab_counters_flop_beside(const struct lab_counters *c, double formula);
 /* Makes one picture of the kernels of a step: sums are summed, shares are
  * averaged over the kernels' time. values[k * stride + m] is metric names[m] of
  * kernel k, m < n_metrics <= stride. A value that is NaN makes what it belongs to unknown. */

@@ -29,8 +29,9 @@ enum lab_trace_state {
     LAB_TRACE_UNKNOWN,
     LAB_TRACE_NEVER, /* attached: no CUPTI in the process */
     LAB_TRACE_ON,
-    LAB_TRACE_OFF,   /* attached, and taken off for the whole run */
-    LAB_TRACE_MIXED, /* taken off or on meanwhile */
+    LAB_TRACE_OFF,     /* attached, and taken off for the whole run */
+    LAB_TRACE_MIXED,   /* changed meanwhile */
+    LAB_TRACE_KERNELS, /* on, without records of the host's calls */
     LAB_TRACE_STATE_COUNT
 };
 

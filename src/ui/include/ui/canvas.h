@@ -95,9 +95,12 @@ void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
 void lab_canvas_heading(struct lab_canvas *c, struct lab_rect *r,
                         const char *title, bool focused);
 /* Text wrapped at blanks into the rectangle; returns the rows used. Newlines
- * break. What does not fit is cut. */
+ * break. What does not fit is cut, and the last row says so. */
 int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
                          enum lab_role role, const char *utf8);
+/* The rows that it takes, `w` columns each; `most` where it takes more. */
+int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
+                              const char *utf8);
 /* Columns that a UTF-8 text takes on the screen. */
 int lab_text_columns(const char *utf8);
 /* The same on this canvas: an ascii one may write "sum" for one character. */

@@ -30,7 +30,7 @@ enum lab_ui_command_kind {
     LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */
     LAB_COMMAND_COUNT,   /* counters of "step" (""), "node" or "iteration" */
-    LAB_COMMAND_TRACE,   /* "off", "on" or "" how it stands */
+    LAB_COMMAND_TRACE,   /* "off", "kernels", "on", "" how it stands */
     LAB_COMMAND_TRAIN,   /* n iterations, or the lesson's (ALL) */
     LAB_COMMAND_STOP,    /* the training */
     LAB_COMMAND_SAMPLE,  /* n characters (ALL), temperature `value` (NaN: not

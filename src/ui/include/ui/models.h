@@ -49,6 +49,7 @@ struct lab_ui_run_row {
     double loss_last;
     double accuracy; /* 0..1 */
     double samples_per_s;
+    const char *kind; /* "lab": a lab's or a sweep's; may be NULL */
 };
 
 struct lab_ui_step_row {
@@ -152,6 +153,10 @@ struct lab_home_model {
     int64_t lesson_count;
     const struct lab_ui_run_row *runs; /* newest first, the last few */
     int64_t run_count;
+    /* A run that was left is still ending: refresh() is called again and again
+     * until it is not, so that the list never shows a run as running that has
+     * ended meanwhile. */
+    bool waiting;
     /* Brings the fields above up to date: at the start, and whenever the home
      * screen comes back. May be NULL. */
     enum lab_status (*refresh)(void *user, struct lab_home_model *model);

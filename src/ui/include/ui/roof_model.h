@@ -18,10 +18,11 @@ struct lab_ui_roof_point {
     const char *phase;
     const char *variant;
     double median_ns;
-    double flop; /* by the formula */
-    double counted_flop;
-    double dram_bytes; /* counted */
-    double intensity;  /* FLOPs a byte */
+    double flop;          /* by the formula */
+    double counted_flop;  /* NaN: not counted, or not all of it */
+    double counted_least; /* what was counted */
+    double dram_bytes;    /* counted */
+    double intensity;     /* FLOPs a byte */
     double counted_intensity;
     double flop_s;
     double roof_flop_s; /* what the roofs allow there */

@@ -24,6 +24,11 @@ struct lab_screen {
     struct lab_ui *ui;
 };
 
+struct lab_sign {
+    const char *sign;
+    const char *means;
+};
+
 struct lab_screen_ops {
     const char *name;  /* stable id: "home" */
     const char *title; /* shown when title_now is NULL */
@@ -64,6 +69,8 @@ struct lab_screen_ops {
     const struct lab_binding *(*bindings_now)(const struct lab_screen *s);
     /* The screen is on top again after another one closed. */
     void (*shown)(struct lab_screen *s);
+    /* What its picture is drawn with, for the help; ends with NULL. */
+    const struct lab_sign *signs;
     /* false keeps the screen open (it may ask a question first). */
     bool (*may_close)(struct lab_screen *s);
 };

@@ -57,6 +57,8 @@ void lab_ui_badge(struct lab_ui *ui, const char *text);
  * prompt and others of the same `id` share a history. */
 void lab_ui_prompt(struct lab_ui *ui, int id, const char *label,
                    const char *initial);
+/* After that: what may be typed, over the prompt for as long as it asks. */
+void lab_ui_hint(struct lab_ui *ui, const char *text);
 /* Asks for y or n; ops->answer gets "y", or NULL. */
 void lab_ui_ask(struct lab_ui *ui, int id, const char *question);
 enum { LAB_PROMPT_SEARCH = -1, LAB_PROMPT_COMMAND = -2 }; /* ids in use */

@@ -1,0 +1,334 @@
+/* The part of the HTML report that a lab has: its ladder with bars under the
+ * peak, what was said before, the winners of its tuning, and a sweep. */
+#include <math.h>
+#include <string.h>
+
+#include "export_html_priv.h"
+#include "store/ceilings.h"
+#include "store/lab_rows.h"
+#include "store/lab_said.h"
+#include "store/sweeps.h"
+#include "store/tuned.h"
+
+enum { WIDTH = 860, LEFT = 190, RIGHT = 150, BAR = 18, MOST_BARS = 60 };
+
+struct bar {
+    char name[80]; /* the rung, and its precision */
+    double rate;
+    double peak; /* NaN: not known */
+};
+
+/* The rungs of one size, or the places of a sweep. */
+struct part {
+    struct lab_report *r;
+    struct lab_ceiling_device device;
+    char head[160]; /* the lab and its size */
+    char unit[48];
+    struct bar bars[MOST_BARS];
+    int n;
+    bool open;   /* a table */
+    bool ladder; /* its head is there */
+};
+
+/* ---- cells ---- */
+
+/* A word, which stays on one line. */
+static void word_cell(struct lab_str *s, const char *text)
+{
+    lab_str_add(s, "<td class=\"w\">");
+    lab_export_text(s, text, LAB_ESCAPE_HTML);
+    lab_str_add(s, "</td>");
+}
+
+static void cell(struct lab_str *s, const char *text)
+{
+    lab_str_add(s, "<td>");
+    lab_export_text(s, text, LAB_ESCAPE_HTML);
+    lab_str_add(s, "</td>");
+}
+
+static void number_cell(struct lab_str *s, double v, const char *unit)
+{
+    if (isnan(v))
+        lab_str_add(s, "<td class=\"n\">n/a</td>");
+    else
+        lab_str_addf(s, "<td class=\"n\">%.4g%s</td>", v, unit);
+}
+
+static void ns_cell(struct lab_str *s, double ns)
+{
+    lab_str_add(s, "<td class=\"n\">");
+    lab_report_ns(s, ns);
+    lab_str_add(s, "</td>");
+}
+
+static double known(int64_t v)
+{
+    return v == LAB_UNKNOWN ? (double)NAN : (double)v;
+}
+
+/* 4.2e12 B/s is 4.2 TB/s; seconds an item are told in nanoseconds. */
+static void add_rate(struct lab_str *s, double rate, const char *unit)
+{
+    static const char prefix[] = {' ', 'k', 'M', 'G', 'T', 'P'};
+    int step = 0;
+    if (isnan(rate)) {
+        lab_str_add(s, "n/a");
+        return;
+    }
+    if (strncmp(unit, "s/", 2) == 0) {
+        lab_str_addf(s, "%.4g n", rate * 1e9);
+    } else {
+        for (; step < 5 && fabs(rate) >= 999.5; step++)
+            rate /= 1000;
+        lab_str_addf(s, "%.4g ", rate);
+        if (step)
+            lab_str_add_char(s, prefix[step]);
+    }
+    lab_export_text(s, unit, LAB_ESCAPE_HTML);
+}
+
+static void rate_cell(struct lab_str *s, double rate, const char *unit)
+{
+    lab_str_add(s, "<td class=\"n\">");
+    add_rate(s, rate, unit);
+    lab_str_add(s, "</td>");
+}
+
+/* ---- bars ---- */
+
+static double longest(const struct part *p)
+{
+    double most = 0;
+    for (int i = 0; i < p->n; i++) {
+        most = fmax(most, p->bars[i].rate);
+        most = fmax(most, p->bars[i].peak);
+    }
+    return most;
+}
+
+static void add_bar(struct lab_str *s, const struct part *p,
+                    const struct bar *bar, double y, double scale)
+{
+    lab_str_addf(s, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 6,
+                 y + 13);
+    lab_export_text(s, bar->name, LAB_ESCAPE_HTML);
+    lab_str_add(s, "</text>\n");
+    lab_str_addf(s,
+                 "<rect class=\"p0\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" "
+                 "height=\"%d\"/>\n",
+                 (int)LEFT, y + 2, bar->rate * scale, BAR - 4);
+    if (bar->peak > 0)
+        lab_str_addf(s,
+                     "<line class=\"box\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
+                     "y2=\"%.1f\"/>\n",
+                     LEFT + bar->peak * scale, LEFT + bar->peak * scale, y + 1,
+                     y + BAR - 1);
+    lab_str_addf(s, "<text x=\"%.1f\" y=\"%.1f\">",
+                 LEFT + fmax(bar->rate, fmax(bar->peak, 0)) * scale + 6,
+                 y + 13);
+    add_rate(s, bar->rate, p->unit);
+    if (bar->peak > 0)
+        lab_str_addf(s, ", %.3g %%", 100 * bar->rate / bar->peak);
+    lab_str_add(s, "</text>\n");
+}
+
+static void add_bars(struct part *p)
+{
+    struct lab_str *s = &p->r->text;
+    double most = longest(p);
+    if (!(most > 0))
+        return;
+    lab_str_addf(s, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+                 (int)WIDTH, p->n * BAR + 8);
+    lab_export_text(s, p->head, LAB_ESCAPE_HTML);
+    lab_str_add(s, "\">\n");
+    for (int i = 0; i < p->n; i++)
+        add_bar(s, p, &p->bars[i], 4 + i * BAR, (WIDTH - LEFT - RIGHT) / most);
+    lab_str_add(s, "</svg>\n");
+}
+
+static void note_bar(struct part *p, const char *name, const char *of,
+                     double rate, double peak)
+{
+    if (p->n == MOST_BARS || !(rate > 0) || !isfinite(rate))
+        return;
+    struct bar *bar = &p->bars[p->n++];
+    snprintf(bar->name, sizeof(bar->name), "%.*s%s%.*s", 24, name ? name : "",
+             of ? " " : "", 8, of ? of : "");
+    bar->rate = rate;
+    bar->peak = peak;
+}
+
+/* ---- tables ---- */
+
+static void end_table(struct part *p)
+{
+    if (p->open)
+        lab_str_add(&p->r->text, "</table></div>\n");
+    p->open = false;
+    add_bars(p);
+    p->n = 0;
+}
+
+/* Another size begins another table. */
+static void begin_table(struct part *p, const char *head, const char *columns)
+{
+    struct lab_str *s = &p->r->text;
+    if (p->open && strcmp(p->head, head) == 0)
+        return;
+    end_table(p);
+    p->open = true;
+    snprintf(p->head, sizeof(p->head), "%s", head);
+    lab_str_add(s, "<h3>");
+    lab_export_text(s, head, LAB_ESCAPE_HTML);
+    lab_str_addf(s, "</h3>\n<div class=\"wide\"><table>\n%s\n", columns);
+}
+
+/* Of this very run where the row has it, else the device's. */
+static double find_peak(struct part *p, const struct lab_lab_row *r)
+{
+    struct lab_roof roof = {.per_s = NAN};
+    const char *name = NULL;
+    double own = NAN;
+    if (strcmp(p->unit, "B/s") == 0) {
+        own = r->ceiling_copy;
+        name = "copy";
+    } else if (strcmp(p->unit, "FLOP/s") == 0) {
+        name = r->precision;
+        own = name && strcmp(name, "fp32") == 0 ? r->ceiling_fp32 : (double)NAN;
+    }
+    if (!name || own > 0)
+        return own;
+    enum lab_status st = lab_roof_find(p->r->db, &p->device, name, &roof);
+    if (st)
+        p->r->st = st;
+    return roof.per_s;
+}
+
+static bool put_rung(void *user, const struct lab_lab_row *r)
+{
+    struct part *p = user;
+    struct lab_str *s = &p->r->text;
+    char head[sizeof(p->head)];
+    if (!p->ladder)
+        lab_str_add(s, "<h2>Ladder</h2>\n<p>A bar is the rate at the median, "
+                       "the line the device's peak in that precision.</p>\n");
+    p->ladder = true;
+    snprintf(head, sizeof(head), "%.60s, %.60s", r->lab ? r->lab : "?",
+             r->size ? r->size : "?");
+    begin_table(p, head,
+                "<tr><th>rung</th><th>in</th><th>status</th>"
+                "<th class=\"n\">median</th><th class=\"n\">rate</th>"
+                "<th class=\"n\">of the peak</th><th class=\"n\">gain</th>"
+                "<th class=\"n\">promised</th><th>note</th></tr>");
+    snprintf(p->unit, sizeof(p->unit), "%s", r->unit ? r->unit : "");
+    double peak = find_peak(p, r);
+    lab_str_add(s, "<tr>");
+    word_cell(s, r->rung);
+    word_cell(s, r->precision);
+    word_cell(s, r->status);
+    ns_cell(s, r->median_ns);
+    rate_cell(s, r->rate, p->unit);
+    number_cell(s, peak > 0 ? 100 * r->rate / peak : (double)NAN, " %");
+    number_cell(s, r->gain, " x");
+    number_cell(s, r->gain_model, " x");
+    cell(s, r->note ? r->note : r->reason);
+    lab_str_add(s, "</tr>\n");
+    note_bar(p, r->rung, r->precision, r->rate, peak);
+    return p->r->st == LAB_OK;
+}
+
+static bool put_said(void *user, const struct lab_said_row *r)
+{
+    struct part *p = user;
+    struct lab_str *s = &p->r->text;
+    begin_table(p, "Expected before",
+                "<tr><th>rung</th><th>in</th><th>size</th>"
+                "<th class=\"n\">rate</th><th class=\"n\">time</th>"
+                "<th>bound by</th><th class=\"n\">occupancy</th></tr>");
+    lab_str_add(s, "<tr>");
+    word_cell(s, r->rung);
+    word_cell(s, r->precision ? r->precision : "any");
+    cell(s, r->size ? r->size : "any");
+    rate_cell(s, r->rate, p->unit);
+    ns_cell(s, r->time_ns);
+    cell(s, r->bound ? r->bound : "n/a");
+    number_cell(s, r->occupancy_pct, " %");
+    lab_str_add(s, "</tr>\n");
+    return true;
+}
+
+static bool put_tuned(void *user, const struct lab_tuned_row *r)
+{
+    struct part *p = user;
+    struct lab_str *s = &p->r->text;
+    begin_table(p, "Tuned",
+                "<tr><th>lab</th><th>sizes</th><th>in</th><th>fastest</th>"
+                "<th class=\"n\">of</th><th>measured at</th>"
+                "<th class=\"n\">median</th><th class=\"n\">rate</th></tr>");
+    lab_str_add(s, "<tr>");
+    cell(s, r->lab);
+    cell(s, r->size_class);
+    word_cell(s, r->precision);
+    cell(s, r->candidate);
+    number_cell(s, known(r->candidates), "");
+    cell(s, r->size);
+    ns_cell(s, r->median_ns);
+    rate_cell(s, r->rate, r->unit ? r->unit : "");
+    lab_str_add(s, "</tr>\n");
+    return true;
+}
+
+static bool put_sweep(void *user, const struct lab_sweep_row *r)
+{
+    struct part *p = user;
+    struct lab_str *s = &p->r->text;
+    char name[48];
+    char head[sizeof(p->head)];
+    snprintf(head, sizeof(head), "%.60s of %.60s", r->sweep ? r->sweep : "?",
+             r->lesson ? r->lesson : "?");
+    snprintf(name, sizeof(name), "%.10g", r->x);
+    begin_table(p, head,
+                "<tr><th>on</th><th class=\"n\">size</th><th>part</th>"
+                "<th>status</th><th class=\"n\">median</th>"
+                "<th class=\"n\">samples/s</th><th class=\"n\">memory, B</th>"
+                "<th class=\"n\">parameters</th><th class=\"n\">share</th>"
+                "<th class=\"n\">loss (samples)</th>"
+                "<th class=\"n\">loss (iterations)</th></tr>");
+    lab_str_add(s, "<tr>");
+    word_cell(s, r->backend);
+    number_cell(s, r->x, "");
+    cell(s, r->name ? r->name : "");
+    word_cell(s, r->status);
+    ns_cell(s, r->median_ns);
+    number_cell(s, r->samples_per_s, "");
+    number_cell(s, known(r->memory_bytes), "");
+    number_cell(s, known(r->parameters), "");
+    number_cell(s, 100 * r->share, " %");
+    number_cell(s, r->loss, "");
+    number_cell(s, r->loss_iterations, "");
+    lab_str_add(s, "</tr>\n");
+    snprintf(p->unit, sizeof(p->unit), "samples/s");
+    note_bar(p, r->name ? r->name : name, r->backend, r->samples_per_s, NAN);
+    return true;
+}
+
+void lab_report_lab(struct lab_report *r)
+{
+    struct part p = {.r = r};
+    enum lab_status st = lab_ceiling_device_of_run(r->db, r->run, &p.device);
+    if (st == LAB_OK)
+        st = lab_lab_rows_read(r->db, r->run, put_rung, &p);
+    end_table(&p);
+    if (st == LAB_OK)
+        st = lab_said_rows_read(r->db, r->run, put_said, &p);
+    end_table(&p);
+    if (st == LAB_OK)
+        st = lab_tuned_of_run(r->db, r->run, put_tuned, &p);
+    end_table(&p);
+    if (st == LAB_OK)
+        st = lab_sweep_rows_read(r->db, r->run, put_sweep, &p);
+    end_table(&p);
+    r->st = r->st ? r->st : st;
+}

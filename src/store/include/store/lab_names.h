@@ -1,0 +1,43 @@
+/* store/lab_names.h -- which rung of a lab each step of its run was.
+ *
+ * A lab's steps are named after its problem alone ("gemm 4096"): the rung is
+ * their variant, and the precision stands in the lab's rows. Here the three are
+ * put together, for everything that lists steps. Texts are cut to their arrays
+ * and may hold anything that the file holds. Threads: that of the connection;
+ * what is loaded needs it no more. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "store/database.h"
+
+struct lab_lab_name {
+    int64_t step_index;
+    bool traced;        /* its launch under CUPTI, not its times */
+    char precision[16]; /* "": unknown */
+    char rung[64];
+    char problem[80]; /* "bf16 4096"; a lab of one precision: "4096" */
+    char name[160];   /* "wgmma bf16 4096", "wgmma bf16 4096, traced" */
+};
+
+struct lab_lab_names {
+    struct lab_lab_name *items; /* by step_index */
+    size_t count;               /* 0: the run is not a lab's */
+    double copy_bytes_s; /* that the lab measured before its rungs; NaN */
+    double fp32_flop_s;
+};
+
+LAB_C_BEGIN
+/* A run without rows of a lab has none. Errors: LAB_E_NOTFOUND there is no such
+ * run; LAB_E_DB; LAB_E_NOMEM. */
+enum lab_status lab_lab_names_load(struct lab_lab_names *out,
+                                   struct lab_database *db, int64_t run);
+void lab_lab_names_release(struct lab_lab_names *names);
+/* NULL: no rung's step. */
+const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
+                                             int64_t step_index);
+/* What to show for a step: its rung's name, else `name`; NULL where both are
+ * unknown. */
+const char *lab_lab_name_or(const struct lab_lab_names *names,
+                            int64_t step_index, const char *name);
+LAB_C_END

@@ -1,0 +1,156 @@
+#include "store/lab_names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "row.h"
+#include "store/lab_rows.h"
+
+struct loading {
+    struct lab_lab_names names;
+    int64_t *traced; /* of each item: the execution of the traced launch */
+    size_t room;
+    char precision[16]; /* of the first row */
+    bool several;       /* precisions */
+    bool failed;
+};
+
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* For one item more, at least. */
+static bool make_room(struct loading *l)
+{
+    struct lab_lab_names *n = &l->names;
+    if (n->count < l->room)
+        return true;
+    size_t room = l->room ? l->room * 2 : 64;
+    void *items = lab_realloc_array(n->items, room, sizeof(*n->items));
+    if (items)
+        n->items = items;
+    void *traced = lab_realloc_array(l->traced, room, sizeof(*l->traced));
+    if (traced)
+        l->traced = traced;
+    l->failed = !items || !traced;
+    if (!l->failed)
+        l->room = room;
+    return !l->failed;
+}
+
+static bool each_row(void *user, const struct lab_lab_row *row)
+{
+    struct loading *l = user;
+    struct lab_lab_names *n = &l->names;
+    if (!make_room(l))
+        return false;
+    struct lab_lab_name *name = &n->items[n->count];
+    *name = (struct lab_lab_name){.step_index = row->place};
+    snprintf(name->precision, sizeof(name->precision), "%s",
+             text_of(row->precision));
+    snprintf(name->rung, sizeof(name->rung), "%.60s", text_of(row->rung));
+    snprintf(name->problem, sizeof(name->problem), "%.60s", text_of(row->size));
+    if (n->count == 0) {
+        memcpy(l->precision, name->precision, sizeof(l->precision));
+        n->copy_bytes_s = row->ceiling_copy;
+        n->fp32_flop_s = row->ceiling_fp32;
+    }
+    l->several |= strcmp(l->precision, name->precision) != 0;
+    l->traced[n->count++] = row->traced_exec;
+    return true;
+}
+
+/* A traced launch is a step of its own, behind those of all rows. */
+static enum lab_status add_traced(struct loading *l, struct lab_database *db,
+                                  int64_t run)
+{
+    sqlite3_stmt *stmt;
+    struct lab_lab_names *n = &l->names;
+    size_t rows = n->count;
+    enum lab_status st = lab_database_prepare(
+        db, "SELECT stepIndex FROM step WHERE runId = ?1 AND exec = ?2", &stmt);
+    for (size_t i = 0; i < rows && !st; i++) {
+        if (l->traced[i] == LAB_UNKNOWN)
+            continue;
+        sqlite3_bind_int64(stmt, 1, run);
+        sqlite3_bind_int64(stmt, 2, l->traced[i]);
+        if (sqlite3_step(stmt) == SQLITE_ROW) {
+            if (!make_room(l))
+                break;
+            struct lab_lab_name *name = &n->items[n->count];
+            *name = n->items[i];
+            name->step_index = sqlite3_column_int64(stmt, 0);
+            name->traced = true;
+            n->count++;
+        }
+        sqlite3_reset(stmt);
+    }
+    return st ? st : lab_query_end(db, stmt, SQLITE_DONE);
+}
+
+/* The precision is said where a lab has several. */
+static void put_together(struct lab_lab_name *n, bool several)
+{
+    char size[sizeof(n->problem)];
+    memcpy(size, n->problem, sizeof(size));
+    if (several && n->precision[0])
+        snprintf(n->problem, sizeof(n->problem), "%s %.60s", n->precision,
+                 size);
+    snprintf(n->name, sizeof(n->name), "%s %s%s", n->rung, n->problem,
+             n->traced ? ", traced" : "");
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct lab_lab_name *x = a;
+    const struct lab_lab_name *y = b;
+    return (x->step_index > y->step_index) - (x->step_index < y->step_index);
+}
+
+enum lab_status lab_lab_names_load(struct lab_lab_names *out,
+                                   struct lab_database *db, int64_t run)
+{
+    struct loading l = {.names = {.copy_bytes_s = NAN, .fp32_flop_s = NAN}};
+    struct lab_lab_names *n = &l.names;
+    enum lab_status st = lab_lab_rows_read(db, run, each_row, &l);
+    if (!st && n->count > 0)
+        st = add_traced(&l, db, run);
+    if (l.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the rungs of a lab");
+    lab_free(l.traced);
+    if (st) {
+        lab_free(n->items);
+        return st;
+    }
+    for (size_t i = 0; i < n->count; i++)
+        put_together(&n->items[i], l.several);
+    if (n->count)
+        qsort(n->items, n->count, sizeof(*n->items), compare);
+    *out = *n;
+    return LAB_OK;
+}
+
+void lab_lab_names_release(struct lab_lab_names *names)
+{
+    lab_free(names->items);
+    *names = (struct lab_lab_names){0};
+}
+
+const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
+                                             int64_t step_index)
+{
+    const struct lab_lab_name key = {.step_index = step_index};
+    if (names->count == 0)
+        return NULL;
+    return bsearch(&key, names->items, names->count, sizeof(key), compare);
+}
+
+const char *lab_lab_name_or(const struct lab_lab_names *names,
+                            int64_t step_index, const char *name)
+{
+    const struct lab_lab_name *rung = lab_lab_name_find(names, step_index);
+    return rung ? rung->name : name;
+}

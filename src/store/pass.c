@@ -1,0 +1,232 @@
+#include "pass.h"
+
+#include "row.h"
+#include "timeline_priv.h"
+#include "varint.h"
+
+static enum lab_status no_memory(void)
+{
+    return lab_fail(LAB_E_NOMEM, "no memory for the iterations of a run");
+}
+
+void lab_pass_begin(struct lab_pass *p, int64_t iteration, int64_t exec)
+{
+    p->row = (struct lab_iteration_row){.iteration = iteration,
+                                        .start_ns = LAB_UNKNOWN,
+                                        .end_ns = LAB_UNKNOWN,
+                                        .kernels = LAB_UNKNOWN,
+                                        .exec_first = exec,
+                                        .exec_last = exec,
+                                        .kernel_row_first = LAB_UNKNOWN,
+                                        .kernel_row_last = LAB_UNKNOWN};
+    p->zero = LAB_UNKNOWN;
+}
+
+void lab_pass_add(struct lab_pass *p, const struct lab_pass_step *s)
+{
+    struct lab_iteration_row *r = &p->row;
+    int64_t zero;
+    if (s->index == LAB_UNKNOWN ||
+        __builtin_sub_overflow(s->exec, s->index, &zero))
+        zero = LAB_UNKNOWN;
+    p->zero = r->steps == 0 || p->zero == zero ? zero : LAB_UNKNOWN;
+    r->steps++;
+    r->exec_last = s->exec;
+    lab_moments_widen(&r->start_ns, &r->end_ns, s->start_ns, s->end_ns);
+    lab_moments_widen(&r->kernel_row_first, &r->kernel_row_last,
+                      s->kernel_row_first, s->kernel_row_last);
+    if (s->kernels >= 0 && s->kernels <= INT32_MAX)
+        r->kernels = (r->kernels == LAB_UNKNOWN ? 0 : r->kernels) + s->kernels;
+}
+
+/* A new place at the end; NULL: no memory. */
+static struct lab_pass *grow(struct lab_passes *p)
+{
+    if (p->count == p->room) {
+        size_t room = p->room ? p->room * 2 : 64;
+        struct lab_pass *list = lab_realloc_array(p->list, room, sizeof(*list));
+        if (!list)
+            return NULL;
+        p->list = list;
+        p->room = room;
+    }
+    return &p->list[p->count++];
+}
+
+enum lab_status lab_passes_add(struct lab_passes *p,
+                               const struct lab_pass_step *step)
+{
+    struct lab_pass *last = p->count ? &p->list[p->count - 1] : NULL;
+    if (!last || last->row.iteration != step->iteration) {
+        last = grow(p);
+        if (!last)
+            return no_memory();
+        lab_pass_begin(last, step->iteration, step->exec);
+    }
+    lab_pass_add(last, step);
+    p->steps++;
+    if (step->index > p->last_index)
+        p->last_index = step->index;
+    return LAB_OK;
+}
+
+bool lab_passes_are_kept(const struct lab_passes *p)
+{
+    enum { FEW = 4 }; /* steps of a pass: a list of them would save nothing */
+    return p->steps >= LAB_PASS_LEAST_STEPS &&
+           p->steps / FEW >= (int64_t)p->count;
+}
+
+void lab_passes_release(struct lab_passes *p)
+{
+    lab_free(p->list);
+    *p = (struct lab_passes){0};
+}
+
+/* ---- as bytes: a version, then the numbers of each pass as differences to
+ * those of the pass before, the sign in the lowest bit ---- */
+
+enum { VERSION = 1, NUMBERS = 10 };
+
+static void to_numbers(const struct lab_pass *p, int64_t n[NUMBERS])
+{
+    const struct lab_iteration_row *r = &p->row;
+    const int64_t all[NUMBERS] = {
+        r->iteration,       r->start_ns,   r->end_ns,    r->steps,
+        r->kernels,         r->exec_first, r->exec_last, r->kernel_row_first,
+        r->kernel_row_last, p->zero};
+    for (int i = 0; i < NUMBERS; i++)
+        n[i] = all[i];
+}
+
+static void from_numbers(struct lab_pass *p, const int64_t n[NUMBERS])
+{
+    *p = (struct lab_pass){.row = {.iteration = n[0],
+                                   .start_ns = n[1],
+                                   .end_ns = n[2],
+                                   .steps = n[3],
+                                   .kernels = n[4],
+                                   .exec_first = n[5],
+                                   .exec_last = n[6],
+                                   .kernel_row_first = n[7],
+                                   .kernel_row_last = n[8]},
+                           .zero = n[9]};
+}
+
+static size_t pack(unsigned char *bytes, const struct lab_pass *list,
+                   size_t count)
+{
+    int64_t before[NUMBERS] = {0};
+    size_t n = 0;
+    bytes[n++] = VERSION;
+    for (size_t i = 0; i < count; i++) {
+        int64_t now[NUMBERS];
+        to_numbers(&list[i], now);
+        for (int k = 0; k < NUMBERS; k++) {
+            uint64_t d = (uint64_t)now[k] - (uint64_t)before[k];
+            n += lab_varint_put(bytes + n, lab_zigzag(d));
+            before[k] = now[k];
+        }
+    }
+    return n;
+}
+
+/* Numbers that no run has would lead to more rows than it has. */
+static bool is_sound(const struct lab_pass *p)
+{
+    const struct lab_iteration_row *r = &p->row;
+    return r->steps > 0 && r->exec_first <= r->exec_last;
+}
+
+/* LAB_E_PARSE: the bytes are not `count` passes. */
+static enum lab_status unpack(struct lab_passes *out, const void *bytes,
+                              size_t size, int64_t count)
+{
+    const unsigned char *p = bytes;
+    const unsigned char *end = p + size;
+    int64_t now[NUMBERS] = {0};
+    if (size < 1 || *p++ != VERSION || count > LAB_PASS_ROWS)
+        return LAB_E_PARSE;
+    for (int64_t i = 0; i < count; i++) {
+        for (int k = 0; k < NUMBERS; k++) {
+            uint64_t v;
+            if (!lab_varint_get(&p, end, &v))
+                return LAB_E_PARSE;
+            now[k] = (int64_t)((uint64_t)now[k] + lab_unzigzag(v));
+        }
+        struct lab_pass *pass = grow(out);
+        if (!pass)
+            return no_memory();
+        from_numbers(pass, now);
+        if (!is_sound(pass))
+            return LAB_E_PARSE;
+    }
+    return p == end ? LAB_OK : LAB_E_PARSE;
+}
+
+/* ---- in the database ---- */
+
+enum lab_status lab_passes_store(const struct lab_passes *passes,
+                                 struct lab_database *db, int64_t run,
+                                 int64_t *place)
+{
+    sqlite3_stmt *s;
+    if (!lab_passes_are_kept(passes))
+        return LAB_OK;
+    unsigned char *bytes =
+        lab_alloc_array(LAB_PASS_ROWS + 1, NUMBERS * LAB_VARINT_MOST);
+    if (!bytes)
+        return no_memory();
+    enum lab_status st = lab_database_prepare(
+        db,
+        "INSERT INTO time_sum (runId, place, level, count, timed, times) "
+        "VALUES (?1, ?2, ?3, ?4, 0, ?5)",
+        &s);
+    for (size_t i = 0; i < passes->count && !st; i += LAB_PASS_ROWS) {
+        size_t n = passes->count - i;
+        n = n < LAB_PASS_ROWS ? n : LAB_PASS_ROWS;
+        sqlite3_bind_int64(s, 1, run);
+        sqlite3_bind_int64(s, 2, (*place)++);
+        sqlite3_bind_int(s, 3, LAB_PASS_LEVEL);
+        sqlite3_bind_int64(s, 4, (int64_t)n);
+        sqlite3_bind_blob64(s, 5, bytes, pack(bytes, passes->list + i, n),
+                            SQLITE_STATIC);
+        if (sqlite3_step(s) != SQLITE_DONE)
+            st = lab_database_error(db, "storing the iterations of a run");
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    lab_free(bytes);
+    return st;
+}
+
+enum lab_status lab_passes_load(struct lab_passes *out, struct lab_database *db,
+                                int64_t run)
+{
+    sqlite3_stmt *s;
+    struct lab_passes passes = {0};
+    int rc = SQLITE_DONE;
+    *out = passes;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT count, times FROM time_sum WHERE runId = ?1 AND level = ?2 "
+        "ORDER BY place",
+        &s);
+    if (st)
+        return st;
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int(s, 2, LAB_PASS_LEVEL);
+    while (st == LAB_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+        const void *bytes = sqlite3_column_blob(s, 1);
+        size_t size = (size_t)sqlite3_column_bytes(s, 1);
+        st = unpack(&passes, bytes, bytes ? size : 0,
+                    sqlite3_column_int64(s, 0));
+    }
+    enum lab_status end = lab_query_end(db, s, st ? SQLITE_DONE : rc);
+    if (st || end) {
+        lab_passes_release(&passes);
+        return st == LAB_E_PARSE ? LAB_OK : st ? st : end;
+    }
+    *out = passes;
+    return LAB_OK;
+}

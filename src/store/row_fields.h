@@ -1,0 +1,76 @@
+/* row_fields.h -- tables beside a run whose rows are structs: which member is
+ * which column. They are added, read and exported by the same few lines. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "store/database.h"
+
+enum lab_field_kind {
+    LAB_FIELD_INT,  /* int64_t, LAB_UNKNOWN is NULL */
+    LAB_FIELD_TEXT, /* const char *, NULL is NULL */
+    LAB_FIELD_REAL  /* double, NaN is NULL */
+};
+
+struct lab_field {
+    const char *column;
+    enum lab_field_kind kind;
+    size_t at; /* in the struct */
+};
+
+struct lab_fields {
+    const char *table;  /* has runId */
+    const char *order;  /* a column; each run's rows come in its order */
+    const char *prefix; /* of its columns where other tables' stand beside */
+    const struct lab_field *list;
+    int count;
+    size_t row_bytes;
+};
+
+extern const struct lab_fields lab_lab_row_fields;
+extern const struct lab_fields lab_sweep_row_fields;
+extern const struct lab_fields lab_said_row_fields;
+extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
+
+typedef bool lab_fields_row_fn(void *user, const void *row);
+
+/* Errors: LAB_E_DB; LAB_E_NOTFOUND, there is no such run. */
+enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
+                               const struct lab_fields *fields,
+                               const void *row);
+/* Until `each` returns false; a row and its texts are valid during the call. */
+enum lab_status lab_fields_read(struct lab_database *db, int64_t run,
+                                const struct lab_fields *fields,
+                                lab_fields_row_fn *each, void *user);
+
+/* A line of the list `fields` of a struct `row`. */
+#define LAB_FIELD(row, column, kind, member)                                   \
+    {                                                                          \
+        column, LAB_FIELD_##kind, offsetof(struct row, member)                 \
+    }
+
+/* After the list: ROW_fields, and the function `read`, which is
+ * lab_fields_read() with the row's own type, ROW_fn. */
+#define LAB_FIELDS(row, read, table, order, prefix)                            \
+    const struct lab_fields row##_fields = {                                   \
+        table,                                                                 \
+        order,                                                                 \
+        prefix,                                                                \
+        fields,                                                                \
+        (int)(sizeof(fields) / sizeof(fields[0])),                             \
+        sizeof(struct row)};                                                   \
+    struct row##_reader {                                                      \
+        row##_fn *each;                                                        \
+        void *user;                                                            \
+    };                                                                         \
+    static bool row##_each(void *user, const void *r)                          \
+    {                                                                          \
+        const struct row##_reader *to = user;                                  \
+        return to->each(to->user, r);                                          \
+    }                                                                          \
+    enum lab_status read(struct lab_database *db, int64_t run, row##_fn *each, \
+                         void *user)                                           \
+    {                                                                          \
+        struct row##_reader to = {each, user};                                 \
+        return lab_fields_read(db, run, &row##_fields, row##_each, &to);       \
+    }

@@ -1,0 +1,297 @@
+/* What a lab measured, as `profile show` and `profile export` have it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "export_sample.h"
+#include "profile_program.h"
+#include "store/lab_rows.h"
+#include "store/lab_said.h"
+#include "store/sweeps.h"
+#include "store/tuned.h"
+#include "store_samples.h"
+
+static struct lab_lab_row rung(int64_t place, const char *name, double rate)
+{
+    return (struct lab_lab_row){.place = place,
+                                .lab = "gemm",
+                                .size = place < 2 ? "64" : "128",
+                                .rung = name,
+                                .precision = "fp32",
+                                .status = isnan(rate) ? "refused" : "done",
+                                .reason = isnan(rate) ? "no room" : NULL,
+                                .unit = "FLOP/s",
+                                .repeats = 20,
+                                .flush_bytes = LAB_UNKNOWN,
+                                .check_error = 0.25,
+                                .sample_error = NAN,
+                                .min_ns = NAN,
+                                .quarter_ns = NAN,
+                                .median_ns = isnan(rate) ? rate : 1500,
+                                .three_quarters_ns = 1700,
+                                .max_ns = NAN,
+                                .flop = 524288,
+                                .bytes = NAN,
+                                .traffic_bytes = NAN,
+                                .rate = rate,
+                                .rate_model = NAN,
+                                .rate_predicted = NAN,
+                                .gain = place == 1 ? 2 : (double)NAN,
+                                .gain_model = NAN,
+                                .ceiling_copy = NAN,
+                                .ceiling_fp32 = 8e12,
+                                .sm_clock_before_hz = NAN,
+                                .sm_clock_after_hz = NAN,
+                                .memory_clock_hz = NAN,
+                                .temperature_c = NAN,
+                                .power_w = NAN,
+                                .note = "=1+1,<b>",
+                                .workspace_bytes = LAB_UNKNOWN,
+                                .traced_exec = LAB_UNKNOWN};
+}
+
+static void add_ladder(struct lab_database *db)
+{
+    const struct lab_lab_row rows[] = {rung(0, "naive", 1e12),
+                                       rung(1, "tile", 2e12),
+                                       rung(2, "tile", (double)NAN)};
+    const struct lab_said_row said = {.place = 0,
+                                      .rung = "best",
+                                      .rate = 3.5e12,
+                                      .time_ns = NAN,
+                                      .bound = "memory",
+                                      .occupancy_pct = 50};
+    const struct lab_tuned_row tuned = {.backend = "cuda",
+                                        .device = "NVIDIA H200",
+                                        .lab = "gemm",
+                                        .size_class = "small",
+                                        .precision = "fp32",
+                                        .candidate = "128x64x8",
+                                        .size = "64",
+                                        .unit = "FLOP/s",
+                                        .median_ns = 1400,
+                                        .rate = 2.1e12,
+                                        .candidates = 9,
+                                        .run = 1,
+                                        .measured_ns = 1000};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(lab_lab_row_add(db, 1, &rows[i]), LAB_OK);
+    assert_int_equal(lab_said_row_add(db, 1, &said), LAB_OK);
+    assert_int_equal(lab_tuned_add(db, &tuned), LAB_OK);
+}
+
+static void add_sweep(struct lab_database *db)
+{
+    const struct lab_sweep_row row = {.place = 0,
+                                      .sweep = "batch-size",
+                                      .lesson = "mlp",
+                                      .backend = "cpu",
+                                      .status = "done",
+                                      .iterations = 7,
+                                      .samples = LAB_UNKNOWN,
+                                      .memory_bytes = 4096,
+                                      .parameters = 10,
+                                      .x = 16,
+                                      .median_ns = 2000,
+                                      .quarter_ns = NAN,
+                                      .three_quarters_ns = NAN,
+                                      .samples_per_s = 8e6,
+                                      .flop = NAN,
+                                      .loss = NAN,
+                                      .loss_iterations = 0.5,
+                                      .share = NAN};
+    assert_int_equal(lab_sweep_row_add(db, 1, &row), LAB_OK);
+}
+
+static const char *make_lab(bool ladder, bool sweep)
+{
+    struct lab_database *db;
+    const char *path = sample_path("runs.db");
+    assert_int_equal(sample_run(path, 1, 2, NULL), LAB_OK);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    if (ladder)
+        add_ladder(db);
+    if (sweep)
+        add_sweep(db);
+    lab_database_close(db);
+    return path;
+}
+
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, what)); p += strlen(what))
+        n++;
+    return n;
+}
+
+/* Fields of a line: no field of these samples has a comma but the note. */
+static int commas(const char *line)
+{
+    int n = 0;
+    bool quoted = false;
+    for (; *line && *line != '\r'; line++) {
+        quoted ^= *line == '"';
+        n += *line == ',' && !quoted;
+    }
+    return n;
+}
+
+static void csv_has_rungs_and_what_was_said(void **state)
+{
+    const char *db = make_lab(true, true);
+    (void)state;
+    assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
+    int width = commas(output);
+    for (const char *p = output; *p; p = strchr(p, '\n') + 1)
+        assert_int_equal(commas(p), width);
+    assert_int_equal(count(output, "\nrung,1,"), 3);
+    assert_int_equal(count(output, "\nsaid,1,"), 1);
+    assert_int_equal(count(output, "\ntuned,1,"), 1);
+    assert_int_equal(count(output, "\nsweep,1,"), 1);
+    assert_non_null(strstr(output, ",lab,lab_size,lab_rung,"));
+    assert_int_equal(
+        profile(db, "export 1 --format csv --table rungs --output - @"), 0);
+    assert_int_equal(strncmp(output, "run,lab_place,lab,lab_size,", 27), 0);
+    assert_non_null(strstr(output, ",lab_three_quarters_ns,"));
+    assert_non_null(strstr(output, "\n1,1,gemm,64,tile,fp32,done,,\"'=1+1,<b>\""
+                                   ",20,,,1500,1700,,FLOP/s,2000000000000,"));
+    assert_non_null(
+        strstr(output, "\n1,2,gemm,128,tile,fp32,refused,no room,"));
+    assert_int_equal(
+        profile(db, "export 1 --format csv --table said --output - @"), 0);
+    assert_non_null(strstr(output, "\n1,0,best,,,3500000000000,,memory,50\r"));
+    assert_int_equal(
+        profile(db, "export 1 --format csv --table tuned --output - @"), 0);
+    assert_non_null(strstr(output, "\n1,gemm,small,fp32,128x64x8,64,1400,"));
+    assert_int_equal(
+        profile(db, "export 1 --format csv --table sweeps --output - @"), 0);
+    assert_non_null(strstr(output, "\n1,0,batch-size,mlp,cpu,,16,done,,7,,"));
+}
+
+/* Of a run that is no lab nothing changes. */
+static void csv_of_a_lesson_has_no_such_columns(void **state)
+{
+    const char *db = make_lab(false, false);
+    (void)state;
+    assert_int_equal(profile(db, "export 1 --format csv --output - @"), 0);
+    assert_null(strstr(output, "lab_"));
+    assert_non_null(strstr(output, ",accuracy,moment_ns\r\n"));
+    char *html = export_as(db, "html", "x.html");
+    assert_null(strstr(html, "Ladder"));
+    test_free(html);
+}
+
+static void lines_have_every_row(void **state)
+{
+    static const char *const types[] = {"lab_row",  "lab_row",   "lab_row",
+                                        "lab_said", "lab_tuned", "sweep_row"};
+    const char *db = make_lab(true, true);
+    int at = 0;
+    (void)state;
+    assert_int_equal(profile(db, "export 1 --format jsonl --output - @"), 0);
+    json_t *o;
+    for (int n = 0; (o = line_object(n)); n++) {
+        const char *type = text_of(o, "type");
+        if (strstr(type, "lab_") == type || strcmp(type, "sweep_row") == 0)
+            assert_string_equal(type, types[at++]);
+        if (strcmp(type, "lab_said") == 0) {
+            assert_string_equal(text_of(o, "variant"), "best");
+            assert_string_equal(text_of(o, "bound"), "memory");
+            assert_true(json_is_null(json_object_get(o, "time_ns")));
+        }
+        if (strcmp(type, "lab_tuned") == 0)
+            assert_string_equal(text_of(o, "candidate"), "128x64x8");
+        json_decref(o);
+    }
+    assert_int_equal(at, 6);
+}
+
+static void show_says_what_was_expected(void **state)
+{
+    const char *db = make_lab(true, false);
+    (void)state;
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    const char *said = strstr(output, "expected of");
+    assert_non_null(said);
+    assert_non_null(strstr(said, "GFLOP/s"));
+    assert_non_null(strstr(said, "best"));
+    assert_non_null(strstr(said, "3500"));
+    assert_non_null(strstr(said, "memory"));
+    assert_non_null(strstr(said, "50 %"));
+}
+
+static void show_says_what_was_tuned(void **state)
+{
+    const char *db = make_lab(true, false);
+    (void)state;
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    const char *tuned = strstr(output, "fastest");
+    assert_non_null(tuned);
+    assert_non_null(strstr(tuned, "GFLOP/s"));
+    const char *row = strstr(tuned, "gemm");
+    assert_non_null(row);
+    assert_non_null(strstr(row, "small"));
+    assert_non_null(strstr(row, "128x64x8"));
+    assert_non_null(strstr(row, "1.40 us"));
+    assert_non_null(strstr(row, "2100"));
+    assert_int_equal(count(output, "fastest"), 1);
+}
+
+static void show_of_a_sweep_has_no_winners(void **state)
+{
+    const char *db = make_lab(false, true);
+    (void)state;
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "samples/s"));
+    assert_null(strstr(output, "fastest"));
+}
+
+static void page_has_the_ladder(void **state)
+{
+    const char *db = make_lab(true, true);
+    (void)state;
+    char *html = export_as(db, "html", "x.html");
+    const char *ladder = strstr(html, "<h2>Ladder</h2>");
+    assert_non_null(ladder);
+    assert_int_equal(count(html, "<table"), count(html, "</table>"));
+    assert_int_equal(count(html, "<svg "), count(html, "</svg>"));
+    assert_int_equal(count(html, "<div"), count(html, "</div>"));
+    assert_non_null(strstr(ladder, "<h3>gemm, 64</h3>"));
+    assert_non_null(strstr(ladder, "<h3>gemm, 128</h3>"));
+    assert_non_null(strstr(ladder, "<td class=\"n\">2 TFLOP/s</td>"
+                                   "<td class=\"n\">25 %</td>"
+                                   "<td class=\"n\">2 x</td>"));
+    assert_non_null(strstr(ladder, "aria-label=\"gemm, 64\""));
+    assert_null(strstr(ladder, "aria-label=\"gemm, 128\"")); /* no rate */
+    assert_non_null(strstr(ladder, "2 TFLOP/s, 25 %</text>"));
+    assert_non_null(strstr(ladder, "=1+1,&lt;b&gt;"));
+    assert_non_null(strstr(ladder, "<h3>Expected before</h3>"));
+    assert_non_null(strstr(ladder, "3.5 TFLOP/s"));
+    assert_non_null(strstr(ladder, "128x64x8"));
+    assert_non_null(strstr(ladder, "<h3>batch-size of mlp</h3>"));
+    assert_null(strstr(html, "nan"));
+    test_free(html);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(csv_has_rungs_and_what_was_said,
+                                  export_cleanup),
+        cmocka_unit_test_teardown(csv_of_a_lesson_has_no_such_columns,
+                                  export_cleanup),
+        cmocka_unit_test_teardown(lines_have_every_row, export_cleanup),
+        cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
+        cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
+        cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners,
+                                  export_cleanup),
+        cmocka_unit_test_teardown(page_has_the_ladder, export_cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

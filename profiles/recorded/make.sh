@@ -10,6 +10,9 @@
 # hardware counters of one iteration, and those of `many` with every other variant
 # too. With more than one GPU each takes the next job, alone on its GPU, and their
 # files are merged. The file is then made small: one journal, no free pages.
+#
+# LAB_RECORD_ONLY="gpt lab-lu" records these alone and adds them to FILE;
+# LAB_RECORD_SECONDS is a job's time (120).
 set -u
 program=$1
 file=$2
@@ -57,15 +60,31 @@ work() {
     done <"$parts/jobs"
 }
 
-rm -f "$file" "$file-wal" "$file-shm"
-jobs >"$parts/jobs"
+# With a list of names: the jobs of these.
+chosen() {
+    while read -r what lesson rest; do
+        case " ${LAB_RECORD_ONLY:-$lesson} " in
+        *" $lesson "*) echo "$what $lesson $rest" ;;
+        esac
+    done
+}
+
+jobs | chosen >"$parts/jobs"
+if [ -z "${LAB_RECORD_ONLY:-}" ]; then
+    rm -f "$file" "$file-wal" "$file-shm"
+elif [ -e "$file" ]; then
+    cp "$file" "$parts/before.db"
+fi
 i=0
 while [ $i -lt "$gpus" ]; do
     work $i &
     i=$((i + 1))
 done
 wait
-if [ "$gpus" -eq 1 ]; then
+if [ -e "$parts/before.db" ]; then
+    "$program" profile merge "$parts"/before.db "$parts"/[0-9]*.db \
+        --db "$parts/all.db" || exit 1
+elif [ "$gpus" -eq 1 ]; then
     cp "$parts/0.db" "$parts/all.db" || exit 1
     [ ! -e "$parts/0.db-wal" ] || cp "$parts/0.db-wal" "$parts/all.db-wal"
 else

@@ -405,7 +405,7 @@ static void wrong_usage_is_refused(void **state)
         {"ceilings 1 @", 2, "takes no run"},
         {"ceilings --backend fast @", 2, "auto, cpu or cuda"},
         {"ceilings --device x @", 2,
-         "--device x: a whole number from 0 to 1023"},
+         "--device 'x': a whole number from 0 to 1023"},
         {"ceilings --backend cpu --db /", 3, "cannot be opened"},
     };
     const char *db = sample_path("runs.db");

@@ -103,6 +103,23 @@ printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"
 catches 'unformatted code' 'clang-format-violations' \
     "$check/format.sh" "$work/tree"
 
+# two FILE...: objects and libraries that the program may be linked of.
+printf 'int lab_one(void);\nint lab_one(void) { return 1; }\n' >"$work/a.c"
+printf 'extern const int lab_one;\nconst int lab_one = 1;\n' >"$work/b.c"
+printf 'static int lab_one = 1;\nint *lab_two(void);\n%s\n' \
+    'int *lab_two(void) { return &lab_one; }' >"$work/c.c"
+for name in a b c; do
+    cc -c -o "$work/$name.o" "$work/$name.c"
+done
+ar rc "$work/libb.a" "$work/b.o" 2>/dev/null
+names() {
+    printf '%s\n' "$@" >"$work/linked"
+    "$check/names.sh" "$work/linked"
+}
+passes 'a name of one file' names "$work/a.o" "$work/c.o"
+catches "a name that a library has too" 'lab_one is defined more than once' \
+    names "$work/a.o" "$work/libb.a"
+
 # longer FILE LINES: so many lines more.
 longer() {
     fresh_tree

@@ -84,6 +84,13 @@ expect against run
 expect conv1.conv
 key v
 expect conv2d
+key v
+key v
+key v
+key v
+expect Where the wall time of one iteration goes
+expect launch latency
+expect between steps
 key q
 key q
 key q

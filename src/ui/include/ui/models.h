@@ -90,7 +90,9 @@ struct lab_ui_kernel_row {
 
 /* One row of two runs side by side: 0 is the reference, 1 the other one. */
 struct lab_ui_compare_row {
-    const char *level; /* "iteration", "phase", "node", "step", "kernel" */
+    /* "iteration", "phase", "node", "step", "kernel"; "wall": a part of the
+     * wall time of one iteration, which has no verdict */
+    const char *level;
     const char *phase;
     const char *name; /* of the node or step; the phase itself */
     const char *kernel;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/ceiling.h"
+#include "hint.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "roofline.h"
@@ -119,7 +120,7 @@ static void add_share(struct lab_text_table *t, double share)
         lab_text_table_addf(t, "%.3g %%", 100 * share);
 }
 
-static enum lab_status write_roofs(const struct lab_roofline *r,
+static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
                                    struct lab_str *out)
 {
     static const char *const heads[] = {"roof", ">height", "from", "", NULL};
@@ -136,9 +137,11 @@ static enum lab_status write_roofs(const struct lab_roofline *r,
     }
     enum lab_status st = lab_text_table_format(&t, out);
     lab_text_table_release(&t);
-    if (!lab_roofline_measured(r))
-        lab_str_add(out, "No ceiling of this device was measured: `lapenna-lab "
-                         "profile ceilings` does that, on it.\n");
+    if (!lab_roofline_measured(r)) {
+        lab_str_add(out, "No ceiling of this device was measured: `");
+        lab_hint(out, db, LAB_WORDS("profile", "ceilings"));
+        lab_str_add(out, "` does that, on it.\n");
+    }
     return st;
 }
 
@@ -221,12 +224,13 @@ static void write_head(const struct lab_roofline *r, struct lab_str *out)
     lab_str_add(out, "\n\n");
 }
 
-static enum lab_status print_text(const struct lab_roofline *r, bool ascii)
+static enum lab_status print_text(const struct lab_roofline *r,
+                                  const struct lab_profile_options *o)
 {
     struct lab_str text;
     lab_str_init(&text);
     write_head(r, &text);
-    enum lab_status st = write_roofs(r, &text);
+    enum lab_status st = write_roofs(r, o->db, &text);
     lab_str_add(&text, "\n");
     if (st == LAB_OK)
         st = write_rows(r, &text);
@@ -237,7 +241,7 @@ static enum lab_status print_text(const struct lab_roofline *r, bool ascii)
         lab_str_release(&text);
         return st;
     }
-    return lab_profile_put(&text, ascii);
+    return lab_profile_put(&text, o->ascii);
 }
 
 enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
@@ -250,7 +254,7 @@ enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
         st = lab_roofline_load(&r, db, run);
     if (st)
         return st;
-    st = o->json ? print_json(&r) : print_text(&r, o->ascii);
+    st = o->json ? print_json(&r) : print_text(&r, o);
     lab_roofline_release(&r);
     return st;
 }

@@ -184,7 +184,7 @@ static void roofline_falls_back_to_the_data_sheet(void **state)
     make_run(db, false, false);
     assert_int_equal(profile(db, "roofline 1 @"), 0);
     assert_non_null(strstr(output, "data sheet"));
-    assert_non_null(strstr(output, "`lapenna-lab profile ceilings` does"));
+    assert_non_null(strstr(output, "`lapenna-lab profile ceilings --db "));
     assert_non_null(strstr(output, "refused: no right to count"));
     sample_sql(db, "UPDATE run SET device = 'a chip of my own'");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);

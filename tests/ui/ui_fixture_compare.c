@@ -190,3 +190,13 @@ enum lab_status fixture_load_compare(void *user, const int64_t run[2],
     *count = COMPARED_COUNT;
     return LAB_OK;
 }
+
+/* As of a program that was called with --db. */
+void fixture_hint(void *user, const char *const *words, struct lab_str *out)
+{
+    (void)user;
+    lab_str_add(out, "lapenna-lab");
+    for (int i = 0; words[i]; i++)
+        lab_str_addf(out, " %s", words[i]);
+    lab_str_add(out, " --db 'my runs.db'");
+}

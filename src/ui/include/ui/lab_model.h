@@ -15,6 +15,7 @@ enum {
     LAB_UI_LAB_SETS = 4,
     LAB_UI_LAB_SLIDES = 64,
     LAB_UI_LAB_TEXT = 512,
+    LAB_UI_LAB_COMMAND = 16384, /* two paths of any length, quoted */
     LAB_UI_LAB_NAME = 64
 };
 
@@ -135,7 +136,8 @@ struct lab_ui_lab {
     int64_t elapsed_ns;            /* when the last row came */
     char problem[LAB_UI_LAB_TEXT]; /* why the last climb ended early */
     int problem_set;
-    char command[LAB_UI_LAB_TEXT]; /* of a lab that is no ladder; else "" */
+    /* Of a lab that is no ladder, what measures it; else "". */
+    char command[LAB_UI_LAB_COMMAND];
     struct lab_ui_lab_slide *slides;
     int slide_count;
     struct lab_ui_lab_size *sizes;

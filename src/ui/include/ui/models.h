@@ -113,6 +113,9 @@ struct lab_runs_model {
      * screen; NULL: "Runs", and the badge stays. */
     const char *title;
     const char *badge;
+    /* Appends "lapenna-lab WORD...", for these runs, so that a shell takes it;
+     * `words` ends with NULL. */
+    void (*hint)(void *user, const char *const *words, struct lab_str *out);
     enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count);
     enum lab_status (*load_steps)(void *user, int64_t run,

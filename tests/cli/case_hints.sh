@@ -112,6 +112,15 @@ expect_exit 0
 run profile roofline 1 --db "$odd"
 grep -q 'No ceiling' "$out" && complain 'the ceilings were kept elsewhere'
 
+# What tuning keeps is found by the lab that asked for it.
+run lab gemm --backend cpu --sizes 32 --variants tuned --db "$odd"
+expect_exit 0
+paste "$out" 'for this size: '
+expect_exit 0
+run lab gemm --backend cpu --sizes 32 --variants tuned --db "$odd"
+expect_exit 0
+expect_stdout 'the fastest of'
+
 # The other command for this file.
 mv lab-small.md 'a lab.md'
 mv small.md 'a lesson.md'
@@ -153,7 +162,8 @@ END
 play --backend cpu --db "$odd" <<'END'
 resize 200 50
 key r
-key Down
+text /small (lab)
+key Enter
 key Enter
 expect lapenna-lab profile show 4
 expect 'anna'\''s

@@ -118,8 +118,11 @@ struct lab_ui_lab_slide {
     double value;
     char rung[LAB_UI_LAB_NAME]; /* ours; "" the fastest */
     double x;
-    double rate;   /* of `value` where that is a rate, else NaN */
-    char here[96]; /* this machine's, in words */
+    double rate; /* of `value` where that is a rate, else NaN */
+    /* Ours, in words; and whose that is: the device that it was recorded on
+     * where this machine has none, else "". */
+    char here[96];
+    char recorded_on[LAB_UI_LAB_NAME];
 };
 
 struct lab_ui_lab {

@@ -53,10 +53,9 @@ static const struct argp_option options[] = {
      "run: launch the recorded iterations as the graph too, and record each of "
      "its nodes",
      1},
-    {"trace", KEY_TRACE, "WHEN", 0,
-     "Records of kernels, copies and CUDA calls: on; kernels, without the "
-     "calls, "
-     "which costs less; or off, for times without their cost (on)",
+    {"trace", KEY_TRACE, "WHAT", 0,
+     "Records of kernels, copies and CUDA calls: off, for times without their "
+     "cost; kernels, without the calls, which costs less; or on (on)",
      1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},

@@ -13,6 +13,7 @@
 #include "store/lab_names.h"
 #include "text_table.h"
 #include "ui/format.h"
+#include "variant_words.h"
 
 /* What the callbacks of one query share. */
 struct printing {
@@ -104,13 +105,16 @@ static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct printing *p = user;
+    char variants[LAB_VARIANT_WORDS];
     lab_text_table_add_int(&p->table, r->id);
     add_moment(&p->table, r->started);
     lab_text_table_add(&p->table, r->lesson);
+    lab_text_table_add(&p->table, lab_variant_words(r, variants));
     lab_text_table_add(&p->table, r->kind);
     lab_text_table_add(&p->table, r->backend);
     lab_text_table_add(&p->table, r->status);
     lab_text_table_add_int(&p->table, r->iterations);
+    lab_text_table_add_ns(&p->table, r->iteration_median_ns);
     lab_text_table_add_real(&p->table, r->loss_last, 4);
     lab_text_table_add(&p->table, r->device);
     if (p->whose)
@@ -121,14 +125,16 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
 enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
 {
     static const char *const heads[] = {
-        ">run",        "started (UTC)", "lesson", "kind",  "backend", "status",
-        ">iterations", ">loss",         "device", "whose", NULL};
-    const char *own[10] = {0};
+        ">run",    "started (UTC)", "lesson",      "variants", "kind",
+        "backend", "status",        ">iterations", ">median",  ">loss",
+        "device",  "whose",         NULL};
+    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "whose" */
+    const char *own[OWN + 1] = {0};
     struct printing printing = {.st = LAB_OK};
     if (p->json)
         return end_query(lab_query_runs(p->db, print_run_json, &printing),
                          &printing);
-    memcpy(own, heads, 9 * sizeof(*own));
+    memcpy(own, heads, OWN * sizeof(*own));
     enum lab_status st = lab_query_runs(p->db, look_for_others, &printing);
     if (st)
         return st;
@@ -435,8 +441,6 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
         p->cut = true;
         return false;
     }
-    bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
-                        r->dynamic_shared_bytes != LAB_UNKNOWN;
     lab_text_table_add_int(t, r->iteration);
     lab_text_table_add(t, r->step);
     lab_text_table_add(t, r->phase);
@@ -444,9 +448,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     add_dim(t, r->grid);
     add_dim(t, r->block);
     lab_text_table_add_int(t, r->registers_per_thread);
-    lab_text_table_add_int(t, shared_known ? r->static_shared_bytes +
-                                                 r->dynamic_shared_bytes
-                                           : LAB_UNKNOWN);
+    lab_text_table_add_int(t, r->shared_bytes);
     if (isnan(r->occupancy_pct))
         lab_text_table_add(t, NULL);
     else

@@ -92,8 +92,7 @@ struct lab_ui_kernel_row {
 
 /* One row of two runs side by side: 0 is the reference, 1 the other one. */
 struct lab_ui_compare_row {
-    /* "iteration", "phase", "node", "step", "kernel"; "wall": a part of the
-     * wall time of one iteration, which has no verdict */
+    /* "iteration", "phase", "node", "step", "kernel", "wall" (a part of it) */
     const char *level;
     const char *phase;
     const char *name; /* of the node or step; the phase itself */
@@ -115,8 +114,7 @@ struct lab_runs_model {
      * screen; NULL: "Runs", and the badge stays. */
     const char *title;
     const char *badge;
-    /* Appends "lapenna-lab WORD...", for these runs, so that a shell takes it;
-     * `words` ends with NULL. */
+    /* "lapenna-lab WORD...", for these runs, as a shell takes it; NULL ends. */
     void (*hint)(void *user, const char *const *words, struct lab_str *out);
     enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count);

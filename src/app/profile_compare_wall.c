@@ -103,13 +103,12 @@ void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
     }
 }
 
-enum lab_status lab_compare_wall_text(const struct lab_comparison *c,
-                                      bool ascii)
+static enum lab_status put_parts(const struct lab_comparison *c,
+                                 const char *above, bool ascii)
 {
     const struct lab_wall *a = &c->wall[LAB_SIDE_A];
     const struct lab_wall *b = &c->wall[LAB_SIDE_B];
     struct lab_text_table t;
-    struct lab_str notes;
     char head[2][32];
     for (int i = 0; i < LAB_SIDES; i++)
         snprintf(head[i], sizeof(head[i]), ">%lld", (long long)c->run[i].run);
@@ -120,11 +119,23 @@ enum lab_status lab_compare_wall_text(const struct lab_comparison *c,
         add_row(&t, lab_wall_part_name((enum lab_wall_part)i), a->part_ns[i],
                 b->part_ns[i], c);
     add_row(&t, "all of it", a->wall_ns, b->wall_ns, c);
-    enum lab_status st =
-        lab_compare_put(&t, "\nWhere one iteration's time goes:\n", ascii);
-    if (st)
-        return st;
+    return lab_compare_put(&t, above, ascii);
+}
+
+enum lab_status lab_compare_wall_text(const struct lab_comparison *c,
+                                      bool ascii)
+{
+    static const char above[] = "\nWhere one iteration's time goes:\n";
+    struct lab_str notes;
     lab_str_init(&notes);
+    if (c->wall[LAB_SIDE_A].wall_ns != LAB_UNKNOWN ||
+        c->wall[LAB_SIDE_B].wall_ns != LAB_UNKNOWN) {
+        enum lab_status st = put_parts(c, above, ascii);
+        if (st)
+            return st;
+    } else {
+        lab_str_add(&notes, above); /* and why there is nothing to show */
+    }
     lab_compare_wall_notes(c, &notes);
     return lab_profile_put(&notes, ascii);
 }

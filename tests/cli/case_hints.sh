@@ -171,3 +171,12 @@ key q
 key q
 key q
 END
+
+# What tuning kept, and cannot be read.
+"${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("ALTER TABLE lab_tuned RENAME COLUMN candidate TO other")
+d.commit()' "$odd" || complain 'the table could not be changed'
+run doctor --db "$odd"
+expect_exit 0
+expect_stdout "remedy: \`lapenna-lab lab tune gemm --db 'anna'"

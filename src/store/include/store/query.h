@@ -15,7 +15,7 @@
  * Threads: that of the connection. */
 #pragma once
 #include <stdbool.h>
-#include "store/database.h"
+#include "store/lab_names.h"
 #include "store/writer.h"
 
 struct lab_run_row {
@@ -71,7 +71,8 @@ struct lab_run_row {
 struct lab_step_row {
     int64_t index;
     const char *phase;
-    const char *name;
+    const char *name;                /* as it was recorded */
+    const struct lab_lab_name *rung; /* NULL: not of a lab */
     const char *node;
     const char *op;
     const char *variant;
@@ -98,7 +99,8 @@ struct lab_kernel_row {
     int64_t exec;
     int64_t iteration;
     int64_t step_index;
-    const char *step;
+    const char *step;                /* as it was recorded */
+    const struct lab_lab_name *rung; /* NULL: not of a lab */
     const char *phase;
     const char *name; /* with template arguments */
     const char *short_name;

@@ -184,7 +184,7 @@ const char *lab_step_sort_name(enum lab_step_sort sort);
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort);
 
 enum lab_status lab_query_runs(struct lab_database *db, lab_run_row_fn *each,
-                               void *user); /* newest first */
+                               void *user); /* newest first: as begun */
 enum lab_status lab_query_run(struct lab_database *db, int64_t run,
                               lab_run_row_fn *each, void *user);
 /* The newest run's id. Errors: LAB_E_NOTFOUND, the database has none. */

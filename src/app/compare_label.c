@@ -26,14 +26,17 @@ void lab_compare_label(const struct lab_time_sum *s,
     static const char *const phases[] = {"fwd ", "loss", "bwd ", "upd "};
     bool known = s->phase_id >= 0 && s->phase_id < 4;
     const char *phase = known ? phases[s->phase_id] : "    ";
+    const char *step = lab_time_sum_step(s);
     const char *name = lab_compare_name(s);
     if (s->level == LAB_SUM_ITERATION)
         snprintf(out, LAB_COMPARE_LABEL, "iteration");
     else if (s->level == LAB_SUM_PHASE)
         snprintf(out, LAB_COMPARE_LABEL, "%s", s->phase ? s->phase : "n/a");
-    else if (s->level == LAB_SUM_KERNEL && s->name)
-        snprintf(out, LAB_COMPARE_LABEL, "%s %s: %s", phase, s->name, name);
-    else if (s->level == LAB_SUM_KERNEL)
+    else if (s->level == LAB_SUM_KERNEL && s->rung)
+        snprintf(out, LAB_COMPARE_LABEL, "%s: %s", step, name);
+    else if (s->level == LAB_SUM_KERNEL && step)
+        snprintf(out, LAB_COMPARE_LABEL, "%s %s: %s", phase, step, name);
+    else if (s->level == LAB_SUM_KERNEL || s->rung) /* a lab has no phases */
         snprintf(out, LAB_COMPARE_LABEL, "%s", name);
     else
         snprintf(out, LAB_COMPARE_LABEL, "%s %s", phase, name);

@@ -18,7 +18,7 @@ struct lab_label_cut {
 /* Columns that a line may have: what COLUMNS says, else the terminal's; 0: as
  * many as it takes, for standard output is none. */
 size_t lab_compare_columns(void);
-/* "fwd  fc1.matmul: gemm" */
+/* "fwd  fc1.matmul: gemm"; of a lab "wgmma bf16 4096, traced: gemm_wgmma" */
 void lab_compare_label(const struct lab_time_sum *s,
                        char out[LAB_COMPARE_LABEL]);
 /* The rows are rows[list[0..n)]. Where labels that differ would be cut to the

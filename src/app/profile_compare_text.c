@@ -35,7 +35,7 @@ const char *lab_compare_name(const struct lab_time_sum *s)
         name = s->kernel_short ? s->kernel_short : s->kernel;
         break;
     case LAB_SUM_STEP:
-        name = s->name;
+        name = lab_time_sum_step(s);
         break;
     case LAB_SUM_NODE:
         name = s->node;

@@ -10,7 +10,6 @@
 #include "profile_cmd.h"
 #include "profile_json.h"
 #include "profile_labs.h"
-#include "store/lab_names.h"
 #include "text_table.h"
 #include "ui/format.h"
 
@@ -23,7 +22,6 @@ struct printing {
     int64_t rows_left; /* of a table; 0: it has no end */
     bool cut;          /* there were more */
     struct lab_counted_run counted;
-    struct lab_lab_names rungs;
 };
 
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
@@ -309,7 +307,7 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
     struct printing *p = user;
     struct lab_text_table *t = &p->table;
     lab_text_table_add_int(t, r->index);
-    lab_text_table_add(t, lab_lab_name_or(&p->rungs, r->index, r->name));
+    lab_text_table_add(t, lab_lab_name_text(r->rung, r->name));
     lab_text_table_add(t, r->phase);
     lab_text_table_add(t, r->variant);
     lab_text_table_add_int(t, r->count);
@@ -396,11 +394,8 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)
-        st = lab_lab_names_load(&steps.rungs, p->db, run);
-    if (st == LAB_OK)
         st = print_steps(p, &steps);
     lab_counted_release(&steps.counted);
-    lab_lab_names_release(&steps.rungs);
     return st;
 }
 
@@ -438,7 +433,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
                         r->dynamic_shared_bytes != LAB_UNKNOWN;
     lab_text_table_add_int(t, r->iteration);
-    lab_text_table_add(t, r->step);
+    lab_text_table_add(t, lab_lab_name_text(r->rung, r->step));
     lab_text_table_add(t, r->phase);
     lab_text_table_add_ns(t, r->time_ns);
     add_dim(t, r->grid);

@@ -6,6 +6,7 @@
 #include "engine/ceiling.h"
 #include "json_line.h"
 #include "profile_cmd.h"
+#include "profile_json.h"
 #include "roofline.h"
 #include "text_table.h"
 
@@ -55,8 +56,6 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     const struct lab_time_sum *s = row->sum;
     const struct lab_roofline_point *p = &row->point;
     bool kernel = lab_roofline_is_kernel(row);
-    const struct lab_lab_name *rung =
-        lab_lab_name_find(&r->rungs, s->step_index);
     json_t *o = lab_json_new("point");
     lab_json_int(o, "run", r->run);
     lab_json_text(o, "level", kernel ? "kernel" : "step");
@@ -64,7 +63,8 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_text(o, "name", s->name);
     lab_json_text(o, "phase", s->phase);
     lab_json_text(o, "variant", s->variant);
-    lab_json_text(o, "precision", text_or_null(rung ? rung->precision : NULL));
+    lab_json_text(o, "precision", NULL); /* of a lab there is one */
+    lab_profile_add_rung(o, s->rung);
     lab_json_text(o, "kernel", kernel ? s->kernel : NULL);
     lab_json_real(o, "median_ns", s->median_ns);
     lab_json_real(o, "formula_flop", row->work.flop);

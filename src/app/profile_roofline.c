@@ -7,6 +7,7 @@
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
+#include "profile_missing.h"
 #include "roofline.h"
 #include "text_table.h"
 
@@ -227,10 +228,10 @@ static enum lab_status print_text(const struct lab_roofline *r, bool ascii)
     lab_str_init(&text);
     write_head(r, &text);
     enum lab_status st = write_roofs(r, &text);
-    lab_str_add(&text, "\n");
-    if (st == LAB_OK)
+    lab_str_add(&text, r->count > 0 ? "\n" : "");
+    if (st == LAB_OK && r->count > 0)
         st = write_rows(r, &text);
-    lab_str_add(&text, "\n");
+    lab_str_add(&text, r->count > 0 ? "\n" : "");
     if (st == LAB_OK)
         write_sentences(r, &text);
     if (st) {
@@ -252,5 +253,5 @@ enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
         return st;
     st = o->json ? print_json(&r) : print_text(&r, o->ascii);
     lab_roofline_release(&r);
-    return st;
+    return st ? st : lab_profile_say_missing(db, run, LAB_HAS_STEPS);
 }

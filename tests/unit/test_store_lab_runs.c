@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "lab_samples.h"
 #include "store/compare.h"
+#include "store/contents.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -268,6 +269,33 @@ static void every_allocation_may_fail(void **state)
     lab_database_close(db);
 }
 
+/* ---- what there is ---- */
+
+static void contents_are_what_a_run_has(void **state)
+{
+    const char *path = sample_path("runs.db");
+    unsigned has = 0;
+    (void)state;
+    assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    sample_sql(path, "INSERT INTO sweep_row (runId, place) VALUES (3, 0);"
+                     "INSERT INTO lab_said (runId, place) VALUES (3, 0);"
+                     "INSERT INTO lab_tuned (backend, device, lab, sizeClass, "
+                     "precision, candidate, runId) VALUES ('cuda', 'a', 'gemm',"
+                     " '64', 'fp32', '8x8', 3)");
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_contents(db, 1, &has), LAB_OK);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_RUNGS);
+    assert_int_equal(lab_query_contents(db, 2, &has), LAB_OK);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_RUNGS);
+    assert_int_equal(lab_query_contents(db, 3, &has), LAB_OK);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_LOSSES |
+                              LAB_HAS_SWEEPS | LAB_HAS_SAID | LAB_HAS_TUNED);
+    assert_int_equal(lab_query_contents(db, 4, &has), LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +306,7 @@ int main(void)
         cmocka_unit_test_teardown(names_say_the_precision_that_differs,
                                   cleanup),
         cmocka_unit_test_teardown(every_allocation_may_fail, cleanup),
+        cmocka_unit_test_teardown(contents_are_what_a_run_has, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

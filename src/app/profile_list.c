@@ -7,6 +7,7 @@
 #include "profile_json.h"
 #include "profile_print.h"
 #include "text_table.h"
+#include "variant_words.h"
 
 /* What the callbacks of one query share. */
 struct listing {
@@ -50,14 +51,17 @@ static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
+    char variants[LAB_VARIANT_WORDS];
     l->rows++;
     lab_text_table_add_int(&l->table, r->id);
     lab_text_table_add_moment(&l->table, r->started);
     lab_text_table_add(&l->table, r->lesson);
+    lab_text_table_add(&l->table, lab_variant_words(r, variants));
     lab_text_table_add(&l->table, r->kind);
     lab_text_table_add(&l->table, r->backend);
     lab_text_table_add(&l->table, r->status);
     lab_text_table_add_int(&l->table, r->iterations);
+    lab_text_table_add_ns(&l->table, r->iteration_median_ns);
     lab_text_table_add_real(&l->table, r->loss_last, 4);
     lab_text_table_add(&l->table, r->device);
     if (l->whose)
@@ -76,10 +80,12 @@ static enum lab_status list_table(const struct lab_profile_print *p,
                                   struct listing *l)
 {
     static const char *const heads[] = {
-        ">run",        "started (UTC)", "lesson", "kind",  "backend", "status",
-        ">iterations", ">loss",         "device", "whose", NULL};
-    const char *own[10] = {0};
-    memcpy(own, heads, 9 * sizeof(*own));
+        ">run",    "started (UTC)", "lesson",      "variants", "kind",
+        "backend", "status",        ">iterations", ">median",  ">loss",
+        "device",  "whose",         NULL};
+    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "whose" */
+    const char *own[OWN + 1] = {0};
+    memcpy(own, heads, OWN * sizeof(*own));
     enum lab_status st = lab_query_runs(p->db, look_for_others, l);
     if (st)
         return st;

@@ -12,6 +12,7 @@
 #include "profile_json.h"
 #include "runs_model_priv.h"
 #include "ui/format.h"
+#include "variant_words.h"
 
 static void rows_clear(struct rows *r)
 {
@@ -87,6 +88,11 @@ enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
     return lab_database_open(db, s->path, &options);
 }
 
+static double known(int64_t v)
+{
+    return v == LAB_UNKNOWN ? NAN : (double)v;
+}
+
 /* ---- runs ---- */
 
 static void convert_run(struct rows *r, const struct lab_run_row *row,
@@ -102,8 +108,10 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
                                    .loss_first = row->loss_first,
                                    .loss_last = row->loss_last,
                                    .accuracy = row->accuracy,
+                                   .median_ns = known(row->iteration_median_ns),
                                    .samples_per_s = row->samples_per_s};
     char lab[96];
+    char variants[LAB_VARIANT_WORDS];
     snprintf(lab, sizeof(lab), "%.80s (lab)", row->lesson ? row->lesson : "");
     bool is_lab = row->kind && strcmp(row->kind, "lab") == 0;
     out->lesson = keep(r, is_lab ? lab : row->lesson);
@@ -113,6 +121,7 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
     out->started = keep(r, started);
     out->status = keep(r, row->status);
     out->kind = keep(r, row->kind);
+    out->variants = keep(r, lab_variant_words(row, variants));
 }
 
 static bool take_run(struct rows *r, const struct lab_run_row *row)
@@ -167,11 +176,6 @@ enum lab_status lab_runs_source_last(struct lab_runs_source *s, int most,
 }
 
 /* ---- steps and kernels ---- */
-
-static double known(int64_t v)
-{
-    return v == LAB_UNKNOWN ? NAN : (double)v;
-}
 
 static bool each_step(void *user, const struct lab_step_row *row)
 {

@@ -32,11 +32,13 @@ static void put_number(double v, char *out, size_t cap)
 enum {
     RUN_ID,
     RUN_LESSON,
+    RUN_VARIANTS,
     RUN_BACKEND,
     RUN_DEVICE,
     RUN_STARTED,
     RUN_STATUS,
     RUN_ITERATIONS,
+    RUN_MEDIAN,
     RUN_LOSS,
     RUN_ACCURACY,
     RUN_RATE,
@@ -46,14 +48,16 @@ enum {
 static const struct lab_table_column RUN_TABLE[RUN_COLUMNS] = {
     [RUN_ID] = {"run", 5, 0, 0, true, true},
     [RUN_LESSON] = {"lesson", 14, 3, 0, false, false},
-    [RUN_BACKEND] = {"backend", 7, 0, 1, false, false},
-    [RUN_DEVICE] = {"device", 16, 2, 5, false, false},
+    [RUN_VARIANTS] = {"variants", 12, 1, 1, false, false},
+    [RUN_BACKEND] = {"backend", 7, 0, 3, false, false},
+    [RUN_DEVICE] = {"device", 16, 2, 7, false, false},
     [RUN_STARTED] = {"started", 16, 0, 2, false, true},
     [RUN_STATUS] = {"status", 11, 0, 0, false, false},
-    [RUN_ITERATIONS] = {"iterations", 11, 0, 4, true, true},
+    [RUN_ITERATIONS] = {"iterations", 11, 0, 6, true, true},
+    [RUN_MEDIAN] = {"median", 9, 0, 4, true, true},
     [RUN_LOSS] = {"loss", 8, 0, 0, true, false},
-    [RUN_ACCURACY] = {"right", 7, 0, 3, true, true},
-    [RUN_RATE] = {"samples/s", 10, 0, 6, true, true},
+    [RUN_ACCURACY] = {"right", 7, 0, 5, true, true},
+    [RUN_RATE] = {"samples/s", 10, 0, 8, true, true},
 };
 
 static void run_cell(const void *user, int64_t row, int column, char *out,
@@ -67,6 +71,9 @@ static void run_cell(const void *user, int64_t row, int column, char *out,
         break;
     case RUN_LESSON:
         put_text(r->lesson, out, cap);
+        break;
+    case RUN_VARIANTS:
+        put_text(r->variants, out, cap);
         break;
     case RUN_BACKEND:
         put_text(r->backend, out, cap);
@@ -86,6 +93,9 @@ static void run_cell(const void *user, int64_t row, int column, char *out,
         break;
     case RUN_ITERATIONS:
         lab_format_int(r->iterations, out, cap);
+        break;
+    case RUN_MEDIAN:
+        lab_format_ns(r->median_ns, out, cap);
         break;
     case RUN_LOSS:
         put_number(r->loss_last, out, cap);
@@ -111,6 +121,8 @@ static int run_compare(const void *user, int64_t a, int64_t b, int column,
         return lab_table_compare_int(p->run, q->run, turned);
     case RUN_LESSON:
         return compare_text(p->lesson, q->lesson);
+    case RUN_VARIANTS:
+        return compare_text(p->variants, q->variants);
     case RUN_BACKEND:
         return compare_text(p->backend, q->backend);
     case RUN_DEVICE:
@@ -121,6 +133,8 @@ static int run_compare(const void *user, int64_t a, int64_t b, int column,
         return compare_text(p->status, q->status);
     case RUN_ITERATIONS:
         return lab_table_compare_int(p->iterations, q->iterations, turned);
+    case RUN_MEDIAN:
+        return lab_table_compare_double(p->median_ns, q->median_ns, turned);
     case RUN_LOSS:
         return lab_table_compare_double(p->loss_last, q->loss_last, turned);
     case RUN_ACCURACY:

@@ -46,7 +46,7 @@ expect_json '[o["shape"] for r in of("step") for o in r["outputs"]
 command=' --plain small.md'
 status=0
 printf 'run att.context\nprint att.probs[0]\nquit\n' |
-    timeout 60 "$LAB_EXE" --plain small.md --backend cpu --db "$db" \
+    timeout 300 "$LAB_EXE" --plain small.md --backend cpu --db "$db" \
         >"$out" 2>"$err" || status=$?
 expect_exit 0
 expect_stdout 'columns: '

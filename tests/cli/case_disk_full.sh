@@ -18,7 +18,7 @@ fresh() {
 limited() {
     command=" (limited) $*"
     status=0
-    (ulimit -f "$blocks" && exec timeout 120 "$LAB_EXE" "$@") <input >"$out" \
+    (ulimit -f "$blocks" && exec timeout 300 "$LAB_EXE" "$@") <input >"$out" \
         2>"$err" || status=$?
 }
 

@@ -65,7 +65,7 @@ expect_stderr nowhere.txt
 # The same words in the stepper.
 printf 'train 2\nnear king - man + woman\nnear kingg\nlist words\nquit\n' >script
 status=0
-timeout 60 "$LAB_EXE" --plain word2vec-cbow --backend cpu <script \
+timeout 300 "$LAB_EXE" --plain word2vec-cbow --backend cpu <script \
     >"$out" 2>"$err" || status=$?
 expect_exit 0
 expect_stderr "did you mean 'king'"

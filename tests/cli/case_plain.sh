@@ -18,7 +18,7 @@ plain() {
     shift
     command=" --plain small.md $* <<'$text'"
     status=0
-    printf '%b' "$text" | timeout 60 "$LAB_EXE" --plain small.md --backend cpu \
+    printf '%b' "$text" | timeout 300 "$LAB_EXE" --plain small.md --backend cpu \
         "$@" >"$out" 2>"$err" || status=$?
 }
 # count N TEXT: so many lines of standard output hold it.

@@ -7,7 +7,7 @@ plain() {
     command=" --plain small.md <<'$1'"
     status=0
     rm -f runs.db
-    printf '%b' "$1" | timeout 60 "$LAB_EXE" --plain small.md --backend cpu \
+    printf '%b' "$1" | timeout 300 "$LAB_EXE" --plain small.md --backend cpu \
         --db runs.db >"$out" 2>"$err" || status=$?
     expect_exit 0
     expect_no_stderr

@@ -59,7 +59,7 @@ expect_ascii
 
 # A reader that leaves early does not keep the program.
 status=0
-timeout 20 "$LAB_EXE" step small.md --json 2>"$err" | head -n 1 >"$out" ||
+timeout 300 "$LAB_EXE" step small.md --json 2>"$err" | head -n 1 >"$out" ||
     status=$?
 [ "$status" -eq 0 ] || complain "did not end when its reader left"
 expect_json 'rows[0]["type"] == "run"'

@@ -34,7 +34,7 @@ expect_stderr 'leave out --trace off'
 
 printf 'trace\ntrace off\ntrace kernels\ntrace maybe\nquit\n' >script
 status=0
-timeout 60 "$LAB_EXE" --plain mlp-digits --backend cpu <script \
+timeout 300 "$LAB_EXE" --plain mlp-digits --backend cpu <script \
     >"$out" 2>"$err" || status=$?
 expect_exit 0
 expect_stdout "timed by the host's clock"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """pty_run.py [--say TEXT]... PROGRAM ARG... -- runs a program on a terminal of
 its own, types each TEXT and a line's end when the program has asked (": " at
-the end of what it wrote), prints all that it wrote, and exits as it did."""
+the end of what it wrote), prints all that it wrote, and exits as it did. A
+program that has not ended after LIMIT_S is killed, and that is said."""
 import fcntl
 import os
 import pty
@@ -10,6 +11,8 @@ import struct
 import sys
 import termios
 import time
+
+LIMIT_S = 600  # a sanitized build on a busy machine; ctest ends it at 900
 
 args = sys.argv[1:]
 says = []
@@ -23,7 +26,7 @@ if pid == 0:
 fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
 seen = ""
 new = ""
-end = time.monotonic() + 120
+end = time.monotonic() + LIMIT_S
 while time.monotonic() < end:
     if not select.select([fd], [], [], 1)[0]:
         continue
@@ -39,6 +42,7 @@ while time.monotonic() < end:
         os.write(fd, (says.pop(0) + "\n").encode())
         new = ""
 else:
+    seen += f"\nkilled: it had not ended after {LIMIT_S} s\n"
     os.kill(pid, 9)
 sys.stdout.write(seen.replace("\r\n", "\n"))
 status = os.waitpid(pid, 0)[1]

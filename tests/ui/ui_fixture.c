@@ -62,13 +62,13 @@ enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };
 
 static const struct lab_ui_run_row RUNS[] = {
     {12, "mlp-digits", "cuda", "NVIDIA H200", "fp32", "2025-06-01 14:03",
-     "done", 7, 4320, 2.3103, 0.04127, 0.9806, 81234.5},
+     "done", "cublas, warp", 7, 4320, 2.3103, 0.04127, 0.9806, 81234.5, 98100},
     {11, "mlp-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-06-01 13:55",
-     "cancelled", 7, 4320, 2.3103, 0.04131, 0.9806, 20511.0},
+     "cancelled", "naive", 7, 4320, 2.3103, 0.04131, 0.9806, 20511.0, 6.2e6},
     {9, "softmax-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-05-31 09:12",
-     "failed", 7, 4320, 2.4417, 0.1182, 0.9667, 39876.0},
+     "failed", "naive", 7, 4320, 2.4417, 0.1182, 0.9667, 39876.0, 3.2e6},
     {4, "activations", "cpu", "AMD EPYC 9654", "fp32", "2025-05-30 18:40",
-     "interrupted", 1, LAB_UNKNOWN, NAN, NAN, NAN, NAN},
+     "interrupted", "", 1, LAB_UNKNOWN, NAN, NAN, NAN, NAN, NAN},
 };
 enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
 

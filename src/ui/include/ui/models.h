@@ -41,14 +41,16 @@ struct lab_ui_run_row {
     const char *backend;
     const char *device;
     const char *precision;
-    const char *started; /* "2025-06-01 14:03" */
-    const char *status;  /* done, cancelled, failed, interrupted, running */
+    const char *started;  /* "2025-06-01 14:03" */
+    const char *status;   /* done, cancelled, failed, interrupted, running */
+    const char *variants; /* each once: "cublas, warp" */
     int64_t seed;
     int64_t iterations;
     double loss_first;
     double loss_last;
     double accuracy; /* 0..1 */
     double samples_per_s;
+    double median_ns; /* of an iteration's wall time */
     const char *kind; /* "lab": a lab's or a sweep's; may be NULL */
 };
 

@@ -1,0 +1,62 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "variant_words.h"
+
+static const char *words(const char *kind, const char *variants)
+{
+    static char out[LAB_VARIANT_WORDS];
+    struct lab_run_row run = {.kind = kind, .variants = variants};
+    return lab_variant_words(&run, out);
+}
+
+static void the_commonest_comes_first(void **state)
+{
+    (void)state;
+    assert_string_equal(words("lesson", "norm=warp fc1=cublas fc2=cublas"),
+                        "cublas, warp");
+    assert_string_equal(words("lesson", "a=x b=y c=y d=x"), "x, y");
+    assert_string_equal(words("lesson", "fc1=fused"), "fused");
+    /* One name may begin like another. */
+    assert_string_equal(words("lesson", "a=fuse b=fused c=fused"),
+                        "fused, fuse");
+}
+
+static void what_kept_none_ran_naive_ones(void **state)
+{
+    (void)state;
+    assert_string_equal(words("lesson", NULL), "naive");
+    assert_string_equal(words("lesson", ""), "naive");
+    assert_null(words("lab", NULL));
+    assert_null(words(NULL, NULL)); /* another tool's */
+}
+
+static void what_others_wrote_stays_within_its_room(void **state)
+{
+    char text[4096] = "";
+    (void)state;
+    for (int i = 0; i < 300; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), " n%d=v%d",
+                 i, i);
+    const char *cut = words("lesson", text);
+    assert_true(strlen(cut) < LAB_VARIANT_WORDS);
+    assert_memory_equal(cut, "v0, v1, ", 8);
+    assert_string_equal(cut + strlen(cut) - 3, "...");
+    assert_string_equal(words("lesson", "no sign  = =x y="), "x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_commonest_comes_first),
+        cmocka_unit_test(what_kept_none_ran_naive_ones),
+        cmocka_unit_test(what_others_wrote_stays_within_its_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

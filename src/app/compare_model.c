@@ -57,6 +57,7 @@ static void fill(struct lab_ui_compare_row *out,
         out->median_ns[i] = s ? s->median_ns : (double)NAN;
         out->mad_ns[i] = s ? s->mad_ns : (double)NAN;
         out->flop[i] = s ? s->flop : (double)NAN;
+        out->step[i] = s && s->rung ? s->rung->own : NULL;
     }
 }
 

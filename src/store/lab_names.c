@@ -121,8 +121,10 @@ enum lab_status lab_lab_names_load(struct lab_lab_names *out,
         lab_free(n->items);
         return st;
     }
-    for (size_t i = 0; i < n->count; i++)
+    for (size_t i = 0; i < n->count; i++) {
         put_together(&n->items[i], n->precisions);
+        memcpy(n->items[i].own, n->items[i].name, sizeof(n->items[i].own));
+    }
     if (n->count)
         qsort(n->items, n->count, sizeof(*n->items), compare);
     *out = *n;

@@ -172,6 +172,7 @@ static void names_of_rungs(void **state)
     named(&n, 8, "mma", "mma 33x20x10, traced");
     lab_lab_names_say_precision(&n);
     named(&n, 8, "mma", "mma fp32 33x20x10, traced");
+    assert_string_equal(lab_lab_name_find(&n, 8)->own, "mma 33x20x10, traced");
     assert_null(lab_lab_name_find(&n, 7));
     lab_lab_names_release(&n);
     /* several precisions, an execution that is gone, a row without texts */

@@ -19,6 +19,7 @@ struct lab_lab_name {
     char size[64];    /* "4096" */
     char problem[80]; /* "bf16 4096"; a lab of one precision: "4096" */
     char name[160];   /* "wgmma bf16 4096", "wgmma bf16 4096, traced" */
+    char own[160];    /* the same, as the run by itself has it */
 };
 
 struct lab_lab_names {
@@ -35,8 +36,8 @@ LAB_C_BEGIN
 enum lab_status lab_lab_names_load(struct lab_lab_names *out,
                                    struct lab_database *db, int64_t run);
 void lab_lab_names_release(struct lab_lab_names *names);
-/* Puts the precision into every name, for rungs that are shown beside those of a
- * run that has another one, or several. */
+/* Puts the precision into every name (not `own`), for rungs that are shown beside
+ * those of a run that has another one, or several. */
 void lab_lab_names_say_precision(struct lab_lab_names *names);
 /* NULL: no rung's step. */
 const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,

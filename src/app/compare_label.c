@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "profile_compare.h"
 
-size_t lab_compare_columns(void)
+size_t lab_compare_width(void)
 {
     const char *said = getenv("COLUMNS");
     struct winsize size;

@@ -17,7 +17,7 @@ struct lab_label_cut {
 
 /* Columns that a line may have: what COLUMNS says, else the terminal's; 0: as
  * many as it takes, for standard output is none. */
-size_t lab_compare_columns(void);
+size_t lab_compare_width(void);
 /* "fwd  fc1.matmul: gemm"; of a lab "wgmma bf16 4096, traced: gemm_wgmma" */
 void lab_compare_label(const struct lab_time_sum *s,
                        char out[LAB_COMPARE_LABEL]);

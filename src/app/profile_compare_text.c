@@ -272,7 +272,7 @@ static enum lab_status put_table(struct lab_text_table *t, const char *above,
 static size_t room_of(bool work)
 {
     size_t room = work ? SHORT_LABEL : LABEL;
-    size_t columns = lab_compare_columns();
+    size_t columns = lab_compare_width();
     if (columns == 0)
         return 0;
     return columns > USUAL ? room + columns - USUAL : room;

@@ -14,7 +14,6 @@
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
 #pragma once
-#include <stdbool.h>
 #include "store/lab_names.h"
 #include "store/writer.h"
 

@@ -13,7 +13,7 @@ struct facts {
     unsigned has;
     bool cpu;
     bool lab;
-    bool own; /* this program recorded it */
+    bool own; /* recorded as runs are, not an nsys export */
     char status[16];
     char lesson[64];
     enum lab_trace_state trace;
@@ -85,7 +85,7 @@ static void why_no_steps(const struct facts *f, struct reason *r)
     if (f->has & LAB_HAS_RUNGS) {
         say(r, "no rung of it was timed", "`profile show` says why");
     } else if (!f->own) {
-        say(r, "another tool recorded it, which knows none",
+        say(r, "it was imported from an nsys export, which has none",
             f->has & LAB_HAS_KERNELS
                 ? "`profile kernels` and `profile timeline` show its kernels"
                 : "`lapenna-lab run LESSON` records them");

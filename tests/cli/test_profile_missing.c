@@ -171,7 +171,7 @@ static const struct {
     {EMPTY, false, false, "nothing was recorded of it", "lab run mlp` records"},
     {STOPPED, false, false, "it was cancelled before", "to its end"},
     {RUNNING, false, false, "still being recorded", "look again"},
-    {FOREIGN, false, true, "another tool recorded it", "`profile kernels`"},
+    {FOREIGN, false, true, "imported from an nsys export", "`profile kernels`"},
     {CPU, true, false, "it ran on the CPU", "--backend cuda"},
     {UNTRACED, true, false, "timed without tracing", "--trace on"},
     {LAB, true, false, "not traced", "`lapenna-lab doctor`"},

@@ -1,3 +1,4 @@
+#include "compare_label.h"
 #include "profile_compare.h"
 
 #include <stdio.h>

@@ -31,7 +31,3 @@ void lab_compare_wall_notes(const struct lab_comparison *c,
                             struct lab_str *out);
 /* Second minus first; NaN: one is not known. */
 double lab_compare_wall_difference(int64_t a, int64_t b);
-
-/* The side that is there; its step's, node's or kernel's name, or "". */
-const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
-const char *lab_compare_name(const struct lab_time_sum *s);

@@ -180,3 +180,16 @@ d.commit()' "$odd" || complain 'the table could not be changed'
 run doctor --db "$odd"
 expect_exit 0
 expect_stdout "remedy: \`lapenna-lab lab tune gemm --db 'anna'"
+
+# What a run lacks is made in its own database; of those that ship none is.
+run profile export 1 --db "$odd" --format csv --table rungs --output -
+expect_exit 0
+expect_stderr "lapenna-lab lab NAME --db 'anna'"
+run profile export 1 --recorded --format csv --table tuned --output -
+expect_exit 0
+expect_stderr "\`lapenna-lab lab tune NAME\` does that"
+run run 'a lesson.md' --backend cpu --iterations 1 --db 'one run.db'
+run profile delete 1 --db 'one run.db'
+run profile list --db 'one run.db'
+expect_exit 0
+expect_stderr "lapenna-lab run LESSON --db 'one run.db'\` records one"

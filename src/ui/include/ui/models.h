@@ -106,12 +106,12 @@ struct lab_ui_compare_row {
     double difference_ns;
     double speed_up;
     double p;
+    const char *step[2]; /* as that run's own list calls it; NULL: `name` */
 };
 
 struct lab_runs_model {
     void *user;
-    /* What the list is called, and the badge while it and its runs are on the
-     * screen; NULL: "Runs", and the badge stays. */
+    /* Of the list, and of its runs' screens; NULL: "Runs", and as it is. */
     const char *title;
     const char *badge;
     /* "lapenna-lab WORD...", for these runs, as a shell takes it; NULL ends. */

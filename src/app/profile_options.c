@@ -317,8 +317,9 @@ static const struct command_help {
      "Every run against the first: steps and kernels, and which differences "
      "are more than noise.\vExample, in a script:\n"
      "  lapenna-lab profile compare baseline:good last --fail-above 5%\n",
-     {{KEY_SORT, "By: difference, share, index, name, p"},
-      {KEY_REVERSE, NULL},
+     {{KEY_SORT, "By: difference, share (the largest first), index, name, p "
+                 "(difference)"},
+      {KEY_REVERSE, "The other way round"},
       {KEY_LIMIT, "At most N steps, and N kernels"},
       {KEY_FAIL_ABOVE,
        "Exit 1 when something is slower by more than SHARE (5% or 0.05) and "

@@ -166,7 +166,10 @@ static void deletes_runs(void **state)
     (void)state;
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
-    assert_int_equal(profile(db, "delete 1 @"), 0);
+    /* a wrong word deletes nothing, and nothing goes twice */
+    assert_int_equal(profile(db, "delete last 7 @"), 3);
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(profile(db, "delete 1 1 @"), 0);
     assert_non_null(strstr(output, "deleted run 1: 2 steps, 4 kernels"));
     assert_int_equal(profile(db, "delete 1 @"), 3);
     assert_non_null(strstr(errors, "profile list"));

@@ -175,7 +175,10 @@ static void compare_lines_are_json(void **state)
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     make_slower(db);
+    assert_int_equal(profile(db, "baseline first 2 @"), 0);
+    assert_string_equal(errors, "");
     assert_int_equal(profile(db, "baseline first 1 @"), 0);
+    assert_non_null(strstr(errors, "first was run 2 and is now run 1"));
     assert_int_equal(profile(db, "baseline --json @"), 0);
     o = line_object(0);
     assert_string_equal(text_of(o, "name"), "first");

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "export_priv.h"
-#include "row_fields.h"
+#include "store/row_fields.h"
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */

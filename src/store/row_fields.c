@@ -1,4 +1,4 @@
-#include "row_fields.h"
+#include "store/row_fields.h"
 
 #include "row.h"
 

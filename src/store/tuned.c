@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "row.h"
-#include "row_fields.h"
+#include "store/row_fields.h"
 #include "trace/record.h"
 
 #define FIELD(column, kind, member)                                            \

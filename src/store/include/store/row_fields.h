@@ -1,4 +1,4 @@
-/* row_fields.h -- tables beside a run whose rows are structs: which member is
+/* store/row_fields.h -- tables beside a run whose rows are structs: which member is
  * which column. They are added, read and exported by the same few lines. */
 #pragma once
 #include <stdbool.h>

@@ -198,6 +198,36 @@ static void names_of_rungs(void **state)
     lab_database_close(db);
 }
 
+/* A file may lack any number, and may be read in vain. */
+static void names_of_what_is_not_there(void **state)
+{
+    int64_t run = 0;
+    struct lab_lab_names n = {.count = 99};
+    const char *path = sample_path("unnamed.db");
+    struct lab_database *db = filled(path, &run);
+    (void)state;
+    sample_sql(path, "UPDATE lab_row SET rung = 'mma', tracedExec = 4 WHERE "
+                     "place = 1;"
+                     "UPDATE step SET stepIndex = NULL WHERE exec = 4;"
+                     "ALTER TABLE lab_row RENAME TO rows;"
+                     "CREATE TABLE lab_row AS SELECT * FROM rows;"
+                     "UPDATE lab_row SET place = NULL, precision = 'bf16' "
+                     "WHERE place = 2");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(n.count, 2);
+    named(&n, 0, "naive", "naive 33x20x10"); /* not the traced rung's */
+    named(&n, 1, "mma", "mma 33x20x10");
+    assert_null(lab_lab_name_find(&n, LAB_UNKNOWN));
+    lab_lab_names_release(&n);
+    n.count = 99;
+    sample_sql(path, "ALTER TABLE step RENAME TO steps;"
+                     "CREATE VIEW step AS SELECT runId, exec, "
+                     "abs(-0x7FFFFFFFFFFFFFFF - 1) AS stepIndex FROM steps");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_E_DB);
+    assert_int_equal(n.count, 99); /* untouched */
+    lab_database_close(db);
+}
+
 /* ---- winners ---- */
 
 static struct lab_tuned_row winner(const char *uuid, const char *host,
@@ -316,6 +346,7 @@ int main(void)
         cmocka_unit_test(gone_with_their_run),
         cmocka_unit_test(traced_rows),
         cmocka_unit_test(names_of_rungs),
+        cmocka_unit_test(names_of_what_is_not_there),
         cmocka_unit_test(winners_of_a_device),
         cmocka_unit_test(sweeps_there_and_back),
     };

@@ -7,12 +7,14 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/lab_names.h"
 #include "store/lab_rows.h"
 #include "store/delete.h"
 #include "store/query.h"
+#include "store/row_fields.h"
 #include "store/sweeps.h"
 #include "store/tuned.h"
 #include "store_samples.h"
@@ -339,6 +341,82 @@ static void sweeps_there_and_back(void **state)
         0);
 }
 
+/* ---- fields ---- */
+
+/* A value of its own for each member. */
+static void set_field(void *row, const struct lab_fields *f, int i)
+{
+    static char texts[64][16];
+    void *at = (char *)row + f->list[i].at;
+    snprintf(texts[i], sizeof(texts[i]), "text %d", i);
+    if (strcmp(f->list[i].column, "runId") == 0)
+        *(int64_t *)at = 1;
+    else if (f->list[i].kind == LAB_FIELD_INT)
+        *(int64_t *)at = 100 + i;
+    else if (f->list[i].kind == LAB_FIELD_TEXT)
+        *(const char **)at = texts[i];
+    else
+        *(double *)at = i + 0.5;
+}
+
+struct expected {
+    const struct lab_fields *fields;
+    const void *row;
+    int n;
+};
+
+static bool see_fields(void *user, const void *row)
+{
+    struct expected *e = user;
+    for (int i = 0; i < e->fields->count; i++) {
+        const struct lab_field *f = &e->fields->list[i];
+        const void *is = (const char *)row + f->at;
+        const void *was = (const char *)e->row + f->at;
+        if (f->kind == LAB_FIELD_TEXT)
+            assert_string_equal(*(const char *const *)is,
+                                *(const char *const *)was);
+        else
+            assert_memory_equal(is, was, 8);
+    }
+    e->n++;
+    return true;
+}
+
+/* Each member is written to and read from its own column, and each column of
+ * the table has a member. */
+static void every_column_is_a_member(void **state)
+{
+    static const struct lab_fields *const all[] = {
+        &lab_lab_row_fields, &lab_sweep_row_fields, &lab_said_row_fields,
+        &lab_tuned_row_fields};
+    const char *path = sample_path("fields.db");
+    struct lab_database *db;
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+        const struct lab_fields *f = all[k];
+        char sql[160];
+        bool own = f == &lab_tuned_row_fields;
+        void *row = test_malloc(f->row_bytes);
+        struct expected e = {f, row, 0};
+        for (int i = 0; i < f->count; i++)
+            set_field(row, f, i);
+        assert_int_equal(own ? lab_fields_add_row(db, f, row)
+                             : lab_fields_add(db, 1, f, row),
+                         LAB_OK);
+        assert_int_equal(lab_fields_read(db, 1, f, see_fields, &e), LAB_OK);
+        assert_int_equal(e.n, 1);
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*) FROM pragma_table_info('%s') WHERE name NOT "
+                 "IN ('id', 'runId')",
+                 f->table);
+        assert_int_equal(sample_int(path, sql), f->count - own);
+        test_free(row);
+    }
+    lab_database_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +427,7 @@ int main(void)
         cmocka_unit_test(names_of_what_is_not_there),
         cmocka_unit_test(winners_of_a_device),
         cmocka_unit_test(sweeps_there_and_back),
+        cmocka_unit_test(every_column_is_a_member),
     };
     return cmocka_run_group_tests(tests, NULL, cleanup);
 }

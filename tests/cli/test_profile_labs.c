@@ -308,6 +308,25 @@ static void show_says_what_was_tuned(void **state)
     assert_int_equal(count(output, "fastest"), 1);
 }
 
+/* The winner comes along with its run, once, however often the file comes. */
+static void winners_are_merged(void **state)
+{
+    const char *theirs = make_lab(true, false);
+    const char *here = sample_path("merged.db");
+    char args[600];
+    (void)state;
+    snprintf(args, sizeof(args), "import '%s' @", theirs);
+    assert_int_equal(profile(here, args), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(profile(here, "show 1 @"), 0);
+        assert_int_equal(count(output, "fastest"), 1);
+        assert_int_equal(count(output, "128x64x8"), 1);
+        snprintf(args, sizeof(args), "merge '%s' '%s' @", theirs, theirs);
+        assert_int_equal(profile(here, args), 0);
+    }
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 1);
+}
+
 static void show_of_a_sweep_has_no_winners(void **state)
 {
     const char *db = make_lab(false, true);
@@ -355,6 +374,7 @@ int main(void)
         cmocka_unit_test_teardown(lines_have_every_column, export_cleanup),
         cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
         cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
+        cmocka_unit_test_teardown(winners_are_merged, export_cleanup),
         cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners,
                                   export_cleanup),
         cmocka_unit_test_teardown(page_has_the_ladder, export_cleanup),

@@ -379,16 +379,25 @@ static const struct command_help {
 static const int common[] = {KEY_DB, KEY_ASCII, KEY_JSON, KEY_PLAIN};
 enum { COMMON = sizeof(common) / sizeof(common[0]), COMMON_OF_FILES = 2 };
 
+/* Is the word after this one its value? --name=value is one word; a name may be
+ * short of its end, as for argp. */
+static bool takes_next(const char *word)
+{
+    size_t n = strlen(word);
+    const struct argp_option *o = argp_options;
+    if (n <= 2 || strncmp(word, "--", 2) != 0)
+        return false;
+    while (o->name && strncmp(o->name, word + 2, n - 2) != 0)
+        o++;
+    return o->name && o->arg;
+}
+
 /* The first word that is neither an option nor an option's value. */
 static const struct command_help *find_help(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const struct argp_option *o = argp_options;
         if (argv[i][0] == '-' && argv[i][1]) {
-            while (o->name && (strncmp(argv[i], "--", 2) != 0 ||
-                               strcmp(o->name, argv[i] + 2) != 0))
-                o++;
-            i += o->name && o->arg; /* --name=value is one word */
+            i += takes_next(argv[i]);
             continue;
         }
         for (size_t k = 0; k < sizeof(helps) / sizeof(helps[0]); k++) {

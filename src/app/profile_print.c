@@ -441,8 +441,6 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
         p->cut = true;
         return false;
     }
-    bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
-                        r->dynamic_shared_bytes != LAB_UNKNOWN;
     lab_text_table_add_int(t, r->iteration);
     lab_text_table_add(t, r->step);
     lab_text_table_add(t, r->phase);
@@ -450,9 +448,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     add_dim(t, r->grid);
     add_dim(t, r->block);
     lab_text_table_add_int(t, r->registers_per_thread);
-    lab_text_table_add_int(t, shared_known ? r->static_shared_bytes +
-                                                 r->dynamic_shared_bytes
-                                           : LAB_UNKNOWN);
+    lab_text_table_add_int(t, r->shared_bytes);
     if (isnan(r->occupancy_pct))
         lab_text_table_add(t, NULL);
     else

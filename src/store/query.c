@@ -30,7 +30,7 @@ const char *lab_column_text(struct lab_columns *c)
     return (const char *)sqlite3_column_text(c->stmt, c->next++);
 }
 
-int64_t lab_add_ns(int64_t a, int64_t b)
+int64_t lab_add_known(int64_t a, int64_t b)
 {
     int64_t sum;
     if (a == LAB_UNKNOWN || b == LAB_UNKNOWN ||

@@ -62,6 +62,8 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->registers_per_thread = lab_column_int(&c);
     r->static_shared_bytes = lab_column_int(&c);
     r->dynamic_shared_bytes = lab_column_int(&c);
+    r->shared_bytes =
+        lab_add_known(r->static_shared_bytes, r->dynamic_shared_bytes);
     r->shared_executed_bytes = lab_column_int(&c);
     r->local_per_thread_bytes = lab_column_int(&c);
     r->graph_node = lab_column_int(&c);

@@ -86,7 +86,7 @@ static enum lab_status add_place(struct build *b, enum lab_sum_level level,
         s->total_ns = 0;
         s->flop = s->bytes = 0;
     }
-    s->total_ns = lab_add_ns(s->total_ns, p->time_ns);
+    s->total_ns = lab_add_known(s->total_ns, p->time_ns);
     s->flop += p->flop;
     s->bytes += p->bytes;
     return LAB_OK;
@@ -409,7 +409,7 @@ static enum lab_status finish_row(struct lab_sum_row *row)
     s->timed = (int64_t)n;
     int64_t total = 0;
     for (size_t i = 0; i < n; i++)
-        total = lab_add_ns(total, row->values[i]);
+        total = lab_add_known(total, row->values[i]);
     int64_t *values = row->values;
     if (!values)
         values = lab_alloc(sizeof(*values));

@@ -115,6 +115,7 @@ struct lab_kernel_row {
     int64_t registers_per_thread;
     int64_t static_shared_bytes;
     int64_t dynamic_shared_bytes;
+    int64_t shared_bytes; /* static and dynamic */
     int64_t shared_executed_bytes;
     int64_t local_per_thread_bytes;
     int64_t graph_node;

@@ -117,7 +117,7 @@ static void add_bars(struct part *p)
     lab_report_end(s);
 }
 
-/* `rate` without a bar is no number, or none that has a length. */
+/* A rate that has no length has no bar. */
 static void note_bar(struct part *p, const char *name, const char *of,
                      double rate, double peak)
 {

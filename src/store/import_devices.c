@@ -82,19 +82,25 @@ static enum lab_status run_sql(struct lab_import *in, const struct lab_str *sql)
 }
 
 /* A winner may be here without its run: that was deleted, or was still being
- * recorded when the file came before. It comes again, with its run. */
-static enum lab_status drop_orphans(struct lab_import *in,
-                                    const struct table *t)
+ * recorded when the file came before. Now the run is here, and is named. */
+static enum lab_status name_runs(struct lab_import *in, const struct table *t)
 {
     struct lab_str sql;
     lab_str_init(&sql);
     lab_str_addf(&sql,
-                 "DELETE FROM main.%s WHERE id IN (SELECT h.id FROM src.%s AS "
-                 "t JOIN main.%s AS h ON ",
-                 t->name, t->name, t->name);
+                 "CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, run);"
+                 "INSERT INTO temp.found SELECT h.id, max(" RUN_HERE
+                 ") FROM src.%s AS t JOIN main.%s AS h ON ",
+                 t->name, t->name);
     add_same(&sql, t);
-    lab_str_add(&sql, " WHERE " RUN_HERE " IS NOT NULL AND NOT EXISTS (SELECT "
-                      "1 FROM main.run AS r WHERE r.id = h.runId))");
+    lab_str_addf(&sql,
+                 " WHERE NOT EXISTS (SELECT 1 FROM main.run AS r WHERE r.id = "
+                 "h.runId) GROUP BY h.id;"
+                 "UPDATE main.%s SET runId = (SELECT run FROM temp.found AS f "
+                 "WHERE f.id = %s.id) WHERE id IN (SELECT id FROM temp.found "
+                 "WHERE run IS NOT NULL);"
+                 "DROP TABLE temp.found",
+                 t->name, t->name);
     enum lab_status st = run_sql(in, &sql);
     lab_str_release(&sql);
     return st;
@@ -122,13 +128,14 @@ static enum lab_status list_columns(struct lab_import *in,
     return st;
 }
 
+/* Of those that are alike in the file the first. They are joined with ours, not
+ * looked for one by one: for a join SQLite makes an index. */
 static enum lab_status copy_new(struct lab_import *in, const struct table *t,
                                 const struct lab_str *to,
                                 const struct lab_str *from)
 {
     struct lab_str sql;
     lab_str_init(&sql);
-    /* joined, not looked for one by one: SQLite makes an index for a join */
     lab_str_addf(&sql,
                  "INSERT INTO main.%s (%s) SELECT %s FROM src.%s AS t LEFT "
                  "JOIN main.%s AS h ON ",
@@ -138,7 +145,9 @@ static enum lab_status copy_new(struct lab_import *in, const struct table *t,
     lab_str_add(&sql, " WHERE h.id IS NULL");
     for (int i = 0; i < t->needed; i++)
         lab_str_addf(&sql, " AND t.%s IS NOT NULL", t->same[i]);
-    lab_str_add(&sql, " ORDER BY t.rowid");
+    for (int i = 0; i < SAME && t->same[i]; i++)
+        lab_str_addf(&sql, "%s t.%s", i ? "," : " GROUP BY", t->same[i]);
+    lab_str_add(&sql, " ORDER BY min(t.rowid)");
     sql.failed |= to->failed || from->failed;
     enum lab_status st = run_sql(in, &sql);
     lab_str_release(&sql);
@@ -154,7 +163,7 @@ static enum lab_status copy_table(struct lab_import *in, const struct table *t)
     lab_str_init(&from);
     enum lab_status st = list_columns(in, t, &to, &from, &run);
     if (st == LAB_OK && run)
-        st = drop_orphans(in, t);
+        st = name_runs(in, t);
     if (st == LAB_OK)
         st = copy_new(in, t, &to, &from);
     lab_str_release(&to);

@@ -252,6 +252,31 @@ static void winners_find_their_runs_again(void **state)
     assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
 }
 
+/* What is here stays as it is: a file cannot put its own rate in the place of
+ * one that was measured here. Nor does it bring a row twice. */
+static void a_winner_is_not_replaced(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = make_tuned();
+    (void)state;
+    sample_sql(theirs, "UPDATE lab_tuned SET rate = 5; INSERT INTO lab_tuned "
+                       "(backend, device, uuid, hostname, lab, sizeClass, "
+                       "precision, candidate, runId, rate, measured_ns) SELECT "
+                       "backend, device, uuid, hostname, lab, sizeClass, "
+                       "precision, candidate, runId, 6, measured_ns FROM "
+                       "lab_tuned");
+    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+    assert_int_equal(sample_int(here, "SELECT total(rate) FROM lab_tuned"), 20);
+    sample_sql(here, "UPDATE lab_tuned SET rate = 7, runId = 99 WHERE "
+                     "candidate = 'one'");
+    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_int_equal(sample_int(here, "SELECT rate FROM lab_tuned WHERE "
+                                      "candidate = 'one' AND runId = 1"),
+                     7);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+}
+
 /* Version 4 had no winners, and its file is whole without them. */
 static void a_file_of_before_has_none(void **state)
 {
@@ -298,6 +323,7 @@ int main(void)
                                   import_cleanup),
         cmocka_unit_test_teardown(winners_find_their_runs_again,
                                   import_cleanup),
+        cmocka_unit_test_teardown(a_winner_is_not_replaced, import_cleanup),
         cmocka_unit_test_teardown(a_file_of_before_has_none, import_cleanup),
         cmocka_unit_test_teardown(bad_winners_are_refused, import_cleanup),
     };

@@ -1,3 +1,4 @@
+#include "compare_label.h"
 #include "profile_compare.h"
 
 #include <stdio.h>
@@ -5,6 +6,7 @@
 
 #include "cmd.h"
 #include "json_line.h"
+#include "profile_missing.h"
 #include "profiler/profiler.h"
 
 /* ---- --fail-above ---- */
@@ -82,6 +84,20 @@ static void warn_of_trace(const struct lab_comparison *c)
             lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_B])));
 }
 
+/* `first`: nobody has said it of the reference yet. */
+static enum lab_status say_empty(struct lab_database *db,
+                                 const struct lab_comparison *c, bool first)
+{
+    const struct lab_compared_run *run = c->run;
+    enum lab_status st = LAB_OK;
+    if (first && c->sums[LAB_SIDE_A].count == 0)
+        st = lab_profile_say_missing(db, run[LAB_SIDE_A].run, LAB_HAS_KERNELS);
+    if (st == LAB_OK && c->sums[LAB_SIDE_B].count == 0 &&
+        run[LAB_SIDE_B].run != run[LAB_SIDE_A].run)
+        st = lab_profile_say_missing(db, run[LAB_SIDE_B].run, LAB_HAS_KERNELS);
+    return st;
+}
+
 enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db)
 {
@@ -99,6 +115,7 @@ enum lab_status lab_profile_compare(const struct lab_profile_options *o,
         if (st)
             break;
         warn_of_trace(&c);
+        st = say_empty(db, &c, i == 1);
         if (i > 1 && !o->json && putchar('\n') == EOF)
             st = lab_fail(LAB_E_IO, "cannot write the output");
         if (st == LAB_OK)

@@ -6,6 +6,8 @@
 #include "engine/ceiling.h"
 #include "json_line.h"
 #include "profile_cmd.h"
+#include "profile_json.h"
+#include "profile_missing.h"
 #include "roofline.h"
 #include "text_table.h"
 
@@ -55,8 +57,6 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     const struct lab_time_sum *s = row->sum;
     const struct lab_roofline_point *p = &row->point;
     bool kernel = lab_roofline_is_kernel(row);
-    const struct lab_lab_name *rung =
-        lab_lab_name_find(&r->rungs, s->step_index);
     json_t *o = lab_json_new("point");
     lab_json_int(o, "run", r->run);
     lab_json_text(o, "level", kernel ? "kernel" : "step");
@@ -64,7 +64,8 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_text(o, "name", s->name);
     lab_json_text(o, "phase", s->phase);
     lab_json_text(o, "variant", s->variant);
-    lab_json_text(o, "precision", text_or_null(rung ? rung->precision : NULL));
+    lab_json_text(o, "precision", NULL); /* of a lab there is one */
+    lab_profile_add_rung(o, s->rung);
     lab_json_text(o, "kernel", kernel ? s->kernel : NULL);
     lab_json_real(o, "median_ns", s->median_ns);
     lab_json_real(o, "formula_flop", row->work.flop);
@@ -227,10 +228,10 @@ static enum lab_status print_text(const struct lab_roofline *r, bool ascii)
     lab_str_init(&text);
     write_head(r, &text);
     enum lab_status st = write_roofs(r, &text);
-    lab_str_add(&text, "\n");
-    if (st == LAB_OK)
+    lab_str_add(&text, r->count > 0 ? "\n" : "");
+    if (st == LAB_OK && r->count > 0)
         st = write_rows(r, &text);
-    lab_str_add(&text, "\n");
+    lab_str_add(&text, r->count > 0 ? "\n" : "");
     if (st == LAB_OK)
         write_sentences(r, &text);
     if (st) {
@@ -252,5 +253,5 @@ enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
         return st;
     st = o->json ? print_json(&r) : print_text(&r, o->ascii);
     lab_roofline_release(&r);
-    return st;
+    return st ? st : lab_profile_say_missing(db, run, LAB_HAS_STEPS);
 }

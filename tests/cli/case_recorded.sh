@@ -42,6 +42,36 @@ done
 grep -q 'What would bound it is not known' "$out" &&
     complain "a rung has no roof"
 
+# So have its steps and kernels wherever they are listed: no two are the same.
+run profile kernels --recorded "$tensor"
+expect_exit 0
+grep -q 'gemm 4096' "$out" && complain "a kernel without its rung"
+grep -Eq ' wgmma bf16 4096, traced .* gemm_wgmma$' "$out" ||
+    complain "no kernel of a rung"
+[ "$(awk 'NR > 1 { print $2, $3, $4 }' "$out" | sort -u | wc -l)" -gt 20 ] ||
+    complain "rungs that cannot be told apart"
+run profile compare --recorded "$tensor" "$tensor" --json
+expect_exit 0
+python3 - "$out" <<'P' || complain "a rung is not beside itself, and once"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+rows = [r for r in rows if r["type"] == "comparison"]
+assert {r["level"] for r in rows} == {"step", "kernel"}
+steps = [(r["rung"], r["precision"], r["size"]) for r in rows
+         if r["level"] == "step"]
+assert len(steps) == len(set(steps)) > 20, len(steps)
+assert all(r["run_a"] and r["run_a"] == r["run_b"] for r in rows)
+P
+
+# Their numbers may be in the order of a merge; they are listed by their start.
+run profile list --recorded --json
+python3 - "$out" <<'P' || complain "the recorded runs are not in order"
+import json, sys
+runs = [json.loads(line) for line in open(sys.argv[1])]
+began = [r["started"] for r in runs]
+assert began == sorted(began, reverse=True)
+P
+
 # A run of many kernels has a table that ends, and says so.
 run profile list --recorded --json
 long=$(python3 -c 'import json, sys

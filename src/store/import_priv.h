@@ -61,7 +61,7 @@ enum lab_status lab_import_check_columns(struct lab_import *in,
                                          struct lab_import_columns columns);
 /* As lab_import_has_table(). LAB_E_DB too: the file is one of ours, of a schema
  * that has the table `since`, and has it not. Somebody changed it, and its runs
- * would come without what stood there, for good: later they would be skipped. */
+ * would come without what stood there, for good: later they are skipped. */
 enum lab_status lab_import_find_table(struct lab_import *in, const char *name,
                                       int since, bool *there);
 enum lab_status lab_import_exec(struct lab_import *in, const char *sql);

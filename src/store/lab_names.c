@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "row.h"
 #include "store/lab_rows.h"
 
@@ -16,9 +17,20 @@ struct loading {
     bool failed;
 };
 
-static const char *text_of(const char *text)
+/* As many characters as there is room for, each of them whole. */
+static void cut(char *out, size_t size, const char *text)
 {
-    return text ? text : "";
+    size_t n = text ? strlen(text) : 0;
+    size_t used = 0;
+    unsigned code;
+    while (used < n) {
+        size_t bytes = lab_utf8_next(text + used, n - used, &code);
+        bytes = bytes ? bytes : 1;
+        if (used + bytes >= size)
+            break;
+        used += bytes;
+    }
+    snprintf(out, size, "%.*s", (int)used, text ? text : "");
 }
 
 /* For one item more, at least. */
@@ -50,10 +62,9 @@ static bool each_row(void *user, const struct lab_lab_row *row)
         return false;
     struct lab_lab_name *name = &n->items[n->count];
     *name = (struct lab_lab_name){.step_index = row->place};
-    snprintf(name->precision, sizeof(name->precision), "%s",
-             text_of(row->precision));
-    snprintf(name->rung, sizeof(name->rung), "%.60s", text_of(row->rung));
-    snprintf(name->size, sizeof(name->size), "%.60s", text_of(row->size));
+    cut(name->precision, sizeof(name->precision), row->precision);
+    cut(name->rung, sizeof(name->rung), row->rung);
+    cut(name->size, sizeof(name->size), row->size);
     if (n->count == 0) {
         memcpy(l->precision, name->precision, sizeof(l->precision));
         n->copy_bytes_s = row->ceiling_copy;

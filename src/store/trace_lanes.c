@@ -27,8 +27,8 @@ static uint64_t key_of(int64_t pid, int64_t tid)
     return (uint64_t)pid << 32 | (uint64_t)tid;
 }
 
-/* Where the lane is, or is to be. An odd factor scatters keys without making two
- * alike, so that they part within 64 bits: no file can choose streams and
+/* Where the lane is, or is to be. An odd factor scatters keys without making
+ * two alike, so that they part within 64 bits: no file can choose streams and
  * threads that make this slow. */
 static struct lab_lane **find(struct lab_lane **at, uint64_t key,
                               size_t *compared)

@@ -6,8 +6,8 @@
  * own. Kernels of one stream can cross (nodes of a CUDA graph do), and so can
  * steps whose moments were not taken from one clock.
  *
- * A lane is a process and a thread, numbers from 0 to 2^32 - 1, and there may be
- * as many as a file has slices. Threads: one at a time. */
+ * A lane is a process and a thread, numbers from 0 to 2^32 - 1, and there may
+ * be as many as a file has slices. Threads: one at a time. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "store/lab_names.h"
 #include "store/lab_rows.h"
 #include "store/delete.h"
@@ -203,6 +204,34 @@ static void names_of_rungs(void **state)
     assert_null(lab_lab_name_find(&n, 0));
     assert_true(isnan(n.copy_bytes_s));
     lab_lab_names_release(&n);
+    lab_database_close(db);
+}
+
+/* A name that is too long ends with a whole character. */
+static void long_names_of_rungs(void **state)
+{
+    int64_t run = 0;
+    struct lab_lab_names n;
+    const char *path = sample_path("long.db");
+    struct lab_database *db = filled(path, &run);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char sql[200];
+        snprintf(sql, sizeof(sql),
+                 "UPDATE lab_row SET rung = substr('xy', 1, %d) || "
+                 "replace(hex(zeroblob(40)), '00', '\xE2\x82\xAC')",
+                 i);
+        sample_sql(path, sql);
+        sample_sql(path, "UPDATE lab_row SET size = rung, precision = rung");
+        assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+        const struct lab_lab_name *name = lab_lab_name_find(&n, 0);
+        assert_non_null(name);
+        assert_int_equal(strlen(name->rung), i + 3 * ((63 - i) / 3));
+        assert_int_equal(strlen(name->precision), i + 3 * ((15 - i) / 3));
+        assert_int_equal(lab_utf8_check(name->name, strlen(name->name)),
+                         (size_t)-1);
+        lab_lab_names_release(&n);
+    }
     lab_database_close(db);
 }
 
@@ -430,6 +459,7 @@ int main(void)
         cmocka_unit_test(gone_with_their_run),
         cmocka_unit_test(traced_rows),
         cmocka_unit_test(names_of_rungs),
+        cmocka_unit_test(long_names_of_rungs),
         cmocka_unit_test(names_of_what_is_not_there),
         cmocka_unit_test(winners_of_a_device),
         cmocka_unit_test(sweeps_there_and_back),

@@ -390,15 +390,15 @@ int main(int argc, char **argv)
     char path[4096];
     struct stat info;
     enum lab_status st = LAB_OK;
-    if (runs < 2 || kernel_count < PER_STEP * STEPS) {
+    if (runs < 2 || kernel_count < 2 * PER_STEP * STEPS) {
         fprintf(stderr, "usage: store_scale [RUNS [KERNELS [DIRECTORY]]]\n");
         return 2;
     }
     snprintf(path, sizeof(path), "%s/store_scale.%d.%lld.db", directory, runs,
              (long long)kernel_count);
-    for (int i = 0; stat(path, &info) && i < runs; i++)
-        while (i < runs && st == LAB_OK)
-            st = make_run(path, kernel_count, i++);
+    bool kept = stat(path, &info) == 0; /* by KEEP, of an earlier time */
+    for (int i = 0; !kept && st == LAB_OK && i < runs; i++)
+        st = make_run(path, kernel_count, i);
     struct bench b = {.path = path,
                       .far = kernel_count / (PER_STEP * STEPS) - 2};
     if (st == LAB_OK && stat(path, &info) == 0)

@@ -1,4 +1,4 @@
--- All runs, or the one that ?1 names, newest first.
+-- All runs, or the one that ?1 names. The program adds their order.
 SELECT id, lesson, lessonPath, title, backend, device, chip,
        computeCapability, smCount, driver, runtime, precision, seed, batch,
        iterations, variants, version, commitId, hostname, user, pid,
@@ -9,4 +9,3 @@ SELECT id, lesson, lessonPath, title, backend, device, chip,
        uuid, label, importedFrom, imported, kind, traceState
 FROM run
 WHERE ?1 IS NULL OR id = ?1
-ORDER BY id DESC

@@ -5,7 +5,7 @@
 -- follows it.
 SELECT s.exec, s.iteration, s.phase, s.nodeId, s.start_ns, s.end_ns, s.time_ns,
        s.flop, s.bytes, stepName.value, phaseName.name, node.value,
-       variant.value
+       variant.value, s.stepIndex
 FROM step AS s
 LEFT JOIN StringIds AS stepName ON stepName.id = s.nameId
 LEFT JOIN ENUM_LAB_PHASE AS phaseName ON phaseName.id = s.phase
@@ -16,7 +16,7 @@ ORDER BY s.start_ns, s.exec;
 SELECT k.kernelRow, s.exec, s.start_ns, k.start, k.end, k.deviceId, k.streamId,
        ifnull(demangled.value, short.value), k.gridX, k.gridY, k.gridZ,
        k.blockX, k.blockY, k.blockZ, k.registersPerThread, k.correlationId,
-       k.graphNodeId
+       k.graphNodeId, s.stepIndex
 FROM op_kernel AS o
 JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow
 LEFT JOIN step AS s ON s.runId = o.runId AND s.exec = o.stepExec

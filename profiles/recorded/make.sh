@@ -101,6 +101,8 @@ d.execute("""UPDATE run SET lessonPath =
 d.execute("""UPDATE sweep_row SET reason =
              substr(reason, instr(reason, 'lessons/'))
              WHERE instr(reason, '/lessons/') > 0""")
+# Lessons whose data do not ship have nothing to show in a sweep of all.
+d.execute("DELETE FROM sweep_row WHERE reason LIKE '%: has no file %'")
 d.execute("UPDATE run SET importedFrom = NULL, imported = NULL")
 d.execute("PRAGMA journal_mode = DELETE")
 d.execute("VACUUM")

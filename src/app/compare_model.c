@@ -33,7 +33,8 @@ static void fill(struct lab_ui_compare_row *out,
 {
     const struct lab_time_sum *any =
         row->side[LAB_SIDE_A] ? row->side[LAB_SIDE_A] : row->side[LAB_SIDE_B];
-    const char *name = row->level == LAB_SUM_NODE ? any->node : any->name;
+    const char *name =
+        row->level == LAB_SUM_NODE ? any->node : lab_time_sum_step(any);
     const char *shown = any->kernel_short ? any->kernel_short : any->kernel;
     if (row->level == LAB_SUM_PHASE)
         name = any->phase;
@@ -56,6 +57,7 @@ static void fill(struct lab_ui_compare_row *out,
         out->median_ns[i] = s ? s->median_ns : (double)NAN;
         out->mad_ns[i] = s ? s->mad_ns : (double)NAN;
         out->flop[i] = s ? s->flop : (double)NAN;
+        out->step[i] = s && s->rung ? s->rung->own : NULL;
     }
 }
 

@@ -1,5 +1,6 @@
 #include "lab_feed.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -278,40 +279,67 @@ void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
 }
 
 /* "128 x 4", without sides of 1. */
-static void put_sides(const int32_t *v, char *out, size_t cap)
+static void put_sides(const int64_t *v, char *out, size_t cap)
 {
-    if (v[2] > 1)
-        snprintf(out, cap, "%d x %d x %d", v[0], v[1], v[2]);
+    if (v[0] == LAB_UNKNOWN)
+        snprintf(out, cap, "n/a");
+    else if (v[2] > 1)
+        snprintf(out, cap, "%" PRId64 " x %" PRId64 " x %" PRId64, v[0], v[1],
+                 v[2]);
     else if (v[1] > 1)
-        snprintf(out, cap, "%d x %d", v[0], v[1]);
+        snprintf(out, cap, "%" PRId64 " x %" PRId64, v[0], v[1]);
     else
-        snprintf(out, cap, "%d", v[0]);
+        snprintf(out, cap, "%" PRId64, v[0]);
 }
 
+static double known(int64_t v)
+{
+    return v == LAB_UNKNOWN ? NAN : (double)v;
+}
+
+/* A kernel as the store has it: there is no wider one. */
 static void put_kernel(struct lab_ui_lab_row *to,
-                       const struct lab_kernel_record *k,
+                       const struct lab_kernel_row *k,
                        const struct lab_counters *c)
 {
-    char grid[24];
-    char block[24];
-    double ns = k->start_ns == LAB_UNKNOWN || k->end_ns == LAB_UNKNOWN
-                    ? 0
-                    : (double)(k->end_ns - k->start_ns);
+    char grid[64];
+    char block[64];
+    double ns = known(k->time_ns);
     double dram = c->dram_read_bytes + c->dram_write_bytes;
     to->kernels++;
     if (!isnan(dram))
         to->dram_bytes = isnan(to->dram_bytes) ? dram : to->dram_bytes + dram;
-    if (!isnan(to->kernel_ns) && ns <= to->kernel_ns)
+    bool longer = isnan(to->kernel_ns) ? !isnan(ns) : ns > to->kernel_ns;
+    if (to->kernels > 1 && !longer)
         return;
     put_sides(k->grid, grid, sizeof(grid));
     put_sides(k->block, block, sizeof(block));
-    put(to->kernel, sizeof(to->kernel), lab_intern_text(k->short_name));
+    put(to->kernel, sizeof(to->kernel), k->short_name);
     snprintf(to->launch, sizeof(to->launch), "%s blocks of %s", grid, block);
     to->kernel_ns = ns;
     to->occupancy_pct = k->occupancy_pct;
     to->achieved_pct = c->achieved_occupancy_pct;
-    to->registers = k->registers_per_thread;
-    to->shared_bytes = k->static_shared_bytes + k->dynamic_shared_bytes;
+    to->registers = known(k->registers_per_thread);
+    to->shared_bytes = known(k->shared_bytes);
+}
+
+static void put_record(struct lab_ui_lab_row *to,
+                       const struct lab_kernel_record *k,
+                       const struct lab_counters *c)
+{
+    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
+    struct lab_kernel_row row = {
+        .short_name = lab_intern_text(k->short_name),
+        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
+        .registers_per_thread = k->registers_per_thread,
+        .shared_bytes =
+            (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes,
+        .occupancy_pct = k->occupancy_pct};
+    for (int i = 0; i < 3; i++) {
+        row.grid[i] = k->grid[i];
+        row.block[i] = k->block[i];
+    }
+    put_kernel(to, &row, c);
 }
 
 void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
@@ -323,7 +351,7 @@ void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
         ui, set, row->rung->name, lab_precision_name(row->rung->precision),
         lab->sizes[row->size].text);
     if (to)
-        put_kernel(to, kernel, counters);
+        put_record(to, kernel, counters);
 }
 
 void lab_feed_state(struct lab_ui_lab *ui, int set, const char *rung,
@@ -452,7 +480,7 @@ enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
 }
 
 void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
-                            const struct lab_kernel_record *kernel)
+                            const struct lab_kernel_row *kernel)
 {
     struct lab_counters none;
     lab_counters_init(&none);

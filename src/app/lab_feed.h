@@ -3,6 +3,7 @@
 #pragma once
 #include "lab.h"
 #include "store/lab_rows.h"
+#include "store/query.h"
 #include "trace/metric.h"
 #include "ui/lab_model.h"
 
@@ -41,7 +42,7 @@ enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
                                 const struct lab_lab_row *row, int64_t *index);
 /* A kernel of a stored row, as lab_feed_kernel(). */
 void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
-                            const struct lab_kernel_record *kernel);
+                            const struct lab_kernel_row *kernel);
 /* A set "recorded" with the newest run of this lab that ships with the program
  * (profiles/recorded). Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
 enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,

@@ -114,7 +114,9 @@ static enum lab_status row_of(struct gflops *g,
            memcmp(g->size[i].dim, size->dim, sizeof(size->dim)) != 0)
         i++;
     if (i == SIZES)
-        return lab_fail(LAB_E_USAGE, "more than %d sizes", SIZES);
+        return lab_fail(LAB_E_USAGE,
+                        "--cpu-sizes and --sizes: more than %d sizes together",
+                        SIZES);
     if (i == g->n_sizes) {
         g->size[i] = *size;
         for (int c = 0; c < COLUMNS; c++)
@@ -169,17 +171,30 @@ static enum lab_status read_sizes(const struct gflops *g, bool gpu,
     return st;
 }
 
+/* The rows of a list. */
+static enum lab_status add_sizes(struct gflops *g, bool gpu,
+                                 struct lab_ladder_size *sizes, int *n)
+{
+    enum lab_status st = read_sizes(g, gpu, sizes, n);
+    for (int i = 0; i < *n && !st; i++) {
+        int row = 0;
+        st = row_of(g, &sizes[i], &row);
+    }
+    return st;
+}
+
 /* Both lists, before one of them is measured for minutes. */
-static enum lab_status check_sizes(const struct gflops *g)
+static enum lab_status check_sizes(struct gflops *g)
 {
     struct lab_ladder_size sizes[SIZES];
     const char *backend = g->options->backend;
     enum lab_status st = LAB_OK;
     int n = 0;
     if (strcmp(backend, "cuda") != 0)
-        st = read_sizes(g, false, sizes, &n);
+        st = add_sizes(g, false, sizes, &n);
     if (!st && strcmp(backend, "cpu") != 0)
-        st = read_sizes(g, true, sizes, &n);
+        st = add_sizes(g, true, sizes, &n);
+    g->n_sizes = 0; /* only what is measured has a row */
     return st;
 }
 
@@ -243,11 +258,7 @@ static enum lab_status measure(struct gflops *g, struct lab_backend *be,
     struct lab_ladder_machine machine;
     int n_sizes = 0;
     g->gpu = !be->host_memory;
-    enum lab_status st = read_sizes(g, g->gpu, sizes, &n_sizes);
-    for (int i = 0; i < n_sizes && !st; i++) {
-        int row = 0;
-        st = row_of(g, &sizes[i], &row);
-    }
+    enum lab_status st = add_sizes(g, g->gpu, sizes, &n_sizes);
     if (st)
         return st;
     lab_ladder_measure(be, 0, &machine);

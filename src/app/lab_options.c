@@ -73,7 +73,8 @@ static const struct argp_option argp_options[] = {
     {"seed", KEY_SEED, "S", 0, "Of the random inputs (1)", 2},
     {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
      3},
-    {"list", KEY_LIST, NULL, 0, "The operations that have a ladder", 3},
+    {"list", KEY_LIST, NULL, 0,
+     "What can be measured: ladders, first kernels, tables, sweeps", 3},
     {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
     {"chart", KEY_CHART, NULL, 0,
      "Pictures below the table, on a pipe too (a terminal gets them)", 3},
@@ -162,6 +163,9 @@ static void take_word(struct lab_lab_options *o, const char *arg,
 static void check_words(const struct lab_lab_options *o,
                         struct argp_state *state)
 {
+    if (o->name && o->list)
+        argp_error(state, "--list names all of them: %s is one too many",
+                   o->name);
     if (o->name || o->list)
         return;
     if (o->sweep == LAB_SWEEP_KINDS)

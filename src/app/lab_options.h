@@ -24,7 +24,7 @@ struct lab_lab_options {
     const char *lesson_sizes; /* of a sweep: its lesson's, or NULL */
     const char *lesson_cpu_sizes;
     bool calls;  /* of a lesson: cuDNN's, one by one */
-    bool list;   /* the operations, and nothing else */
+    bool list;   /* only say what can be measured */
     int sweep;   /* enum lab_sweep_kind; LAB_SWEEP_KINDS: none */
     bool tune;   /* `lab tune`: measure candidates, keep the fastest */
     bool retune; /* also where one is kept */

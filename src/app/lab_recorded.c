@@ -11,7 +11,6 @@
 #include "runs_model.h"
 #include "store/lab_said.h"
 #include "store/query.h"
-#include "trace/intern.h"
 
 enum { LAUNCHES = 1024 };
 
@@ -32,21 +31,9 @@ struct taking {
 static bool take_kernel(void *user, const struct lab_kernel_row *k)
 {
     struct taking *t = user;
-    struct lab_kernel_record record = {
-        .registers_per_thread = (int32_t)k->registers_per_thread,
-        .static_shared_bytes = (int32_t)k->static_shared_bytes,
-        .dynamic_shared_bytes = (int32_t)k->dynamic_shared_bytes,
-        .start_ns = k->start_ns,
-        .end_ns = k->end_ns,
-        .short_name = lab_intern(k->short_name ? k->short_name : ""),
-        .occupancy_pct = k->occupancy_pct};
-    for (int i = 0; i < 3; i++) {
-        record.grid[i] = (int32_t)k->grid[i];
-        record.block[i] = (int32_t)k->block[i];
-    }
     for (int i = 0; i < t->n_launches; i++)
         if (t->launches[i].exec == k->exec)
-            lab_feed_stored_kernel(t->ui, t->launches[i].row, &record);
+            lab_feed_stored_kernel(t->ui, t->launches[i].row, k);
     return true;
 }
 

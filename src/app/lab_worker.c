@@ -327,14 +327,14 @@ static void come_to_rest(struct climbing *w, enum lab_status st)
 static bool take_turn(struct climbing *w)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
-    bool free = pthread_mutex_trylock(&turn) == 0;
-    if (!free)
+    bool mine = pthread_mutex_trylock(&turn) == 0;
+    if (!mine)
         say_doing(w->s, "waiting for the lab before, which is stopping");
-    while (!free && !stopped(w)) {
+    while (!mine && !stopped(w)) {
         nanosleep(&moment, NULL);
-        free = pthread_mutex_trylock(&turn) == 0;
+        mine = pthread_mutex_trylock(&turn) == 0;
     }
-    return free;
+    return mine;
 }
 
 static void run_set(struct lab_lab_screen *s, int set)

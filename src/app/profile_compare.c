@@ -1,3 +1,4 @@
+#include "compare_label.h"
 #include "profile_compare.h"
 
 #include <stdio.h>
@@ -5,6 +6,7 @@
 
 #include "cmd.h"
 #include "json_line.h"
+#include "profile_missing.h"
 #include "profiler/profiler.h"
 
 /* ---- --fail-above ---- */
@@ -13,6 +15,7 @@ struct failures {
     double limit; /* NaN: none */
     int64_t slower;
     int64_t few;
+    int64_t judged; /* rows with times enough */
     double worst;
     char worst_name[96];
 };
@@ -22,6 +25,7 @@ static void count_failures(struct failures *f, const struct lab_comparison *c)
     for (size_t i = 0; !isnan(f->limit) && i < c->count; i++) {
         const struct lab_compare_row *r = &c->rows[i];
         f->few += r->verdict == LAB_VERDICT_FEW;
+        f->judged += r->verdict <= LAB_VERDICT_SLOWER;
         if (r->verdict != LAB_VERDICT_SLOWER || !(r->share > f->limit))
             continue;
         f->slower++;
@@ -43,7 +47,9 @@ static enum lab_status verdict(const struct lab_profile_options *o,
         return LAB_OK;
     if (o->json) {
         json_t *line = lab_json_new("verdict");
-        json_object_set_new(line, "failed", json_boolean(f->slower > 0));
+        json_object_set_new(line, "failed",
+                            f->judged ? json_boolean(f->slower > 0)
+                                      : json_null());
         lab_json_real(line, "fail_above", f->limit);
         lab_json_int(line, "slower", f->slower);
         lab_json_int(line, "too_few", f->few);
@@ -55,6 +61,11 @@ static enum lab_status verdict(const struct lab_profile_options *o,
                       "the worst is %s with %+.1f %%",
                       100 * f->limit, (long long)f->slower, f->worst_name,
                       100 * f->worst);
+    else if (st == LAB_OK && f->judged == 0)
+        st = lab_fail(LAB_E_RANGE,
+                      "--fail-above: no row can be judged: record both runs "
+                      "with more iterations, %lld at the least",
+                      (long long)lab_rank_least(LAB_RANK_ALPHA));
     else if (st == LAB_OK && f->few)
         fprintf(stderr,
                 "lapenna-lab: profile: %lld rows have too few times for a "
@@ -82,6 +93,20 @@ static void warn_of_trace(const struct lab_comparison *c)
             lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_B])));
 }
 
+/* `first`: nobody has said it of the reference yet. */
+static enum lab_status say_empty(struct lab_database *db,
+                                 const struct lab_comparison *c, bool first)
+{
+    const struct lab_compared_run *run = c->run;
+    enum lab_status st = LAB_OK;
+    if (first && c->sums[LAB_SIDE_A].count == 0)
+        st = lab_profile_say_missing(db, run[LAB_SIDE_A].run, LAB_HAS_KERNELS);
+    if (st == LAB_OK && c->sums[LAB_SIDE_B].count == 0 &&
+        run[LAB_SIDE_B].run != run[LAB_SIDE_A].run)
+        st = lab_profile_say_missing(db, run[LAB_SIDE_B].run, LAB_HAS_KERNELS);
+    return st;
+}
+
 enum lab_status lab_profile_compare(const struct lab_profile_options *o,
                                     struct lab_database *db)
 {
@@ -99,6 +124,7 @@ enum lab_status lab_profile_compare(const struct lab_profile_options *o,
         if (st)
             break;
         warn_of_trace(&c);
+        st = say_empty(db, &c, i == 1);
         if (i > 1 && !o->json && putchar('\n') == EOF)
             st = lab_fail(LAB_E_IO, "cannot write the output");
         if (st == LAB_OK)

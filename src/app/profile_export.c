@@ -6,6 +6,7 @@
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
+#include "profile_missing.h"
 
 /* ---- JSON Lines: what `show --json` and `kernels --json` print ---- */
 
@@ -156,6 +157,27 @@ static enum lab_status export_file(const struct lab_profile_options *o,
     return lab_export_close(&file, st);
 }
 
+/* What a file would have had rows of, were they there. */
+static unsigned wanted_by(const struct lab_profile_options *o,
+                          enum format format)
+{
+    static const unsigned of_table[LAB_EXPORT_TABLES] = {
+        [LAB_EXPORT_STEPS] = LAB_HAS_STEPS,
+        [LAB_EXPORT_KERNELS] = LAB_HAS_KERNELS,
+        [LAB_EXPORT_LOSSES] = LAB_HAS_LOSSES,
+        [LAB_EXPORT_RUNGS] = LAB_HAS_RUNGS,
+        [LAB_EXPORT_SWEEPS] = LAB_HAS_SWEEPS,
+        [LAB_EXPORT_SAID] = LAB_HAS_SAID,
+        [LAB_EXPORT_TUNED] = LAB_HAS_TUNED,
+    };
+    int table = LAB_EXPORT_ALL;
+    if (format == TRACE || format == NSYS)
+        return LAB_HAS_KERNELS;
+    if (o->table)
+        find_word("table", o->table, table_names, LAB_EXPORT_TABLES, &table);
+    return of_table[table];
+}
+
 enum lab_status lab_profile_export(const struct lab_profile_options *o,
                                    struct lab_database *db)
 {
@@ -167,9 +189,10 @@ enum lab_status lab_profile_export(const struct lab_profile_options *o,
     if (st)
         return st;
     if (strcmp(o->output, "-") != 0)
-        return export_file(o, db, run, format);
-    st = write_text(stdout, format, o, db, run);
+        st = export_file(o, db, run, format);
+    else
+        st = write_text(stdout, format, o, db, run);
     if (st == LAB_OK && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write the export: %s", strerror(errno));
-    return st;
+    return st ? st : lab_profile_say_missing(db, run, wanted_by(o, format));
 }

@@ -79,6 +79,15 @@ static void add_counters(json_t *o, const struct lab_counted_item *item,
     lab_json_real(o, "l2_hit_pct", c->l2_hit_pct);
 }
 
+void lab_profile_add_rung(json_t *o, const struct lab_lab_name *rung)
+{
+    if (!rung)
+        return;
+    lab_json_text(o, "rung", rung->rung);
+    lab_json_text(o, "precision", rung->precision[0] ? rung->precision : NULL);
+    lab_json_text(o, "size", rung->size);
+}
+
 json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
                                 const struct lab_counted_run *counted)
 {
@@ -86,6 +95,7 @@ json_t *lab_profile_step_object(int64_t run, const struct lab_step_row *r,
     lab_json_int(o, "run", run);
     lab_json_int(o, "index", r->index);
     lab_json_text(o, "name", r->name);
+    lab_profile_add_rung(o, r->rung);
     lab_json_text(o, "node", r->node);
     lab_json_text(o, "op", r->op);
     lab_json_text(o, "phase", r->phase);
@@ -159,6 +169,7 @@ json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
     lab_json_int(o, "iteration", r->iteration);
     lab_json_int(o, "step_index", r->step_index);
     lab_json_text(o, "step", r->step);
+    lab_profile_add_rung(o, r->rung);
     lab_json_text(o, "phase", r->phase);
     lab_json_text(o, "name", r->name);
     lab_json_text(o, "short_name", r->short_name);

@@ -71,7 +71,8 @@ static const struct argp_option argp_options[] = {
     {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
     {"limit", KEY_LIMIT, "N", 0,
      "kernels, compare: at most N of each (a table of kernels: 1000; 0: all). "
-     "timeline: the N longest of a kind",
+     "timeline: the N longest of a kind. roofline: sentences of the N longest "
+     "(10)",
      0},
     {"iteration", KEY_ITERATION, "N", 0,
      "timeline: which one; else the last that has kernels", 0},
@@ -317,8 +318,9 @@ static const struct command_help {
      "Every run against the first: steps and kernels, and which differences "
      "are more than noise.\vExample, in a script:\n"
      "  lapenna-lab profile compare baseline:good last --fail-above 5%\n",
-     {{KEY_SORT, "By: difference, share, index, name, p"},
-      {KEY_REVERSE, NULL},
+     {{KEY_SORT, "By: difference, share (the largest first), index, name, p "
+                 "(difference)"},
+      {KEY_REVERSE, "The other way round"},
       {KEY_LIMIT, "At most N steps, and N kernels"},
       {KEY_FAIL_ABOVE,
        "Exit 1 when something is slower by more than SHARE (5% or 0.05) and "
@@ -335,7 +337,8 @@ static const struct command_help {
      "RUN",
      "Steps and kernels under the roofs of their device: what bounds them."
      "\vExample:\n  lapenna-lab profile roofline last\n",
-     {{KEY_RECORDED, NULL}}},
+     {{KEY_LIMIT, "Sentences of the N that take longest (10; 0: all)"},
+      {KEY_RECORDED, NULL}}},
     {"baseline",
      "[NAME [RUN]]",
      "Names a run, to compare with. Without a run: what the name stands for; "
@@ -379,16 +382,25 @@ static const struct command_help {
 static const int common[] = {KEY_DB, KEY_ASCII, KEY_JSON, KEY_PLAIN};
 enum { COMMON = sizeof(common) / sizeof(common[0]), COMMON_OF_FILES = 2 };
 
+/* Is the word after this one its value? --name=value is one word; a name may be
+ * short of its end, as for argp. */
+static bool takes_next(const char *word)
+{
+    size_t n = strlen(word);
+    const struct argp_option *o = argp_options;
+    if (n <= 2 || strncmp(word, "--", 2) != 0)
+        return false;
+    while (o->name && strncmp(o->name, word + 2, n - 2) != 0)
+        o++;
+    return o->name && o->arg;
+}
+
 /* The first word that is neither an option nor an option's value. */
 static const struct command_help *find_help(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const struct argp_option *o = argp_options;
         if (argv[i][0] == '-' && argv[i][1]) {
-            while (o->name && (strncmp(argv[i], "--", 2) != 0 ||
-                               strcmp(o->name, argv[i] + 2) != 0))
-                o++;
-            i += o->name && o->arg; /* --name=value is one word */
+            i += takes_next(argv[i]);
             continue;
         }
         for (size_t k = 0; k < sizeof(helps) / sizeof(helps[0]); k++) {

@@ -10,21 +10,19 @@
 #include "profile_cmd.h"
 #include "profile_json.h"
 #include "profile_labs.h"
-#include "store/lab_names.h"
+#include "profile_missing.h"
 #include "text_table.h"
 #include "ui/format.h"
-#include "variant_words.h"
 
 /* What the callbacks of one query share. */
 struct printing {
     struct lab_text_table table;
-    bool whose; /* somebody else's runs are among them */
     enum lab_status st;
     int64_t run;
+    int64_t rows;
     int64_t rows_left; /* of a table; 0: it has no end */
     bool cut;          /* there were more */
     struct lab_counted_run counted;
-    struct lab_lab_names rungs;
 };
 
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
@@ -40,7 +38,7 @@ enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
     return st;
 }
 
-static enum lab_status print_table(struct lab_text_table *table, bool ascii)
+enum lab_status lab_profile_put_table(struct lab_text_table *table, bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -68,79 +66,6 @@ static bool print_run_json(void *user, const struct lab_run_row *r)
     struct printing *p = user;
     p->st = lab_json_print(lab_profile_run_object(r));
     return p->st == LAB_OK;
-}
-
-/* 2026-01-31T09:30:00.123Z as 2026-01-31 09:30:00 */
-static void add_moment(struct lab_text_table *t, const char *iso)
-{
-    if (iso && strlen(iso) >= 19 && iso[10] == 'T')
-        lab_text_table_addf(t, "%.10s %.8s", iso, iso + 11);
-    else
-        lab_text_table_add(t, iso);
-}
-
-static bool is_imported(const struct lab_run_row *r)
-{
-    return r->label || r->imported_from;
-}
-
-static bool look_for_others(void *user, const struct lab_run_row *r)
-{
-    struct printing *p = user;
-    p->whose |= is_imported(r);
-    return !p->whose;
-}
-
-/* As the import was told, else who recorded it and where. */
-static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
-{
-    if (r->label)
-        lab_text_table_add(t, r->label);
-    else if (is_imported(r) && r->hostname)
-        lab_text_table_addf(t, "%s@%s", r->user ? r->user : "n/a", r->hostname);
-    else
-        lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
-}
-
-static bool add_run_row(void *user, const struct lab_run_row *r)
-{
-    struct printing *p = user;
-    char variants[LAB_VARIANT_WORDS];
-    lab_text_table_add_int(&p->table, r->id);
-    add_moment(&p->table, r->started);
-    lab_text_table_add(&p->table, r->lesson);
-    lab_text_table_add(&p->table, lab_variant_words(r, variants));
-    lab_text_table_add(&p->table, r->kind);
-    lab_text_table_add(&p->table, r->backend);
-    lab_text_table_add(&p->table, r->status);
-    lab_text_table_add_int(&p->table, r->iterations);
-    lab_text_table_add_ns(&p->table, r->iteration_median_ns);
-    lab_text_table_add_real(&p->table, r->loss_last, 4);
-    lab_text_table_add(&p->table, r->device);
-    if (p->whose)
-        add_whose(&p->table, r);
-    return true;
-}
-
-enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
-{
-    static const char *const heads[] = {
-        ">run",    "started (UTC)", "lesson",      "variants", "kind",
-        "backend", "status",        ">iterations", ">median",  ">loss",
-        "device",  "whose",         NULL};
-    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "whose" */
-    const char *own[OWN + 1] = {0};
-    struct printing printing = {.st = LAB_OK};
-    if (p->json)
-        return end_query(lab_query_runs(p->db, print_run_json, &printing),
-                         &printing);
-    memcpy(own, heads, OWN * sizeof(*own));
-    enum lab_status st = lab_query_runs(p->db, look_for_others, &printing);
-    if (st)
-        return st;
-    lab_text_table_init(&printing.table, printing.whose ? heads : own);
-    st = end_query(lab_query_runs(p->db, add_run_row, &printing), &printing);
-    return st ? st : print_table(&printing.table, p->ascii);
 }
 
 /* ------------------------------------------------------------ one run */
@@ -174,7 +99,7 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
     add_fact(t, "imported from", r->imported_from);
     if (r->imported) {
         lab_text_table_add(t, "imported");
-        add_moment(t, r->imported);
+        lab_text_table_add_moment(t, r->imported);
     }
     add_fact(t, "uuid", r->uuid);
     add_fact(t, "version", r->version);
@@ -249,9 +174,9 @@ static bool add_run_facts(void *user, const struct lab_run_row *r)
     add_fact(t, "path", r->lesson_path);
     add_fact(t, "status", r->status);
     lab_text_table_add(t, "started");
-    add_moment(t, r->started);
+    lab_text_table_add_moment(t, r->started);
     lab_text_table_add(t, "ended");
-    add_moment(t, r->ended);
+    lab_text_table_add_moment(t, r->ended);
     add_machine(t, r);
     add_training(t, r);
     add_recording(t, r);
@@ -298,7 +223,7 @@ static enum lab_status end_table(const struct lab_profile_print *p,
                                  struct printing *printing)
 {
     struct lab_str text;
-    enum lab_status st = print_table(&printing->table, p->ascii);
+    enum lab_status st = lab_profile_put_table(&printing->table, p->ascii);
     if (st || printing->counted.count > 0)
         return st;
     lab_str_init(&text);
@@ -314,8 +239,9 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
 {
     struct printing *p = user;
     struct lab_text_table *t = &p->table;
+    p->rows++;
     lab_text_table_add_int(t, r->index);
-    lab_text_table_add(t, lab_lab_name_or(&p->rungs, r->index, r->name));
+    lab_text_table_add(t, lab_lab_name_text(r->rung, r->name));
     lab_text_table_add(t, r->phase);
     lab_text_table_add(t, r->variant);
     lab_text_table_add_int(t, r->count);
@@ -344,6 +270,17 @@ static bool print_loss_json(void *user, const struct lab_loss_row *r)
     return p->st == LAB_OK;
 }
 
+/* The places of a sweep stand in their place. */
+static enum lab_status say_no_steps(const struct lab_profile_print *p,
+                                    int64_t run)
+{
+    unsigned has;
+    enum lab_status st = lab_query_contents(p->db, run, &has);
+    return st || (has & LAB_HAS_SWEEPS)
+               ? st
+               : lab_profile_say_missing(p->db, run, LAB_HAS_STEPS);
+}
+
 static enum lab_status print_run_lines(const struct lab_profile_print *p,
                                        int64_t run)
 {
@@ -360,7 +297,9 @@ static enum lab_status print_run_lines(const struct lab_profile_print *p,
         st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
                        &printing);
     lab_counted_release(&printing.counted);
-    return st ? st : lab_profile_print_labs(p, run);
+    if (st == LAB_OK)
+        st = lab_profile_print_labs(p, run);
+    return st ? st : say_no_steps(p, run);
 }
 
 static enum lab_status print_steps(const struct lab_profile_print *p,
@@ -381,6 +320,10 @@ static enum lab_status print_steps(const struct lab_profile_print *p,
                   steps);
     if (st)
         return st;
+    if (steps->rows == 0) {
+        lab_text_table_release(&steps->table);
+        return LAB_OK;
+    }
     if (putchar('\n') == EOF)
         return lab_fail(LAB_E_IO, "cannot write the output");
     return end_table(p, steps);
@@ -396,18 +339,15 @@ enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
     enum lab_status st =
         end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
     if (st == LAB_OK)
-        st = print_table(&facts.table, p->ascii);
+        st = lab_profile_put_table(&facts.table, p->ascii);
     if (st == LAB_OK)
         st = lab_profile_print_labs(p, run);
     if (st == LAB_OK)
         st = lab_counted_load(&steps.counted, p->db, run);
     if (st == LAB_OK)
-        st = lab_lab_names_load(&steps.rungs, p->db, run);
-    if (st == LAB_OK)
         st = print_steps(p, &steps);
     lab_counted_release(&steps.counted);
-    lab_lab_names_release(&steps.rungs);
-    return st;
+    return st ? st : say_no_steps(p, run);
 }
 
 /* ------------------------------------------------------------ kernels */
@@ -437,22 +377,19 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     struct printing *p = user;
     struct lab_text_table *t = &p->table;
     char limit[64];
+    p->rows++;
     if (p->rows_left > 0 && --p->rows_left == 0) {
         p->cut = true;
         return false;
     }
-    bool shared_known = r->static_shared_bytes != LAB_UNKNOWN &&
-                        r->dynamic_shared_bytes != LAB_UNKNOWN;
     lab_text_table_add_int(t, r->iteration);
-    lab_text_table_add(t, r->step);
+    lab_text_table_add(t, lab_lab_name_text(r->rung, r->step));
     lab_text_table_add(t, r->phase);
     lab_text_table_add_ns(t, r->time_ns);
     add_dim(t, r->grid);
     add_dim(t, r->block);
     lab_text_table_add_int(t, r->registers_per_thread);
-    lab_text_table_add_int(t, shared_known ? r->static_shared_bytes +
-                                                 r->dynamic_shared_bytes
-                                           : LAB_UNKNOWN);
+    lab_text_table_add_int(t, r->shared_bytes);
     if (isnan(r->occupancy_pct))
         lab_text_table_add(t, NULL);
     else
@@ -489,8 +426,12 @@ enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
                        p->db, run, &filter,
                        p->json ? print_kernel_json : add_kernel_row, &printing),
                    &printing);
-    if (st == LAB_OK && !p->json)
+    if (st == LAB_OK && !p->json && printing.rows > 0)
         st = end_table(p, &printing);
+    else if (st == LAB_OK && !p->json)
+        lab_text_table_release(&printing.table);
+    if (st == LAB_OK)
+        st = lab_profile_say_missing(p->db, run, LAB_HAS_KERNELS);
     if (printing.cut)
         lab_warn("run %lld has more kernels than the %lld shown: --limit 0 "
                  "shows all of them, --json writes them as they are read",

@@ -13,8 +13,13 @@ struct lab_profile_print {
     bool descending;
 };
 
+struct lab_text_table;
+
+/* Of the order of lab_query_runs(), as lines too. */
 enum lab_status lab_profile_print_list(const struct lab_profile_print *p);
 enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
                                       int64_t run);
 enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
                                           int64_t run);
+/* The table on stdout; releases it. */
+enum lab_status lab_profile_put_table(struct lab_text_table *table, bool ascii);

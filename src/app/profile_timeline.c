@@ -4,6 +4,7 @@
 
 #include "json_line.h"
 #include "profile_cmd.h"
+#include "profile_missing.h"
 #include "store/query.h"
 #include "store/timeline.h"
 #include "text_table.h"
@@ -208,6 +209,25 @@ static enum lab_status print_text(const struct lab_timeline *t, bool lab,
     return st;
 }
 
+/* Why a run has none at all is known here. */
+static enum lab_status find_iteration(struct lab_database *db, int64_t run,
+                                      int64_t iteration,
+                                      struct lab_iteration_row *of)
+{
+    enum { EITHER = LAB_HAS_STEPS | LAB_HAS_KERNELS };
+    unsigned has = 0;
+    struct lab_str text;
+    enum lab_status st = lab_query_iteration(db, run, iteration, of);
+    if (st != LAB_E_NOTFOUND || lab_query_contents(db, run, &has) ||
+        (has & EITHER))
+        return st;
+    lab_str_init(&text);
+    st = lab_profile_missing(db, run, LAB_HAS_KERNELS, &text);
+    st = st ? st : lab_fail(LAB_E_NOTFOUND, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
+}
+
 enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
                                      struct lab_database *db)
 {
@@ -222,7 +242,7 @@ enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
     if (st == LAB_OK)
         st = lab_query_run(db, run, is_lab, &lab);
     if (st == LAB_OK)
-        st = lab_query_iteration(db, run, o->iteration, &of);
+        st = find_iteration(db, run, o->iteration, &of);
     if (st == LAB_OK)
         st = lab_timeline_load(&t, db, run, &of, &filter);
     if (st)

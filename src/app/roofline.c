@@ -19,7 +19,6 @@ void lab_roofline_release(struct lab_roofline *r)
     lab_free(r->counters_reason);
     lab_time_sums_release(&r->sums);
     lab_counted_release(&r->counted);
-    lab_lab_names_release(&r->rungs);
     *r = (struct lab_roofline){0};
 }
 
@@ -89,8 +88,8 @@ static enum lab_status find_roofs(struct lab_roofline *r,
     }
     if (st)
         return st;
-    take_own_roof(&r->roofs[LAB_CEILING_COPY], r->rungs.copy_bytes_s);
-    take_own_roof(&r->roofs[LAB_CEILING_FP32], r->rungs.fp32_flop_s);
+    take_own_roof(&r->roofs[LAB_CEILING_COPY], r->sums.rungs.copy_bytes_s);
+    take_own_roof(&r->roofs[LAB_CEILING_FP32], r->sums.rungs.fp32_flop_s);
     for (int i = 0; i < LAB_CEILING_COUNT; i++)
         r->per_s[i] = r->roofs[i].per_s;
     return LAB_OK;
@@ -125,9 +124,8 @@ static int64_t count_blocks(const int64_t grid[3])
 
 /* A lab's run has a precision for each of its rungs. */
 static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
-                                      int64_t step_index)
+                                      const struct lab_lab_name *rung)
 {
-    const struct lab_lab_name *rung = lab_lab_name_find(&r->rungs, step_index);
     return lab_roofline_precision(rung && rung->precision[0] ? rung->precision
                                                              : r->precision);
 }
@@ -148,7 +146,7 @@ static void fill_work(struct lab_roofline *r, int64_t sm_count,
         .blocks = LAB_UNKNOWN,
         .sm_count = sm_count,
         .kernels = s == step ? s->kernels : 1,
-        .arithmetic = arithmetic_of(r, step->step_index),
+        .arithmetic = arithmetic_of(r, step->rung),
     };
     lab_counters_init(&w->counted);
     if (s != step) {
@@ -173,11 +171,9 @@ static void lend_launch(struct lab_roofline_work *step,
 
 /* A lab's steps have the name of the problem alone, and its kernels serve
  * several precisions. */
-static enum lab_status label_row(const struct lab_roofline *r,
-                                 struct lab_roofline_row *row)
+static enum lab_status label_row(struct lab_roofline_row *row)
 {
-    const struct lab_lab_name *rung =
-        lab_lab_name_find(&r->rungs, row->sum->step_index);
+    const struct lab_lab_name *rung = row->sum->rung;
     struct lab_str s;
     if (!rung)
         return LAB_OK;
@@ -203,7 +199,7 @@ static enum lab_status finish_row(struct lab_roofline *r,
     row->sentence = lab_str_detach(&s);
     if (!row->sentence)
         return lab_fail(LAB_E_NOMEM, "no memory for a sentence");
-    return label_row(r, row);
+    return label_row(row);
 }
 
 static enum lab_status add_step(struct lab_roofline *r, int64_t sm_count,
@@ -250,14 +246,12 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
     if (st == LAB_OK)
         st = lab_ceiling_device_of_run(db, run, &r.device);
     if (st == LAB_OK)
-        st = lab_lab_names_load(&r.rungs, db, run);
+        st = lab_time_sums_load(&r.sums, db, run,
+                                1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL);
     if (st == LAB_OK)
         st = find_roofs(&r, db);
     if (st == LAB_OK)
         st = lab_counted_load(&r.counted, db, run);
-    if (st == LAB_OK)
-        st = lab_time_sums_load(&r.sums, db, run,
-                                1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL);
     if (st == LAB_OK)
         st = make_rows(&r, facts.sm_count);
     if (st)

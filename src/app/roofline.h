@@ -4,7 +4,6 @@
 #include "profiler/roofline.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
-#include "store/lab_names.h"
 #include "store/time_sum.h"
 
 struct lab_roofline_row {
@@ -29,7 +28,6 @@ struct lab_roofline {
     size_t count;
     struct lab_time_sums sums;
     struct lab_counted_run counted;
-    struct lab_lab_names rungs; /* of a lab */
 };
 
 /* Errors: LAB_E_NOTFOUND there is no such run; LAB_E_DB; LAB_E_NOMEM. */

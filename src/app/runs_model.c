@@ -201,7 +201,7 @@ static bool each_step(void *user, const struct lab_step_row *row)
     out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
     out->counted_flop = lab_counters_flop_beside(c, row->flop);
     out->spread_ns = known(row->three_quarters_ns) - known(row->quarter_ns);
-    out->name = keep(r, lab_lab_name_or(&s->rungs, row->index, row->name));
+    out->name = keep(r, lab_lab_name_text(row->rung, row->name));
     out->op = keep(r, row->op);
     out->phase = keep(r, row->phase);
     out->variant = keep(r, row->variant);
@@ -220,11 +220,8 @@ static enum lab_status load_steps(void *user, int64_t run,
     if (!st && db)
         st = lab_counted_load(&s->counted, db, run);
     if (!st && db)
-        st = lab_lab_names_load(&s->rungs, db, run);
-    if (!st && db)
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, each_step, s);
     lab_counted_release(&s->counted);
-    lab_lab_names_release(&s->rungs);
     lab_database_close(db);
     *rows = s->steps.items;
     *count = s->steps.n;
@@ -232,11 +229,10 @@ static enum lab_status load_steps(void *user, int64_t run,
 }
 
 /* The steps of a lab are told apart by their index alone. */
-static bool of_step(const struct lab_runs_source *s,
-                    const struct lab_time_sum *sum,
+static bool of_step(const struct lab_time_sum *sum,
                     const struct lab_ui_step_row *step)
 {
-    if (s->rungs.count)
+    if (sum->rung)
         return sum->step_index == step->index;
     return sum->name && sum->phase && strcmp(sum->name, step->name) == 0 &&
            strcmp(sum->phase, step->phase) == 0;
@@ -265,7 +261,7 @@ static void take_kernel(struct lab_runs_source *s,
     memcpy(out->grid, sum->grid, sizeof(out->grid));
     memcpy(out->block, sum->block, sizeof(out->block));
     out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
-    out->step = keep(r, lab_lab_name_or(&s->rungs, sum->step_index, sum->name));
+    out->step = keep(r, lab_time_sum_step(sum));
     out->limit = keep(r, limit);
 }
 
@@ -284,13 +280,10 @@ static enum lab_status load_kernels(void *user, int64_t run,
         st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
     if (!st && db)
         st = lab_counted_load(&s->counted, db, run);
-    if (!st && db)
-        st = lab_lab_names_load(&s->rungs, db, run);
     for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
-        if (!step || of_step(s, &sums.items[i], step))
+        if (!step || of_step(&sums.items[i], step))
             take_kernel(s, &sums.items[i]);
     lab_counted_release(&s->counted);
-    lab_lab_names_release(&s->rungs);
     bool kept = sums.stored || st || !db;
     lab_time_sums_release(&sums);
     lab_database_close(db);

@@ -4,7 +4,6 @@
 #include "roofline_model.h"
 #include "runs_model.h"
 #include "store/counted.h"
-#include "store/lab_names.h"
 #include "timeline_model.h"
 
 /* Rows of one kind, with the texts that they point to. */
@@ -25,8 +24,7 @@ struct lab_runs_source {
     struct rows last;
     struct rows steps;
     struct rows kernels;
-    struct lab_counted_run counted; /* while rows are read, */
-    struct lab_lab_names rungs;     /* as this */
+    struct lab_counted_run counted; /* while rows are read */
     struct lab_compare_model compared;
     struct lab_roofline_model roofline;
     struct lab_timeline_model timeline;

@@ -223,7 +223,7 @@ static void finish(struct screens *s)
     lab_free(s->lessons);
     lab_progress_release(&s->progress);
     if (s->notes.len)
-        lab_warn("%s", lab_str_text(&s->notes));
+        lab_warn_lines(lab_str_text(&s->notes));
     lab_str_release(&s->notes);
 }
 

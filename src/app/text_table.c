@@ -81,6 +81,14 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
         lab_text_table_addf(t, "%.*g", digits, v);
 }
 
+void lab_text_table_add_moment(struct lab_text_table *t, const char *iso)
+{
+    if (iso && strlen(iso) >= 19 && iso[10] == 'T')
+        lab_text_table_addf(t, "%.10s %.8s", iso, iso + 11);
+    else
+        lab_text_table_add(t, iso);
+}
+
 void lab_text_table_add_times(struct lab_text_table *t, double v)
 {
     if (isnan(v))

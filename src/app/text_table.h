@@ -32,6 +32,8 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits);
 /* A duration in the unit that fits: "12.3 us". */
 void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns);
 void lab_text_table_add_real_ns(struct lab_text_table *t, double ns);
+/* "2026-01-31 09:30:00" of 2026-01-31T09:30:00.123Z; another text as it is. */
+void lab_text_table_add_moment(struct lab_text_table *t, const char *iso);
 /* "1.25 x" of 1.25; "12.5 %" of 0.125. NaN is n/a. */
 void lab_text_table_add_times(struct lab_text_table *t, double v);
 void lab_text_table_add_share(struct lab_text_table *t, double v);

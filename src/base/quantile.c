@@ -22,7 +22,11 @@ double lab_quantile(const double *sorted, size_t n, double q)
         return NAN;
     double place = q * (double)(n - 1);
     size_t below = (size_t)place;
+    double part = place - (double)below;
     double a = sorted[below];
     double b = sorted[below + 1 < n ? below + 1 : below];
-    return a == b ? a : a + (place - (double)below) * (b - a); /* infinities */
+    if (part == 0 || a == b) /* no infinity less an infinity, or times 0 */
+        return a;
+    double gap = b - a;
+    return isinf(gap) ? (1 - part) * a + part * b : a + part * gap;
 }

@@ -145,11 +145,22 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* A rung is its name, its precision and its size: the variant says no more. */
+static bool is_same_rung(const struct lab_time_sum *a,
+                         const struct lab_time_sum *b)
+{
+    if (!a->rung || !b->rung || !lab_lab_name_is(a->rung, b->rung))
+        return false;
+    return a->level != LAB_SUM_KERNEL || same_text(a->kernel, b->kernel);
+}
+
 static bool is_same(const struct lab_time_sum *a, const struct lab_time_sum *b,
                     bool variant_too)
 {
     if (a->level != b->level)
         return false;
+    if (a->rung || b->rung)
+        return is_same_rung(a, b);
     if (variant_too && !same_text(a->variant, b->variant))
         return false;
     switch (a->level) {
@@ -201,14 +212,19 @@ static enum lab_status test_row(struct lab_compare_row *row)
     }
     row->verdict = LAB_VERDICT_UNKNOWN;
     enum lab_status st = lab_rank_test(&result, &a->times, &b->times);
-    if (st || isnan(result.p))
+    if (st || isnan(result.p)) /* one side has no times */
         return st;
     row->difference_ns = b->median_ns - a->median_ns;
     if (a->median_ns > 0)
         row->share = row->difference_ns / a->median_ns;
     if (b->median_ns > 0)
         row->speed_up = a->median_ns / b->median_ns;
-    row->p = result.p;
+    /* Times that no p could come of are not tested, and no p is adjusted for
+     * them: how many there are does not depend on what they are. */
+    if (lab_rank_best(a->timed, b->timed) < LAB_RANK_ALPHA)
+        row->p = result.p;
+    else
+        row->verdict = LAB_VERDICT_FEW;
     return LAB_OK;
 }
 
@@ -268,6 +284,14 @@ static enum lab_status judge_rows(struct lab_comparison *c)
     return st;
 }
 
+/* The one launch of a rung that was traced is not for timing: only its kernels
+ * are rows. */
+static bool is_row(const struct lab_time_sum *s, int level)
+{
+    return (int)s->level == level &&
+           !(level == LAB_SUM_STEP && s->rung && s->rung->traced);
+}
+
 /* Rows of the first run, each with its match; then what only the second has,
  * level by level. */
 static void list_rows(struct lab_comparison *c, const size_t *match,
@@ -277,7 +301,7 @@ static void list_rows(struct lab_comparison *c, const size_t *match,
     const struct lab_time_sums *b = &c->sums[LAB_SIDE_B];
     for (int level = 0; level < LAB_SUM_LEVELS; level++) {
         for (size_t i = 0; i < a->count; i++) {
-            if ((int)a->items[i].level != level)
+            if (!is_row(&a->items[i], level))
                 continue;
             struct lab_compare_row *row = &c->rows[c->count++];
             row->level = (enum lab_sum_level)level;
@@ -286,7 +310,7 @@ static void list_rows(struct lab_comparison *c, const size_t *match,
                 row->side[LAB_SIDE_B] = &b->items[match[i] - 1];
         }
         for (size_t k = 0; k < b->count; k++) {
-            if ((int)b->items[k].level != level || taken[k])
+            if (!is_row(&b->items[k], level) || taken[k])
                 continue;
             struct lab_compare_row *row = &c->rows[c->count++];
             row->level = (enum lab_sum_level)level;
@@ -315,6 +339,19 @@ static enum lab_status pair_up(struct lab_comparison *c)
     return st;
 }
 
+/* Both runs call the same rung the same. */
+static void name_alike(struct lab_comparison *c)
+{
+    struct lab_lab_names *a = &c->sums[LAB_SIDE_A].rungs;
+    struct lab_lab_names *b = &c->sums[LAB_SIDE_B].rungs;
+    bool differ = a->count && b->count &&
+                  strcmp(a->items[0].precision, b->items[0].precision) != 0;
+    if (!a->precisions && !b->precisions && !differ)
+        return;
+    lab_lab_names_say_precision(a);
+    lab_lab_names_say_precision(b);
+}
+
 enum lab_status lab_comparison_load(struct lab_comparison *out,
                                     struct lab_database *db, int64_t a,
                                     int64_t b)
@@ -325,6 +362,8 @@ enum lab_status lab_comparison_load(struct lab_comparison *out,
         st = load_run(&c, LAB_SIDE_B, db, b);
     if (st == LAB_OK)
         st = check_lessons(&c);
+    if (st == LAB_OK)
+        name_alike(&c);
     if (st == LAB_OK)
         st = pair_up(&c);
     if (st)

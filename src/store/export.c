@@ -96,6 +96,21 @@ enum lab_status lab_export_put(FILE *to, struct lab_str *text)
     return st;
 }
 
+enum lab_status lab_export_base(struct lab_database *db, int64_t run,
+                                int64_t *out)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(db, lab_sql_run_base, &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    struct lab_columns c = {stmt, 0};
+    int64_t base = rc == SQLITE_ROW ? lab_column_int(&c) : LAB_UNKNOWN;
+    *out = base == LAB_UNKNOWN ? 0 : base;
+    return lab_query_end(db, stmt, rc);
+}
+
 /* ---- a file that appears when it is whole ---- */
 
 static void forget(struct lab_export_file *f)

@@ -6,13 +6,13 @@
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */
-enum { LABS = 4 };
+enum { RUNGS, LABS = 4 };
 static const struct lab_table {
     const struct lab_fields *fields;
     const char *type; /* in the first column */
     enum lab_export_table table;
 } lab_tables[LABS] = {
-    {&lab_lab_row_fields, "rung", LAB_EXPORT_RUNGS},
+    [RUNGS] = {&lab_lab_row_fields, "rung", LAB_EXPORT_RUNGS},
     {&lab_sweep_row_fields, "sweep", LAB_EXPORT_SWEEPS},
     {&lab_said_row_fields, "said", LAB_EXPORT_SAID},
     {&lab_tuned_row_fields, "tuned", LAB_EXPORT_TUNED},
@@ -25,6 +25,7 @@ struct csv {
     int64_t run;
     bool first;      /* on this line */
     bool labs[LABS]; /* has columns for them */
+    bool rungs;      /* a lab's steps or kernels alone say what they are of */
     int lab;         /* the table that is written */
     enum lab_status st;
 };
@@ -93,12 +94,39 @@ enum { KERNEL_COLUMNS = 32 };
 static const char loss_head[] = "loss_iteration,loss,accuracy,moment_ns";
 enum { LOSS_COLUMNS = 4 };
 
+/* What steps and kernels of a lab are of: columns of its rungs. */
+static const char *const rung_columns[] = {"size", "rung", "precision"};
+enum { RUNG_COLUMNS = 3 };
+
+static const char *text_of(const struct lab_lab_name *rung, const char *column)
+{
+    if (!rung)
+        return NULL;
+    const char *const texts[RUNG_COLUMNS] = {rung->size, rung->rung,
+                                             rung->precision};
+    for (int i = 0; i < RUNG_COLUMNS; i++)
+        if (strcmp(column, rung_columns[i]) == 0)
+            return texts[i];
+    return NULL;
+}
+
 /* Of the tables of labs before `to`, from `from`. */
 static void nothing_of_labs(struct csv *c, int from, int to)
 {
     for (int i = from; i < to; i++)
         if (c->labs[i])
             nothing(c, lab_tables[i].fields->count);
+}
+
+/* The last columns of a step or kernel. */
+static void put_rung(struct csv *c, const struct lab_lab_name *rung)
+{
+    const struct lab_fields *f = lab_tables[RUNGS].fields;
+    for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)
+        text(c, text_of(rung, rung_columns[i]));
+    for (int i = 0; c->labs[RUNGS] && i < f->count; i++)
+        text(c, text_of(rung, f->list[i].column));
+    nothing_of_labs(c, RUNGS + 1, LABS);
 }
 
 static bool put_step(void *user, const struct lab_step_row *r)
@@ -125,7 +153,7 @@ static bool put_step(void *user, const struct lab_step_row *r)
     text(c, r->time_source);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, KERNEL_COLUMNS + LOSS_COLUMNS);
-    nothing_of_labs(c, 0, LABS);
+    put_rung(c, r->rung);
     return end(c);
 }
 
@@ -163,7 +191,7 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
     integer(c, r->active_blocks_per_sm);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, LOSS_COLUMNS);
-    nothing_of_labs(c, 0, LABS);
+    put_rung(c, r->rung);
     return end(c);
 }
 
@@ -216,12 +244,16 @@ static bool note_row(void *user, const void *row)
 static enum lab_status find_labs(struct csv *c, struct lab_database *db)
 {
     enum lab_status st = LAB_OK;
+    bool alone = c->table == LAB_EXPORT_STEPS || c->table == LAB_EXPORT_KERNELS;
     for (int i = 0; i < LABS && st == LAB_OK; i++) {
         c->labs[i] = c->table == lab_tables[i].table;
         if (c->table == LAB_EXPORT_ALL)
             st = lab_fields_read(db, c->run, lab_tables[i].fields, note_row,
                                  &c->labs[i]);
     }
+    if (st == LAB_OK && alone)
+        st = lab_fields_read(db, c->run, lab_tables[RUNGS].fields, note_row,
+                             &c->rungs);
     return st;
 }
 
@@ -271,6 +303,9 @@ static enum lab_status put_head(struct csv *c)
         lab_str_addf(&c->line, ",%s", kernel_head);
     if (all || t == LAB_EXPORT_LOSSES)
         lab_str_addf(&c->line, ",%s", loss_head);
+    for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)
+        lab_str_addf(&c->line, ",%s%s", lab_tables[RUNGS].fields->prefix,
+                     rung_columns[i]);
     for (int i = 0; i < LABS; i++)
         if (c->labs[i])
             put_lab_head(c, lab_tables[i].fields);

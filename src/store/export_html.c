@@ -163,7 +163,7 @@ static void put_step_row(struct lab_str *s, const struct lab_time_sum *t)
     lab_str_add(s, "<tr>");
     number_cell(s, known(t->step_index));
     word_cell(s, t->phase);
-    name_cell(s, t->name);
+    name_cell(s, lab_time_sum_step(t));
     word_cell(s, t->variant);
     number_cell(s, (double)t->timed);
     ns_cell(s, t->median_ns);
@@ -187,7 +187,7 @@ static void put_kernel_row(struct lab_str *s, const struct lab_time_sum *t)
 {
     lab_str_add(s, "<tr>");
     name_cell(s, t->kernel ? t->kernel : t->kernel_short);
-    name_cell(s, t->name);
+    name_cell(s, lab_time_sum_step(t));
     word_cell(s, t->phase);
     number_cell(s, (double)t->count);
     ns_cell(s, t->median_ns);
@@ -225,10 +225,12 @@ static void put_body(struct lab_report *r)
 {
     struct lab_str *s = &r->text;
     lab_report_lab(r);
-    lab_str_add(s, "<h2>Loss</h2>\n");
-    lab_report_loss(r);
-    lab_str_add(s, "<h2>Phases of an iteration</h2>\n");
-    lab_report_phases(r);
+    if (r->sums.rungs.count == 0) { /* a lab has neither */
+        lab_str_add(s, "<h2>Loss</h2>\n");
+        lab_report_loss(r);
+        lab_str_add(s, "<h2>Phases of an iteration</h2>\n");
+        lab_report_phases(r);
+    }
     lab_str_add(s, "<h2>Steps</h2>\n");
     lab_str_add(s, key);
     lab_report_step_bars(r);

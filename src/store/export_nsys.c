@@ -86,8 +86,22 @@ static const char threads_sql[] =
     "FROM (SELECT tid & ~0xFFFFFF AS pid FROM temp.thread UNION SELECT "
     "globalPid FROM main.CUPTI_ACTIVITY_KIND_KERNEL) WHERE pid IS NOT NULL";
 
+/* The launch of a rung that was traced, as a range of the thread that made it. A
+ * lab records none of its own, and of its kernels one is called like another. */
+static const char rung_range_sql[] =
+    "INSERT INTO main.NVTX_EVENTS (start, end, eventType, category, globalTid, "
+    "domainId, textId, text) SELECT s.start_ns - ?2, s.end_ns - ?2, 59, 4, "
+    "(r.pid & 0xFFFFFF) << 24 | (r.pid & 0xFFFFFF), 1, t.id, t.value FROM "
+    "src.step AS s JOIN src.run AS r ON r.id = s.runId JOIN main.StringIds AS "
+    "t ON t.value = ?4 WHERE s.runId = ?1 AND s.stepIndex = ?3 AND s.start_ns "
+    "IS NOT NULL AND s.end_ns IS NOT NULL";
+static const char rung_name_sql[] =
+    "INSERT INTO main.StringIds (value) SELECT ?1 WHERE NOT EXISTS (SELECT 1 "
+    "FROM main.StringIds WHERE value = ?1)";
+
 struct nsys {
     struct lab_database out;
+    struct lab_lab_names rungs;
     int64_t run;
     int64_t base;
 };
@@ -174,6 +188,40 @@ static enum lab_status run_all(struct nsys *n, const char *sql)
     return st;
 }
 
+static enum lab_status add_rung(struct nsys *n, sqlite3_stmt *name,
+                                sqlite3_stmt *range,
+                                const struct lab_lab_name *rung)
+{
+    lab_bind_text(name, 1, rung->name);
+    int rc = sqlite3_step(name);
+    sqlite3_reset(name);
+    if (rc == SQLITE_DONE) {
+        sqlite3_bind_int64(range, 1, n->run);
+        sqlite3_bind_int64(range, 2, n->base);
+        sqlite3_bind_int64(range, 3, rung->step_index);
+        lab_bind_text(range, 4, rung->name);
+        rc = sqlite3_step(range);
+        sqlite3_reset(range);
+    }
+    return rc == SQLITE_DONE ? LAB_OK
+                             : lab_database_error(&n->out, "exporting a run");
+}
+
+static enum lab_status add_rungs(struct nsys *n)
+{
+    sqlite3_stmt *name = NULL;
+    sqlite3_stmt *range = NULL;
+    enum lab_status st = lab_database_prepare(&n->out, rung_name_sql, &name);
+    if (st == LAB_OK)
+        st = lab_database_prepare(&n->out, rung_range_sql, &range);
+    for (size_t i = 0; i < n->rungs.count && st == LAB_OK; i++)
+        if (n->rungs.items[i].traced)
+            st = add_rung(n, name, range, &n->rungs.items[i]);
+    sqlite3_finalize(name);
+    sqlite3_finalize(range);
+    return st;
+}
+
 /* nsys makes a table when its first row comes. */
 static enum lab_status drop_empty(struct nsys *n)
 {
@@ -222,39 +270,52 @@ static enum lab_status fill(struct nsys *n)
         st = run_all(n, lab_sql_nsys_schema);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
         st = copy_table(n, &tables[i]);
-    const char *const more[] = {one_thread_sql, rest_sql, threads_sql};
-    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]) && !st; i++)
-        st = run_all(n, more[i]);
+    if (st == LAB_OK)
+        st = run_all(n, one_thread_sql);
+    if (st == LAB_OK)
+        st = run_all(n, rest_sql);
+    if (st == LAB_OK)
+        st = add_rungs(n);
+    if (st == LAB_OK)
+        st = run_all(n, threads_sql);
     if (st == LAB_OK)
         st = drop_empty(n);
     return st ? st : lab_database_exec(&n->out, "COMMIT", "exporting a run");
+}
+
+static enum lab_status make_file(struct nsys *n, const char *path,
+                                 const struct lab_database *db)
+{
+    enum lab_status st = LAB_OK;
+    n->out.path = lab_strdup(path);
+    if (!n->out.path)
+        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    if (sqlite3_open_v2(path, &n->out.sql,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                            SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        st = lab_database_error(&n->out, "exporting a run");
+    if (st == LAB_OK)
+        st = lab_database_exec(&n->out, "PRAGMA journal_mode = MEMORY",
+                               "exporting a run");
+    if (st == LAB_OK)
+        st = attach(n, db);
+    if (st == LAB_OK)
+        st = fill(n);
+    sqlite3_close(n->out.sql);
+    lab_free(n->out.path);
+    return st;
 }
 
 enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
                                 int64_t run)
 {
     struct nsys n = {.run = run};
-    enum lab_status st = lab_query_require_run(db, run);
+    enum lab_status st = lab_lab_names_load(&n.rungs, db, run);
     if (st == LAB_OK)
         st = lab_export_base(db, run, &n.base);
-    if (st)
-        return st;
-    n.out.path = lab_strdup(path);
-    if (!n.out.path)
-        return lab_fail(LAB_E_NOMEM, "no memory for a path");
-    if (sqlite3_open_v2(path, &n.out.sql,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-                            SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
-        st = lab_database_error(&n.out, "exporting a run");
     if (st == LAB_OK)
-        st = lab_database_exec(&n.out, "PRAGMA journal_mode = MEMORY",
-                               "exporting a run");
-    if (st == LAB_OK)
-        st = attach(&n, db);
-    if (st == LAB_OK)
-        st = fill(&n);
-    sqlite3_close(n.out.sql);
-    lab_free(n.out.path);
+        st = make_file(&n, path, db);
+    lab_lab_names_release(&n.rungs);
     return st;
 }

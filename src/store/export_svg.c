@@ -203,7 +203,8 @@ static void add_bars(struct lab_report *r, enum lab_sum_level level,
         bars--;
         if (!isnan(sum->median_ns))
             add_bar(s, sum, y, scale,
-                    level == LAB_SUM_PHASE ? sum->phase : sum->name);
+                    level == LAB_SUM_PHASE ? sum->phase
+                                           : lab_time_sum_step(sum));
         y += BAR;
     }
     lab_str_add(s, "</svg></div>\n");
@@ -340,7 +341,7 @@ void lab_report_roofline(struct lab_report *r)
                      (int)(p->phase_id & 3), x, y);
         lab_export_text(s, p->phase, LAB_ESCAPE_HTML);
         lab_str_add_char(s, ' ');
-        lab_export_text(s, p->name, LAB_ESCAPE_HTML);
+        lab_export_text(s, lab_time_sum_step(p), LAB_ESCAPE_HTML);
         lab_str_add(s, "</title></circle>\n");
     }
     lab_str_add(s, "</svg></div>\n");

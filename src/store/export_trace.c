@@ -48,6 +48,7 @@ struct trace {
     struct moved *moved; /* by exec, when the steps are through */
     size_t n_moved;
     size_t room;
+    struct lab_lab_names rungs; /* of a lab */
     enum lab_status st;
 };
 
@@ -219,6 +220,19 @@ static int row_of_step(const struct trace *t, int64_t exec)
     return m ? m->row : 0;
 }
 
+/* What a step or a kernel of a lab is of. */
+static void add_rung(struct lab_str *s, const struct lab_lab_name *rung)
+{
+    if (!rung)
+        return;
+    lab_str_add(s, ",\"rung\":");
+    lab_export_text(s, rung->rung, LAB_ESCAPE_JSON);
+    lab_str_add(s, ",\"precision\":");
+    lab_export_text(s, rung->precision, LAB_ESCAPE_JSON);
+    lab_str_add(s, ",\"size\":");
+    lab_export_text(s, rung->size, LAB_ESCAPE_JSON);
+}
+
 static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
@@ -236,9 +250,12 @@ static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
     const char *phase = lab_column_text(&c);
     const char *node = lab_column_text(&c);
     const char *variant = lab_column_text(&c);
+    const struct lab_lab_name *rung =
+        lab_lab_name_find(&t->rungs, lab_column_int(&c));
     if (start == LAB_UNKNOWN || end == LAB_UNKNOWN)
         return LAB_OK;
-    put_stretches(t, phase, node, key, start, end);
+    name = lab_lab_name_text(rung, name);
+    put_stretches(t, phase, lab_lab_name_text(rung, node), key, start, end);
     if (!add_complete(t, name, "step", PID_RUN, LANE_STEP, start, end))
         return LAB_OK;
     if (t->row > 0)
@@ -252,6 +269,7 @@ static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
         lab_str_addf(&t->text, ",\"time_ns\":%lld", (long long)time_ns);
     add_real(&t->text, "flop", flop);
     add_real(&t->text, "bytes", bytes);
+    add_rung(&t->text, rung);
     lab_str_add(&t->text, "}}");
     return lab_export_put(t->to, &t->text);
 }
@@ -283,6 +301,8 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
                                          "graph_node"};
     for (int i = 0; i < 9; i++)
         facts[i] = lab_column_int(&c);
+    const struct lab_lab_name *rung =
+        lab_lab_name_find(&t->rungs, lab_column_int(&c));
     if (!add_complete(t, name, "kernel", pid, tid, start, end))
         return LAB_OK;
     lab_str_add(&t->text, ",\"args\":{\"row\":");
@@ -291,6 +311,7 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
         if (facts[i] != LAB_UNKNOWN)
             lab_str_addf(&t->text, ",\"%s\":%lld", names[i],
                          (long long)facts[i]);
+    add_rung(&t->text, rung);
     lab_str_add(&t->text, "}}");
     if (lab_span_ns(t->base, step_start) != LAB_UNKNOWN) {
         add_flow(t, true, row, PID_RUN,
@@ -439,28 +460,15 @@ static bool put_head(void *user, const struct lab_run_row *r)
     return true;
 }
 
-enum lab_status lab_export_base(struct lab_database *db, int64_t run,
-                                int64_t *out)
-{
-    sqlite3_stmt *stmt;
-    enum lab_status st = lab_database_prepare(db, lab_sql_run_base, &stmt);
-    if (st)
-        return st;
-    sqlite3_bind_int64(stmt, 1, run);
-    int rc = sqlite3_step(stmt);
-    struct lab_columns c = {stmt, 0};
-    int64_t base = rc == SQLITE_ROW ? lab_column_int(&c) : LAB_UNKNOWN;
-    *out = base == LAB_UNKNOWN ? 0 : base;
-    return lab_query_end(db, stmt, rc);
-}
-
 enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run)
 {
     struct trace t = {.to = to, .db = db, .run = run};
     for (int i = 0; i < 3; i++)
         t.stretch[i].lane = LANE_ITERATION + i;
     lab_str_init(&t.text);
-    enum lab_status st = lab_export_base(db, run, &t.base);
+    enum lab_status st = lab_lab_names_load(&t.rungs, db, run);
+    if (st == LAB_OK)
+        st = lab_export_base(db, run, &t.base);
     if (st == LAB_OK)
         st = lab_query_run(db, run, put_head, &t);
     if (st == LAB_OK) {
@@ -471,6 +479,7 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run)
     if (st == LAB_OK)
         st = lab_export_put(to, &t.text);
     lab_lanes_release(&t.lanes);
+    lab_lab_names_release(&t.rungs);
     lab_free(t.moved);
     lab_str_release(&t.text);
     return st ? st : t.st;

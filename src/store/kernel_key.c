@@ -47,7 +47,7 @@ int64_t lab_kernel_key_read(struct lab_columns *c, enum lab_kernel_sort sort)
         return lab_span_ns(lab_column_int(c), first);
     case LAB_KERNEL_BY_SHARED:
         first = lab_column_int(c);
-        return lab_add_ns(first, lab_column_int(c));
+        return lab_add_known(first, lab_column_int(c));
     case LAB_KERNEL_BY_GRID:
     case LAB_KERNEL_BY_BLOCK:
         return read_size(c);

@@ -13,7 +13,6 @@ struct loading {
     int64_t *traced; /* of each item: the execution of the traced launch */
     size_t room;
     char precision[16]; /* of the first row */
-    bool several;       /* precisions */
     bool failed;
 };
 
@@ -52,13 +51,13 @@ static bool each_row(void *user, const struct lab_lab_row *row)
     snprintf(name->precision, sizeof(name->precision), "%s",
              text_of(row->precision));
     snprintf(name->rung, sizeof(name->rung), "%.60s", text_of(row->rung));
-    snprintf(name->problem, sizeof(name->problem), "%.60s", text_of(row->size));
+    snprintf(name->size, sizeof(name->size), "%.60s", text_of(row->size));
     if (n->count == 0) {
         memcpy(l->precision, name->precision, sizeof(l->precision));
         n->copy_bytes_s = row->ceiling_copy;
         n->fp32_flop_s = row->ceiling_fp32;
     }
-    l->several |= strcmp(l->precision, name->precision) != 0;
+    n->precisions |= strcmp(l->precision, name->precision) != 0;
     l->traced[n->count++] = row->traced_exec;
     return true;
 }
@@ -91,14 +90,11 @@ static enum lab_status add_traced(struct loading *l, struct lab_database *db,
     return st ? st : lab_query_end(db, stmt, SQLITE_DONE);
 }
 
-/* The precision is said where a lab has several. */
-static void put_together(struct lab_lab_name *n, bool several)
+static void put_together(struct lab_lab_name *n, bool precision)
 {
-    char size[sizeof(n->problem)];
-    memcpy(size, n->problem, sizeof(size));
-    if (several && n->precision[0])
-        snprintf(n->problem, sizeof(n->problem), "%s %.60s", n->precision,
-                 size);
+    bool said = precision && n->precision[0];
+    snprintf(n->problem, sizeof(n->problem), "%s%s%s", said ? n->precision : "",
+             said ? " " : "", n->size);
     snprintf(n->name, sizeof(n->name), "%s %s%s", n->rung, n->problem,
              n->traced ? ", traced" : "");
 }
@@ -125,8 +121,10 @@ enum lab_status lab_lab_names_load(struct lab_lab_names *out,
         lab_free(n->items);
         return st;
     }
-    for (size_t i = 0; i < n->count; i++)
-        put_together(&n->items[i], l.several);
+    for (size_t i = 0; i < n->count; i++) {
+        put_together(&n->items[i], n->precisions);
+        memcpy(n->items[i].own, n->items[i].name, sizeof(n->items[i].own));
+    }
     if (n->count)
         qsort(n->items, n->count, sizeof(*n->items), compare);
     *out = *n;
@@ -139,6 +137,13 @@ void lab_lab_names_release(struct lab_lab_names *names)
     *names = (struct lab_lab_names){0};
 }
 
+void lab_lab_names_say_precision(struct lab_lab_names *names)
+{
+    names->precisions = true;
+    for (size_t i = 0; i < names->count; i++)
+        put_together(&names->items[i], true);
+}
+
 const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
                                              int64_t step_index)
 {
@@ -148,9 +153,20 @@ const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
     return bsearch(&key, names->items, names->count, sizeof(key), compare);
 }
 
+bool lab_lab_name_is(const struct lab_lab_name *a, const struct lab_lab_name *b)
+{
+    return a->traced == b->traced && strcmp(a->rung, b->rung) == 0 &&
+           strcmp(a->precision, b->precision) == 0 &&
+           strcmp(a->size, b->size) == 0;
+}
+
+const char *lab_lab_name_text(const struct lab_lab_name *rung, const char *name)
+{
+    return rung ? rung->name : name;
+}
+
 const char *lab_lab_name_or(const struct lab_lab_names *names,
                             int64_t step_index, const char *name)
 {
-    const struct lab_lab_name *rung = lab_lab_name_find(names, step_index);
-    return rung ? rung->name : name;
+    return lab_lab_name_text(lab_lab_name_find(names, step_index), name);
 }

@@ -32,9 +32,10 @@ enum lab_status lab_lab_run_newest(struct lab_database *db, const char *lab,
     sqlite3_stmt *stmt;
     enum lab_status st = lab_database_prepare(
         db,
-        "SELECT max(id) FROM run WHERE (?2 IS NULL OR lesson = ?2) AND "
+        "SELECT id FROM run WHERE (?2 IS NULL OR lesson = ?2) AND "
         "(?3 IS NULL OR backend <> ?3) AND id IN "
-        "(SELECT runId FROM lab_row WHERE lab = ?1 AND status = 'done')",
+        "(SELECT runId FROM lab_row WHERE lab = ?1 AND status = "
+        "'done')" LAB_SQL_NEWEST_FIRST " LIMIT 1",
         &stmt);
     if (st)
         return st;
@@ -42,8 +43,7 @@ enum lab_status lab_lab_run_newest(struct lab_database *db, const char *lab,
     lab_bind_text(stmt, 2, lesson);
     lab_bind_text(stmt, 3, but);
     int rc = sqlite3_step(stmt);
-    bool found =
-        rc == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL;
+    bool found = rc == SQLITE_ROW;
     int64_t id = found ? sqlite3_column_int64(stmt, 0) : 0;
     st = lab_query_end(db, stmt, rc == SQLITE_ROW ? SQLITE_DONE : rc);
     if (st)

@@ -175,7 +175,7 @@ static enum lab_status unpack(struct lab_passes *out, const void *bytes,
         from_numbers(pass, now);
         if (!is_sound(pass, out->count > 1 ? pass - 1 : NULL))
             return LAB_E_PARSE;
-        out->steps = lab_add_ns(out->steps, pass->row.steps);
+        out->steps = lab_add_known(out->steps, pass->row.steps);
     }
     return p == end ? LAB_OK : LAB_E_PARSE;
 }
@@ -286,7 +286,7 @@ static enum lab_status read_row(struct lab_passes *out, struct run_steps *steps,
         size_t size = (size_t)sqlite3_column_bytes(stmt, c.next);
         return unpack(out, bytes, bytes ? size : 0, count);
     }
-    steps->count = lab_add_ns(steps->count, count);
+    steps->count = lab_add_known(steps->count, count);
     lab_zone_widen(&steps->places, place);
     return LAB_OK;
 }

@@ -30,7 +30,7 @@ const char *lab_column_text(struct lab_columns *c)
     return (const char *)sqlite3_column_text(c->stmt, c->next++);
 }
 
-int64_t lab_add_ns(int64_t a, int64_t b)
+int64_t lab_add_known(int64_t a, int64_t b)
 {
     int64_t sum;
     if (a == LAB_UNKNOWN || b == LAB_UNKNOWN ||
@@ -154,7 +154,14 @@ static enum lab_status query_runs(struct lab_database *db, int64_t run,
     sqlite3_stmt *stmt;
     struct lab_run_row row;
     int rc;
-    enum lab_status st = lab_database_prepare(db, lab_sql_runs, &stmt);
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_add(&sql, lab_sql_runs);
+    lab_str_add(&sql, LAB_SQL_NEWEST_FIRST);
+    enum lab_status st =
+        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+                   : lab_database_prepare(db, lab_str_text(&sql), &stmt);
+    lab_str_release(&sql);
     if (st)
         return st;
     lab_bind_int(stmt, 1, run);
@@ -182,8 +189,9 @@ enum lab_status lab_query_run(struct lab_database *db, int64_t run,
 enum lab_status lab_query_last_run(struct lab_database *db, int64_t *out)
 {
     int64_t run;
-    enum lab_status st =
-        lab_database_int(db, "SELECT max(id) FROM run", LAB_UNKNOWN, &run);
+    enum lab_status st = lab_database_int(
+        db, "SELECT id FROM run" LAB_SQL_NEWEST_FIRST " LIMIT 1", LAB_UNKNOWN,
+        &run);
     if (st)
         return st;
     if (run == LAB_UNKNOWN)

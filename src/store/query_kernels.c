@@ -66,6 +66,8 @@ static void read_kernel(sqlite3_stmt *stmt, struct lab_kernel_row *r)
     r->registers_per_thread = lab_column_int(&c);
     r->static_shared_bytes = lab_column_int(&c);
     r->dynamic_shared_bytes = lab_column_int(&c);
+    r->shared_bytes =
+        lab_add_known(r->static_shared_bytes, r->dynamic_shared_bytes);
     r->shared_executed_bytes = lab_column_int(&c);
     r->local_per_thread_bytes = lab_column_int(&c);
     r->graph_node = lab_column_int(&c);
@@ -260,13 +262,27 @@ static enum lab_status prepare_kernels(struct lab_database *db,
     return st;
 }
 
+/* Who gets the rows. */
+struct taker {
+    lab_kernel_row_fn *each;
+    void *user;
+    struct lab_lab_names rungs; /* of a lab: which each kernel is of */
+};
+
+static bool give(const struct taker *t, sqlite3_stmt *stmt)
+{
+    struct lab_kernel_row row;
+    read_kernel(stmt, &row);
+    row.rung = lab_lab_name_find(&t->rungs, row.step_index);
+    return t->each(t->user, &row);
+}
+
 static enum lab_status query_all(struct lab_database *db, int64_t run,
                                  const struct lab_kernel_filter *filter,
                                  const struct stretch *at,
-                                 lab_kernel_row_fn *each, void *user)
+                                 const struct taker *taker)
 {
     sqlite3_stmt *stmt;
-    struct lab_kernel_row row;
     int rc;
     bool filtered = is_filtered(filter);
     enum lab_status st =
@@ -274,22 +290,19 @@ static enum lab_status query_all(struct lab_database *db, int64_t run,
     if (st)
         return st;
     bind_filter(stmt, run, filter, at);
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        read_kernel(stmt, &row);
-        if (!each(user, &row))
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        if (!give(taker, stmt))
             break;
-    }
     return lab_query_end(db, stmt, rc);
 }
 
 static enum lab_status query_page(struct lab_database *db, int64_t run,
                                   const struct page *page,
-                                  lab_kernel_row_fn *each, void *user)
+                                  const struct taker *taker)
 {
     const struct lab_kernel_filter one = {.step_index = LAB_UNKNOWN,
                                           .iteration = LAB_UNKNOWN};
     sqlite3_stmt *stmt;
-    struct lab_kernel_row row;
     bool more = true;
     enum lab_status st = prepare_kernels(db, &one, false, &stmt);
     if (st)
@@ -299,12 +312,10 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
                                    .last = page->rows[i]};
         bind_filter(stmt, run, &one, &at);
         int rc = sqlite3_step(stmt);
-        if (rc == SQLITE_ROW) {
-            read_kernel(stmt, &row);
-            more = each(user, &row);
-        } else if (rc != SQLITE_DONE) {
+        if (rc == SQLITE_ROW)
+            more = give(taker, stmt);
+        else if (rc != SQLITE_DONE)
             st = lab_database_error(db, "reading it");
-        }
         sqlite3_reset(stmt);
     }
     sqlite3_finalize(stmt);
@@ -325,25 +336,20 @@ static bool is_picked(const struct lab_kernel_filter *f,
     return pick != PICK_NOT && (pick != PICK_STEP || at->ended);
 }
 
-enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
-                                  const struct lab_kernel_filter *filter,
-                                  lab_kernel_row_fn *each, void *user)
+static enum lab_status query(struct lab_database *db, int64_t run,
+                             const struct lab_kernel_filter *filter,
+                             const struct taker *taker)
 {
     struct stretch at;
-    struct page page = {0};
-    if ((unsigned)filter->sort >= LAB_KERNEL_SORT_COUNT)
-        return lab_fail(LAB_E_ARG, "kernels have no such column to sort by");
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK)
-        st = find_stretch(db, run, &at);
+    struct page page = {.n = -1};
+    enum lab_status st = find_stretch(db, run, &at);
     if (st)
         return st;
     if (!is_picked(filter, &at))
-        return query_all(db, run, filter, &at, each, user);
+        return query_all(db, run, filter, &at, taker);
     page.rows = lab_alloc_array((size_t)filter->limit, sizeof(*page.rows));
     if (!page.rows)
         return lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
-    page.n = -1;
     const int64_t rows[2] = {at.first, at.last};
     if (at.ended)
         st = is_filtered(filter)
@@ -357,8 +363,23 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
     bool short_page = sorts[filter->sort].pick == PICK_STEP &&
                       !is_filtered(filter) && page.n < filter->limit;
     if (st == LAB_OK)
-        st = short_page ? query_all(db, run, filter, &at, each, user)
-                        : query_page(db, run, &page, each, user);
+        st = short_page ? query_all(db, run, filter, &at, taker)
+                        : query_page(db, run, &page, taker);
     lab_free(page.rows);
+    return st;
+}
+
+enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
+                                  const struct lab_kernel_filter *filter,
+                                  lab_kernel_row_fn *each, void *user)
+{
+    struct taker taker = {.each = each, .user = user};
+    if ((unsigned)filter->sort >= LAB_KERNEL_SORT_COUNT)
+        return lab_fail(LAB_E_ARG, "kernels have no such column to sort by");
+    enum lab_status st = lab_lab_names_load(&taker.rungs, db, run);
+    if (st)
+        return st;
+    st = query(db, run, filter, &taker);
+    lab_lab_names_release(&taker.rungs);
     return st;
 }

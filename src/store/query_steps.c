@@ -47,6 +47,7 @@ static void make_row(struct lab_step_row *r, const struct lab_time_sum *s)
         .index = s->step_index,
         .phase = s->phase,
         .name = s->name,
+        .rung = s->rung,
         .node = s->node,
         .op = s->op,
         .variant = s->variant,
@@ -114,6 +115,11 @@ static double sort_number(const struct ranked *g, enum lab_step_sort sort)
     return v == LAB_UNKNOWN ? (double)NAN : (double)v;
 }
 
+static const char *shown_name(const struct lab_step_row *r)
+{
+    return lab_lab_name_text(r->rung, r->name);
+}
+
 struct order {
     enum lab_step_sort sort;
     int sign; /* -1: descending */
@@ -127,8 +133,8 @@ static int compare_rows_of_steps(const void *a, const void *b, void *user)
     int by = 0;
     if (order->sort == LAB_STEP_BY_NAME || order->sort == LAB_STEP_BY_VARIANT) {
         bool name = order->sort == LAB_STEP_BY_NAME;
-        const char *s = name ? x->row.name : x->row.variant;
-        const char *t = name ? y->row.name : y->row.variant;
+        const char *s = name ? shown_name(&x->row) : x->row.variant;
+        const char *t = name ? shown_name(&y->row) : y->row.variant;
         if (!s || !t)
             by = (s == NULL) - (t == NULL); /* unknown last */
         else

@@ -14,7 +14,7 @@ const char *lab_column_text(struct lab_columns *c); /* NULL: NULL */
 
 /* Sums and differences that may not exist: what is in a file may be anything.
  * LAB_UNKNOWN where one is unknown or the result has no room. */
-int64_t lab_add_ns(int64_t a, int64_t b);
+int64_t lab_add_known(int64_t a, int64_t b);
 int64_t lab_span_ns(int64_t start, int64_t end);
 
 /* LAB_E_NOTFOUND where there is no such run. */

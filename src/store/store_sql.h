@@ -27,3 +27,4 @@ extern const char lab_sql_timeline_sets[];
 extern const char lab_sql_timeline_memory[];
 extern const char lab_sql_run_base[];
 extern const char lab_sql_trace[];
+extern const char lab_sql_contents[];

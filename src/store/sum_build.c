@@ -87,7 +87,7 @@ static enum lab_status add_place(struct build *b, enum lab_sum_level level,
         s->total_ns = 0;
         s->flop = s->bytes = 0;
     }
-    s->total_ns = lab_add_ns(s->total_ns, p->time_ns);
+    s->total_ns = lab_add_known(s->total_ns, p->time_ns);
     s->flop += p->flop;
     s->bytes += p->bytes;
     return LAB_OK;
@@ -327,7 +327,7 @@ static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
     value[LAB_KERNEL_BY_REGISTERS] = lab_column_int(c);
     merge(&s->registers_per_thread, value[LAB_KERNEL_BY_REGISTERS], first);
     int64_t of_static = lab_column_int(c);
-    value[LAB_KERNEL_BY_SHARED] = lab_add_ns(of_static, lab_column_int(c));
+    value[LAB_KERNEL_BY_SHARED] = lab_add_known(of_static, lab_column_int(c));
     merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
     double occupancy = lab_column_real(c);
     value[LAB_KERNEL_BY_OCCUPANCY] = lab_zone_real(occupancy);
@@ -400,7 +400,7 @@ static enum lab_status finish_row(struct lab_sum_row *row)
     s->timed = (int64_t)n;
     int64_t total = 0;
     for (size_t i = 0; i < n; i++)
-        total = lab_add_ns(total, row->values[i]);
+        total = lab_add_known(total, row->values[i]);
     int64_t *values = row->values;
     if (!values)
         values = lab_alloc(sizeof(*values));

@@ -38,8 +38,14 @@ void lab_time_sums_release(struct lab_time_sums *sums)
     for (size_t i = 0; i < sums->count; i++)
         lab_times_release(&sums->items[i].times);
     lab_free(sums->items);
+    lab_lab_names_release(&sums->rungs);
     texts_free(sums->texts);
     *sums = (struct lab_time_sums){0};
+}
+
+const char *lab_time_sum_step(const struct lab_time_sum *sum)
+{
+    return lab_lab_name_text(sum->rung, sum->name);
 }
 
 /* ---- texts ---- */
@@ -151,7 +157,7 @@ static enum lab_status name_rows(struct lab_database *db,
     }
     for (int i = 0; i < TEXT_TABLES; i++)
         sqlite3_finalize(t.stmt[i]);
-    struct lab_time_sums sums = {items, n, t.kept, false};
+    struct lab_time_sums sums = {.items = items, .count = n, .texts = t.kept};
     if (st)
         lab_time_sums_release(&sums);
     else
@@ -321,9 +327,18 @@ static enum lab_status is_summed(struct lab_database *db, int64_t run,
     return lab_query_end(db, stmt, rc);
 }
 
-enum lab_status lab_time_sums_load(struct lab_time_sums *out,
-                                   struct lab_database *db, int64_t run,
-                                   unsigned levels)
+/* Which rung each row is of. */
+static void take_rungs(struct lab_time_sums *sums, struct lab_lab_names *rungs)
+{
+    sums->rungs = *rungs;
+    *rungs = (struct lab_lab_names){0};
+    for (size_t i = 0; i < sums->count; i++)
+        sums->items[i].rung =
+            lab_lab_name_find(&sums->rungs, sums->items[i].step_index);
+}
+
+static enum lab_status load_rows(struct lab_database *db, int64_t run,
+                                 unsigned levels, struct lab_time_sums *out)
 {
     struct lab_sum_table table = {0};
     int64_t summed = 0;
@@ -343,6 +358,23 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
     if (st == LAB_OK)
         out->stored = summed == 1;
     lab_sum_table_release(&table);
+    return st;
+}
+
+enum lab_status lab_time_sums_load(struct lab_time_sums *out,
+                                   struct lab_database *db, int64_t run,
+                                   unsigned levels)
+{
+    struct lab_lab_names rungs = {0};
+    enum lab_status st = lab_lab_names_load(&rungs, db, run);
+    if (st)
+        return st;
+    if (rungs.count > 0)
+        levels &= 1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL;
+    st = load_rows(db, run, levels, out);
+    if (st == LAB_OK)
+        take_rungs(out, &rungs);
+    lab_lab_names_release(&rungs);
     return st;
 }
 

@@ -125,10 +125,12 @@ static enum lab_status open_row(struct lab_screen *s)
     const struct lab_ui_compare_row *row = &st->rows[st->shown[place]];
     bool step =
         strcmp(row->level, "step") == 0 || strcmp(row->level, "kernel") == 0;
+    int side = row->there[1] ? 1 : 0;
+    const char *name = row->step[side] ? row->step[side] : row->name;
     const struct lab_run_args args = {
         .model = st->args.model,
-        .run = st->args.run[row->there[1] ? 1 : 0],
-        .step = step ? row->name : NULL,
+        .run = st->args.run[side],
+        .step = step ? name : NULL,
         .phase = row->phase,
     };
     return lab_ui_push(s->ui, &lab_view_run, &args);

@@ -203,6 +203,8 @@ static void launch_lines(struct page *p, const struct lab_ui_lab_row *r)
     char shared[LAB_FORMAT_BYTES];
     char dram[LAB_FORMAT_BYTES];
     char achieved[48] = "";
+    char occupancy[48] = "n/a";
+    char registers[48] = "n/a";
     if (isnan(r->occupancy_pct) && isnan(r->registers))
         return;
     snprintf(text, sizeof(text), "%s, %s", r->kernel, r->launch);
@@ -210,9 +212,13 @@ static void launch_lines(struct page *p, const struct lab_ui_lab_row *r)
     if (!isnan(r->achieved_pct))
         snprintf(achieved, sizeof(achieved), ", %.4g %% achieved",
                  r->achieved_pct);
+    if (!isnan(r->occupancy_pct))
+        snprintf(occupancy, sizeof(occupancy), "%.4g %%", r->occupancy_pct);
+    if (!isnan(r->registers))
+        snprintf(registers, sizeof(registers), "%.0f", r->registers);
     snprintf(text, sizeof(text),
-             "%.4g %%%s: %.0f registers a thread, %s shared a block",
-             r->occupancy_pct, achieved, r->registers,
+             "%s%s: %s registers a thread, %s shared a block", occupancy,
+             achieved, registers,
              lab_format_bytes(r->shared_bytes, shared, sizeof(shared)));
     line_of(p, "occupancy", text);
     if (isnan(r->dram_bytes))

@@ -267,7 +267,7 @@ static void list_title(const struct roofline_state *st, char *out, size_t cap)
     if (missing > 0)
         n += snprintf(out + n, cap - (size_t)n,
                       "; no FLOP/byte, not drawn: %lld", (long long)missing);
-    if (lab_roof_label(st->list.count - 1) == '*')
+    if (st->list.count > 0 && lab_roof_label(st->list.count - 1) == '*')
         snprintf(out + n, cap - (size_t)n, "; *: after the 61st");
 }
 

@@ -133,4 +133,20 @@ fresh_tree
     printf '}\n'
 } >>"$work/tree/src/base/one.c"
 passes 'a function of 50 lines' caps
+
+# An archive whose table is a function in the program: the linker says nothing.
+if command -v nm >/dev/null && command -v ar >/dev/null; then
+    cc=${CC:-cc}
+    mkdir "$work/program"
+    printf 'const int lab_table[3] = {1, 2, 3};\n' >"$work/table.c"
+    printf 'int lab_table(void) { return 0; }\n' >"$work/program/one.c"
+    printf 'int lab_other(void) { return 0; }\n' >"$work/program/two.c"
+    "$cc" -c -o "$work/table.o" "$work/table.c"
+    ar rc "$work/table.a" "$work/table.o"
+    "$cc" -c -o "$work/program/two.o" "$work/program/two.c"
+    passes symbols "$check/symbols.sh" "$work/table.a" "$work/program"
+    "$cc" -c -o "$work/program/one.o" "$work/program/one.c"
+    catches 'a table and a function of one name' 'lab_table: defined in' \
+        "$check/symbols.sh" "$work/table.a" "$work/program"
+fi
 [ "$fails" -eq 0 ]

@@ -9,13 +9,15 @@ tree="$work/a tree/lapenna lab"
 fakes="$work/fakes"
 mkdir -p "$tree/src" "$fakes"
 cp "$1/lab" "$tree/lab"
-unset LAB_BUILD_DIR CUDACXX CUDA_HOME CUDA_PATH CI
+unset LAB_BUILD_DIR CUDACXX CUDA_HOME CUDA_PATH CUDAARCHS CI
 export LAB_CUDA=OFF LAB_JOBS=2
 cat >"$tree/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.22)
 project(small C)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 add_executable(lapenna-lab src/main.c)
+string(REPLACE ";" " " gpus "${CMAKE_CUDA_ARCHITECTURES}")
+target_compile_definitions(lapenna-lab PRIVATE "GPUS=\"${gpus}\"")
 add_custom_target(program DEPENDS lapenna-lab)
 if(LAB_TESTS)
     enable_testing()
@@ -38,6 +40,8 @@ int main(int argc, char **argv)
         printf("[%s]", argv[i]);
     if (fcntl(9, F_GETFD) != -1)
         printf("the lock is still held: ");
+    if (getenv("SAY_GPUS"))
+        printf("<%s>", GPUS);
     puts(VERSION_WORD);
     return argc > 1 ? atoi(argv[argc - 1]) : 0;
 }
@@ -132,6 +136,30 @@ tree="$work/moved tree"
 sed -i 's/three/four/' "$tree/src/main.c"
 lab_run 0
 out_is four
+# The GPUs to build for: what was said last stays, and another word is heard.
+export SAY_GPUS=1
+lab_run 0
+out_is '<>four'
+quiet
+export CUDAARCHS='75-real;90a-real'
+lab_run 0
+out_is '<75-real 90a-real>four'
+err_has building
+lab_run 0
+quiet
+unset CUDAARCHS
+lab_run 0
+out_is '<75-real 90a-real>four'
+quiet
+touch "$tree/src/main.c"
+lab_run 0
+out_is '<75-real 90a-real>four'
+CUDAARCHS=90 lab_run 0
+out_is '<90>four'
+lab_run 0 clean
+lab_run 0
+out_is '<>four'
+unset SAY_GPUS
 # LAB_BUILD_DIR, for a tree that is not one's own; and one that cannot be.
 export LAB_BUILD_DIR="$work/else where"
 lab_run 0

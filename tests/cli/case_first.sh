@@ -132,6 +132,9 @@ refuses precision backward all --precision fp32
 refuses sizes --list --sizes 4
 [ ! -e x.db ] || complain 'something was recorded'
 
+run lab gemm --list
+expect_exit 2
+expect_stderr 'gemm is one too many'
 run lab --list
 expect_exit 0
 expect_stdout 'scalar_add'

@@ -30,6 +30,11 @@ run lab gflops --cpu-sizes 64 --sizes 100x200
 expect_exit 2
 expect_stderr '--sizes: size 100x200: a size is one whole number'
 expect_no_stdout
+many=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24
+run lab gflops --cpu-sizes $many --sizes 1,2,25
+expect_exit 2
+expect_stderr '--cpu-sizes and --sizes: more than 24 sizes together'
+expect_no_stdout
 run lab gflops --backend cpu --double --cpu-sizes 64x32x8
 expect_exit 2
 expect_stderr 'lapenna-lab lab dgemm --sizes 64x32x8'

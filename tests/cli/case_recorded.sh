@@ -16,6 +16,8 @@ assert {"mlp-digits", "cnn-digits", "lstm-example", "lstm-text",
 assert {"lab-gemm", "lab-saxpy", "lab-transpose"} <= lessons, lessons
 assert all(r["backend"] == "cuda" for r in runs)
 assert all(r["device"] == "NVIDIA H200" for r in runs)
+# LU's rungs are all timed; looking at its 76,085 kernels was ended (make.sh).
+assert {r["lesson"] for r in runs if r["status"] != "done"} <= {"lab-lu"}
 P
 run profile show --recorded last
 expect_exit 0
@@ -31,7 +33,7 @@ run profile list --recorded --json
 tensor=$(python3 -c 'import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
        if r["lesson"] == "lab-gemm-tensor"][0])' "$out")
-run profile roofline --recorded "$tensor"
+run profile roofline --recorded "$tensor" --limit 0
 expect_exit 0
 for precision in tf32 bf16 fp16; do
     grep -Eq "wgmma $precision 4096 .* $precision .* compute" "$out" ||
@@ -39,6 +41,56 @@ for precision in tf32 bf16 fp16; do
 done
 grep -q 'What would bound it is not known' "$out" &&
     complain "a rung has no roof"
+
+# So have its steps and kernels wherever they are listed: no two are the same.
+run profile kernels --recorded "$tensor"
+expect_exit 0
+grep -q 'gemm 4096' "$out" && complain "a kernel without its rung"
+grep -Eq ' wgmma bf16 4096, traced .* gemm_wgmma$' "$out" ||
+    complain "no kernel of a rung"
+[ "$(awk 'NR > 1 { print $2, $3, $4 }' "$out" | sort -u | wc -l)" -gt 20 ] ||
+    complain "rungs that cannot be told apart"
+run profile compare --recorded "$tensor" "$tensor" --json
+expect_exit 0
+python3 - "$out" <<'P' || complain "a rung is not beside itself, and once"
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+rows = [r for r in rows if r["type"] == "comparison"]
+assert {r["level"] for r in rows} == {"step", "kernel"}
+steps = [(r["rung"], r["precision"], r["size"]) for r in rows
+         if r["level"] == "step"]
+assert len(steps) == len(set(steps)) > 20, len(steps)
+assert all(r["run_a"] and r["run_a"] == r["run_b"] for r in rows)
+P
+
+# Their numbers may be in the order of a merge; they are listed by their start.
+run profile list --recorded --json
+python3 - "$out" <<'P' || complain "the recorded runs are not in order"
+import json, sys
+runs = [json.loads(line) for line in open(sys.argv[1])]
+began = [r["started"] for r in runs]
+assert began == sorted(began, reverse=True)
+P
+
+# Of a long run the longest steps have a sentence, and all in a table; a step's
+# only kernel is no row beside it.
+sentences() {
+    grep -cE '^[0-9]+ .*: [A-Z]' "$out"
+}
+run profile list --recorded --json
+gpt=$(python3 -c 'import json, sys
+print([r["run"] for r in map(json.loads, open(sys.argv[1]))
+       if r["lesson"] == "gpt"][0])' "$out")
+run profile roofline --recorded "$gpt"
+expect_exit 0
+[ "$(sentences)" = 10 ] || complain "not ten sentences: $(sentences)"
+grep -q 'embed1.gather ' "$out" || complain "a short step is not in the table"
+grep -q '  embedding_gather_fwd' "$out" && complain "an only kernel has a row"
+run profile roofline --recorded "$gpt" --limit 3
+[ "$(sentences)" = 3 ] || complain "not three sentences: $(sentences)"
+expect_stdout 'These are the 3 that take longest of'
+run profile roofline --recorded "$gpt" --limit 0
+[ "$(sentences)" -gt 100 ] || complain "not all sentences: $(sentences)"
 
 # A run of many kernels has a table that ends, and says so.
 run profile list --recorded --json
@@ -76,3 +128,17 @@ expect_exit 0
 run profile list --db mine.db --json
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "import brought no recorded run"
+
+# What a file says of shared memory may be anything: a sum that does not exist is
+# unknown, in the tables and beside a lab's own rows.
+python3 -c 'import sqlite3
+d = sqlite3.connect("mine.db")
+d.execute("""UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET
+    staticSharedMemory = 4611686018427387904,
+    dynamicSharedMemory = 4611686018427387904, registersPerThread = NULL""")
+d.commit()' || complain "the kernels could not be changed"
+run profile kernels last --db mine.db
+expect_exit 0
+grep -q '4611686018427387904' "$out" && complain "a part is shown as the sum"
+run lab lab-gemm-tensor --backend cpu --sizes 33 --repeat 20 --db mine.db
+expect_exit 0

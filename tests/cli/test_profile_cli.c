@@ -175,6 +175,23 @@ static void compared_names_differ(void **state)
     assert_null(strstr(output, "only b"));
 }
 
+/* A script must not take silence for approval. */
+static void what_cannot_be_judged_does_not_pass(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(output, "too few"));
+    assert_non_null(strstr(output, "-  too few")); /* no p without a test */
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 3);
+    assert_non_null(strstr(errors, "more iterations, 4 at the least"));
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 5% --json @"), 3);
+    assert_non_null(strstr(output, "\"failed\":null"));
+    assert_non_null(strstr(output, "\"p\":null"));
+}
+
 static void compare_lines_are_json(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -337,52 +354,55 @@ static void deletes_runs(void **state)
     json_decref(o);
 }
 
+static const struct {
+    const char *args;
+    int status;
+    const char *word;
+} wrong_usage[] = {
+    {"@", 2, "list, show"},
+    {"compare 1 @", 2, "takes two runs"},
+    {"compare 1 2 --sort time @", 2, "difference, share"},
+    {"compare 1 1 --fail-above x @", 2, "--fail-above"},
+    {"compare 1 7 @", 3, "there is no run 7"},
+    {"compare 1 baseline:none @", 3, "there is no baseline 'none'"},
+    {"compare 1 baseline:../x @", 2, "no name for a baseline"},
+    {"baseline a/b 1 @", 2, "no name for a baseline"},
+    {"baseline best 7 @", 3, "there is no run 7"},
+    {"baseline best --remove @", 3, "there is no baseline 'best'"},
+    {"shwo 1 @", 2, "did you mean 'show'"},
+    {"list 1 @", 2, "takes no run"},
+    {"show @", 2, "needs a run"},
+    {"show 1 1 @", 2, "takes one run"},
+    {"show one @", 2, "'one' is not a run"},
+    {"show @ -- -1", 2, "not a run"},
+    {"show 1 --sort medain @", 2, "did you mean 'median'"},
+    {"kernels 1 --limit x @", 2, "--limit"},
+    {"list --frobnicate @", 2, "frobnicate"},
+    {"show 7 @", 3, "there is no run 7"},
+    {"kernels 7 --json @", 3, "there is no run 7"},
+    {"list --db /nowhere/at/all.db", 3, "/nowhere/at/all.db"},
+    {"list --limit 2 @", 2, "no --limit here: it takes --db, --json"},
+    {"list --sort name @", 2, "no --sort here"},
+    {"list --format csv @", 2, "no --format here"},
+    {"--limit 2 list @", 2, "no --limit here"},
+    {"show 1 --limit 2 @", 2, "--reverse, --recorded"},
+    {"kernels 1 --fail-above 5 @", 2, "no --fail-above here"},
+    {"--lim 2 kernels 1 --fail-above 5 @", 2, "no --fail-above here"},
+    {"timeline 1 --sort time @", 2, "--limit, --iteration"},
+    {"export 1 --json --format csv --output - @", 2, "no --json here"},
+    {"delete 1 --force @", 2, "no --force here"},
+};
+
 static void wrong_usage_is_two_bad_input_three(void **state)
 {
-    static const struct {
-        const char *args;
-        int status;
-        const char *word;
-    } cases[] = {
-        {"@", 2, "list, show"},
-        {"compare 1 @", 2, "takes two runs"},
-        {"compare 1 2 --sort time @", 2, "difference, share"},
-        {"compare 1 1 --fail-above x @", 2, "--fail-above"},
-        {"compare 1 7 @", 3, "there is no run 7"},
-        {"compare 1 baseline:none @", 3, "there is no baseline 'none'"},
-        {"compare 1 baseline:../x @", 2, "no name for a baseline"},
-        {"baseline best 7 @", 3, "there is no run 7"},
-        {"baseline a/b 1 @", 2, "no name for a baseline"},
-        {"baseline best --remove @", 3, "there is no baseline 'best'"},
-        {"shwo 1 @", 2, "did you mean 'show'"},
-        {"list 1 @", 2, "takes no run"},
-        {"show @", 2, "needs a run"},
-        {"show 1 1 @", 2, "takes one run"},
-        {"show one @", 2, "'one' is not a run"},
-        {"show @ -- -1", 2, "not a run"},
-        {"show 1 --sort medain @", 2, "did you mean 'median'"},
-        {"kernels 1 --limit x @", 2, "--limit"},
-        {"list --frobnicate @", 2, "frobnicate"},
-        {"show 7 @", 3, "there is no run 7"},
-        {"kernels 7 --json @", 3, "there is no run 7"},
-        {"list --db /nowhere/at/all.db", 3, "/nowhere/at/all.db"},
-        {"list --limit 2 @", 2, "no --limit here: it takes --db, --json"},
-        {"list --sort name @", 2, "no --sort here"},
-        {"list --format csv @", 2, "no --format here"},
-        {"--limit 2 list @", 2, "no --limit here"},
-        {"show 1 --limit 2 @", 2, "--reverse, --recorded"},
-        {"kernels 1 --fail-above 5 @", 2, "no --fail-above here"},
-        {"timeline 1 --sort time @", 2, "--limit, --iteration"},
-        {"export 1 --json --format csv --output - @", 2, "no --json here"},
-        {"delete 1 --force @", 2, "no --force here"},
-    };
     const char *db = sample_path("runs.db");
     (void)state;
     assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        int status = profile(db, cases[i].args);
-        if (status != cases[i].status || !strstr(errors, cases[i].word))
-            fail_msg("%s: exit %d, %s", cases[i].args, status, errors);
+    for (size_t i = 0; i < sizeof(wrong_usage) / sizeof(wrong_usage[0]); i++) {
+        int status = profile(db, wrong_usage[i].args);
+        if (status != wrong_usage[i].status ||
+            !strstr(errors, wrong_usage[i].word))
+            fail_msg("%s: exit %d, %s", wrong_usage[i].args, status, errors);
         assert_string_equal(output, "");
     }
     assert_int_equal(profile(db, "--help"), 0);
@@ -460,6 +480,7 @@ int main(void)
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
         cmocka_unit_test_teardown(compares_runs, cleanup),
         cmocka_unit_test_teardown(compared_names_differ, cleanup),
+        cmocka_unit_test_teardown(what_cannot_be_judged_does_not_pass, cleanup),
         cmocka_unit_test_teardown(compare_lines_are_json, cleanup),
         cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(compare_warns_of_the_trace, cleanup),

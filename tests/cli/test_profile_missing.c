@@ -6,9 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lab_samples.h"
 #include "profile_program.h"
 #include "store_samples.h"
 #include "trace/intern.h"
@@ -97,6 +99,246 @@ static void a_text_is_no_time(void **state)
     json_decref(o);
 }
 
+/* ---- nothing is empty without a word ---- */
+
+static const struct sample_rung rung = {"mma", "tf32", "64", 30000};
+
+static void drop_rows(const char *db, int run, const char *more)
+{
+    char sql[1024];
+    snprintf(
+        sql, sizeof(sql),
+        "DELETE FROM op_kernel WHERE runId = %d; DELETE FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL WHERE runId = %d; DELETE FROM time_sum "
+        "WHERE runId = %d; UPDATE run SET summed = NULL, kernelRowFirst = "
+        "1, kernelRowLast = 0, %s WHERE id = %d",
+        run, run, run, more, run);
+    sample_sql(db, sql);
+}
+
+static void drop_steps(const char *db, int run, const char *more)
+{
+    char sql[128];
+    snprintf(sql, sizeof(sql), "DELETE FROM step WHERE runId = %d", run);
+    sample_sql(db, sql);
+    drop_rows(db, run, more);
+}
+
+enum {
+    SWEEP = 1,
+    EMPTY,
+    STOPPED,
+    RUNNING,
+    FOREIGN,
+    CPU,
+    UNTRACED,
+    LAB,
+    LAB_INTERRUPTED,
+    WHOLE
+};
+
+/* Runs of every kind that lack something, and one that lacks nothing. */
+static const char *make_runs(void)
+{
+    const char *db = sample_path("runs.db");
+    for (int i = SWEEP; i <= UNTRACED; i++)
+        assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    drop_steps(db, SWEEP, "kind = 'lab'");
+    sample_sql(db, "INSERT INTO sweep_row (runId, place) VALUES (1, 0)");
+    drop_steps(db, EMPTY, "lesson = 'mlp'");
+    drop_steps(db, STOPPED, "status = 'cancelled'");
+    drop_steps(db, RUNNING, "status = 'running', hostname = 'elsewhere'");
+    sample_sql(db, "DELETE FROM step WHERE runId = 5;"
+                   "DELETE FROM time_sum WHERE runId = 5;"
+                   "UPDATE run SET kind = NULL, summed = NULL WHERE id = 5");
+    drop_rows(db, CPU, "backend = 'cpu'");
+    drop_rows(db, UNTRACED, "traceState = 'never'");
+    for (int i = LAB; i <= LAB_INTERRUPTED; i++)
+        assert_int_equal(sample_lab(db, &rung, 1, false, NULL), LAB_OK);
+    sample_sql(db, "UPDATE run SET status = 'interrupted' WHERE id = 9");
+    assert_int_equal(sample_lab(db, &rung, 1, true, NULL), LAB_OK);
+    return db;
+}
+
+static const struct {
+    int run;
+    bool steps;
+    bool kernels;
+    const char *why; /* no kernels, and what to do */
+    const char *instead;
+} lacking[] = {
+    {SWEEP, false, false, "a sweep times whole iterations", "`profile show`"},
+    {EMPTY, false, false, "nothing was recorded of it", "lab run mlp` records"},
+    {STOPPED, false, false, "it was cancelled before", "to its end"},
+    {RUNNING, false, false, "still being recorded", "look again"},
+    {FOREIGN, false, true, "imported from an nsys export", "`profile kernels`"},
+    {CPU, true, false, "it ran on the CPU", "--backend cuda"},
+    {UNTRACED, true, false, "timed without tracing", "--trace on"},
+    {LAB, true, false, "not traced", "`lapenna-lab doctor`"},
+    {LAB_INTERRUPTED, true, false, "it was interrupted, and a lab's kernels",
+     "to its end"},
+    {WHOLE, true, true, NULL, NULL},
+};
+enum { LACKING = sizeof(lacking) / sizeof(lacking[0]) };
+
+/* What a command that wants `wanted` (0: steps, 1: kernels) says of a run. */
+static void told(int i, const char *args, bool wanted_kernels)
+{
+    bool there = wanted_kernels ? lacking[i].kernels : lacking[i].steps;
+    const char *named =
+        !lacking[i].steps && !lacking[i].kernels && wanted_kernels
+            ? "has no steps and no kernels: "
+        : wanted_kernels ? "has no kernels: "
+                         : "has no steps: ";
+    if (there && errors[0])
+        fail_msg("%s: %s", args, errors);
+    if (!there && (!strstr(errors, named) || !strstr(errors, lacking[i].why) ||
+                   !strstr(errors, lacking[i].instead)))
+        fail_msg("%s: %s", args, errors);
+    /* a line, and no more */
+    if (!there && strchr(errors, '\n')[1])
+        fail_msg("%s: %s", args, errors);
+}
+
+static int command(const char *db, const char *what, int i, char *args,
+                   size_t bytes)
+{
+    snprintf(args, bytes, what, lacking[i].run);
+    return profile(db, args);
+}
+
+static void what_a_run_lacks_is_told(void **state)
+{
+    static const struct {
+        const char *args;
+        bool kernels;
+        bool empty; /* without them there is no output */
+    } commands[] = {
+        {"kernels %d @", true, true},
+        {"kernels %d --json @", true, true},
+        {"roofline %d @", false, false},
+        {"roofline %d --json @", false, false},
+        {"export %d --format trace --output - @", true, false},
+        {"export %d --format csv --table steps --output - @", false, false},
+        {"export %d --format csv --table kernels --output - @", true, false},
+    };
+    const char *db = make_runs();
+    char args[128];
+    (void)state;
+    for (size_t k = 0; k < sizeof(commands) / sizeof(commands[0]); k++) {
+        for (int i = 0; i < LACKING; i++) {
+            int status = command(db, commands[k].args, i, args, sizeof(args));
+            if (status != 0)
+                fail_msg("%s: exit %d, %s", args, status, errors);
+            told(i, args, commands[k].kernels);
+            bool there =
+                commands[k].kernels ? lacking[i].kernels : lacking[i].steps;
+            if (commands[k].empty)
+                assert_int_equal(output[0] == '\0', !there);
+        }
+    }
+}
+
+/* An nsys export goes into a file; it is there, and valid. */
+static void an_nsys_export_says_what_it_lacks(void **state)
+{
+    const char *db = make_runs();
+    char args[1024];
+    char what[900];
+    (void)state;
+    snprintf(what, sizeof(what),
+             "export %%d --format nsys --force --output '%s' @",
+             sample_path("x.sqlite"));
+    for (int i = 0; i < LACKING; i++) {
+        assert_int_equal(command(db, what, i, args, sizeof(args)), 0);
+        told(i, args, true);
+        assert_int_equal(
+            sample_int(sample_path("x.sqlite"),
+                       "SELECT count(*) FROM sqlite_master WHERE name = "
+                       "'CUPTI_ACTIVITY_KIND_KERNEL'"),
+            lacking[i].kernels);
+    }
+}
+
+/* A table with a head alone is no answer. */
+static void tables_are_not_empty(void **state)
+{
+    const char *db = make_runs();
+    char args[128];
+    (void)state;
+    for (int i = 0; i < LACKING; i++) {
+        assert_int_equal(command(db, "show %d @", i, args, sizeof(args)), 0);
+        assert_int_equal(strstr(output, "  kernels\n") != NULL,
+                         lacking[i].steps);
+        if (lacking[i].run != SWEEP) /* its places are shown */
+            told(i, args, false);
+        assert_int_equal(command(db, "roofline %d @", i, args, sizeof(args)),
+                         0);
+        assert_int_equal(strstr(output, "step, kernel") != NULL,
+                         lacking[i].steps);
+        /* an iteration that is not there is none; what is there is shown */
+        bool some = lacking[i].steps || lacking[i].kernels;
+        int status = command(db, "timeline %d @", i, args, sizeof(args));
+        assert_int_equal(status, some ? 0 : 3);
+        if (!some)
+            told(i, args, true);
+        else
+            assert_string_equal(errors, "");
+    }
+    assert_int_equal(profile(db, "compare 1 1 @"), 0);
+    told(0, "compare 1 1", true);
+    assert_int_equal(profile(db, "compare 10 10 @"), 0);
+    assert_string_equal(errors, "");
+}
+
+static void tables_of_labs_are_told(void **state)
+{
+    static const struct {
+        const char *table;
+        const char *words;
+        bool of_sweep;
+        bool of_lab;
+    } tables[] = {
+        {"losses", "has no losses: only a lesson", false, false},
+        {"rungs", "has no rungs: only a lab", false, true},
+        {"sweeps", "has no places of a sweep: only a sweep", true, false},
+        {"said", "has no predictions: nothing was said", false, false},
+        {"tuned", "has no winners of a tuning: nothing was", false, false},
+        {"all", "", true, true},
+    };
+    const char *db = make_runs();
+    (void)state;
+    sample_sql(db, "DELETE FROM loss");
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (int lab = 0; lab < 2; lab++) {
+            char args[128];
+            snprintf(args, sizeof(args),
+                     "export %d --format csv --table %s --output - @",
+                     lab ? WHOLE : SWEEP, tables[i].table);
+            assert_int_equal(profile(db, args), 0);
+            if (lab ? tables[i].of_lab : tables[i].of_sweep)
+                assert_string_equal(errors, "");
+            else if (!strstr(errors, tables[i].words))
+                fail_msg("%s: %s", args, errors);
+        }
+    }
+}
+
+static void a_database_without_runs_is_told(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_int_equal(profile(db, "list @"), 0);
+    assert_string_equal(errors, "");
+    assert_int_equal(profile(db, "delete 1 @"), 0);
+    for (int json = 0; json < 2; json++) {
+        assert_int_equal(profile(db, json ? "list --json @" : "list @"), 0);
+        assert_string_equal(output, "");
+        assert_non_null(strstr(errors, "no run is in "));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +347,11 @@ int main(void)
         cmocka_unit_test_teardown(no_baselines_are_told, cleanup),
         cmocka_unit_test_teardown(a_pipe_is_no_database, cleanup),
         cmocka_unit_test_teardown(a_text_is_no_time, cleanup),
+        cmocka_unit_test_teardown(what_a_run_lacks_is_told, cleanup),
+        cmocka_unit_test_teardown(an_nsys_export_says_what_it_lacks, cleanup),
+        cmocka_unit_test_teardown(tables_are_not_empty, cleanup),
+        cmocka_unit_test_teardown(tables_of_labs_are_told, cleanup),
+        cmocka_unit_test_teardown(a_database_without_runs_is_told, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void a_timeline_as_text(void **state)
     assert_null(strstr(output, "kernels, "));
     assert_int_equal(sample_timeline_empty(db, NULL), LAB_OK);
     assert_int_equal(profile(db, "timeline 3 @"), 3);
-    assert_non_null(strstr(errors, "no recorded steps"));
+    assert_non_null(strstr(errors, "no steps and no kernels: "));
 }
 
 /* As a run with --trace kernels leaves it. */

@@ -41,12 +41,30 @@ static void few_values_are_no_trouble(void **state)
     assert_true(lab_quantile(v, 3, 0.75) == INFINITY);
 }
 
+/* A time that was not taken may be infinite: what lies below it is known. */
+static void infinities_reach_no_further_than_themselves(void **state)
+{
+    const double above[] = {1, 2, INFINITY};
+    const double below[] = {-INFINITY, 3};
+    const double far[] = {-1.7e308, 1.7e308}; /* their difference is infinite */
+    (void)state;
+    assert_true(lab_quantile(above, 3, 0.5) == 2);
+    assert_true(lab_quantile(above, 3, 0) == 1);
+    assert_true(lab_quantile(above, 3, 0.6) == INFINITY);
+    assert_true(lab_quantile(above, 3, 1) == INFINITY);
+    assert_true(lab_quantile(below, 2, 0.5) == -INFINITY);
+    assert_true(lab_quantile(below, 2, 1) == 3);
+    assert_true(lab_quantile(far, 2, 0.5) == 0);
+    assert_float_equal(lab_quantile(far, 2, 0.75) / 1.7e308, 0.5, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sorts_by_value),
         cmocka_unit_test(lies_between_neighbours),
         cmocka_unit_test(few_values_are_no_trouble),
+        cmocka_unit_test(infinities_reach_no_further_than_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

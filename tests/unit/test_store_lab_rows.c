@@ -170,6 +170,9 @@ static void names_of_rungs(void **state)
     named(&n, 0, "naive", "naive 33x20x10"); /* one precision: not said */
     named(&n, 1, "mma", "mma 33x20x10");
     named(&n, 8, "mma", "mma 33x20x10, traced");
+    lab_lab_names_say_precision(&n);
+    named(&n, 8, "mma", "mma fp32 33x20x10, traced");
+    assert_string_equal(lab_lab_name_find(&n, 8)->own, "mma 33x20x10, traced");
     assert_null(lab_lab_name_find(&n, 7));
     lab_lab_names_release(&n);
     /* several precisions, an execution that is gone, a row without texts */
@@ -183,6 +186,9 @@ static void names_of_rungs(void **state)
     named(&n, 8, "mma", "mma bf16 33x20x10, traced");
     assert_string_equal(lab_lab_name_find(&n, 8)->problem, "bf16 33x20x10");
     assert_string_equal(lab_lab_name_find(&n, 8)->precision, "bf16");
+    assert_string_equal(lab_lab_name_find(&n, 8)->size, "33x20x10");
+    assert_false(
+        lab_lab_name_is(lab_lab_name_find(&n, 1), lab_lab_name_find(&n, 8)));
     assert_string_equal(lab_lab_name_find(&n, 2)->precision, "");
     assert_string_equal(lab_lab_name_or(&n, 8, "step"),
                         "mma bf16 33x20x10, traced");

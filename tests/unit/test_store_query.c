@@ -118,6 +118,32 @@ static void runs_come_newest_first(void **state)
     lab_database_close(db);
 }
 
+/* A run that is imported later gets a later number, and is no newer for that.
+ * One whose start nobody knows is as old as its import. */
+static void runs_come_by_their_start(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct seen s = {0};
+    int64_t last = 0;
+    (void)state;
+    for (int i = 1; i <= 5; i++)
+        assert_int_equal(sample_run(path, i, 2, NULL), LAB_OK);
+    sample_sql(path,
+               "UPDATE run SET started_ns = 1700000000000000000 + 1000 * id;"
+               "UPDATE run SET started_ns = 1500000000000000000 WHERE id = 4;"
+               "UPDATE run SET started_ns = NULL, imported = "
+               "'2020-01-01T00:00:00.000Z' WHERE id = 3;"
+               "UPDATE run SET started_ns = NULL WHERE id = 5");
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_runs(db, see_run, &s), LAB_OK);
+    static const int64_t order[] = {2, 1, 3, 4, 5};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(s.id[i], order[i]);
+    assert_int_equal(lab_query_last_run(db, &last), LAB_OK);
+    assert_int_equal(last, 2);
+    lab_database_close(db);
+}
+
 static void missing_runs_are_not_found(void **state)
 {
     const char *path = sample_path("runs.db");
@@ -428,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(runs_come_newest_first, cleanup),
+        cmocka_unit_test_teardown(runs_come_by_their_start, cleanup),
         cmocka_unit_test_teardown(missing_runs_are_not_found, cleanup),
         cmocka_unit_test_teardown(steps_are_added_up, cleanup),
         cmocka_unit_test_teardown(every_sort_works, cleanup),

@@ -24,10 +24,11 @@ struct lab_catalog {
 };
 
 LAB_C_BEGIN
-/* dir NULL: the directory above. A directory that is missing is an error.
+/* dir NULL: the directory above. A directory that is missing is an error. The
+ * catalog, with its lessons, is freed by lab_catalog_free().
  * Errors: LAB_E_IO, LAB_E_NOMEM. */
 enum lab_status lab_catalog_load(struct lab_catalog **out, const char *dir);
-/* Only ids and paths, by file name: no lesson is read. */
+/* Only ids and paths, by file name: no lesson is read. Errors as above. */
 enum lab_status lab_catalog_list(struct lab_catalog **out, const char *dir);
 void lab_catalog_free(struct lab_catalog *catalog); /* NULL allowed */
 const struct lab_catalog_entry *
@@ -36,7 +37,8 @@ lab_catalog_find(const struct lab_catalog *catalog, const char *id);
 /* The path of a lesson that is given as a path (has a '/' or ends in .md) or
  * as an id. Appends to `out`. LAB_E_NOTFOUND names the nearest id. */
 enum lab_status lab_lesson_find(const char *id_or_path, struct lab_str *out);
-/* Finds it and reads it. On failure *out is NULL. */
+/* Finds it and reads it; lab_lesson_free() frees it. On failure *out is NULL.
+ * Errors: those of lab_lesson_find() and lab_lesson_load(). */
 enum lab_status lab_lesson_open(struct lab_lesson **out,
                                 const char *id_or_path);
 LAB_C_END

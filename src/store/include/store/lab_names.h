@@ -16,13 +16,16 @@ struct lab_lab_name {
     bool traced;        /* its launch under CUPTI, not its times */
     char precision[16]; /* "": unknown */
     char rung[64];
+    char size[64];    /* "4096" */
     char problem[80]; /* "bf16 4096"; a lab of one precision: "4096" */
     char name[160];   /* "wgmma bf16 4096", "wgmma bf16 4096, traced" */
+    char own[160];    /* the same, as the run by itself has it */
 };
 
 struct lab_lab_names {
     struct lab_lab_name *items; /* by step_index */
     size_t count;               /* 0: the run is not a lab's */
+    bool precisions;            /* several: names say which */
     double copy_bytes_s; /* that the lab measured before its rungs; NaN */
     double fp32_flop_s;
 };
@@ -33,11 +36,21 @@ LAB_C_BEGIN
 enum lab_status lab_lab_names_load(struct lab_lab_names *out,
                                    struct lab_database *db, int64_t run);
 void lab_lab_names_release(struct lab_lab_names *names);
+/* Puts the precision into every name (not `own`), for rungs that are shown beside
+ * those of a run that has another one, or several. */
+void lab_lab_names_say_precision(struct lab_lab_names *names);
 /* NULL: no rung's step. */
 const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
                                              int64_t step_index);
-/* What to show for a step: its rung's name, else `name`; NULL where both are
- * unknown. */
+/* Whether both are the same rung in the same precision at the same size, and
+ * both traced or neither: what is compared from run to run. */
+bool lab_lab_name_is(const struct lab_lab_name *a,
+                     const struct lab_lab_name *b);
+/* What to show for a step or of a kernel: the name of its rung (NULL: no lab's),
+ * else `name`; NULL where both are unknown. */
+const char *lab_lab_name_text(const struct lab_lab_name *rung,
+                              const char *name);
+/* The same by the step's place. */
 const char *lab_lab_name_or(const struct lab_lab_names *names,
                             int64_t step_index, const char *name);
 LAB_C_END

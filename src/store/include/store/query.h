@@ -14,8 +14,7 @@
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
 #pragma once
-#include <stdbool.h>
-#include "store/database.h"
+#include "store/lab_names.h"
 #include "store/writer.h"
 
 struct lab_run_row {
@@ -71,7 +70,8 @@ struct lab_run_row {
 struct lab_step_row {
     int64_t index;
     const char *phase;
-    const char *name;
+    const char *name;                /* as it was recorded */
+    const struct lab_lab_name *rung; /* NULL: not of a lab */
     const char *node;
     const char *op;
     const char *variant;
@@ -98,7 +98,8 @@ struct lab_kernel_row {
     int64_t exec;
     int64_t iteration;
     int64_t step_index;
-    const char *step;
+    const char *step;                /* as it was recorded */
+    const struct lab_lab_name *rung; /* NULL: not of a lab */
     const char *phase;
     const char *name; /* with template arguments */
     const char *short_name;
@@ -115,6 +116,7 @@ struct lab_kernel_row {
     int64_t registers_per_thread;
     int64_t static_shared_bytes;
     int64_t dynamic_shared_bytes;
+    int64_t shared_bytes; /* static and dynamic */
     int64_t shared_executed_bytes;
     int64_t local_per_thread_bytes;
     int64_t graph_node;
@@ -182,7 +184,7 @@ const char *lab_step_sort_name(enum lab_step_sort sort);
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort);
 
 enum lab_status lab_query_runs(struct lab_database *db, lab_run_row_fn *each,
-                               void *user); /* newest first */
+                               void *user); /* newest first: as begun */
 enum lab_status lab_query_run(struct lab_database *db, int64_t run,
                               lab_run_row_fn *each, void *user);
 /* The newest run's id. Errors: LAB_E_NOTFOUND, the database has none. */

@@ -7,10 +7,13 @@
  * hundred rows. For a run that is still recorded, was interrupted, or is of an
  * older database they are put together from its rows.
  *
+ * A lab's repeats are no iterations: of its runs there are steps and kernels
+ * alone, each with the rung that it is of (store/lab_names.h).
+ *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
 #pragma once
-#include "store/database.h"
+#include "store/lab_names.h"
 #include "store/rank_test.h"
 
 enum lab_sum_level {
@@ -29,7 +32,8 @@ struct lab_time_sum {
     int64_t step_index;
     int64_t phase_id; /* enum lab_phase */
     const char *phase;
-    const char *name; /* of the step */
+    const char *name;                /* of the step, as it was recorded */
+    const struct lab_lab_name *rung; /* NULL: not of a lab */
     const char *node;
     const char *op;
     const char *variant;
@@ -62,7 +66,8 @@ struct lab_time_sums {
     struct lab_time_sum *items; /* by level, then as they ran */
     size_t count;
     struct lab_sum_texts *texts;
-    bool stored; /* read as they were kept with the run */
+    struct lab_lab_names rungs; /* of a lab */
+    bool stored;                /* read as they were kept with the run */
 };
 
 LAB_C_BEGIN
@@ -71,6 +76,8 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
                                    struct lab_database *db, int64_t run,
                                    unsigned levels);
 void lab_time_sums_release(struct lab_time_sums *sums);
+/* What to call the step of a row: by its rung where it is a lab's. */
+const char *lab_time_sum_step(const struct lab_time_sum *sum);
 /* Puts them together and keeps them with the run, in a transaction of its own
  * when none is open. Nothing happens to a run that has them, or that is still
  * being recorded. */

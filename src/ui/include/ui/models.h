@@ -105,6 +105,7 @@ struct lab_ui_compare_row {
     double difference_ns;
     double speed_up;
     double p;
+    const char *step[2]; /* as that run's own list calls it; NULL: `name` */
 };
 
 struct lab_runs_model {

@@ -1,0 +1,108 @@
+/* `profile list`: the runs, newest first. */
+#include <string.h>
+
+#include "cmd.h"
+#include "json_line.h"
+#include "profile_cmd.h"
+#include "profile_json.h"
+#include "profile_print.h"
+#include "text_table.h"
+#include "variant_words.h"
+
+/* What the callbacks of one query share. */
+struct listing {
+    struct lab_text_table table;
+    bool whose; /* somebody else's runs are among them */
+    int64_t rows;
+    enum lab_status st; /* of printing */
+};
+
+static bool print_run_json(void *user, const struct lab_run_row *r)
+{
+    struct listing *l = user;
+    l->rows++;
+    l->st = lab_json_print(lab_profile_run_object(r));
+    return l->st == LAB_OK;
+}
+
+static bool is_imported(const struct lab_run_row *r)
+{
+    return r->label || r->imported_from;
+}
+
+static bool look_for_others(void *user, const struct lab_run_row *r)
+{
+    struct listing *l = user;
+    l->whose |= is_imported(r);
+    return !l->whose;
+}
+
+/* As the import was told, else who recorded it and where. */
+static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    if (r->label)
+        lab_text_table_add(t, r->label);
+    else if (is_imported(r) && r->hostname)
+        lab_text_table_addf(t, "%s@%s", r->user ? r->user : "n/a", r->hostname);
+    else
+        lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
+}
+
+static bool add_run_row(void *user, const struct lab_run_row *r)
+{
+    struct listing *l = user;
+    char variants[LAB_VARIANT_WORDS];
+    l->rows++;
+    lab_text_table_add_int(&l->table, r->id);
+    lab_text_table_add_moment(&l->table, r->started);
+    lab_text_table_add(&l->table, r->lesson);
+    lab_text_table_add(&l->table, lab_variant_words(r, variants));
+    lab_text_table_add(&l->table, r->kind);
+    lab_text_table_add(&l->table, r->backend);
+    lab_text_table_add(&l->table, r->status);
+    lab_text_table_add_int(&l->table, r->iterations);
+    lab_text_table_add_ns(&l->table, r->iteration_median_ns);
+    lab_text_table_add_real(&l->table, r->loss_last, 4);
+    lab_text_table_add(&l->table, r->device);
+    if (l->whose)
+        add_whose(&l->table, r);
+    return true;
+}
+
+static enum lab_status list_lines(const struct lab_profile_print *p,
+                                  struct listing *l)
+{
+    enum lab_status st = lab_query_runs(p->db, print_run_json, l);
+    return st ? st : l->st;
+}
+
+static enum lab_status list_table(const struct lab_profile_print *p,
+                                  struct listing *l)
+{
+    static const char *const heads[] = {
+        ">run",    "started (UTC)", "lesson",      "variants", "kind",
+        "backend", "status",        ">iterations", ">median",  ">loss",
+        "device",  "whose",         NULL};
+    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "whose" */
+    const char *own[OWN + 1] = {0};
+    memcpy(own, heads, OWN * sizeof(*own));
+    enum lab_status st = lab_query_runs(p->db, look_for_others, l);
+    if (st)
+        return st;
+    lab_text_table_init(&l->table, l->whose ? heads : own);
+    st = lab_query_runs(p->db, add_run_row, l);
+    if (st == LAB_OK && l->rows > 0)
+        return lab_profile_put_table(&l->table, p->ascii);
+    lab_text_table_release(&l->table);
+    return st;
+}
+
+enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
+{
+    struct listing l = {.st = LAB_OK};
+    enum lab_status st = p->json ? list_lines(p, &l) : list_table(p, &l);
+    if (st == LAB_OK && l.rows == 0)
+        lab_warn("no run is in %s; `lapenna-lab run LESSON` records one",
+                 lab_database_path(p->db));
+    return st;
+}

@@ -1,0 +1,54 @@
+# shellcheck shell=sh
+# Two runs of a lab side by side on the screen, as the database has them.
+play() { # the script is on standard input
+    cat >keys
+    command=" (on a terminal)"
+    status=0
+    LAPENNA_LAB_SCRIPT=keys "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
+        "$LAB_EXE" >"$out" 2>"$err" </dev/null || status=$?
+}
+for sizes in 300,700 700; do
+    run lab lab-saxpy --backend cpu --sizes "$sizes" --repeat 20 \
+        --variants plain
+    expect_exit 0
+done
+
+# From a rung of the comparison to the run's own list, at that rung.
+play <<'END'
+resize 100 30
+key r
+expect Runs (2)
+key End
+key m
+expect *1
+key Up
+key c
+expect Run 2 against run 1
+expect plain 300
+expect only ref.
+expect plain 700
+absent saxpy 300
+key v
+expect Neither run has any.
+key v
+expect Nodes
+expect Neither run has any.
+key v
+key v
+expect Everything
+absent iteration
+text /plain 700
+key Enter
+key Enter
+expect Run 2 lab-saxpy
+expect Kernels of plain 700, forward
+key Esc
+text /plain 300
+key Enter
+key Enter
+expect Run 1 lab-saxpy
+expect Kernels of plain 300, forward
+text :quit
+key Enter
+END
+expect_exit 0

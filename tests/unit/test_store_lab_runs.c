@@ -1,0 +1,312 @@
+/* Steps, kernels and comparisons of labs: each row says which rung it is of. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "lab_samples.h"
+#include "store/compare.h"
+#include "store/contents.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    lab_mem_fail_from(0);
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+/* As `lab gemm --precision tf32,bf16` climbs. */
+static const struct sample_rung both[] = {
+    {"mma", "tf32", "64", 30000},   {"wgmma", "tf32", "64", 20000},
+    {"mma", "bf16", "64", 15000},   {"wgmma", "bf16", "64", 10000},
+    {"mma", "tf32", "128", 300000}, {"mma", "bf16", "128", 150000},
+};
+enum { BOTH = 6 };
+/* One precision, in another order, a rung more: bf16 "mma" is twice as fast. */
+static const struct sample_rung bf16[] = {
+    {"wgmma", "bf16", "64", 10000},
+    {"cublas", "bf16", "64", 9000},
+    {"mma", "bf16", "64", 7500},
+    {"mma", "bf16", "128", 150000},
+};
+enum { BF16 = 4 };
+
+static struct lab_database *open_reader(const char *path)
+{
+    const struct lab_database_options o = {.read_only = true};
+    struct lab_database *db = NULL;
+    if (lab_database_open(&db, path, &o))
+        fail_msg("%s", lab_error());
+    return db;
+}
+
+/* ---- steps and kernels ---- */
+
+struct seen {
+    char text[64][160];
+    int n;
+};
+
+static void note(struct seen *s, const struct lab_lab_name *rung,
+                 const char *name)
+{
+    assert_true(s->n < 64);
+    assert_non_null(rung);
+    snprintf(s->text[s->n++], sizeof(s->text[0]), "%s|%s|%s|%s|%s", rung->rung,
+             rung->precision, rung->size, rung->name, name);
+}
+
+static bool see_step(void *user, const struct lab_step_row *r)
+{
+    note(user, r->rung, r->name);
+    return true;
+}
+
+static bool see_kernel(void *user, const struct lab_kernel_row *r)
+{
+    note(user, r->rung, r->step);
+    return true;
+}
+
+static void steps_say_their_rung(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct seen s = {.n = 0};
+    (void)state;
+    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(
+        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_step, &s), LAB_OK);
+    assert_int_equal(s.n, 2 * BOTH);
+    assert_string_equal(s.text[0], "mma|tf32|64|mma tf32 64|gemm 64");
+    assert_string_equal(s.text[3], "wgmma|bf16|64|wgmma bf16 64|gemm 64");
+    assert_string_equal(s.text[BOTH + 5], "mma|bf16|128|mma bf16 128, traced|"
+                                          "gemm 128, traced");
+    /* by the name that is shown */
+    s.n = 0;
+    assert_int_equal(
+        lab_query_steps(db, 1, LAB_STEP_BY_NAME, true, see_step, &s), LAB_OK);
+    assert_int_equal(strncmp(s.text[0], "wgmma|tf32", 10), 0);
+    assert_int_equal(strncmp(s.text[11], "mma|bf16|128|mma bf16 128|", 26), 0);
+    lab_database_close(db);
+}
+
+/* All of them, a page of a sort, and those of one step. */
+static void kernels_say_their_rung(void **state)
+{
+    static const struct lab_kernel_filter filters[] = {
+        {.step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN},
+        {.step_index = LAB_UNKNOWN,
+         .iteration = LAB_UNKNOWN,
+         .sort = LAB_KERNEL_BY_TIME,
+         .limit = 4},
+        {.step_index = BOTH + 3, .iteration = LAB_UNKNOWN, .limit = 9},
+    };
+    static const struct {
+        int n;
+        int at;
+    } wanted[] = {{BOTH, 3}, {4, 0}, {1, 0}};
+    const char *path = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    for (int i = 0; i < 3; i++) {
+        struct seen s = {.n = 0};
+        assert_int_equal(lab_query_kernels(db, 1, &filters[i], see_kernel, &s),
+                         LAB_OK);
+        assert_int_equal(s.n, wanted[i].n);
+        assert_string_equal(s.text[wanted[i].at],
+                            "wgmma|bf16|64|wgmma bf16 64, traced|gemm 64, "
+                            "traced");
+    }
+    lab_database_close(db);
+}
+
+static bool see_lesson_step(void *user, const struct lab_step_row *r)
+{
+    ++*(int *)user;
+    assert_null(r->rung);
+    return true;
+}
+
+static bool see_lesson_kernel(void *user, const struct lab_kernel_row *r)
+{
+    ++*(int *)user;
+    assert_null(r->rung);
+    return true;
+}
+
+static void lessons_have_no_rungs(void **state)
+{
+    const char *path = sample_path("runs.db");
+    const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN};
+    int n = 0;
+    (void)state;
+    assert_int_equal(sample_run(path, 2, 2, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(
+        lab_query_steps(db, 1, LAB_STEP_BY_INDEX, false, see_lesson_step, &n),
+        LAB_OK);
+    assert_int_equal(lab_query_kernels(db, 1, &all, see_lesson_kernel, &n),
+                     LAB_OK);
+    assert_int_equal(n, 2 + 8);
+    lab_database_close(db);
+}
+
+/* ---- comparisons ---- */
+
+static const struct lab_compare_row *
+find(const struct lab_comparison *c, enum lab_sum_level level, const char *name)
+{
+    const struct lab_compare_row *found = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct lab_compare_row *r = &c->rows[i];
+        const struct lab_time_sum *s =
+            r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
+        if (r->level != level || strcmp(lab_time_sum_step(s), name) != 0)
+            continue;
+        if (found)
+            fail_msg("%s twice", name);
+        found = r;
+    }
+    if (!found)
+        fail_msg("no row %s of level %d", name, (int)level);
+    return found;
+}
+
+/* By name alone bf16 would stand beside tf32, and "cublas" beside "mma". */
+static void a_rung_is_compared_with_itself(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_comparison c;
+    (void)state;
+    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    static const struct {
+        const char *name;
+        enum lab_verdict verdict;
+    } wanted[] = {
+        {"mma tf32 64", LAB_VERDICT_ONLY_A},
+        {"wgmma tf32 64", LAB_VERDICT_ONLY_A},
+        {"mma bf16 64", LAB_VERDICT_FASTER},
+        {"wgmma bf16 64", LAB_VERDICT_SAME},
+        {"cublas bf16 64", LAB_VERDICT_ONLY_B}, /* said in both alike */
+        {"mma tf32 128", LAB_VERDICT_ONLY_A},
+        {"mma bf16 128", LAB_VERDICT_SAME},
+    };
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        char traced[64];
+        assert_int_equal(find(&c, LAB_SUM_STEP, wanted[i].name)->verdict,
+                         wanted[i].verdict);
+        snprintf(traced, sizeof(traced), "%s, traced", wanted[i].name);
+        const struct lab_compare_row *r = find(&c, LAB_SUM_KERNEL, traced);
+        bool pair = r->side[LAB_SIDE_A] && r->side[LAB_SIDE_B];
+        assert_int_equal(pair, wanted[i].verdict == LAB_VERDICT_FASTER ||
+                                   wanted[i].verdict == LAB_VERDICT_SAME);
+    }
+    /* neither iterations, phases and nodes, nor launches that were traced */
+    assert_int_equal(c.count, 14);
+    assert_int_equal(c.tests[LAB_SUM_STEP], 3);
+    lab_comparison_release(&c);
+    lab_database_close(db);
+}
+
+/* One precision each: names say it where the two differ. */
+static void names_say_the_precision_that_differs(void **state)
+{
+    static const struct sample_rung tf32 = {"mma", "tf32", "64", 9000};
+    static const struct sample_rung half = {"mma", "bf16", "64", 5000};
+    const char *path = sample_path("runs.db");
+    struct lab_comparison c;
+    (void)state;
+    assert_int_equal(sample_lab(path, &tf32, 1, false, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, &half, 1, false, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_comparison_load(&c, db, 1, 1), LAB_OK);
+    assert_int_equal(find(&c, LAB_SUM_STEP, "mma 64")->verdict,
+                     LAB_VERDICT_SAME);
+    lab_comparison_release(&c);
+    assert_int_equal(lab_comparison_load(&c, db, 1, 2), LAB_OK);
+    assert_int_equal(c.count, 2);
+    assert_int_equal(find(&c, LAB_SUM_STEP, "mma tf32 64")->verdict,
+                     LAB_VERDICT_ONLY_A);
+    assert_int_equal(find(&c, LAB_SUM_STEP, "mma bf16 64")->verdict,
+                     LAB_VERDICT_ONLY_B);
+    lab_comparison_release(&c);
+    lab_database_close(db);
+}
+
+/* Whatever allocation fails, nothing is left behind. */
+static void every_allocation_may_fail(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_comparison c;
+    enum lab_status st = LAB_E_NOMEM;
+    int64_t n = 0;
+    (void)state;
+    assert_int_equal(sample_lab(path, both, BOTH, true, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    while (st == LAB_E_NOMEM && n < 10000) {
+        lab_mem_fail_from(++n);
+        st = lab_comparison_load(&c, db, 1, 1);
+        lab_mem_fail_from(0);
+    }
+    assert_int_equal(st, LAB_OK);
+    assert_true(n > 20);
+    lab_comparison_release(&c);
+    lab_database_close(db);
+}
+
+/* ---- what there is ---- */
+
+static void contents_are_what_a_run_has(void **state)
+{
+    const char *path = sample_path("runs.db");
+    unsigned has = 0;
+    (void)state;
+    assert_int_equal(sample_lab(path, bf16, BF16, true, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    sample_sql(path, "INSERT INTO sweep_row (runId, place) VALUES (3, 0);"
+                     "INSERT INTO lab_said (runId, place) VALUES (3, 0);"
+                     "INSERT INTO lab_tuned (backend, device, lab, sizeClass, "
+                     "precision, candidate, runId) VALUES ('cuda', 'a', 'gemm',"
+                     " '64', 'fp32', '8x8', 3)");
+    struct lab_database *db = open_reader(path);
+    assert_int_equal(lab_query_contents(db, 1, &has), LAB_OK);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_RUNGS);
+    assert_int_equal(lab_query_contents(db, 2, &has), LAB_OK);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_RUNGS);
+    assert_int_equal(lab_query_contents(db, 3, &has), LAB_OK);
+    assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_LOSSES |
+                              LAB_HAS_SWEEPS | LAB_HAS_SAID | LAB_HAS_TUNED);
+    assert_int_equal(lab_query_contents(db, 4, &has), LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(steps_say_their_rung, cleanup),
+        cmocka_unit_test_teardown(kernels_say_their_rung, cleanup),
+        cmocka_unit_test_teardown(lessons_have_no_rungs, cleanup),
+        cmocka_unit_test_teardown(a_rung_is_compared_with_itself, cleanup),
+        cmocka_unit_test_teardown(names_say_the_precision_that_differs,
+                                  cleanup),
+        cmocka_unit_test_teardown(every_allocation_may_fail, cleanup),
+        cmocka_unit_test_teardown(contents_are_what_a_run_has, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

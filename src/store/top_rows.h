@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include "base/status.h"
 
-/* A page that begins later, or is longer, is left to SQL: the heap would take
- * more than 10 MB, and to bisect for a place so far down saves nothing. */
+/* A page that begins later, or is longer, is left to SQL, which sorts on disk
+ * what has no room: this heap takes 10 MB at most. Down to here a page of a run
+ * of 500,000 kernels was found about as soon this way, or several times sooner,
+ * by every column. */
 enum { LAB_TOP_MOST = 200000 };
 
 struct lab_top_row {

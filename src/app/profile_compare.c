@@ -197,6 +197,13 @@ enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
             print_baseline(&copy, name, run);
         return st;
     }
+    int64_t before;
+    bool moved = lab_baseline_find(db, name, &before) == LAB_OK;
     st = lab_profile_find_run(db, o->words[1], &run);
-    return st ? st : lab_baseline_set(db, name, run);
+    if (st == LAB_OK)
+        st = lab_baseline_set(db, name, run);
+    if (st == LAB_OK && moved && before != run)
+        lab_warn("%s was run %lld and is now run %lld", name, (long long)before,
+                 (long long)run);
+    return st;
 }

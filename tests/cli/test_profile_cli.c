@@ -201,7 +201,10 @@ static void compare_lines_are_json(void **state)
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     make_slower(db);
+    assert_int_equal(profile(db, "baseline first 2 @"), 0);
+    assert_string_equal(errors, "");
     assert_int_equal(profile(db, "baseline first 1 @"), 0);
+    assert_non_null(strstr(errors, "first was run 2 and is now run 1"));
     assert_int_equal(profile(db, "baseline --json @"), 0);
     o = line_object(0);
     assert_string_equal(text_of(o, "name"), "first");
@@ -341,7 +344,10 @@ static void deletes_runs(void **state)
     (void)state;
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
-    assert_int_equal(profile(db, "delete 1 @"), 0);
+    /* a wrong word deletes nothing, and nothing goes twice */
+    assert_int_equal(profile(db, "delete last 7 @"), 3);
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(profile(db, "delete 1 1 @"), 0);
     assert_non_null(strstr(output, "deleted run 1: 2 steps, 4 kernels"));
     assert_int_equal(profile(db, "delete 1 @"), 3);
     assert_non_null(strstr(errors, "profile list"));

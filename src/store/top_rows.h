@@ -9,9 +9,9 @@
 #include "base/status.h"
 
 /* A page that begins later, or is longer, is left to SQL, which sorts on disk
- * what has no room: this heap takes 10 MB at most. Down to here a page of a run
- * of 500,000 kernels was found about as soon this way, or several times sooner,
- * by every column. */
+ * what has no room: this heap takes 10 MB at most. Of 500,000 kernels, 20,000
+ * to 200,000 rows down, it found a page about as soon as SQL by time, grid and
+ * name, and several times sooner by columns that grow or have few values. */
 enum { LAB_TOP_MOST = 200000 };
 
 struct lab_top_row {

@@ -4,6 +4,85 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/command.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "say.h"
+
+static struct {
+    argp_parser_t parser;
+    char **argv;
+} parsing;
+
+/* Of an argv[0] argp takes what follows the last slash for the name; of a
+ * program without one, program_invocation_short_name. getopt() wants one. */
+static error_t parse_named(int key, char *arg, struct argp_state *state)
+{
+    if (key == ARGP_KEY_INIT)
+        state->argv = parsing.argv;
+    return parsing.parser(key, arg, state);
+}
+
+/* Commands in a help text, in its sentences and in its examples. argp frees
+ * what is not `text`. */
+static char *spell_help(int key, const char *text, void *input)
+{
+    struct lab_str said;
+    struct lab_str all;
+    (void)key;
+    (void)input;
+    if (!text)
+        return NULL;
+    lab_str_init(&said);
+    lab_str_init(&all);
+    lab_command_spell(&said, text, "`", lab_say_is_ascii());
+    lab_command_spell(&all, lab_str_text(&said), "\n  ", lab_say_is_ascii());
+    char *copy = all.failed ? NULL : strdup(lab_str_text(&all));
+    lab_str_release(&said);
+    lab_str_release(&all);
+    return copy ? copy : (char *)text;
+}
+
+/* "lapenna-lab run" as it has to be typed. */
+static void spell_name(struct lab_str *out, const char *name)
+{
+    const char *rest = strchr(name, ' ');
+    lab_command_add(out, lab_say_is_ascii());
+    lab_str_add(out, rest ? rest : "");
+}
+
+int lab_args_parse(const struct argp *argp, int argc, char **argv,
+                   const char *name, void *input)
+{
+    struct argp named = *argp;
+    struct lab_str spelt;
+    char *before = program_invocation_short_name;
+    char **words = lab_alloc_array((size_t)argc + 2, sizeof(*words));
+    lab_str_init(&spelt);
+    spell_name(&spelt, name);
+    if (!words || spelt.failed || argc < 1) {
+        lab_str_release(&spelt);
+        lab_free(words);
+        return ENOMEM;
+    }
+    memcpy(words, argv, (size_t)argc * sizeof(*words));
+    words[argc] = NULL;
+    words[0] = spelt.data;
+    parsing.parser = argp->parser;
+    parsing.argv = words;
+    named.parser = parse_named;
+    named.help_filter = spell_help;
+    argp_err_exit_status = LAB_EXIT_USAGE;
+    program_invocation_short_name = spelt.data;
+    argv[0] = NULL;
+    int wrong = argp_parse(&named, argc, argv, 0, NULL, input);
+    program_invocation_short_name = before;
+    argv[0] = (char *)name;
+    lab_str_release(&spelt);
+    lab_free(words);
+    return wrong;
+}
+
 static bool read_number(const char *text, int64_t *out)
 {
     char *end = NULL;

@@ -5,6 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* argp_parse() for the command `name` ("lapenna-lab run"), which messages and
+ * --help then name as people have to type it: base/command.h. A wrong option
+ * ends the program. Not while another one runs. Returns 0, or argp's error. */
+int lab_args_parse(const struct argp *argp, int argc, char **argv,
+                   const char *name, void *input);
+
 /* A whole number of [least, most]; most INT64_MAX: no bound is told. */
 int64_t lab_arg_number(const char *text, const char *option, int64_t least,
                        int64_t most, struct argp_state *state);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "cmd.h"
 #include "doctor.h"
 #include "json_line.h"
@@ -56,11 +57,16 @@ void lab_doctor_say(struct lab_doctor *d, const char *name,
                     enum lab_doctor_state state, const char *detail,
                     const char *remedy)
 {
-    const struct lab_finding_line f = {name, state, detail, remedy};
+    struct lab_str spelt;
+    lab_str_init(&spelt);
+    lab_command_spell(&spelt, remedy ? remedy : "", "`", lab_say_is_ascii());
+    const struct lab_finding_line f = {name, state, detail,
+                                       remedy ? lab_str_text(&spelt) : NULL};
     if (d->doc)
         write_doc(d->doc, &f);
     else if (!d->failed)
         d->failed = d->json ? print_json(&f) : print_text(&f);
+    lab_str_release(&spelt);
 }
 
 /* "cannot do X. Remedy: do Y" is two things. */

@@ -1,5 +1,4 @@
 /* cmd_lesson.c -- lapenna-lab lesson list|show|lint [LESSON...] */
-#include <argp.h>
 #include <jansson.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -7,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "base/mem.h"
+#include "cmd.h"
 #include "lesson/catalog.h"
 #include "lesson/lint.h"
 #include "lesson_print.h"
-
-int lab_cmd_lesson(int argc, char **argv);
 
 enum { EXIT_USAGE = 2, EXIT_INPUT = 3 };
 enum { KEY_JSON = 256, KEY_PLAIN, KEY_ASCII, KEY_COLOR };
@@ -79,7 +78,7 @@ static int exit_code(enum lab_status st)
 
 static void report(void)
 {
-    fprintf(stderr, "lapenna-lab: %s\n", lab_error());
+    lab_warn("%s", lab_error());
 }
 
 static enum lab_status no_memory(void)
@@ -365,13 +364,9 @@ int lab_cmd_lesson(int argc, char **argv)
         argp_options, parse_option, "list|show|lint [LESSON...]",
         argp_doc,     NULL,         NULL,
         NULL};
-    static char program[] = "lapenna-lab lesson";
     struct lab_lesson_options o = {0};
-    if (argc > 0)
-        argv[0] = program; /* as messages of usage name it */
     setlocale(LC_CTYPE, "");
-    argp_err_exit_status = EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lesson", &o);
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         o.ascii = true;
     enum lab_status st = LAB_E_USAGE;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "args.h"
+#include "base/command.h"
 #include "base/datadir.h"
 #include "cmd.h"
 #include "hint.h"
@@ -189,9 +190,12 @@ static enum lab_status find_command(const struct lab_profile_options *o,
 void lab_profile_complain(bool ascii)
 {
     struct lab_str text;
-    const char *error = lab_error();
+    struct lab_str spelt;
+    lab_str_init(&spelt);
+    lab_command_spell(&spelt, lab_error(), "`", ascii);
     lab_str_init(&text);
-    lab_str_add_visible(&text, error, strlen(error), false);
+    lab_str_add_visible(&text, lab_str_text(&spelt), spelt.len, false);
+    lab_str_release(&spelt);
     if (ascii)
         lab_table_make_ascii(&text);
     fprintf(stderr, "lapenna-lab: profile: %s\n", lab_str_text(&text));

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "say.h"
 #include "signals.h"
 
 int lab_exit_code(enum lab_status st)
@@ -34,11 +36,15 @@ int lab_exit_code(enum lab_status st)
 
 static void say(const char *text)
 {
+    struct lab_str spelt;
     struct lab_str s;
+    lab_str_init(&spelt);
+    lab_command_spell(&spelt, text, "`", lab_say_is_ascii());
     lab_str_init(&s);
-    lab_str_add_visible(&s, text, strlen(text), true);
+    lab_str_add_visible(&s, lab_str_text(&spelt), spelt.len, true);
     fprintf(stderr, "lapenna-lab: %s\n", lab_str_text(&s));
     lab_str_release(&s);
+    lab_str_release(&spelt);
 }
 
 int lab_exit_error(enum lab_status st)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "base/datadir.h"
 #include "base/shell.h"
 #include "runs_model.h"
@@ -25,7 +26,7 @@ static void add_place(struct lab_str *out, const char *db)
 
 void lab_hint(struct lab_str *out, const char *db, const char *const *words)
 {
-    lab_str_add(out, "lapenna-lab");
+    lab_command_add(out, lab_say_is_ascii());
     for (int i = 0; words[i]; i++)
         add_word(out, words[i]);
     add_place(out, db);

@@ -270,11 +270,7 @@ int lab_cmd_lab_calls(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    static char program[] = "lapenna-lab lab calls";
     struct options o = {.size = COURSE_SIZE, .algorithm = -1};
-    if (argc > 0)
-        argv[0] = program;
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lab calls", &o);
     return lab_exit_error(show(&o));
 }

@@ -385,16 +385,12 @@ int lab_cmd_lab_gflops(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    static char program[] = "lapenna-lab lab gflops";
     struct options o = {.sizes = gpu_sizes,
                         .cpu_sizes = "2000,4000,6000",
                         .operation = "gemm",
                         .backend = "auto",
                         .repeat = LAB_LADDER_REPEATS_MIN};
-    if (argc > 0)
-        argv[0] = program;
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lab gflops", &o);
     lab_signals_catch();
     lab_signals_say(LAB_SIGNALS_STOPPING);
     struct gflops *g = lab_alloc(sizeof(*g));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "cmd.h"
 #include "json_line.h"
 #include "lab_offsets.h"
@@ -259,12 +260,8 @@ int lab_cmd_lab_offsets(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    static char program[] = "lapenna-lab lab offsets";
     struct options o = {.layout = "nchw", .dim = {1, 64, 5, 4}};
-    if (argc > 0)
-        argv[0] = program;
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lab offsets", &o);
     if (o.has_at && o.has_offset)
         return lab_exit_error(lab_fail(
             LAB_E_USAGE, "--at and --offset: one of them, the other is the "

@@ -288,13 +288,9 @@ void lab_lab_parse(int argc, char **argv, struct lab_lab_options *o)
         NULL,
         NULL,
         NULL};
-    static char program[] = "lapenna-lab lab";
     *o = (struct lab_lab_options){.backend = "auto",
                                   .seed = 1,
                                   .counters = "off",
                                   .sweep = LAB_SWEEP_KINDS};
-    if (argc > 0)
-        argv[0] = program;
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argp_parse(&argp, argc, argv, 0, NULL, o);
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lab", o);
 }

@@ -9,7 +9,7 @@
 #include "cmd.h"
 #include "say.h"
 #include "trace/intern.h"
-#include "base/str.h"
+#include "base/command.h"
 
 struct command {
     const char *name;
@@ -30,24 +30,32 @@ enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_help(void)
 {
-    puts("Usage: lapenna-lab [OPTION...]            the home screen\n"
-         "  or:  lapenna-lab [OPTION...] LESSON     that lesson, in the "
-         "stepper\n"
-         "  or:  lapenna-lab COMMAND [ARG...]\n"
-         "  or:  lapenna-lab --help | --version\n\n"
-         "A debugger for neural networks on a GPU, in a terminal.\n\n"
-         "Commands (each has its own --help):");
+    struct lab_str command;
+    lab_str_init(&command);
+    lab_command_add(&command, lab_say_is_ascii());
+    const char *name = lab_str_text(&command);
+    lab_say(stdout,
+            "Usage: %s [OPTION...]            the home screen\n"
+            "  or:  %s [OPTION...] LESSON     that lesson, in the stepper\n"
+            "  or:  %s COMMAND [ARG...]\n"
+            "  or:  %s --help | --version\n\n"
+            "A debugger for neural networks on a GPU, in a terminal.\n\n"
+            "Commands (each has its own --help):\n",
+            name, name, name, name);
+    lab_str_release(&command);
     for (int i = 0; i < N_COMMANDS; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].help);
-    puts("\nLESSON is an id of `lapenna-lab lesson list` or the path of a "
-         "lesson file.\n"
-         "Options of the screens: --backend, --device, --variant, --batch, "
-         "--seed, --data,\n"
-         "--db, --plain (lines of text instead of a screen), --ascii, "
-         "--color,\n--no-mouse; see `lapenna-lab step --help`.\n\n"
-         "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
-         "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
-         "asked for; 128+n signal n.");
+    lab_say(
+        stdout,
+        "\nLESSON is an id of `lapenna-lab lesson list` or the path of a "
+        "lesson file.\n"
+        "Options of the screens: --backend, --device, --variant, --batch, "
+        "--seed, --data,\n"
+        "--db, --plain (lines of text instead of a screen), --ascii, "
+        "--color,\n--no-mouse; see `lapenna-lab step --help`.\n\n"
+        "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
+        "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
+        "asked for; 128+n signal n.\n");
 }
 
 static const struct command *find_command(const char *name)

@@ -280,9 +280,7 @@ void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
     }
     const struct argp argp = {shown, parse_option, args_doc, doc,
                               NULL,  NULL,         NULL};
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argv[0] = (char *)name;
-    argp_parse(&argp, argc, argv, 0, NULL, o);
+    lab_args_parse(&argp, argc, argv, name, o);
     if (o->npy && o->json) {
         lab_warn("--npy and --json exclude each other: give one");
         exit(LAB_EXIT_USAGE);

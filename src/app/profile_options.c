@@ -438,7 +438,7 @@ static void own_options(const struct command_help *h,
 
 int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o)
 {
-    static char all[] = "lapenna-lab profile";
+    static const char all[] = "lapenna-lab profile";
     const struct command_help *h = find_help(argc, argv);
     struct argp_option shown[ALL_OPTIONS];
     struct reading reading = {.out = o};
@@ -448,8 +448,7 @@ int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o)
     char name[sizeof(all) + 16];
     *o = (struct lab_profile_options){.fail_above = NAN,
                                       .iteration = LAB_UNKNOWN};
-    argp_err_exit_status = LAB_EXIT_USAGE;
-    argv[0] = all;
+    snprintf(name, sizeof(name), "%s", all);
     if (h) {
         own_options(h, shown);
         reading.own = shown;
@@ -457,9 +456,6 @@ int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o)
         argp.args_doc = h->args;
         argp.doc = h->doc;
         snprintf(name, sizeof(name), "%s %s", all, h->name);
-        argv[0] = name;
     }
-    int wrong = argp_parse(&argp, argc, argv, 0, NULL, &reading);
-    argv[0] = all;
-    return wrong;
+    return lab_args_parse(&argp, argc, argv, name, &reading);
 }

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "base/mem.h"
 #include "engine/ceiling.h"
+#include "say.h"
 #include "store/query.h"
 #include "ui/counters_text.h"
 
@@ -190,10 +192,15 @@ static enum lab_status label_row(struct lab_roofline_row *row)
 static enum lab_status finish_row(struct lab_roofline *r,
                                   struct lab_roofline_row *row)
 {
+    struct lab_str said;
     struct lab_str s;
+    lab_str_init(&said);
     lab_str_init(&s);
     lab_roofline_place(&row->point, &row->work, r->per_s);
-    lab_roofline_say(&s, &row->work, &row->point, r->per_s);
+    lab_roofline_say(&said, &row->work, &row->point, r->per_s);
+    lab_command_spell(&s, lab_str_text(&said), "`", lab_say_is_ascii());
+    s.failed |= said.failed;
+    lab_str_release(&said);
     row->flop_reason = lab_counters_flop_reason(
         &row->work.counted, row->work.flop, row->sum->phase_id == LAB_UPDATE);
     row->sentence = lab_str_detach(&s);

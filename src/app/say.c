@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/command.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ui/glyph.h"
@@ -34,15 +35,19 @@ static void put_ascii(FILE *out, const struct lab_str *text)
 void lab_say(FILE *out, const char *fmt, ...)
 {
     struct lab_str whole;
+    struct lab_str spelt;
     struct lab_str safe;
     va_list args;
     lab_str_init(&whole);
     va_start(args, fmt);
     lab_str_addv(&whole, fmt, args);
     va_end(args);
-    lab_str_init(&safe);
-    lab_str_add_visible(&safe, lab_str_text(&whole), whole.len, true);
+    lab_str_init(&spelt);
+    lab_command_spell(&spelt, lab_str_text(&whole), "`", ascii_only);
     lab_str_release(&whole);
+    lab_str_init(&safe);
+    lab_str_add_visible(&safe, lab_str_text(&spelt), spelt.len, true);
+    lab_str_release(&spelt);
     if (ascii_only)
         put_ascii(out, &safe);
     else

@@ -8,5 +8,6 @@
 /* From now on only ASCII: --ascii, or a locale without UTF-8. */
 void lab_say_ascii(bool only);
 bool lab_say_is_ascii(void);
-/* Made safe for a terminal; newlines are kept. */
+/* Made safe for a terminal; newlines are kept. "`lapenna-lab ..." is spelt as
+ * base/command.h has it. */
 void lab_say(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);

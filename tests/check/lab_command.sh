@@ -40,6 +40,8 @@ int main(int argc, char **argv)
         printf("[%s]", argv[i]);
     if (fcntl(9, F_GETFD) != -1)
         printf("the lock is still held: ");
+    if (getenv("SAY_COMMAND"))
+        printf("<%s>", getenv("LAPENNA_LAB_COMMAND"));
     if (getenv("SAY_GPUS"))
         printf("<%s>", GPUS);
     puts(VERSION_WORD);
@@ -99,6 +101,21 @@ ln -s "$tree/lab" "$work/link"
 HOME=/nonexistent "$work/link" 0 >"$work/out" 2>"$work/err" || fail link
 out_is '[0]one'
 quiet
+
+# The program is told what to tell people to type.
+export SAY_COMMAND=1
+called() { # DIRECTORY WANTED COMMAND...
+    (cd "$1" && shift 2 && "$@" 0 </dev/null) >"$work/out" 2>"$work/err" ||
+        fail "lab called as $3"
+    out_is "[0]<$2>one"
+}
+called "$tree" ./lab ./lab
+called "$tree/src" ../lab ../lab
+called / "$tree/lab" "$tree/lab"
+called "$work" './a tree/lapenna lab/lab' 'a tree/lapenna lab/lab'
+called "$tree" "$tree/lab" sh lab
+PATH=$tree:$PATH called / "$tree/lab" lab
+unset SAY_COMMAND
 
 # An edit is built; a mistake in it stops with the compiler's words.
 sleep 0.02

@@ -193,3 +193,49 @@ run profile delete 1 --db 'one run.db'
 run profile list --db 'one run.db'
 expect_exit 0
 expect_stderr "lapenna-lab run LESSON --db 'one run.db'\` records one"
+
+# From a clone there is no lapenna-lab on PATH: what `lab` was called is said.
+mkdir 'a clone'
+ln -s "$LAB_EXE" 'a clone/lab'
+export LAPENNA_LAB_COMMAND="./a clone/lab"
+spelt="'./a clone/lab'"
+run run 'a lesson.md' --backend cpu --iterations 1 --db "clone's.db"
+expect_exit 0
+expect_stdout ": $spelt profile show 1 --db"
+sed -n "s/.*as run [0-9]*: //p" "$out" >pasted
+status=0
+"$bash" pasted >"$out" 2>"$err" || status=$?
+expect_exit 0
+expect_stdout 'run           1'
+run profile show 99 --db "clone's.db"
+expect_stderr "; \`$spelt profile list --db"
+run run
+expect_stderr "\`$spelt lesson list\` shows them"
+run run --no-such-option
+expect_stderr "Try \`$spelt run --help'"
+run run no-such-lesson
+expect_stderr "$spelt"
+run lesson show no-such-lesson
+expect_stderr "$spelt"
+run profile no-such-command
+expect_stderr "$spelt profile --help"
+run profile show --help
+expect_stdout "Usage: $spelt profile show"
+expect_stdout "  $spelt profile show last"
+run --help
+expect_stdout "Usage: $spelt [OPTION...]"
+LAPENNA_LAB_COMMAND=./lab
+play --backend cpu --db 'no runs.db' <<'END'
+resize 200 50
+expect "./lab run LESSON --db 'no runs.db'"
+key q
+END
+for what in ./lab 'src/../lab' ; do
+    LAPENNA_LAB_COMMAND=$what
+    run profile no-such-command
+    expect_stderr "\`$what profile --help"
+done
+LAPENNA_LAB_COMMAND=$(printf 'evil\033[31m')
+run profile no-such-command
+expect_stderr "\`lapenna-lab profile --help"
+unset LAPENNA_LAB_COMMAND

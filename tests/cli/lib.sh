@@ -28,7 +28,7 @@ cd "$work" || exit 1
 export HOME="$work/home" XDG_STATE_HOME="$work/state"
 export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data"
 mkdir -p "$HOME" "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_DATA_HOME"
-unset LAPENNA_LAB_MODULE_DIR LAPENNA_LAB_DATA_DIR NO_COLOR
+unset LAPENNA_LAB_COMMAND LAPENNA_LAB_MODULE_DIR LAPENNA_LAB_DATA_DIR NO_COLOR
 out=$work/out
 err=$work/err
 status=0

@@ -1,0 +1,78 @@
+/* What the program calls itself in the commands that people copy. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "base/command.h"
+
+static void expect(const char *said, bool ascii, const char *wanted)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    if (said)
+        setenv("LAPENNA_LAB_COMMAND", said, 1);
+    else
+        unsetenv("LAPENNA_LAB_COMMAND");
+    lab_command_add(&s, ascii);
+    assert_string_equal(lab_str_text(&s), wanted);
+    lab_str_release(&s);
+}
+
+static void it_is_what_was_typed(void **state)
+{
+    (void)state;
+    expect(NULL, false, "lapenna-lab");
+    expect("", false, "lapenna-lab");
+    expect("./lab", false, "./lab");
+    expect("../my tools/lab", false, "'../my tools/lab'");
+    expect("/home/anna's/lab;ls", false, "'/home/anna'\\''s/lab;ls'");
+    expect("/Übung/lab", false, "/Übung/lab");
+    expect("/Übung/lab", true, "$'/\\303\\234bung/lab'");
+}
+
+static void a_control_character_is_refused(void **state)
+{
+    (void)state;
+    expect("./lab\n", false, "lapenna-lab");
+    expect("./\033[31mlab", false, "lapenna-lab");
+    expect("./lab\x7F", false, "lapenna-lab");
+}
+
+static void spells(const char *text, const char *lead, const char *wanted)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_command_spell(&s, text, lead, false);
+    assert_string_equal(lab_str_text(&s), wanted);
+    lab_str_release(&s);
+}
+
+static void commands_in_a_text_are_spelt(void **state)
+{
+    (void)state;
+    setenv("LAPENNA_LAB_COMMAND", "./my lab", 1);
+    spells("", "`", "");
+    spells("see `lapenna-lab doctor`, or `lapenna-lab`", "`",
+           "see `'./my lab' doctor`, or `'./my lab'`");
+    spells("``lapenna-lab x", "`", "``'./my lab' x");
+    spells("lapenna-lab: `lapenna-labs`, `lapenna-lab", "`",
+           "lapenna-lab: `lapenna-labs`, `lapenna-lab");
+    spells("Example:\n  lapenna-lab run x\n", "\n  ",
+           "Example:\n  './my lab' run x\n");
+    unsetenv("LAPENNA_LAB_COMMAND");
+    spells("see `lapenna-lab doctor`", "`", "see `lapenna-lab doctor`");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_what_was_typed),
+        cmocka_unit_test(a_control_character_is_refused),
+        cmocka_unit_test(commands_in_a_text_are_spelt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

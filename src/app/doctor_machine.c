@@ -213,8 +213,9 @@ static void check_cudnn(struct lab_doctor *d, struct lab_backend *be,
                        "see the line of the variants");
 }
 
-/* Devices, the driver that they report, and what the first one offers. */
-static void check_devices(struct lab_doctor *d,
+/* Devices, the driver that they report, and what the first one offers. False:
+ * there is none. */
+static bool check_devices(struct lab_doctor *d,
                           const struct lab_cuda_module *module)
 {
     struct lab_device_info info;
@@ -232,7 +233,7 @@ static void check_devices(struct lab_doctor *d,
         lab_doctor_say(d, "cuDNN", LAB_DOCTOR_MISSING,
                        "cannot be tried without a device",
                        "see the line of the device");
-        return;
+        return false;
     }
     lab_backend_info(be, &info);
     check_driver(d, &info);
@@ -243,15 +244,16 @@ static void check_devices(struct lab_doctor *d,
     lab_backend_close(be);
     for (int i = 1; i < MAX_DEVICES; i++) {
         if (lab_backend_open(&be, "cuda", i))
-            return; /* there are no more */
+            break; /* there are no more */
         lab_backend_info(be, &info);
         say_device(d, &info);
         lab_backend_close(be);
     }
+    return true;
 }
 
 static void check_tracing(struct lab_doctor *d,
-                          const struct lab_gpu_profiler_ops *ops)
+                          const struct lab_gpu_profiler_ops *ops, bool device)
 {
     char text[LAB_GPU_TEXT] = "";
     if (!ops || ops->abi != LAB_GPU_PROFILER_ABI) {
@@ -264,9 +266,15 @@ static void check_tracing(struct lab_doctor *d,
                        "as for CUPTI; only nsys and ncu need it");
         return;
     }
-    if (ops->probe(text, sizeof(text)))
+    if (!device)
+        lab_doctor_say(d, "CUPTI", LAB_DOCTOR_MISSING,
+                       "cannot be tried without a device",
+                       "see the line of the device");
+    else if (ops->probe(text, sizeof(text)))
         lab_doctor_say(d, "CUPTI", LAB_DOCTOR_MISSING, text,
-                       "until then times come from CUDA events");
+                       "end another profiler of this process (nsys, ncu), or "
+                       "install the CUPTI of the module's CUDA version; until "
+                       "then times come from CUDA events");
     else
         lab_doctor_say(d, "CUPTI", LAB_DOCTOR_OK, text, NULL);
     lab_doctor_say(d, "NVTX", LAB_DOCTOR_OK,
@@ -326,8 +334,8 @@ void lab_doctor_gpu(struct lab_doctor *d)
         without_module(d);
     } else {
         lab_doctor_say(d, "CUDA module", LAB_DOCTOR_OK, "loaded", NULL);
-        check_devices(d, module);
-        check_tracing(d, module->profiler);
+        bool device = check_devices(d, module);
+        check_tracing(d, module->profiler, device);
         check_counters(d, module->profiler);
     }
 }

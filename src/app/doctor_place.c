@@ -155,32 +155,83 @@ static void tell_winners(struct lab_doctor *d, struct lab_database *db,
     }
 }
 
+/* lab_error() of a database that cannot be used: "FILE: what is wrong; what can
+ * be done"; or `remedy` is what can be done. */
+static void say_refused(struct lab_doctor *d, const char *path,
+                        const char *remedy)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add(&text, lab_error());
+    char *at = text.data;
+    if (at && strncmp(at, path, strlen(path)) == 0)
+        at += strlen(path);
+    char *end = at ? strstr(at, "; ") : NULL;
+    if (end)
+        *end = '\0';
+    if (!remedy)
+        remedy = end ? end + 2 : "name another file with --db FILE";
+    lab_doctor_say(d, "database", LAB_DOCTOR_WARNING, lab_str_text(&text),
+                   remedy);
+    lab_str_release(&text);
+}
+
+/* Of an older schema, or with nothing in it: any writer mends that. */
+static void say_unfinished(struct lab_doctor *d, const char *path,
+                           const char *option)
+{
+    struct lab_str remedy;
+    lab_str_init(&remedy);
+    lab_str_add_char(&remedy, '`');
+    lab_hint(&remedy, option, LAB_WORDS("profile", "list"));
+    lab_str_add(&remedy, "` brings it up to date");
+    say_refused(d, path, lab_str_text(&remedy));
+    lab_str_release(&remedy);
+}
+
+/* A database that could be read. */
+static void say_usable(struct lab_doctor *d, const char *path, int64_t runs,
+                       bool checked)
+{
+    char text[TEXT];
+    bool writable = access(path, W_OK) == 0 && can_make(path);
+    snprintf(text, sizeof(text), "%s, schema %d, %lld run%s, %s%s", path,
+             lab_database_schema_version(), (long long)runs,
+             runs == 1 ? "" : "s", writable ? "writable" : "read only",
+             checked ? "" : ", too large to look for damage here");
+    lab_doctor_say(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
+                   text,
+                   writable ? NULL
+                            : "change its rights, and its directory's, with "
+                              "`chmod u+w`, or name another file with --db "
+                              "FILE");
+}
+
 /* `option`: what --db named, or NULL. */
 static void look_into(struct lab_doctor *d, const char *path,
                       const char *option)
 {
-    static const char elsewhere[] =
-        "free the file, mend its rights, or name another with --db FILE";
+    static const int64_t most_checked = INT64_C(256) << 20; /* about 1 s */
     const struct lab_database_options read = {.read_only = true,
                                               .busy_timeout_ms = 1000};
     struct lab_database *db = NULL;
-    char text[TEXT];
+    bool checked = true;
     int64_t runs = 0;
     enum lab_status st = lab_database_open(&db, path, &read);
+    if (st == LAB_E_STATE) {
+        say_unfinished(d, path, option);
+        return;
+    }
+    if (!st)
+        st = lab_database_check_most(db, most_checked, &checked);
     if (!st)
         st = lab_query_runs(db, count_run, &runs);
     if (st) {
-        lab_doctor_say_error(d, "database", LAB_DOCTOR_WARNING, elsewhere);
-        lab_database_close(db);
-        return;
+        say_refused(d, path, NULL);
+    } else {
+        say_usable(d, path, runs, checked);
+        tell_winners(d, db, option);
     }
-    bool writable = access(path, W_OK) == 0 && can_make(path);
-    snprintf(text, sizeof(text), "%s, schema %d, %lld runs, %s", path,
-             lab_database_schema_version(), (long long)runs,
-             writable ? "writable" : "read only");
-    lab_doctor_say(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
-                   text, writable ? NULL : elsewhere);
-    tell_winners(d, db, option);
     lab_database_close(db);
 }
 

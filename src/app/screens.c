@@ -121,8 +121,9 @@ static enum lab_status refresh(void *user, struct lab_home_model *home)
         fill_lesson(s, i);
     home->lessons = s->lessons;
     home->lesson_count = (int64_t)s->catalog->count;
-    if (lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
-                             &home->run_count)) {
+    home->runs_unread = lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
+                                             &home->run_count) != LAB_OK;
+    if (home->runs_unread) {
         home->run_count = 0; /* the lessons work without the runs */
         lab_ui_error(s->ui);
     }

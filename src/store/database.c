@@ -62,6 +62,31 @@ static enum lab_status make_parents(const char *path)
     return st;
 }
 
+/* What SQLite would say is the error of its second try, to read a file that is
+ * not there. */
+static enum lab_status check_place(const char *path)
+{
+    char *copy;
+    if (access(path, F_OK) == 0)
+        return LAB_OK;
+    copy = lab_strdup(path);
+    if (!copy)
+        return lab_fail(LAB_E_NOMEM, "no memory for a path");
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy] = '\0';
+    const char *dir = slash ? copy : ".";
+    enum lab_status st = LAB_OK;
+    if (access(dir, W_OK | X_OK))
+        st = lab_fail(LAB_E_DB,
+                      "%s: cannot make a file in %s: %s; change that with "
+                      "`chmod u+wx`, or name a file in another place with --db "
+                      "FILE",
+                      path, dir, strerror(errno));
+    lab_free(copy);
+    return st;
+}
+
 static unsigned long big_endian_4(const unsigned char *p)
 {
     return (unsigned long)p[0] << 24 | (unsigned long)p[1] << 16 |
@@ -79,6 +104,24 @@ bool lab_database_has_log(const char *path)
     return found;
 }
 
+static enum lab_status refuse_short(const char *path, long long bytes,
+                                    unsigned long long whole, const char *other)
+{
+    struct lab_str instead;
+    lab_str_init(&instead);
+    if (other) {
+        lab_str_add(&instead, other);
+    } else {
+        lab_str_add(&instead, "take a copy from elsewhere, ");
+        lab_database_add_saving(&instead, path);
+    }
+    enum lab_status st =
+        lab_fail(LAB_E_DB, "%s: the file is cut short (%lld of %llu bytes); %s",
+                 path, bytes, whole, lab_str_text(&instead));
+    lab_str_release(&instead);
+    return st;
+}
+
 /* The file's own header says how long the file must be. SQLite would find out
  * only when it needs a page that is not there, in the middle of a run. With a
  * write-ahead log beside it the newest pages may still be in the log. */
@@ -90,9 +133,11 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
     if (stat(path, &info))
         return LAB_OK; /* opening it says why */
     if (S_ISDIR(info.st_mode))
-        return LAB_OK;          /* the same */
+        return lab_fail(LAB_E_DB,
+                        "%s: a directory; name a file in it with --db FILE",
+                        path);
     if (!S_ISREG(info.st_mode)) /* opening a pipe would wait for a writer */
-        return lab_fail(LAB_E_DB, "%s: not a file", path);
+        return lab_fail(LAB_E_DB, "%s: not a file; name one", path);
     FILE *f = fopen(path, "rb");
     if (!f)
         return LAB_OK;
@@ -114,15 +159,9 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
         page = 65536;
     unsigned long pages = big_endian_4(h + 28);
     bool valid = memcmp(h + 24, h + 92, 4) == 0; /* the count is up to date */
-    if (valid &&
-        (unsigned long long)page * pages > (unsigned long long)info.st_size)
-        st = lab_fail(
-            LAB_E_DB, "%s: the file is cut short (%lld of %llu bytes): %s",
-            path, (long long)info.st_size, (unsigned long long)page * pages,
-            other ? other
-                  : "take a copy from elsewhere, save what is left "
-                    "with `sqlite3 FILE .recover`, or name another "
-                    "file with --db FILE");
+    unsigned long long whole = (unsigned long long)page * pages;
+    if (valid && whole > (unsigned long long)info.st_size)
+        st = refuse_short(path, info.st_size, whole, other);
 out:
     fclose(f);
     return st;
@@ -210,6 +249,12 @@ static enum lab_status check_owner(struct lab_database *db)
                         "file with --db FILE",
                         db->path, (long long)version,
                         lab_database_schema_version());
+    if (db->read_only && version == 0 && tables == 0)
+        return lab_fail(LAB_E_STATE,
+                        "%s: nothing is in it, as where the first writing was "
+                        "cut off; the next run or import into it makes it "
+                        "whole",
+                        db->path);
     if (db->read_only && version < lab_database_schema_version())
         return lab_fail(LAB_E_STATE,
                         "%s: of an older program (schema %lld, now %d); record "
@@ -268,6 +313,8 @@ static enum lab_status open_for_writing(struct lab_database *db)
 {
     int count;
     enum lab_status st = make_parents(db->path);
+    if (st == LAB_OK)
+        st = check_place(db->path);
     if (st)
         return st;
     st = connect_to(db, "");
@@ -334,24 +381,4 @@ void lab_database_close(struct lab_database *db)
     sqlite3_close(db->sql);
     lab_free(db->path);
     lab_free(db);
-}
-
-enum lab_status lab_database_check(struct lab_database *db)
-{
-    sqlite3_stmt *stmt;
-    enum lab_status st =
-        lab_database_prepare(db, "PRAGMA integrity_check(1)", &stmt);
-    if (st)
-        return st;
-    int rc = sqlite3_step(stmt);
-    if (rc != SQLITE_ROW) {
-        st = lab_database_error(db, "checking it");
-    } else {
-        const char *text = (const char *)sqlite3_column_text(stmt, 0);
-        if (!text || strcmp(text, "ok") != 0)
-            st = lab_fail(LAB_E_DB, "%s: damaged: %s", db->path,
-                          text ? text : "no memory to say where");
-    }
-    sqlite3_finalize(stmt);
-    return st;
 }

@@ -114,6 +114,8 @@ static enum lab_status attach(struct lab_import *in)
     return st;
 }
 
+static const char take_another[] = "take another copy of it";
+
 static enum lab_status check_file(const struct lab_import *in)
 {
     struct stat info;
@@ -124,23 +126,13 @@ static enum lab_status check_file(const struct lab_import *in)
         return lab_fail(LAB_E_DB, "%s: not a file", in->path);
     if (info.st_size == 0)
         return lab_fail(LAB_E_DB, "%s: the file is empty", in->path);
-    return lab_database_check_length(in->path, "take another copy of it");
+    return lab_database_check_length(in->path, take_another);
 }
 
 static enum lab_status check_structure(struct lab_import *in)
 {
-    sqlite3_stmt *stmt;
-    enum lab_status st =
-        lab_database_prepare(in->db, "PRAGMA src.integrity_check(1)", &stmt);
-    if (st)
-        return st;
-    int rc = sqlite3_step(stmt);
-    const char *text =
-        rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
-    if (text && strcmp(text, "ok") != 0)
-        st = lab_fail(LAB_E_DB, "%s: damaged: %.200s", in->path, text);
-    enum lab_status end = lab_query_end(in->db, stmt, rc);
-    return st ? st : end;
+    return lab_database_integrity(in->db, "PRAGMA src.integrity_check(1)",
+                                  in->path, take_another);
 }
 
 /* Ours, or an export of nsys; else the file is refused. */

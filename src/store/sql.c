@@ -16,9 +16,6 @@ static const char *remedy(int rc)
     case SQLITE_LOCKED:
         return "another program holds it locked; wait for that program or end "
                "it, or name another file with --db FILE";
-    case SQLITE_CORRUPT:
-        return "the file is damaged; save what is left with `sqlite3 FILE "
-               ".recover`, or name another file with --db FILE";
     case SQLITE_NOTADB:
         return "this is not a database of recorded runs; move it away, or "
                "name another file with --db FILE";
@@ -37,7 +34,7 @@ static const char *remedy(int rc)
         return "the disk refused; check it, or name a file on another disk "
                "with --db FILE";
     default:
-        return "name another file with --db FILE";
+        return "it cannot be used; name another file with --db FILE";
     }
 }
 
@@ -50,9 +47,20 @@ enum lab_status lab_database_error(struct lab_database *db, const char *doing)
     int sys = sqlite3_system_errno(db->sql);
     bool by_system =
         sys && ((rc & 0xFF) == SQLITE_CANTOPEN || (rc & 0xFF) == SQLITE_IOERR);
-    return lab_fail(LAB_E_DB, "%s: %s while %s: %s", db->path,
-                    by_system ? strerror(sys) : sqlite3_errmsg(db->sql), doing,
-                    remedy(rc));
+    struct lab_str instead;
+    lab_str_init(&instead);
+    if ((rc & 0xFF) == SQLITE_CORRUPT) {
+        lab_str_add(&instead, "the file is damaged; ");
+        lab_database_add_saving(&instead, db->path);
+    } else {
+        lab_str_add(&instead, remedy(rc));
+    }
+    enum lab_status st =
+        lab_fail(LAB_E_DB, "%s: %s while %s: %s", db->path,
+                 by_system ? strerror(sys) : sqlite3_errmsg(db->sql), doing,
+                 lab_str_text(&instead));
+    lab_str_release(&instead);
+    return st;
 }
 
 enum lab_status lab_database_exec(struct lab_database *db, const char *sql,

@@ -91,6 +91,9 @@ static enum lab_status reload(struct lab_screen *s)
         status = lab_table_set_count(&st->lessons, st->model->lesson_count);
     if (!status)
         status = lab_table_set_count(&st->runs, st->model->run_count);
+    st->runs.empty = st->model->runs_unread
+                         ? "The runs cannot be read: d says why."
+                         : lab_str_text(&st->none);
     lab_ui_tick_every(s->ui, st->model->waiting ? WAITING_MS : 0);
     return status;
 }
@@ -114,7 +117,6 @@ static void say_no_runs(struct home_state *st)
         lab_str_add_char(&st->none, '"');
     }
     lab_str_add_char(&st->none, '.');
-    st->runs.empty = lab_str_text(&st->none);
 }
 
 /* The first lesson that is not done: where a learner goes on. */

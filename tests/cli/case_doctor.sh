@@ -42,7 +42,7 @@ expect_json 'rows[-1]["name"] == "database" and rows[-1]["status"] == "ok"'
 [ ! -e new.db ] || complain "doctor made a database"
 run run small.md --iterations 1 --db new.db
 run doctor --db new.db
-expect_stdout '1 runs, writable'
+expect_stdout '1 run, writable'
 echo 'no database' >text.db
 cp text.db before
 run doctor --json --db text.db

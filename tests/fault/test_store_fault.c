@@ -86,8 +86,8 @@ static void truncated_file_is_refused(void **state)
     assert_int_equal(sample_run(path, 50, 10, NULL), LAB_OK);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(truncate(path, info.st_size / 2), 0);
-    refuses(path, NULL, LAB_E_DB, "cut short", ".recover");
-    refuses(path, &reader, LAB_E_DB, "cut short", ".recover");
+    refuses(path, NULL, LAB_E_DB, "cut short", ".dump | ");
+    refuses(path, &reader, LAB_E_DB, "cut short", ".dump | ");
     assert_int_equal(truncate(path, 50), 0); /* not even a header */
     refuses(path, NULL, LAB_E_DB, "not a database", "--db");
 }

@@ -2,10 +2,11 @@
  *
  * SQLite in WAL mode: any number of readers and one writer at a time, on one
  * host. A connection belongs to one thread at a time. Every error of this
- * module is LAB_E_DB unless said otherwise, and its text names the file, what
- * went wrong and what can be done. */
+ * module is LAB_E_DB unless said otherwise, and its text is "FILE: what went
+ * wrong; what can be done". */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/str.h"
 
 struct lab_database;
@@ -23,8 +24,9 @@ enum lab_status lab_database_default_path(struct lab_str *out);
 /* Opens `path` for writing: makes its directories and the file, brings an
  * older schema up to date in one transaction, and marks runs whose process is
  * gone as interrupted. With read_only the file is not changed (SQLite may put
- * its -shm file beside it, where it has the right to), and a missing file is
- * LAB_E_NOTFOUND. `options` NULL: all defaults.
+ * its -shm file beside it, where it has the right to); a missing file is
+ * LAB_E_NOTFOUND, one of an older schema, or with nothing in it, LAB_E_STATE:
+ * opening it for writing mends that. `options` NULL: all defaults.
  *
  * Refused: a directory or file without the right to write, a file that is no
  * database or another program's, a damaged one, one that is locked longer
@@ -37,4 +39,8 @@ const char *lab_database_path(const struct lab_database *db);
 int lab_database_schema_version(void);
 /* Reads every page and checks the structure: slow on large files. */
 enum lab_status lab_database_check(struct lab_database *db);
+/* The same without the indexes, in a file of `most_bytes` at the most; a larger
+ * one is not checked. */
+enum lab_status lab_database_check_most(struct lab_database *db,
+                                        int64_t most_bytes, bool *checked);
 LAB_C_END

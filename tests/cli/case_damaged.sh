@@ -1,0 +1,124 @@
+# shellcheck shell=sh
+# Databases that cannot be used, or only in part: every word says the true cause
+# and something that helps.
+inline_lesson small
+run run small.md --backend cpu --iterations 40 --db "anna's runs.db"
+expect_exit 0
+python() {
+    "${LAB_PYTHON:-python3}" -c "$@"
+}
+python 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("PRAGMA journal_mode = DELETE")
+d.close()' "anna's runs.db"
+
+# refused DB EXIT WHAT REMEDY: doctor tells what is wrong apart from what helps,
+# and `list` ends with EXIT.
+refused() {
+    run doctor --db "$1"
+    expect_exit 0
+    grep -q "^database  *warning  .*$3[^;]*\$" "$out" ||
+        complain "doctor does not say just: $3"
+    grep '^  *remedy: ' "$out" | tail -n 1 | grep -qF -e "remedy: $4" ||
+        complain "the remedy is not: $4"
+    run profile list --db "$1"
+    expect_exit "$2"
+}
+
+# Cut short: the command saves what is left, from the name that it has.
+cp "anna's runs.db" "anna's cut.db"
+size=$(wc -c <"anna's cut.db")
+head -c "$((size - 16384))" "anna's runs.db" >"anna's cut.db"
+refused "anna's cut.db" 3 'cut short' 'take a copy from elsewhere, save what'
+saving=$(sed -n 's/.*save what is left with `\([^`]*\)`.*/\1/p' "$err")
+case $saving in
+"sqlite3 'anna'\\''s cut.db' .dump | "*"=6' 'anna'\\''s cut.db.saved'") ;;
+*) complain "the command to save is $saving" ;;
+esac
+if command -v sqlite3 >/dev/null; then
+    sh -c "$saving" >"$out" 2>"$err"
+    run profile list --db "anna's cut.db.saved"
+    expect_exit 0
+    expect_stdout small
+    run doctor --db "anna's cut.db.saved"
+    expect_stdout '1 run, writable'
+fi
+
+# Another program's, a newer one's, a directory, text.
+python 'import sqlite3
+d = sqlite3.connect("other.db")
+d.execute("CREATE TABLE bookmark (url)")
+d.commit()'
+refused other.db 3 'another program' 'name another file with --db FILE'
+cp "anna's runs.db" newer.db
+python 'import sqlite3
+d = sqlite3.connect("newer.db")
+d.execute("PRAGMA user_version = 99")
+d.commit()'
+refused newer.db 3 'schema 99' 'update lapenna-lab'
+mkdir folder
+refused folder 3 'a directory' 'name a file in it'
+expect_stderr 'folder: a directory; name a file in it'
+run run small.md --backend cpu --iterations 1 --db folder
+expect_exit 3
+expect_stderr 'folder: a directory; name a file in it'
+run profile import "anna's runs.db" --db folder
+expect_exit 3
+expect_stderr 'folder: a directory; name a file in it'
+echo 'run,loss' >text.db
+refused text.db 3 'not a database' 'move it away'
+
+# Damaged inside: what opens is not therefore whole.
+python 'import sqlite3, sys
+root = sqlite3.connect(sys.argv[1]).execute(
+    "SELECT rootpage FROM sqlite_master WHERE name = \x27loss\x27").fetchone()[0]
+f = bytearray(open(sys.argv[1], "rb").read())
+page = f[16] * 256 + f[17]
+at = (root - 1) * page
+f[at + 5:at + 40] = bytes(35)
+open("bent.db", "wb").write(f)' "anna's runs.db"
+refused bent.db 0 'damaged' 'save what is left with `sqlite3 bent.db .dump'
+run profile import bent.db --db into.db
+expect_exit 3
+expect_stderr 'bent.db: damaged ('
+expect_stderr 'take another copy of it'
+if grep -q -e '\*\*\*' -e '\^J' "$err"; then
+    complain 'the raw words of SQLite'
+fi
+
+# What a full disk leaves of a database that was being made.
+: >started.db
+refused started.db 0 'nothing is in it' \
+    '`lapenna-lab profile list --db started.db'
+run doctor --db started.db
+expect_stdout '0 runs, writable'
+
+# No right to make the file.
+mkdir closed
+chmod 555 closed
+as_nobody() {
+    command=" (without rights) $*"
+    status=0
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$LAB_EXE" "$@" \
+        </dev/null >"$out" 2>"$err" || status=$?
+}
+[ "$(id -u)" = 0 ] || as_nobody() { run "$@"; }
+chmod 755 "$work"
+chmod 644 "anna's runs.db"
+if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
+    "$LAB_EXE" --version >"$out" 2>"$err"; then
+    as_nobody profile import "anna's runs.db" --db closed/new.db
+    expect_exit 3
+    expect_stderr 'closed/new.db: cannot make a file in closed: Permission'
+fi
+chmod 755 closed
+
+# The home screen has not seen that there are none.
+printf 'resize 200 50\nexpect The runs cannot be read: d says why\n%s\n' \
+    'absent No runs yet' >keys
+echo 'key q' >>keys
+status=0
+LAPENNA_LAB_SCRIPT=keys "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
+    "$LAB_EXE" --backend cpu --db "anna's cut.db" >"$out" 2>"$err" </dev/null ||
+    status=$?
+expect_exit 0

@@ -1,0 +1,111 @@
+/* doctor on a machine with the CUDA module, and without a device or with one
+ * that CUPTI refuses: played, for the machine of this test has its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor.h"
+#include "engine/backend.h"
+#include "profiler/gpu.h"
+
+static struct lab_str said;
+
+void lab_doctor_say(struct lab_doctor *d, const char *name,
+                    enum lab_doctor_state state, const char *detail,
+                    const char *remedy)
+{
+    (void)d;
+    (void)state;
+    lab_str_addf(&said, "%s: %s: %s\n", name, detail, remedy ? remedy : "ok");
+}
+
+void lab_doctor_say_error(struct lab_doctor *d, const char *name,
+                          enum lab_doctor_state state, const char *remedy)
+{
+    lab_doctor_say(d, name, state, lab_error(), remedy);
+}
+
+static enum lab_status refuse(char *out, size_t size)
+{
+    snprintf(out, size, "another profiler has it");
+    return LAB_E_UNSUPPORTED;
+}
+
+static const struct lab_gpu_profiler_ops profiler = {
+    .abi = LAB_GPU_PROFILER_ABI, .probe = refuse};
+
+static bool no_cudnn(const char **text)
+{
+    *text = "not found";
+    return false;
+}
+
+static const struct lab_cuda_module module = {.profiler = &profiler,
+                                              .cudnn = no_cudnn};
+static bool has_device;
+
+enum lab_status __wrap_lab_cuda_load(const struct lab_cuda_module **out);
+enum lab_status __wrap_lab_cuda_load(const struct lab_cuda_module **out)
+{
+    *out = &module;
+    return LAB_OK;
+}
+
+enum lab_status __real_lab_backend_open(struct lab_backend **out,
+                                        const char *name, int device);
+enum lab_status __wrap_lab_backend_open(struct lab_backend **out,
+                                        const char *name, int device);
+/* The CPU stands in for the first GPU. */
+enum lab_status __wrap_lab_backend_open(struct lab_backend **out,
+                                        const char *name, int device)
+{
+    (void)name;
+    return has_device && device == 0
+               ? __real_lab_backend_open(out, "cpu", 0)
+               : lab_fail(LAB_E_UNSUPPORTED, "no device is there");
+}
+
+static void look(bool device)
+{
+    struct lab_doctor d = {0};
+    has_device = device;
+    lab_str_clear(&said);
+    lab_doctor_gpu(&d);
+}
+
+/* Nothing is timed by CUDA events there, and no remedy of CUPTI's would help. */
+static void without_a_device_there_is_no_cupti(void **state)
+{
+    (void)state;
+    look(false);
+    assert_non_null(strstr(lab_str_text(&said),
+                           "CUPTI: cannot be tried without a device: see the "
+                           "line of the device\n"));
+    assert_null(strstr(lab_str_text(&said), "CUDA events"));
+}
+
+static void a_refusal_has_a_remedy(void **state)
+{
+    (void)state;
+    look(true);
+    assert_non_null(strstr(lab_str_text(&said),
+                           "CUPTI: another profiler has it: end another "
+                           "profiler"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_device_there_is_no_cupti),
+        cmocka_unit_test(a_refusal_has_a_remedy),
+    };
+    lab_str_init(&said);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    lab_str_release(&said);
+    return failed;
+}

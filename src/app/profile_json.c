@@ -6,6 +6,18 @@
 #include "json_line.h"
 #include "trace/record.h"
 
+static void add_figures(json_t *o, const struct lab_run_row *r)
+{
+    lab_json_int(o, "iterations", r->iterations);
+    lab_json_int(o, "iteration_median_ns", r->iteration_median_ns);
+    lab_json_real(o, "samples_per_s", r->samples_per_s);
+    lab_json_real(o, "loss_first", r->loss_first);
+    lab_json_real(o, "loss_last", r->loss_last);
+    lab_json_real(o, "accuracy", r->accuracy);
+    json_object_set_new(o, "figures_from_rows",
+                        json_boolean(r->figures_from_rows));
+}
+
 json_t *lab_profile_run_object(const struct lab_run_row *r)
 {
     json_t *o = lab_json_new("run");
@@ -26,12 +38,7 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     else
         lab_json_uint(o, "seed", r->seed);
     lab_json_int(o, "batch", r->batch);
-    lab_json_int(o, "iterations", r->iterations);
-    lab_json_int(o, "iteration_median_ns", r->iteration_median_ns);
-    lab_json_real(o, "samples_per_s", r->samples_per_s);
-    lab_json_real(o, "loss_first", r->loss_first);
-    lab_json_real(o, "loss_last", r->loss_last);
-    lab_json_real(o, "accuracy", r->accuracy);
+    add_figures(o, r);
     lab_json_text(o, "time_source", r->time_source);
     lab_json_text(o, "trace", r->trace_state);
     lab_json_text(o, "counters", r->counters);

@@ -14,6 +14,7 @@
 struct listing {
     struct lab_text_table table;
     bool whose; /* somebody else's runs are among them */
+    bool lost;  /* of some run not everything was stored */
     int64_t rows;
     enum lab_status st; /* of printing */
 };
@@ -49,6 +50,12 @@ static void add_whose(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_add(t, is_imported(r) ? r->imported_from : "");
 }
 
+/* Records of it: the disk was full, the machine too slow. */
+static bool has_lost(const struct lab_run_row *r)
+{
+    return r->ring_drops > 0 || r->write_errors > 0;
+}
+
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
@@ -60,7 +67,9 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     lab_text_table_add(&l->table, lab_variant_words(r, variants));
     lab_text_table_add(&l->table, r->kind);
     lab_text_table_add(&l->table, r->backend);
-    lab_text_table_add(&l->table, r->status);
+    l->lost |= has_lost(r);
+    lab_text_table_addf(&l->table, "%s%s", r->status ? r->status : "n/a",
+                        has_lost(r) ? ", lost" : "");
     lab_text_table_add_int(&l->table, r->iterations);
     lab_text_table_add_ns(&l->table, r->iteration_median_ns);
     lab_text_table_add_real(&l->table, r->loss_last, 4);
@@ -75,6 +84,16 @@ static enum lab_status list_lines(const struct lab_profile_print *p,
 {
     enum lab_status st = lab_query_runs(p->db, print_run_json, l);
     return st ? st : l->st;
+}
+
+static enum lab_status explain_lost(const struct lab_profile_print *p)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add(&text, "lost: not all of it was stored; `");
+    lab_hint(&text, lab_hint_place(p->db), LAB_WORDS("profile", "show", "RUN"));
+    lab_str_add(&text, "` says how much is missing, and why\n");
+    return lab_profile_put(&text, p->ascii);
 }
 
 static enum lab_status list_table(const struct lab_profile_print *p,
@@ -92,8 +111,10 @@ static enum lab_status list_table(const struct lab_profile_print *p,
         return st;
     lab_text_table_init(&l->table, l->whose ? heads : own);
     st = lab_query_runs(p->db, add_run_row, l);
-    if (st == LAB_OK && l->rows > 0)
-        return lab_profile_put_table(&l->table, p->ascii);
+    if (st == LAB_OK && l->rows > 0) {
+        st = lab_profile_put_table(&l->table, p->ascii);
+        return st || !l->lost ? st : explain_lost(p);
+    }
     lab_text_table_release(&l->table);
     return st;
 }

@@ -117,6 +117,10 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
     lab_text_table_add(t, "batch");
     lab_text_table_add_int(t, r->batch);
+    if (r->figures_from_rows)
+        add_fact(t, "figures",
+                 "of the stored losses: the run was ended before "
+                 "it told its own");
     lab_text_table_add(t, "iterations");
     lab_text_table_add_int(t, r->iterations);
     lab_text_table_add(t, "iteration");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "row.h"
+#include "run_stored.h"
 
 /* A text in a column of numbers is no number: SQLite would make it 0. */
 static bool is_number(const struct lab_columns *c, int i)
@@ -113,6 +114,7 @@ static void read_machine(struct lab_columns *c, struct lab_run_row *r)
 static void read_run(sqlite3_stmt *stmt, struct lab_run_row *r)
 {
     struct lab_columns c = {stmt, 0};
+    *r = (struct lab_run_row){0};
     read_machine(&c, r);
     int64_t pid = lab_column_int(&c);
     int64_t process_start = lab_column_int(&c);
@@ -167,8 +169,14 @@ static enum lab_status query_runs(struct lab_database *db, int64_t run,
     lab_bind_int(stmt, 1, run);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         read_run(stmt, &row);
-        if (!each(user, &row))
+        if (row.status && strcmp(row.status, "running") != 0)
+            st = lab_run_fill_from_rows(db, &row);
+        if (st || !each(user, &row))
             break;
+    }
+    if (st) {
+        sqlite3_finalize(stmt);
+        return st;
     }
     return lab_query_end(db, stmt, rc);
 }

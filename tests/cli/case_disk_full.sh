@@ -43,8 +43,17 @@ expect_json "FILE2=$work/whole" 'len(of("iteration")) == 2 * 143' \
 run profile list --json --db "$db"
 expect_exit 0
 expect_json 'rows[0]["run"] == 2' \
-    '(rows[0]["status"], rows[0]["iterations"]) in
-     (("done", 2 * 143), ("interrupted", None))'
+    '(rows[0]["status"], rows[0]["iterations"]) == ("done", 2 * 143) or
+     (rows[0]["status"] == "interrupted" and rows[0]["figures_from_rows"])'
+run profile list --db "$db"
+if ! grep -q ' interrupted ' "$out"; then
+    expect_stdout ' done, lost '
+    expect_stdout "lost: not all of it was stored; \`lapenna-lab profile show RUN"
+fi
+run profile list --db other.db
+if grep -q lost "$out"; then
+    complain 'nothing is lost of a whole run'
+fi
 run profile show 2 --db "$db"
 expect_exit 0
 grep -q '^status *interrupted' "$out" || expect_stdout 'the disk'

@@ -406,7 +406,7 @@ static void wrong_usage_is_refused(void **state)
         {"ceilings --backend fast @", 2, "auto, cpu or cuda"},
         {"ceilings --device x @", 2,
          "--device 'x': a whole number from 0 to 1023"},
-        {"ceilings --backend cpu --db /", 3, "cannot be opened"},
+        {"ceilings --backend cpu --db /", 3, "a directory; name a file"},
     };
     const char *db = sample_path("runs.db");
     (void)state;

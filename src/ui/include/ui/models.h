@@ -158,7 +158,7 @@ struct lab_home_model {
     int64_t lesson_count;
     const struct lab_ui_run_row *runs; /* newest first, the last few */
     int64_t run_count;
-    bool runs_unread; /* there may be some: they could not be read */
+    bool runs_unread; /* they could not be read: maybe there are some */
     /* A run that was left is still ending: refresh() is called again and again
      * until it is not, so that the list never shows a run as running that has
      * ended meanwhile. */

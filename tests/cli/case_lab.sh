@@ -423,7 +423,7 @@ expect_json '[r["variant"] for r in of("lab_row")] == ["plain", "openblas"]' \
     'of("lab_row")[0]["rate"] > 0'
 run profile show 1 --db c.db --ascii
 expect_stdout 'openblas'
-expect_stdout 'promised'
+expect_stdout "model's"
 run lab batch-size mlp-digits --backend cpu --sizes 5,10 --repeat 20 --json \
     --db s.db
 cp "$out" measured

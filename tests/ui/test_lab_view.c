@@ -116,6 +116,50 @@ static void rates_in_their_unit(void **state)
     assert_string_equal(lab_lab_rate_text(&lab, NAN, text, 64), "n/a");
 }
 
+/* Of 424 rungs on an H200 21 are faster than their model. */
+static void why_a_model_can_be_passed(void **state)
+{
+    const double bytes = 32;
+    (void)state;
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 0.9, 1, 4, 8));
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.01, 1, 4, 8));
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 9, NAN, 4, NAN));
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, NAN, 1, 4, 8));
+    /* gemv plain: a sector of 32 bytes for each number of 4 */
+    assert_non_null(strstr(
+        lab_lab_model_passed(LAB_UI_LAB_BYTES, 900, 525, bytes, 8 * bytes),
+        "caches serve"));
+    /* vector_add fours: as many bytes as the problem has */
+    assert_non_null(
+        strstr(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.03, 1, bytes, bytes),
+               "mix of reads"));
+    assert_non_null(
+        strstr(lab_lab_model_passed(LAB_UI_LAB_FLOPS, 20.9, 14.9, bytes, bytes),
+               "counts each access"));
+    /* times: less is faster */
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1.4, 1, NAN, NAN));
+    assert_non_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1, 1.4, NAN, NAN));
+}
+
+/* A library is no rung to climb over. */
+static void gains_are_over_the_last_own_rung(void **state)
+{
+    struct lab_ui_lab_row rows[5];
+    struct lab_ui_lab lab = {.rows = rows, .row_count = 5};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        rows[i] = row_of(1, 1, "");
+        rows[i].size = 0;
+    }
+    rows[2].library = true;
+    rows[3].state = LAB_UI_LAB_FAILED;
+    assert_null(lab_ui_lab_gain_over(&lab, &rows[0]));
+    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[2]), &rows[1]);
+    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[1]);
+    rows[1].size = 1; /* another size */
+    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[0]);
+}
+
 static void the_kernel_of_a_rung_is_found(void **state)
 {
     (void)state;
@@ -261,6 +305,8 @@ int main(void)
         cmocka_unit_test(how_far_off_a_prediction_was),
         cmocka_unit_test(rates_in_their_unit),
         cmocka_unit_test(what_a_row_is_of_the_library),
+        cmocka_unit_test(why_a_model_can_be_passed),
+        cmocka_unit_test(gains_are_over_the_last_own_rung),
         cmocka_unit_test(the_kernel_of_a_rung_is_found),
         cmocka_unit_test(pictures_at_every_size),
         cmocka_unit_test(pictures_for_a_pipe),

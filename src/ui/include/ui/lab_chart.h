@@ -19,7 +19,7 @@ struct lab_lab_chart {
 
 LAB_C_BEGIN
 /* A heading, then a row for each rung. '|' in a bar is what the rung's model
- * promises, '?' what was said before. */
+ * says, '?' what was said before. */
 void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
                        const struct lab_lab_chart *chart);
 /* "Rates: GFLOP/s against the size" */

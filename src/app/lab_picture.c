@@ -170,10 +170,9 @@ void lab_lab_print_occupancy(const struct lab_lab *lab)
 void lab_lab_print_slides(const struct lab_lab *lab)
 {
     for (int i = 0; i < lab->ui.slide_count; i++) {
-        const struct lab_ui_lab_slide *s = &lab->ui.slides[i];
-        lab_say(stdout, "%s%s at %s: slide, %s: %.6g %s; this machine: %s\n",
-                i ? "" : "\n", s->label, s->size, s->machine, s->value, s->unit,
-                s->here);
+        char text[512];
+        lab_say(stdout, "%s%s\n", i ? "" : "\n",
+                lab_lab_slide_text(&lab->ui.slides[i], text, sizeof(text)));
     }
 }
 
@@ -191,7 +190,9 @@ enum lab_status lab_lab_json_slides(const struct lab_lab *lab)
         lab_json_text(line, "machine", s->machine);
         lab_json_text(line, "source", s->source);
         lab_json_text(line, "rung", s->rung[0] ? s->rung : NULL);
-        lab_json_text(line, "this_machine", s->here);
+        lab_json_text(line, "this_machine", s->device[0] ? NULL : s->ours);
+        lab_json_text(line, "recorded", s->device[0] ? s->ours : NULL);
+        lab_json_text(line, "recorded_on", s->device[0] ? s->device : NULL);
         st = lab_json_print(line);
     }
     return st;

@@ -95,7 +95,9 @@ static void put_figure(const struct lab_ui_lab *ui,
         double ns;
     } times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     if (!isnan(s->rate)) {
-        snprintf(out, cap, "%.4g %s", r->rate / (s->rate / s->value), s->unit);
+        double v = r->rate / (s->rate / s->value);
+        snprintf(out, cap, v >= 1e4 && v < 1e6 ? "%.0f %s" : "%.4g %s", v,
+                 s->unit);
         return;
     }
     for (size_t i = 0; i < 4; i++) {
@@ -125,12 +127,14 @@ void lab_feed_beside(struct lab_ui_lab *ui, const struct lab_operation *ladder)
         if (r || there) {
             const struct lab_ui_lab_row *of = r ? r : there;
             put_figure(ui, s, of, figure, sizeof(figure));
-            snprintf(s->here, sizeof(s->here), "%.40s (%.20s%s%.20s)", figure,
-                     of->rung, there ? ", " : "",
+            snprintf(s->ours, sizeof(s->ours), "%.40s (%.20s)", figure,
+                     of->rung);
+            snprintf(s->device, sizeof(s->device), "%s",
                      there ? ui->sets[of->set].device : "");
         } else {
-            snprintf(s->here, sizeof(s->here), "not measured at %.40s",
+            snprintf(s->ours, sizeof(s->ours), "not measured at %.40s",
                      s->size);
+            s->device[0] = '\0';
         }
     }
 }

@@ -153,6 +153,15 @@ const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
                  "reads and writes is faster";
 }
 
+const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
+                               size_t cap)
+{
+    snprintf(out, cap, "%s at %s: slide, %s: %.6g %s; %s: %s", slide->label,
+             slide->size, slide->machine, slide->value, slide->unit,
+             slide->device[0] ? slide->device : "this machine", slide->ours);
+    return out;
+}
+
 const char *lab_lab_state_text(enum lab_ui_lab_state state)
 {
     static const char *const texts[] = {"not run", "checking", "timing", "",

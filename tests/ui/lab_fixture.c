@@ -102,7 +102,7 @@ static void add_slide(const char *label, const char *machine, double value,
     snprintf(s->machine, sizeof(s->machine), "%s", machine);
     snprintf(s->size, sizeof(s->size), "6000");
     snprintf(s->unit, sizeof(s->unit), "GFLOP/s");
-    snprintf(s->here, sizeof(s->here), "%s", here);
+    snprintf(s->ours, sizeof(s->ours), "%s", here);
 }
 
 /* ---- the model ---- */

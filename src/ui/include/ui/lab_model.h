@@ -118,7 +118,8 @@ struct lab_ui_lab_slide {
     char rung[LAB_UI_LAB_NAME]; /* ours; "" the fastest */
     double x;
     double rate;   /* of `value` where that is a rate, else NaN */
-    char here[96]; /* this machine's, in words */
+    char ours[96]; /* beside it, in words */
+    char device[LAB_UI_LAB_NAME]; /* that `ours` is of; "" this machine */
 };
 
 struct lab_ui_lab {

@@ -14,6 +14,8 @@ static void libraries_by_their_names(void **state)
     assert_true(lab_variant_is_library("blas"));
     assert_true(lab_variant_is_library("openblas"));
     assert_true(lab_variant_is_library("onednn"));
+    assert_true(lab_variant_is_library("threads"));
+    assert_false(lab_variant_is_library("thread_1d"));
     assert_true(lab_variant_is_library("cublaslt"));
     assert_true(lab_variant_is_library("cudnn_fft"));
     assert_false(lab_variant_is_library("blocked"));
@@ -50,8 +52,13 @@ static void only_what_is_apart_can_be_fused(void **state)
     assert_false(can("relu", LAB_FORWARD, "r.relu", "naive"));
     assert_false(can("nothing", LAB_FORWARD, "r.x", "naive"));
     assert_false(can(NULL, LAB_FORWARD, NULL, NULL));
-    assert_false(lab_variant_can_fuse("cpu", "dense", LAB_FORWARD, "fc1.matmul",
-                                      "blas"));
+    /* oneDNN has some */
+    assert_true(lab_variant_can_fuse("cpu", "dense", LAB_FORWARD, "fc1.matmul",
+                                     "blas"));
+    assert_false(lab_variant_can_fuse("cpu", "dense", LAB_FORWARD, "fc1.dense",
+                                      "onednn"));
+    assert_false(lab_variant_can_fuse("cpu", "attention", LAB_FORWARD,
+                                      "a.scores", "blas"));
     assert_false(lab_variant_can_fuse(NULL, "dense", LAB_FORWARD, "fc1.matmul",
                                       "naive"));
 }

@@ -41,7 +41,7 @@ static void fill(struct lab_ui_compare_row *out,
     if (row->level == LAB_SUM_PHASE)
         name = any->phase;
     if (row->level == LAB_SUM_ITERATION)
-        name = "iteration";
+        name = "all steps";
     *out = (struct lab_ui_compare_row){
         .level = lab_sum_level_name(row->level),
         .phase = text(any->phase),

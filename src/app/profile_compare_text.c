@@ -6,6 +6,7 @@
 
 #include "compare_label.h"
 #include "text_table.h"
+#include "variant_words.h"
 
 /* Columns of a name where a line has 80. */
 enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
@@ -262,7 +263,9 @@ static enum lab_status put_rows(const struct lab_comparison *c,
     make_heads(&h, c);
     snprintf(spread[0], sizeof(spread[0]), ">n %s", h.a + 1);
     snprintf(spread[1], sizeof(spread[1]), ">n %s", h.b + 1);
-    const char *what = lab_sum_level_name(level);
+    /* The steps of an iteration, added up: not its wall time. */
+    const char *what =
+        level == LAB_SUM_ITERATION ? "sum of steps" : lab_sum_level_name(level);
     const char *const times[] = {what, h.a,  h.b,       ">diff",
                                  ">x", ">p", "verdict", NULL};
     const char *const works[] = {
@@ -299,14 +302,39 @@ static enum lab_status put_level(const struct lab_profile_options *o,
     return st;
 }
 
+enum { FACT_ROOM = 30 };
+
 /* The facts that differ; a long one is cut, so that a line fits. */
 static void add_cut(struct lab_text_table *t, const char *text)
 {
-    enum { ROOM = 32 };
-    if (text && strlen(text) > ROOM)
-        lab_text_table_addf(t, "%.*s..", ROOM - 2, text);
+    if (text && strlen(text) > FACT_ROOM)
+        lab_text_table_addf(t, "%.*s..", FACT_ROOM - 2, text);
     else
         lab_text_table_add(t, text);
+}
+
+/* From the node on at which they begin to differ. */
+static const char *from_difference(const char *text, const char *other)
+{
+    size_t i = 0;
+    while (text[i] && text[i] == other[i])
+        i++;
+    while (i > 0 && text[i - 1] != ' ')
+        i--;
+    return text + i;
+}
+
+/* Each variant once says most; where that is the same for both, the first node
+ * that differs is shown. */
+static void add_variants(struct lab_text_table *t, const char *raw[LAB_SIDES])
+{
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
+    for (int i = 0; i < LAB_SIDES; i++)
+        lab_variant_words_of(raw[i] ? raw[i] : "", words[i]);
+    bool same = raw[LAB_SIDE_A] && raw[LAB_SIDE_B] &&
+                strcmp(words[LAB_SIDE_A], words[LAB_SIDE_B]) == 0;
+    for (int i = 0; i < LAB_SIDES; i++)
+        add_cut(t, same ? from_difference(raw[i], raw[!i]) : words[i]);
 }
 
 static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
@@ -324,6 +352,11 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
         if (!lab_comparison_differs(c, (enum lab_run_fact)i))
             continue;
         lab_text_table_add(&t, lab_run_fact_name((enum lab_run_fact)i));
+        if (i == LAB_FACT_VARIANTS) {
+            const char *raw[LAB_SIDES] = {a->fact[i], b->fact[i]};
+            add_variants(&t, raw);
+            continue;
+        }
         add_cut(&t, a->fact[i]);
         add_cut(&t, b->fact[i]);
     }

@@ -1,9 +1,11 @@
+#include "compare_label.h"
 #include "profile_compare.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "profile_missing.h"
 #include "profiler/profiler.h"
@@ -14,6 +16,7 @@ struct failures {
     double limit; /* NaN: none */
     int64_t slower;
     int64_t few;
+    int64_t judged; /* rows with times enough */
     double worst;
     char worst_name[96];
 };
@@ -23,6 +26,7 @@ static void count_failures(struct failures *f, const struct lab_comparison *c)
     for (size_t i = 0; !isnan(f->limit) && i < c->count; i++) {
         const struct lab_compare_row *r = &c->rows[i];
         f->few += r->verdict == LAB_VERDICT_FEW;
+        f->judged += r->verdict <= LAB_VERDICT_SLOWER;
         if (r->verdict != LAB_VERDICT_SLOWER || !(r->share > f->limit))
             continue;
         f->slower++;
@@ -44,7 +48,9 @@ static enum lab_status verdict(const struct lab_profile_options *o,
         return LAB_OK;
     if (o->json) {
         json_t *line = lab_json_new("verdict");
-        json_object_set_new(line, "failed", json_boolean(f->slower > 0));
+        json_object_set_new(line, "failed",
+                            f->judged ? json_boolean(f->slower > 0)
+                                      : json_null());
         lab_json_real(line, "fail_above", f->limit);
         lab_json_int(line, "slower", f->slower);
         lab_json_int(line, "too_few", f->few);
@@ -56,6 +62,11 @@ static enum lab_status verdict(const struct lab_profile_options *o,
                       "the worst is %s with %+.1f %%",
                       100 * f->limit, (long long)f->slower, f->worst_name,
                       100 * f->worst);
+    else if (st == LAB_OK && f->judged == 0)
+        st = lab_fail(LAB_E_RANGE,
+                      "--fail-above: no row can be judged: record both runs "
+                      "with more iterations, %lld at the least",
+                      (long long)lab_rank_least(LAB_RANK_ALPHA));
     else if (st == LAB_OK && f->few)
         fprintf(stderr,
                 "lapenna-lab: profile: %lld rows have too few times for a "
@@ -162,10 +173,14 @@ static enum lab_status list_baselines(const struct lab_profile_options *o,
 {
     struct names names = {.options = o};
     enum lab_status st = lab_baseline_list(db, list_baseline, &names);
-    if (st == LAB_OK && names.n == 0)
-        lab_warn("profile: no run has a name yet; `lapenna-lab profile "
-                 "baseline NAME RUN` gives it one");
-    return st;
+    if (st || names.n > 0)
+        return st;
+    struct lab_str give =
+        lab_hint_text(o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
+    lab_warn("profile: no run has a name yet; `%s` gives it one",
+             lab_str_text(&give));
+    lab_str_release(&give);
+    return LAB_OK;
 }
 
 enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
@@ -187,6 +202,13 @@ enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
             print_baseline(&copy, name, run);
         return st;
     }
+    int64_t before;
+    bool moved = lab_baseline_find(db, name, &before) == LAB_OK;
     st = lab_profile_find_run(db, o->words[1], &run);
-    return st ? st : lab_baseline_set(db, name, run);
+    if (st == LAB_OK)
+        st = lab_baseline_set(db, name, run);
+    if (st == LAB_OK && moved && before != run)
+        lab_warn("%s was run %lld and is now run %lld", name, (long long)before,
+                 (long long)run);
+    return st;
 }

@@ -6,6 +6,7 @@
 
 #include "compare_label.h"
 #include "text_table.h"
+#include "variant_words.h"
 
 /* Columns of a name where a line has 80. */
 enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
@@ -22,31 +23,11 @@ struct order {
     const struct lab_compare_row *rows;
 };
 
-const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
+/* What one run alone has is different by all of its time. */
+static double difference(const struct lab_compare_row *r)
 {
-    return r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
-}
-
-const char *lab_compare_name(const struct lab_time_sum *s)
-{
-    const char *name = NULL;
-    switch (s->level) {
-    case LAB_SUM_KERNEL:
-        name = s->kernel_short ? s->kernel_short : s->kernel;
-        break;
-    case LAB_SUM_STEP:
-        name = lab_time_sum_step(s);
-        break;
-    case LAB_SUM_NODE:
-        name = s->node;
-        break;
-    case LAB_SUM_PHASE:
-        name = s->phase;
-        break;
-    default:
-        break;
-    }
-    return name ? name : "";
+    bool both = r->side[LAB_SIDE_A] && r->side[LAB_SIDE_B];
+    return both ? r->difference_ns : lab_compare_either(r)->median_ns;
 }
 
 /* The largest first for differences and shares; NaN: unknown. */
@@ -54,7 +35,7 @@ static double sort_key(const struct lab_compare_row *r, enum sort sort)
 {
     switch (sort) {
     case BY_DIFFERENCE:
-        return -fabs(r->difference_ns);
+        return -fabs(difference(r));
     case BY_SHARE:
         return -fabs(r->share);
     case BY_P:
@@ -122,16 +103,6 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-static void add_label(struct lab_text_table *t, const struct lab_time_sum *s,
-                      const struct lab_label_cut *cut)
-{
-    char whole[LAB_COMPARE_LABEL];
-    char text[LAB_COMPARE_LABEL];
-    lab_compare_label(s, whole);
-    lab_label_cut(cut, whole, text);
-    lab_text_table_add(t, text);
-}
-
 static int64_t whole(double ns)
 {
     return isnan(ns) ? LAB_UNKNOWN : (int64_t)llround(ns);
@@ -147,8 +118,7 @@ static void add_side_ns(struct lab_text_table *t, const struct lab_time_sum *s,
         lab_text_table_add(t, "-");
 }
 
-/* "+12.3 us", "-0.45 ms", in at most eight characters. */
-static void add_difference(struct lab_text_table *t, double ns)
+void lab_compare_add_difference(struct lab_text_table *t, double ns)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     double v = fabs(ns);
@@ -188,13 +158,12 @@ static void add_verdict(struct lab_text_table *t,
 
 static void add_times_row(struct lab_text_table *t,
                           const struct lab_comparison *c,
-                          const struct lab_compare_row *r,
-                          const struct lab_label_cut *cut)
+                          const struct lab_compare_row *r, const char *label)
 {
-    add_label(t, lab_compare_either(r), cut);
+    lab_text_table_add(t, label);
     add_side_ns(t, r->side[LAB_SIDE_A], false);
     add_side_ns(t, r->side[LAB_SIDE_B], false);
-    add_difference(t, r->difference_ns);
+    lab_compare_add_difference(t, r->difference_ns);
     if (isnan(r->speed_up))
         lab_text_table_add(t, "-");
     else
@@ -225,13 +194,12 @@ static void add_count(struct lab_text_table *t, const struct lab_time_sum *s)
 
 static void add_work_row(struct lab_text_table *t,
                          const struct lab_comparison *c,
-                         const struct lab_compare_row *r,
-                         const struct lab_label_cut *cut)
+                         const struct lab_compare_row *r, const char *label)
 {
     (void)c;
     const struct lab_time_sum *a = r->side[LAB_SIDE_A];
     const struct lab_time_sum *b = r->side[LAB_SIDE_B];
-    add_label(t, lab_compare_either(r), cut);
+    lab_text_table_add(t, label);
     add_count(t, a);
     add_count(t, b);
     add_side_ns(t, a, true);
@@ -254,8 +222,8 @@ static void make_heads(struct heads *h, const struct lab_comparison *c)
     snprintf(h->b, sizeof(h->b), ">%lld", (long long)c->run[LAB_SIDE_B].run);
 }
 
-static enum lab_status put_table(struct lab_text_table *t, const char *above,
-                                 bool ascii)
+enum lab_status lab_compare_put(struct lab_text_table *t, const char *above,
+                                bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -284,18 +252,20 @@ static enum lab_status put_rows(const struct lab_comparison *c,
                                 const size_t *list, size_t n, bool ascii)
 {
     struct lab_text_table t;
-    struct lab_label_cut cut;
+    struct lab_labels labels;
     struct heads h;
     char above[80];
     char spread[2][40];
     enum lab_status st =
-        lab_label_cut_find(&cut, room_of(work), c->rows, list, n);
+        lab_labels_make(&labels, room_of(work), c->rows, list, n);
     if (st)
         return st;
     make_heads(&h, c);
     snprintf(spread[0], sizeof(spread[0]), ">n %s", h.a + 1);
     snprintf(spread[1], sizeof(spread[1]), ">n %s", h.b + 1);
-    const char *what = lab_sum_level_name(level);
+    /* The steps of an iteration, added up: not its wall time. */
+    const char *what =
+        level == LAB_SUM_ITERATION ? "sum of steps" : lab_sum_level_name(level);
     const char *const times[] = {what, h.a,  h.b,       ">diff",
                                  ">x", ">p", "verdict", NULL};
     const char *const works[] = {
@@ -304,10 +274,12 @@ static enum lab_status put_rows(const struct lab_comparison *c,
         ">GFLOP/s", ">GFLOP/s", NULL};
     lab_text_table_init(&t, work ? works : times);
     for (size_t i = 0; i < n; i++)
-        (work ? add_work_row : add_times_row)(&t, c, &c->rows[list[i]], &cut);
+        (work ? add_work_row : add_times_row)(&t, c, &c->rows[list[i]],
+                                              labels.items[i].text);
+    lab_labels_release(&labels);
     snprintf(above, sizeof(above), "\n%s",
              work ? "Times that were taken, their spread, and work:\n" : "");
-    return put_table(&t, above, ascii);
+    return lab_compare_put(&t, above, ascii);
 }
 
 static enum lab_status put_level(const struct lab_profile_options *o,
@@ -330,14 +302,39 @@ static enum lab_status put_level(const struct lab_profile_options *o,
     return st;
 }
 
+enum { FACT_ROOM = 30 };
+
 /* The facts that differ; a long one is cut, so that a line fits. */
 static void add_cut(struct lab_text_table *t, const char *text)
 {
-    enum { ROOM = 32 };
-    if (text && strlen(text) > ROOM)
-        lab_text_table_addf(t, "%.*s..", ROOM - 2, text);
+    if (text && strlen(text) > FACT_ROOM)
+        lab_text_table_addf(t, "%.*s..", FACT_ROOM - 2, text);
     else
         lab_text_table_add(t, text);
+}
+
+/* From the node on at which they begin to differ. */
+static const char *from_difference(const char *text, const char *other)
+{
+    size_t i = 0;
+    while (text[i] && text[i] == other[i])
+        i++;
+    while (i > 0 && text[i - 1] != ' ')
+        i--;
+    return text + i;
+}
+
+/* Each variant once says most; where that is the same for both, the first node
+ * that differs is shown. */
+static void add_variants(struct lab_text_table *t, const char *raw[LAB_SIDES])
+{
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
+    for (int i = 0; i < LAB_SIDES; i++)
+        lab_variant_words_of(raw[i] ? raw[i] : "", words[i]);
+    bool same = raw[LAB_SIDE_A] && raw[LAB_SIDE_B] &&
+                strcmp(words[LAB_SIDE_A], words[LAB_SIDE_B]) == 0;
+    for (int i = 0; i < LAB_SIDES; i++)
+        add_cut(t, same ? from_difference(raw[i], raw[!i]) : words[i]);
 }
 
 static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
@@ -355,6 +352,11 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
         if (!lab_comparison_differs(c, (enum lab_run_fact)i))
             continue;
         lab_text_table_add(&t, lab_run_fact_name((enum lab_run_fact)i));
+        if (i == LAB_FACT_VARIANTS) {
+            const char *raw[LAB_SIDES] = {a->fact[i], b->fact[i]};
+            add_variants(&t, raw);
+            continue;
+        }
         add_cut(&t, a->fact[i]);
         add_cut(&t, b->fact[i]);
     }
@@ -379,13 +381,16 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
              (long long)b->run, (long long)a->run,
              lesson ? lab_str_text(&shown) : "no lesson");
     lab_str_release(&shown);
-    return put_table(&t, above, ascii);
+    return lab_compare_put(&t, above, ascii);
 }
 
 static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
 {
     struct lab_str text;
-    size_t tests = c->tests[LAB_SUM_STEP];
+    size_t tests = 0;
+    for (size_t i = 0; i < c->count; i++)
+        tests += c->rows[i].level == LAB_SUM_STEP &&
+                 c->rows[i].side[LAB_SIDE_A] && c->rows[i].side[LAB_SIDE_B];
     lab_str_init(&text);
     lab_str_addf(&text,
                  "\nRun %lld is the reference; x above 1 is faster. MAD: "
@@ -418,6 +423,8 @@ enum lab_status lab_profile_compare_text(const struct lab_profile_options *o,
         {LAB_SUM_KERNEL, false},    {LAB_SUM_KERNEL, true},
     };
     enum lab_status st = put_facts(c, o->ascii);
+    if (st == LAB_OK)
+        st = lab_compare_wall_text(c, o->ascii);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
         st = put_level(o, c, tables[i].level, tables[i].work);
     return st ? st : put_note(c, o->ascii);

@@ -64,14 +64,19 @@ static void write_words(struct tally *list, int n, char *out)
     }
 }
 
+void lab_variant_words_of(const char *variants, char out[LAB_VARIANT_WORDS])
+{
+    struct tally list[VARIANTS];
+    int n = count_all(list, variants);
+    snprintf(out, LAB_VARIANT_WORDS, "%s", n ? "" : "naive");
+    write_words(list, n, out);
+}
+
 const char *lab_variant_words(const struct lab_run_row *run,
                               char out[LAB_VARIANT_WORDS])
 {
-    struct tally list[VARIANTS];
     if (!run->variants && (!run->kind || strcmp(run->kind, "lesson") != 0))
         return NULL;
-    int n = count_all(list, run->variants ? run->variants : "");
-    snprintf(out, LAB_VARIANT_WORDS, "%s", n ? "" : "naive");
-    write_words(list, n, out);
+    lab_variant_words_of(run->variants ? run->variants : "", out);
     return out;
 }

@@ -12,3 +12,5 @@ enum { LAB_VARIANT_WORDS = 64 };
  * or the run is none of a lesson. What has no room ends in "...". */
 const char *lab_variant_words(const struct lab_run_row *run,
                               char out[LAB_VARIANT_WORDS]);
+/* The same of what a run kept; "": naive. */
+void lab_variant_words_of(const char *variants, char out[LAB_VARIANT_WORDS]);

@@ -156,9 +156,11 @@ const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
 const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
                                size_t cap)
 {
-    snprintf(out, cap, "%s at %s: slide, %s: %.6g %s; %s: %s", slide->label,
+    bool there = slide->recorded_on[0];
+    snprintf(out, cap, "%s at %s: slide, %s: %.6g %s; %s%s: %s", slide->label,
              slide->size, slide->machine, slide->value, slide->unit,
-             slide->device[0] ? slide->device : "this machine", slide->ours);
+             there ? "recorded on " : "this machine",
+             there ? slide->recorded_on : "", slide->here);
     return out;
 }
 

@@ -224,7 +224,7 @@ static void draw_words(const struct lab_lab_state *st, struct lab_canvas *c,
 static bool draw_slide(const struct lab_ui_lab_slide *s, struct lab_canvas *c,
                        struct lab_rect *r, int spare)
 {
-    char text[512];
+    char text[LAB_LAB_SLIDE_TEXT];
     lab_lab_slide_text(s, text, sizeof(text));
     int rows = lab_canvas_paragraph_rows(c, r->w - 2, r->h, text);
     if (spare > 0 && r->h < rows + spare)
@@ -313,9 +313,11 @@ static void draw_command(const struct lab_ui_lab *lab, struct lab_canvas *c,
     struct lab_rect row = lab_rect_cut_top(&body, 2);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
                         "This lab is no ladder: leave with q, and type");
-    row = lab_rect_cut_top(&body, 2);
-    lab_canvas_text_cut(c, row.y, row.x + 4, row.w - 4, LAB_ROLE_TITLE,
-                        lab->command);
+    row = body;
+    lab_rect_cut_left(&row, 4);
+    row.h = lab_canvas_paragraph_rows(c, row.w, row.h, lab->command);
+    lab_canvas_paragraph(c, row, LAB_ROLE_TITLE, lab->command);
+    lab_rect_cut_top(&body, row.h + 1);
     row = lab_rect_cut_top(&body, 1);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM,
                         "t has the text and its questions.");

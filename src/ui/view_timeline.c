@@ -375,7 +375,6 @@ static const struct lab_binding BINDINGS[] = {
      "kernels",
      "from a step to what it launched, and back",
      true},
-    {{'c'}, ACT_CALL, "call", "from a kernel to its call, and back", false},
     {{']'}, ACT_LATER, "iteration on", "the next recorded iteration", false},
     {{'['}, ACT_EARLIER, "iteration back", "the one before", false},
     {{'/', LAB_KEY_F1 + 2},
@@ -383,6 +382,8 @@ static const struct lab_binding BINDINGS[] = {
      "search",
      "search for a name",
      true},
+    /* After what 80 columns have room for: without --trace on there is none. */
+    {{'c'}, ACT_CALL, "call", "from a kernel to its call, and back", true},
     {{'N'},
      LAB_ACT_SEARCH_NEXT,
      "next match",

@@ -277,15 +277,15 @@ static void a_figure_says_whose_ours_is(void **state)
                                  .size = "6000",
                                  .unit = "GFLOP/s",
                                  .value = 71.65,
-                                 .ours = "30 GFLOP/s (openblas)"};
+                                 .here = "30 GFLOP/s (openblas)"};
     char text[400];
     (void)state;
     assert_string_equal(lab_lab_slide_text(&s, text, sizeof(text)),
                         "np.dot at 6000: slide, its CPU: 71.65 GFLOP/s; this "
                         "machine: 30 GFLOP/s (openblas)");
-    snprintf(s.device, sizeof(s.device), "NVIDIA H200");
+    snprintf(s.recorded_on, sizeof(s.recorded_on), "NVIDIA H200");
     assert_non_null(strstr(lab_lab_slide_text(&s, text, sizeof(text)),
-                           "; NVIDIA H200: 30 GFLOP/s (openblas)"));
+                           "; recorded on NVIDIA H200: 30 GFLOP/s (openblas)"));
 }
 
 static void pictures_for_a_pipe(void **state)

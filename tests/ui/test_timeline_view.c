@@ -157,9 +157,16 @@ static int cleanup(void **state)
     return 0;
 }
 
+static void hint(void *user, const char *const *words, struct lab_str *out)
+{
+    (void)user;
+    lab_str_addf(out, "lapenna-lab %s", words[0]);
+}
+
 static enum lab_status play(const char *script, bool ascii)
 {
     const struct lab_runs_model model = {.user = &source,
+                                         .hint = hint,
                                          .load_runs = load_runs,
                                          .load_steps = load_steps,
                                          .load_kernels = load_kernels,

@@ -65,6 +65,16 @@ enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
 
 /* ---- the launch ---- */
 
+int64_t lab_launch_size(const int64_t d[3])
+{
+    int64_t n;
+    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN ||
+        __builtin_mul_overflow(d[0], d[1], &n) ||
+        __builtin_mul_overflow(n, d[2], &n))
+        return LAB_UNKNOWN;
+    return n;
+}
+
 enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
                                 int64_t step_index, const char *variant,
                                 const char *kernel, int64_t *row)

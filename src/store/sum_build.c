@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "row.h"
+#include "store/launch.h"
 #include "sum_priv.h"
 
 /* Places in a schedule that are taken for real: memory is taken for each. */
@@ -304,17 +305,6 @@ static void merge(int64_t *kept, int64_t v, bool first)
     *kept = first || *kept == v ? v : LAB_UNKNOWN;
 }
 
-/* LAB_UNKNOWN where one of them is, or the product has no room. */
-static int64_t product(const int64_t v[3])
-{
-    int64_t p;
-    if (v[0] == LAB_UNKNOWN || v[1] == LAB_UNKNOWN || v[2] == LAB_UNKNOWN ||
-        __builtin_mul_overflow(v[0], v[1], &p) ||
-        __builtin_mul_overflow(p, v[2], &p))
-        return LAB_UNKNOWN;
-    return p;
-}
-
 static int64_t read_size(int64_t kept[3], struct lab_columns *c, bool first)
 {
     int64_t v[3];
@@ -322,7 +312,7 @@ static int64_t read_size(int64_t kept[3], struct lab_columns *c, bool first)
         v[i] = lab_column_int(c);
         merge(&kept[i], v[i], first);
     }
-    return product(v);
+    return lab_launch_size(v);
 }
 
 static void read_launch(struct lab_time_sum *s, struct lab_columns *c,

@@ -2,7 +2,7 @@
 -- in the file.
 SELECT o.stepExec, k.demangledName, k.shortName, k.start, k.end, k.gridX,
        k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ, k.registersPerThread,
-       k.staticSharedMemory + k.dynamicSharedMemory, o.occupancy_pct,
+       k.staticSharedMemory, k.dynamicSharedMemory, o.occupancy_pct,
        o.occupancyLimit, o.kernelRow
 FROM op_kernel AS o
 JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow

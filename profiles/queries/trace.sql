@@ -12,7 +12,7 @@ LEFT JOIN ENUM_LAB_PHASE AS phaseName ON phaseName.id = s.phase
 LEFT JOIN StringIds AS node ON node.id = s.nodeId
 LEFT JOIN StringIds AS variant ON variant.id = s.variantId
 WHERE s.runId = ?1
-ORDER BY s.start_ns, s.exec;
+ORDER BY s.start_ns, s.end_ns DESC, s.exec;
 SELECT k.kernelRow, s.exec, s.start_ns, k.start, k.end, k.deviceId, k.streamId,
        ifnull(demangled.value, short.value), k.gridX, k.gridY, k.gridZ,
        k.blockX, k.blockY, k.blockZ, k.registersPerThread, k.correlationId,

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "profile_compare.h"
 
 size_t lab_compare_width(void)
 {
@@ -18,6 +17,33 @@ size_t lab_compare_width(void)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
         return 0;
     return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
+{
+    return r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
+}
+
+const char *lab_compare_name(const struct lab_time_sum *s)
+{
+    const char *name = NULL;
+    switch (s->level) {
+    case LAB_SUM_KERNEL:
+        name = s->kernel_short ? s->kernel_short : s->kernel;
+        break;
+    case LAB_SUM_STEP:
+        name = lab_time_sum_step(s);
+        break;
+    case LAB_SUM_NODE:
+        name = s->node;
+        break;
+    case LAB_SUM_PHASE:
+        name = s->phase;
+        break;
+    default:
+        break;
+    }
+    return name ? name : "";
 }
 
 void lab_compare_label(const struct lab_time_sum *s,
@@ -42,86 +68,161 @@ void lab_compare_label(const struct lab_time_sum *s,
         snprintf(out, LAB_COMPARE_LABEL, "%s %s", phase, name);
 }
 
+/* ---- cutting ---- */
+
+enum {
+    LEAST_HEAD = 6, /* "fwd  a": the phase stays */
+    LEAST_ROOM = 16
+};
+
 static bool inside_character(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-void lab_label_cut(const struct lab_label_cut *cut, const char *whole,
-                   char out[LAB_COMPARE_LABEL])
+static size_t characters(const char *text)
 {
-    size_t n = strlen(whole);
-    if (cut->room == 0 || n <= cut->room) {
-        snprintf(out, LAB_COMPARE_LABEL, "%s", whole);
-        return;
-    }
-    size_t head = cut->head;
-    size_t tail = n - (cut->room - cut->head - 2);
-    while (head > 0 && inside_character(whole[head]))
-        head--;
-    while (inside_character(whole[tail]))
-        tail++;
-    snprintf(out, LAB_COMPARE_LABEL, "%.*s..%s", (int)head, whole,
-             whole + tail);
+    size_t n = 0;
+    for (; *text; text++)
+        n += !inside_character(*text);
+    return n;
 }
 
-struct label {
-    char whole[LAB_COMPARE_LABEL];
-    char cut[LAB_COMPARE_LABEL];
-};
-
-static int by_cut(const void *a, const void *b)
+/* Past `n` characters. */
+static const char *skip(const char *text, size_t n)
 {
-    const struct label *x = a;
-    const struct label *y = b;
-    int order = strcmp(x->cut, y->cut);
+    while (*text && (n > 0 || inside_character(*text)))
+        n -= !inside_character(*text++);
+    return text;
+}
+
+/* The first `head` characters, dots, and as many of the last as there is room
+ * for. */
+static void cut(struct lab_label *label, size_t room, size_t head)
+{
+    const char *whole = label->whole;
+    size_t n = characters(whole);
+    if (n <= room) {
+        snprintf(label->text, sizeof(label->text), "%s", whole);
+        return;
+    }
+    snprintf(label->text, sizeof(label->text), "%.*s..%s",
+             (int)(skip(whole, head) - whole), whole,
+             skip(whole, n - (room - head - 2)));
+}
+
+/* ---- telling them apart ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    const struct lab_label *x = *(const struct lab_label *const *)a;
+    const struct lab_label *y = *(const struct lab_label *const *)b;
+    int order = strcmp(x->text, y->text);
     return order ? order : strcmp(x->whole, y->whole);
 }
 
-static bool distinct(struct label *labels, size_t n,
-                     const struct lab_label_cut *cut)
+static bool clash(const struct lab_label *a, const struct lab_label *b)
 {
+    return strcmp(a->text, b->text) == 0 && strcmp(a->whole, b->whole) != 0;
+}
+
+/* How many from the first on were cut to the same text; *differ where they are
+ * not all the same name. */
+static size_t group_of(struct lab_label **labels, size_t n, bool *differ)
+{
+    size_t count = 1;
+    *differ = false;
+    while (count < n && strcmp(labels[count]->text, labels[0]->text) == 0) {
+        *differ = *differ || clash(labels[count], labels[0]);
+        count++;
+    }
+    return count;
+}
+
+/* Cuts a group elsewhere, so that its names differ. */
+static bool cut_at(struct lab_label **group, size_t n, size_t room, size_t head)
+{
+    if (head < LEAST_HEAD || head + 2 > room)
+        return false;
     for (size_t i = 0; i < n; i++)
-        lab_label_cut(cut, labels[i].whole, labels[i].cut);
-    qsort(labels, n, sizeof(*labels), by_cut);
+        cut(group[i], room, head);
+    qsort(group, n, sizeof(*group), by_text);
     for (size_t i = 1; i < n; i++)
-        if (strcmp(labels[i].cut, labels[i - 1].cut) == 0 &&
-            strcmp(labels[i].whole, labels[i - 1].whole) != 0)
+        if (clash(group[i], group[i - 1]))
             return false;
     return true;
 }
 
-/* In the middle, else as far from it as needed: the phase stays. */
-static bool find_head(struct lab_label_cut *cut, struct label *labels, size_t n)
+static void cut_group(struct lab_label **group, size_t n, size_t room)
 {
-    enum { LEAST = 6 };
-    size_t middle = cut->room / 2 - 2;
-    for (size_t off = 0; off < cut->room; off++) {
-        cut->head = middle + off;
-        if (cut->head + 2 < cut->room && distinct(labels, n, cut))
-            return true;
-        cut->head = middle - off;
-        if (off <= middle - LEAST && distinct(labels, n, cut))
-            return true;
-    }
-    cut->head = middle;
-    return false;
+    size_t middle = room / 2 - 2;
+    for (size_t off = 1; off < room; off++)
+        if (cut_at(group, n, room, middle + off) ||
+            (off < middle && cut_at(group, n, room, middle - off)))
+            return;
+    for (size_t i = 0; i < n; i++)
+        cut(group[i], room, middle);
+    qsort(group, n, sizeof(*group), by_text);
 }
 
-enum lab_status lab_label_cut_find(struct lab_label_cut *out, size_t room,
-                                   const struct lab_compare_row *rows,
-                                   const size_t *list, size_t n)
+/* Names that no cut tells apart end in a number of their own, "~7". */
+static void number_group(struct lab_label **group, size_t n, size_t room,
+                         int *number)
 {
-    *out = (struct lab_label_cut){.room = room};
-    if (room == 0)
-        return LAB_OK;
-    struct label *labels = lab_alloc_array(n + 1, sizeof(*labels));
-    if (!labels)
+    char suffix[16];
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(group[i]->whole, group[i - 1]->whole) != 0)
+            ++*number;
+        int bytes = snprintf(suffix, sizeof(suffix), "~%d", *number);
+        char *end = (char *)skip(group[i]->text, room - (size_t)bytes);
+        snprintf(end, (size_t)(group[i]->text + sizeof(group[i]->text) - end),
+                 "%s", suffix);
+    }
+}
+
+static void for_groups(struct lab_label **labels, size_t n, size_t room,
+                       int *number)
+{
+    bool differ;
+    qsort(labels, n, sizeof(*labels), by_text);
+    for (size_t i = 0, count; i < n; i += count) {
+        count = group_of(labels + i, n - i, &differ);
+        if (differ && number)
+            number_group(labels + i, count, room, number);
+        else if (differ)
+            cut_group(labels + i, count, room);
+    }
+}
+
+enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
+                                const struct lab_compare_row *rows,
+                                const size_t *list, size_t n)
+{
+    int number = 0;
+    size_t width = room == 0           ? LAB_COMPARE_LABEL
+                   : room < LEAST_ROOM ? LEAST_ROOM
+                                       : room;
+    struct lab_label **order = lab_alloc_array(n + 1, sizeof(*order));
+    *out = (struct lab_labels){lab_alloc_array(n + 1, sizeof(*out->items)), n};
+    if (!out->items || !order) {
+        lab_free(order);
+        lab_labels_release(out);
         return lab_fail(LAB_E_NOMEM, "no memory for the names of a table");
-    for (size_t i = 0; i < n; i++)
-        lab_compare_label(lab_compare_either(&rows[list[i]]), labels[i].whole);
-    while (!find_head(out, labels, n))
-        out->room += 8;
-    lab_free(labels);
+    }
+    for (size_t i = 0; i < n; i++) {
+        lab_compare_label(lab_compare_either(&rows[list[i]]),
+                          out->items[i].whole);
+        cut(&out->items[i], width, width / 2 - 2);
+        order[i] = &out->items[i];
+    }
+    for_groups(order, n, width, NULL);
+    for_groups(order, n, width, &number); /* what still clashes */
+    lab_free(order);
     return LAB_OK;
+}
+
+void lab_labels_release(struct lab_labels *labels)
+{
+    lab_free(labels->items);
+    *labels = (struct lab_labels){0};
 }

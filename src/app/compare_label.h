@@ -1,6 +1,7 @@
 /* compare_label.h -- the names of a comparison's rows, cut to the room that a
  * line has without making two of them the same. Threads: any. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -8,25 +9,30 @@
 
 enum { LAB_COMPARE_LABEL = 512 };
 
-/* What is too long keeps `head` bytes from its begin and its end, `room` with
- * the dots between them. `room` 0: nothing is cut. */
-struct lab_label_cut {
-    size_t room;
-    size_t head;
+struct lab_label {
+    char whole[LAB_COMPARE_LABEL]; /* "fwd  fc1.matmul: gemm" */
+    char text[LAB_COMPARE_LABEL];  /* the same, cut */
+};
+
+struct lab_labels {
+    struct lab_label *items;
+    size_t count;
 };
 
 /* Columns that a line may have: what COLUMNS says, else the terminal's; 0: as
  * many as it takes, for standard output is none. */
 size_t lab_compare_width(void);
+/* The side that is there; its step's, node's or kernel's name, or "". */
+const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
+const char *lab_compare_name(const struct lab_time_sum *s);
 /* "fwd  fc1.matmul: gemm"; of a lab "wgmma bf16 4096, traced: gemm_wgmma" */
 void lab_compare_label(const struct lab_time_sum *s,
                        char out[LAB_COMPARE_LABEL]);
-/* The rows are rows[list[0..n)]. Where labels that differ would be cut to the
- * same text another place is cut, and where none helps the room grows.
- * Errors: LAB_E_NOMEM. */
-enum lab_status lab_label_cut_find(struct lab_label_cut *out, size_t room,
-                                   const struct lab_compare_row *rows,
-                                   const size_t *list, size_t n);
-/* `out` may not be `whole`. */
-void lab_label_cut(const struct lab_label_cut *cut, const char *whole,
-                   char out[LAB_COMPARE_LABEL]);
+/* Of rows[list[0..n)], in that order, in at most `room` characters each (16 at
+ * least; 0: whole). What is too long keeps its begin and its end with dots
+ * between; names that would become the same are cut elsewhere, and where no place
+ * helps they end in a number: "~7". Errors: LAB_E_NOMEM. */
+enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
+                                const struct lab_compare_row *rows,
+                                const size_t *list, size_t n);
+void lab_labels_release(struct lab_labels *labels);

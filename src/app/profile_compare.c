@@ -1,3 +1,4 @@
+#include "compare_label.h"
 #include "profile_compare.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@ struct failures {
     double limit; /* NaN: none */
     int64_t slower;
     int64_t few;
+    int64_t judged; /* rows with times enough */
     double worst;
     char worst_name[96];
 };
@@ -23,6 +25,7 @@ static void count_failures(struct failures *f, const struct lab_comparison *c)
     for (size_t i = 0; !isnan(f->limit) && i < c->count; i++) {
         const struct lab_compare_row *r = &c->rows[i];
         f->few += r->verdict == LAB_VERDICT_FEW;
+        f->judged += r->verdict <= LAB_VERDICT_SLOWER;
         if (r->verdict != LAB_VERDICT_SLOWER || !(r->share > f->limit))
             continue;
         f->slower++;
@@ -44,7 +47,9 @@ static enum lab_status verdict(const struct lab_profile_options *o,
         return LAB_OK;
     if (o->json) {
         json_t *line = lab_json_new("verdict");
-        json_object_set_new(line, "failed", json_boolean(f->slower > 0));
+        json_object_set_new(line, "failed",
+                            f->judged ? json_boolean(f->slower > 0)
+                                      : json_null());
         lab_json_real(line, "fail_above", f->limit);
         lab_json_int(line, "slower", f->slower);
         lab_json_int(line, "too_few", f->few);
@@ -56,6 +61,11 @@ static enum lab_status verdict(const struct lab_profile_options *o,
                       "the worst is %s with %+.1f %%",
                       100 * f->limit, (long long)f->slower, f->worst_name,
                       100 * f->worst);
+    else if (st == LAB_OK && f->judged == 0)
+        st = lab_fail(LAB_E_RANGE,
+                      "--fail-above: no row can be judged: record both runs "
+                      "with more iterations, %lld at the least",
+                      (long long)lab_rank_least(LAB_RANK_ALPHA));
     else if (st == LAB_OK && f->few)
         fprintf(stderr,
                 "lapenna-lab: profile: %lld rows have too few times for a "
@@ -187,6 +197,13 @@ enum lab_status lab_profile_baseline(const struct lab_profile_options *o,
             print_baseline(&copy, name, run);
         return st;
     }
+    int64_t before;
+    bool moved = lab_baseline_find(db, name, &before) == LAB_OK;
     st = lab_profile_find_run(db, o->words[1], &run);
-    return st ? st : lab_baseline_set(db, name, run);
+    if (st == LAB_OK)
+        st = lab_baseline_set(db, name, run);
+    if (st == LAB_OK && moved && before != run)
+        lab_warn("%s was run %lld and is now run %lld", name, (long long)before,
+                 (long long)run);
+    return st;
 }

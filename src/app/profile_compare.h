@@ -12,7 +12,3 @@ enum lab_status lab_profile_compare_text(const struct lab_profile_options *o,
 /* One "compare", a "difference" for each fact that differs, a "comparison" for
  * each row. */
 enum lab_status lab_profile_compare_lines(const struct lab_comparison *c);
-
-/* The side that is there; its step's, node's or kernel's name, or "". */
-const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
-const char *lab_compare_name(const struct lab_time_sum *s);

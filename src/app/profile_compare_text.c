@@ -22,31 +22,11 @@ struct order {
     const struct lab_compare_row *rows;
 };
 
-const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
+/* What one run alone has is different by all of its time. */
+static double difference(const struct lab_compare_row *r)
 {
-    return r->side[LAB_SIDE_A] ? r->side[LAB_SIDE_A] : r->side[LAB_SIDE_B];
-}
-
-const char *lab_compare_name(const struct lab_time_sum *s)
-{
-    const char *name = NULL;
-    switch (s->level) {
-    case LAB_SUM_KERNEL:
-        name = s->kernel_short ? s->kernel_short : s->kernel;
-        break;
-    case LAB_SUM_STEP:
-        name = lab_time_sum_step(s);
-        break;
-    case LAB_SUM_NODE:
-        name = s->node;
-        break;
-    case LAB_SUM_PHASE:
-        name = s->phase;
-        break;
-    default:
-        break;
-    }
-    return name ? name : "";
+    bool both = r->side[LAB_SIDE_A] && r->side[LAB_SIDE_B];
+    return both ? r->difference_ns : lab_compare_either(r)->median_ns;
 }
 
 /* The largest first for differences and shares; NaN: unknown. */
@@ -54,7 +34,7 @@ static double sort_key(const struct lab_compare_row *r, enum sort sort)
 {
     switch (sort) {
     case BY_DIFFERENCE:
-        return -fabs(r->difference_ns);
+        return -fabs(difference(r));
     case BY_SHARE:
         return -fabs(r->share);
     case BY_P:
@@ -122,16 +102,6 @@ static size_t *sorted(const struct lab_comparison *c, enum lab_sum_level level,
 
 /* ---- text ---- */
 
-static void add_label(struct lab_text_table *t, const struct lab_time_sum *s,
-                      const struct lab_label_cut *cut)
-{
-    char whole[LAB_COMPARE_LABEL];
-    char text[LAB_COMPARE_LABEL];
-    lab_compare_label(s, whole);
-    lab_label_cut(cut, whole, text);
-    lab_text_table_add(t, text);
-}
-
 static int64_t whole(double ns)
 {
     return isnan(ns) ? LAB_UNKNOWN : (int64_t)llround(ns);
@@ -188,10 +158,9 @@ static void add_verdict(struct lab_text_table *t,
 
 static void add_times_row(struct lab_text_table *t,
                           const struct lab_comparison *c,
-                          const struct lab_compare_row *r,
-                          const struct lab_label_cut *cut)
+                          const struct lab_compare_row *r, const char *label)
 {
-    add_label(t, lab_compare_either(r), cut);
+    lab_text_table_add(t, label);
     add_side_ns(t, r->side[LAB_SIDE_A], false);
     add_side_ns(t, r->side[LAB_SIDE_B], false);
     add_difference(t, r->difference_ns);
@@ -225,13 +194,12 @@ static void add_count(struct lab_text_table *t, const struct lab_time_sum *s)
 
 static void add_work_row(struct lab_text_table *t,
                          const struct lab_comparison *c,
-                         const struct lab_compare_row *r,
-                         const struct lab_label_cut *cut)
+                         const struct lab_compare_row *r, const char *label)
 {
     (void)c;
     const struct lab_time_sum *a = r->side[LAB_SIDE_A];
     const struct lab_time_sum *b = r->side[LAB_SIDE_B];
-    add_label(t, lab_compare_either(r), cut);
+    lab_text_table_add(t, label);
     add_count(t, a);
     add_count(t, b);
     add_side_ns(t, a, true);
@@ -284,12 +252,12 @@ static enum lab_status put_rows(const struct lab_comparison *c,
                                 const size_t *list, size_t n, bool ascii)
 {
     struct lab_text_table t;
-    struct lab_label_cut cut;
+    struct lab_labels labels;
     struct heads h;
     char above[80];
     char spread[2][40];
     enum lab_status st =
-        lab_label_cut_find(&cut, room_of(work), c->rows, list, n);
+        lab_labels_make(&labels, room_of(work), c->rows, list, n);
     if (st)
         return st;
     make_heads(&h, c);
@@ -304,7 +272,9 @@ static enum lab_status put_rows(const struct lab_comparison *c,
         ">GFLOP/s", ">GFLOP/s", NULL};
     lab_text_table_init(&t, work ? works : times);
     for (size_t i = 0; i < n; i++)
-        (work ? add_work_row : add_times_row)(&t, c, &c->rows[list[i]], &cut);
+        (work ? add_work_row : add_times_row)(&t, c, &c->rows[list[i]],
+                                              labels.items[i].text);
+    lab_labels_release(&labels);
     snprintf(above, sizeof(above), "\n%s",
              work ? "Times that were taken, their spread, and work:\n" : "");
     return put_table(&t, above, ascii);
@@ -385,7 +355,10 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
 static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
 {
     struct lab_str text;
-    size_t tests = c->tests[LAB_SUM_STEP];
+    size_t tests = 0;
+    for (size_t i = 0; i < c->count; i++)
+        tests += c->rows[i].level == LAB_SUM_STEP &&
+                 c->rows[i].side[LAB_SIDE_A] && c->rows[i].side[LAB_SIDE_B];
     lab_str_init(&text);
     lab_str_addf(&text,
                  "\nRun %lld is the reference; x above 1 is faster. MAD: "

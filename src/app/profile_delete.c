@@ -1,12 +1,14 @@
 /* `profile delete`. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "store/compare.h"
 #include "store/delete.h"
+#include "store/query.h"
 
 static enum lab_status print_deleted(const struct lab_profile_options *o,
                                      int64_t run, const struct lab_deleted *d)
@@ -58,15 +60,42 @@ static enum lab_status delete_run(const struct lab_profile_options *o,
     return st;
 }
 
+static bool is_there(void *user, const struct lab_run_row *row)
+{
+    (void)user;
+    (void)row;
+    return true;
+}
+
+/* All of them, each once, before the first is gone: a wrong word deletes
+ * nothing, and `last` means the same for all. */
+static enum lab_status find_runs(const struct lab_profile_options *o,
+                                 struct lab_database *db, int64_t *runs, int *n)
+{
+    enum lab_status st = LAB_OK;
+    *n = 0;
+    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
+        int before = 0;
+        st = lab_profile_find_run(db, o->words[i], &runs[*n]);
+        if (st == LAB_OK)
+            st = lab_query_run(db, runs[*n], is_there, NULL);
+        while (st == LAB_OK && before < *n && runs[before] != runs[*n])
+            before++;
+        *n += st == LAB_OK && before == *n;
+    }
+    return st;
+}
+
 enum lab_status lab_profile_delete(const struct lab_profile_options *o,
                                    struct lab_database *db)
 {
-    enum lab_status st = LAB_OK;
-    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
-        int64_t run;
-        st = lab_profile_find_run(db, o->words[i], &run);
-        if (st == LAB_OK)
-            st = delete_run(o, db, run);
-    }
+    int n = 0;
+    int64_t *runs = lab_alloc_array((size_t)o->n_words + 1, sizeof(*runs));
+    if (!runs)
+        return lab_fail(LAB_E_NOMEM, "no memory for a list of runs");
+    enum lab_status st = find_runs(o, db, runs, &n);
+    for (int i = 0; i < n && st == LAB_OK; i++)
+        st = delete_run(o, db, runs[i]);
+    lab_free(runs);
     return st;
 }

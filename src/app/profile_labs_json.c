@@ -1,5 +1,6 @@
 /* What a lab measured, as lines of JSON: of `profile show --json` and of an
  * export. */
+#include "json_fields.h"
 #include "json_line.h"
 #include "json_sweep.h"
 #include "profile_json.h"
@@ -21,84 +22,53 @@ static bool put(struct lines *l, json_t *object)
     return l->st == LAB_OK;
 }
 
-static json_t *new_line(const struct lines *l, const char *type, int64_t place)
+/* Keys of the lines that are not their columns' names, and members that stand
+ * elsewhere than their columns. */
+static const struct lab_json_field rung_names[] = {
+    {.column = "rung", .key = "variant"},
+    {.column = "workspace_bytes", .after = "note"},
+    {.column = "flush_bytes", .after = "ceilingFp32_FLOP_s"},
+    {.column = "ceilingCopy_B_s", .key = "ceiling_copy_bytes_per_s"},
+    {.column = "ceilingFp32_FLOP_s", .key = "ceiling_fp32_flop_per_s"},
+};
+static const struct lab_json_field said_names[] = {
+    {.column = "rung", .key = "variant"},
+};
+static const struct lab_json_field tuned_names[] = {
+    {.column = "runId", .key = ""}, /* every line has its run */
+    {.column = "rate", .after = "unit"},
+    {.column = "uuid", .after = "measured"},
+    {.column = "hostname", .after = "measured"},
+    {.column = "driver", .after = "measured"},
+    {.column = "version", .after = "measured"},
+    {.column = "measured_ns", .after = "measured"},
+};
+
+static bool put_row(struct lines *l, const char *type,
+                    const struct lab_fields *fields, const void *row,
+                    const struct lab_json_field *names, size_t n)
 {
     json_t *o = lab_json_new(type);
     lab_json_int(o, "run", l->run);
-    if (place != LAB_UNKNOWN)
-        lab_json_int(o, "place", place);
-    return o;
+    return put(l, lab_json_fields(o, fields, row, names, n));
 }
 
 static bool put_rung(void *user, const struct lab_lab_row *r)
 {
-    json_t *o = new_line(user, "lab_row", r->place);
-    lab_json_text(o, "lab", r->lab);
-    lab_json_text(o, "size", r->size);
-    lab_json_text(o, "variant", r->rung);
-    lab_json_text(o, "precision", r->precision);
-    lab_json_text(o, "status", r->status);
-    lab_json_text(o, "reason", r->reason);
-    lab_json_text(o, "note", r->note);
-    lab_json_int(o, "workspace_bytes", r->workspace_bytes);
-    lab_json_int(o, "repeats", r->repeats);
-    lab_json_real(o, "min_ns", r->min_ns);
-    lab_json_real(o, "quarter_ns", r->quarter_ns);
-    lab_json_real(o, "median_ns", r->median_ns);
-    lab_json_real(o, "three_quarters_ns", r->three_quarters_ns);
-    lab_json_real(o, "max_ns", r->max_ns);
-    lab_json_text(o, "unit", r->unit);
-    lab_json_real(o, "rate", r->rate);
-    lab_json_real(o, "rate_model", r->rate_model);
-    lab_json_real(o, "rate_predicted", r->rate_predicted);
-    lab_json_real(o, "gain", r->gain);
-    lab_json_real(o, "gain_model", r->gain_model);
-    lab_json_real(o, "check_error", r->check_error);
-    lab_json_real(o, "sample_error", r->sample_error);
-    lab_json_real(o, "flop", r->flop);
-    lab_json_real(o, "bytes", r->bytes);
-    lab_json_real(o, "traffic_bytes", r->traffic_bytes);
-    lab_json_real(o, "ceiling_copy_bytes_per_s", r->ceiling_copy);
-    lab_json_real(o, "ceiling_fp32_flop_per_s", r->ceiling_fp32);
-    lab_json_int(o, "flush_bytes", r->flush_bytes);
-    lab_json_real(o, "sm_clock_before_hz", r->sm_clock_before_hz);
-    lab_json_real(o, "sm_clock_after_hz", r->sm_clock_after_hz);
-    lab_json_real(o, "memory_clock_hz", r->memory_clock_hz);
-    lab_json_real(o, "temperature_c", r->temperature_c);
-    lab_json_real(o, "power_w", r->power_w);
-    lab_json_int(o, "traced_exec", r->traced_exec);
-    return put(user, o);
+    return put_row(user, "lab_row", &lab_lab_row_fields, r, rung_names,
+                   sizeof(rung_names) / sizeof(rung_names[0]));
 }
 
 static bool put_said(void *user, const struct lab_said_row *r)
 {
-    json_t *o = new_line(user, "lab_said", r->place);
-    lab_json_text(o, "variant", r->rung);
-    lab_json_text(o, "precision", r->precision);
-    lab_json_text(o, "size", r->size);
-    lab_json_real(o, "rate", r->rate);
-    lab_json_real(o, "time_ns", r->time_ns);
-    lab_json_text(o, "bound", r->bound);
-    lab_json_real(o, "occupancy_pct", r->occupancy_pct);
-    return put(user, o);
+    return put_row(user, "lab_said", &lab_said_row_fields, r, said_names,
+                   sizeof(said_names) / sizeof(said_names[0]));
 }
 
 static bool put_tuned(void *user, const struct lab_tuned_row *r)
 {
-    json_t *o = new_line(user, "lab_tuned", LAB_UNKNOWN);
-    lab_json_text(o, "lab", r->lab);
-    lab_json_text(o, "size_class", r->size_class);
-    lab_json_text(o, "precision", r->precision);
-    lab_json_text(o, "candidate", r->candidate);
-    lab_json_text(o, "size", r->size);
-    lab_json_real(o, "median_ns", r->median_ns);
-    lab_json_text(o, "unit", r->unit);
-    lab_json_real(o, "rate", r->rate);
-    lab_json_int(o, "candidates", r->candidates);
-    lab_json_text(o, "backend", r->backend);
-    lab_json_text(o, "device", r->device);
-    lab_json_text(o, "measured", r->measured);
-    return put(user, o);
+    return put_row(user, "lab_tuned", &lab_tuned_row_fields, r, tuned_names,
+                   sizeof(tuned_names) / sizeof(tuned_names[0]));
 }
 
 static bool put_sweep(void *user, const struct lab_sweep_row *r)

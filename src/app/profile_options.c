@@ -71,7 +71,8 @@ static const struct argp_option argp_options[] = {
     {"reverse", KEY_REVERSE, NULL, 0, "The largest first", 0},
     {"limit", KEY_LIMIT, "N", 0,
      "kernels, compare: at most N of each (a table of kernels: 1000; 0: all). "
-     "timeline: the N longest of a kind",
+     "timeline: the N longest of a kind. roofline: sentences of the N longest "
+     "(10)",
      0},
     {"iteration", KEY_ITERATION, "N", 0,
      "timeline: which one; else the last that has kernels", 0},
@@ -317,8 +318,9 @@ static const struct command_help {
      "Every run against the first: steps and kernels, and which differences "
      "are more than noise.\vExample, in a script:\n"
      "  lapenna-lab profile compare baseline:good last --fail-above 5%\n",
-     {{KEY_SORT, "By: difference, share, index, name, p"},
-      {KEY_REVERSE, NULL},
+     {{KEY_SORT, "By: difference, share (the largest first), index, name, p "
+                 "(difference)"},
+      {KEY_REVERSE, "The other way round"},
       {KEY_LIMIT, "At most N steps, and N kernels"},
       {KEY_FAIL_ABOVE,
        "Exit 1 when something is slower by more than SHARE (5% or 0.05) and "
@@ -335,7 +337,8 @@ static const struct command_help {
      "RUN",
      "Steps and kernels under the roofs of their device: what bounds them."
      "\vExample:\n  lapenna-lab profile roofline last\n",
-     {{KEY_RECORDED, NULL}}},
+     {{KEY_LIMIT, "Sentences of the N that take longest (10; 0: all)"},
+      {KEY_RECORDED, NULL}}},
     {"baseline",
      "[NAME [RUN]]",
      "Names a run, to compare with. Without a run: what the name stands for; "

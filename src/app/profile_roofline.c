@@ -1,8 +1,10 @@
 /* profile roofline: every step and kernel of a run under its device's roofs. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/ceiling.h"
 #include "json_line.h"
 #include "profile_cmd.h"
@@ -11,7 +13,7 @@
 #include "roofline.h"
 #include "text_table.h"
 
-enum { NUMBER = 32 };
+enum { NUMBER = 32, SENTENCES = 10 };
 
 /* ---- JSON Lines ---- */
 
@@ -163,7 +165,37 @@ static void add_row(struct lab_text_table *t,
     lab_text_table_add(t, text_or_null(lab_roofline_verdict_name(p->verdict)));
 }
 
+/* The rows of the text: a step's only kernel would say the same again. */
+struct shown {
+    size_t *rows; /* of r->rows, in their order */
+    size_t count;
+};
+
+static bool is_only_kernel(const struct lab_roofline *r, size_t i)
+{
+    const struct lab_roofline_row *row = &r->rows[i];
+    if (i == 0 || !lab_roofline_is_kernel(row) ||
+        lab_roofline_is_kernel(row - 1) ||
+        (i + 1 < r->count && lab_roofline_is_kernel(row + 1)))
+        return false;
+    double step = row[-1].sum->median_ns;
+    return fabs(row->sum->median_ns - step) <= 0.01 * step;
+}
+
+static enum lab_status choose_rows(struct shown *out,
+                                   const struct lab_roofline *r)
+{
+    *out = (struct shown){lab_alloc_array(r->count + 1, sizeof(*out->rows)), 0};
+    if (!out->rows)
+        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+    for (size_t i = 0; i < r->count; i++)
+        if (!is_only_kernel(r, i))
+            out->rows[out->count++] = i;
+    return LAB_OK;
+}
+
 static enum lab_status write_rows(const struct lab_roofline *r,
+                                  const struct shown *shown,
                                   struct lab_str *out)
 {
     static const char *const heads[] = {
@@ -172,33 +204,69 @@ static enum lab_status write_rows(const struct lab_roofline *r,
         ">of it",   "bound",        NULL};
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
-    for (size_t i = 0; i < r->count; i++)
-        add_row(&t, &r->rows[i], i + 1);
+    for (size_t i = 0; i < shown->count; i++)
+        add_row(&t, &r->rows[shown->rows[i]], i + 1);
     enum lab_status st = lab_text_table_format(&t, out);
     lab_text_table_release(&t);
     return st;
 }
 
-static void write_sentences(const struct lab_roofline *r, struct lab_str *out)
+static void write_sentence(const struct lab_roofline_row *row, size_t number,
+                           struct lab_str *out)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        const struct lab_roofline_row *row = &r->rows[i];
-        const char *name = lab_roofline_name(row);
-        lab_str_addf(out, "%zu ", i + 1);
-        lab_str_add_visible(out, name, strlen(name), false);
-        lab_str_addf(out, ": %s\n", row->sentence);
-        if (row->flop_reason[0] && isnan(row->point.counted_flop)) {
-            char least[NUMBER];
-            lab_roofline_rate(row->point.counted_least, "FLOP", least);
-            lab_str_addf(out, "   at least %s were counted; %s\n", least,
-                         row->flop_reason);
-        } else if (row->flop_reason[0])
-            lab_str_addf(out,
-                         "   counted FLOPs are %.3g times the formula's; "
-                         "%s\n",
-                         row->point.counted_flop / row->work.flop,
-                         row->flop_reason);
+    const char *name = lab_roofline_name(row);
+    char least[NUMBER];
+    lab_str_addf(out, "%zu ", number);
+    lab_str_add_visible(out, name, strlen(name), false);
+    lab_str_addf(out, ": %s\n", row->sentence);
+    if (row->flop_reason[0] && isnan(row->point.counted_flop)) {
+        lab_roofline_rate(row->point.counted_least, "FLOP", least);
+        lab_str_addf(out, "   at least %s were counted; %s\n", least,
+                     row->flop_reason);
+    } else if (row->flop_reason[0]) {
+        lab_str_addf(out, "   counted FLOPs are %.3g times the formula's; %s\n",
+                     row->point.counted_flop / row->work.flop,
+                     row->flop_reason);
     }
+}
+
+/* The longest first; unknown times last. */
+static int by_time(const void *a, const void *b, void *user)
+{
+    const struct lab_roofline *r = ((const void *const *)user)[0];
+    const struct shown *shown = ((const void *const *)user)[1];
+    size_t i = *(const size_t *)a;
+    size_t k = *(const size_t *)b;
+    double x = r->rows[shown->rows[i]].sum->median_ns;
+    double y = r->rows[shown->rows[k]].sum->median_ns;
+    int order = isnan(x) || isnan(y) ? (isnan(x) != 0) - (isnan(y) != 0)
+                                     : (x < y) - (x > y);
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Of the `most` rows that take longest; 0: of all, in their order. */
+static enum lab_status write_sentences(const struct lab_roofline *r,
+                                       const struct shown *shown, size_t most,
+                                       struct lab_str *out)
+{
+    const void *user[] = {r, shown};
+    size_t *list = lab_alloc_array(shown->count + 1, sizeof(*list));
+    if (!list)
+        return lab_fail(LAB_E_NOMEM, "no memory for a list");
+    for (size_t i = 0; i < shown->count; i++)
+        list[i] = i;
+    bool cut = most > 0 && shown->count > most;
+    if (cut)
+        qsort_r(list, shown->count, sizeof(*list), by_time, user);
+    for (size_t i = 0; i < (cut ? most : shown->count); i++)
+        write_sentence(&r->rows[shown->rows[list[i]]], list[i] + 1, out);
+    if (cut)
+        lab_str_addf(out,
+                     "These are the %zu that take longest of %zu: --limit 0 "
+                     "has a sentence for each.\n",
+                     most, shown->count);
+    lab_free(list);
+    return LAB_OK;
 }
 
 static void write_head(const struct lab_roofline *r, struct lab_str *out)
@@ -222,18 +290,30 @@ static void write_head(const struct lab_roofline *r, struct lab_str *out)
     lab_str_add(out, "\n\n");
 }
 
-static enum lab_status print_text(const struct lab_roofline *r, bool ascii)
+static enum lab_status write_points(const struct lab_roofline *r, size_t most,
+                                    struct lab_str *out)
+{
+    struct shown shown;
+    enum lab_status st = choose_rows(&shown, r);
+    lab_str_add(out, "\n");
+    if (st == LAB_OK)
+        st = write_rows(r, &shown, out);
+    lab_str_add(out, "\n");
+    if (st == LAB_OK)
+        st = write_sentences(r, &shown, most, out);
+    lab_free(shown.rows);
+    return st;
+}
+
+static enum lab_status print_text(const struct lab_roofline *r, size_t most,
+                                  bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
     write_head(r, &text);
     enum lab_status st = write_roofs(r, &text);
-    lab_str_add(&text, r->count > 0 ? "\n" : "");
     if (st == LAB_OK && r->count > 0)
-        st = write_rows(r, &text);
-    lab_str_add(&text, r->count > 0 ? "\n" : "");
-    if (st == LAB_OK)
-        write_sentences(r, &text);
+        st = write_points(r, most, &text);
     if (st) {
         lab_str_release(&text);
         return st;
@@ -251,7 +331,8 @@ enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
         st = lab_roofline_load(&r, db, run);
     if (st)
         return st;
-    st = o->json ? print_json(&r) : print_text(&r, o->ascii);
+    size_t most = o->limit_given ? (size_t)o->limit : SENTENCES;
+    st = o->json ? print_json(&r) : print_text(&r, most, o->ascii);
     lab_roofline_release(&r);
     return st ? st : lab_profile_say_missing(db, run, LAB_HAS_STEPS);
 }

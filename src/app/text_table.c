@@ -77,6 +77,8 @@ void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
 {
     if (isnan(v))
         lab_text_table_add(t, NULL);
+    else if (fabs(v) >= pow(10, digits) - 0.5 && fabs(v) < 999999.5)
+        lab_text_table_addf(t, "%.0f", v); /* 4110, not 4.11e+03 */
     else
         lab_text_table_addf(t, "%.*g", digits, v);
 }

@@ -26,7 +26,8 @@ void lab_text_table_add(struct lab_text_table *t,
                         const char *text); /* NULL: n/a */
 void lab_text_table_addf(struct lab_text_table *t, const char *fmt, ...)
     LAB_PRINTF(2, 3);
-/* Integers and reals; unknown is n/a. `digits` significant digits. */
+/* Integers and reals; unknown is n/a. `digits` significant digits, more before
+ * the point up to a million. */
 void lab_text_table_add_int(struct lab_text_table *t, int64_t v);
 void lab_text_table_add_real(struct lab_text_table *t, double v, int digits);
 /* A duration in the unit that fits: "12.3 us". */

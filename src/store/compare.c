@@ -212,14 +212,19 @@ static enum lab_status test_row(struct lab_compare_row *row)
     }
     row->verdict = LAB_VERDICT_UNKNOWN;
     enum lab_status st = lab_rank_test(&result, &a->times, &b->times);
-    if (st || isnan(result.p))
+    if (st || isnan(result.p)) /* one side has no times */
         return st;
     row->difference_ns = b->median_ns - a->median_ns;
     if (a->median_ns > 0)
         row->share = row->difference_ns / a->median_ns;
     if (b->median_ns > 0)
         row->speed_up = a->median_ns / b->median_ns;
-    row->p = result.p;
+    /* Times that no p could come of are not tested, and no p is adjusted for
+     * them: how many there are does not depend on what they are. */
+    if (lab_rank_best(a->timed, b->timed) < LAB_RANK_ALPHA)
+        row->p = result.p;
+    else
+        row->verdict = LAB_VERDICT_FEW;
     return LAB_OK;
 }
 

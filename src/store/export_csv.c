@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "export_priv.h"
-#include "row_fields.h"
+#include "store/row_fields.h"
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
  * that it has not. */
@@ -267,19 +267,6 @@ static enum lab_status put_labs(struct csv *c, struct lab_database *db)
     return st;
 }
 
-/* Small letters, as the other columns have them: threeQuarters_ns becomes
- * three_quarters_ns. */
-static void put_name(struct csv *c, const char *name)
-{
-    for (const char *p = name; *p; p++) {
-        bool turn =
-            p > name && *p >= 'A' && *p <= 'Z' && p[-1] >= 'a' && p[-1] <= 'z';
-        if (turn)
-            lab_str_add_char(&c->line, '_');
-        lab_str_add_char(&c->line, turn ? (char)(*p - 'A' + 'a') : *p);
-    }
-}
-
 /* "lab_rung", but "lab" itself. */
 static void put_lab_head(struct csv *c, const struct lab_fields *f)
 {
@@ -288,7 +275,7 @@ static void put_lab_head(struct csv *c, const struct lab_fields *f)
         size_t n = strlen(column);
         bool itself = strncmp(f->prefix, column, n) == 0 && f->prefix[n] == '_';
         lab_str_addf(&c->line, ",%s", itself ? "" : f->prefix);
-        put_name(c, column);
+        lab_field_name(&c->line, column);
     }
 }
 

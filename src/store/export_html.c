@@ -54,11 +54,6 @@ static void number_fact(struct lab_str *s, const char *name, double v,
         lab_str_addf(s, "<tr><th>%s</th><td>%.6g%s</td></tr>\n", name, v, unit);
 }
 
-static double known(int64_t v)
-{
-    return v == LAB_UNKNOWN ? (double)NAN : (double)v;
-}
-
 static bool put_run(void *user, const struct lab_run_row *run)
 {
     struct lab_report *r = user;
@@ -79,8 +74,8 @@ static bool put_run(void *user, const struct lab_run_row *run)
     fact(s, "driver", run->driver);
     fact(s, "precision", run->precision);
     fact(s, "variants", run->variants);
-    number_fact(s, "batch", known(run->batch), "");
-    number_fact(s, "iterations", known(run->iterations), "");
+    number_fact(s, "batch", lab_report_known(run->batch), "");
+    number_fact(s, "iterations", lab_report_known(run->iterations), "");
     if (run->iteration_median_ns != LAB_UNKNOWN) {
         lab_str_add(s, "<tr><th>iteration (median wall time)</th><td>");
         lab_report_ns(s, (double)run->iteration_median_ns);
@@ -127,14 +122,6 @@ static bool take_loss(void *user, const struct lab_loss_row *row)
 
 /* ---- tables ---- */
 
-/* A word of ours, which is short, and stays on one line. */
-static void word_cell(struct lab_str *s, const char *text)
-{
-    lab_str_add(s, "<td class=\"w\">");
-    lab_export_text(s, text ? text : "n/a", LAB_ESCAPE_HTML);
-    lab_str_add(s, "</td>");
-}
-
 /* Names are as long as a template makes them: they break, and scroll. */
 static void name_cell(struct lab_str *s, const char *text)
 {
@@ -143,34 +130,19 @@ static void name_cell(struct lab_str *s, const char *text)
     lab_str_add(s, "</div></td>");
 }
 
-static void ns_cell(struct lab_str *s, double ns)
-{
-    lab_str_add(s, "<td class=\"n\">");
-    lab_report_ns(s, ns);
-    lab_str_add(s, "</td>");
-}
-
-static void number_cell(struct lab_str *s, double v)
-{
-    if (isnan(v))
-        lab_str_add(s, "<td class=\"n\">n/a</td>");
-    else
-        lab_str_addf(s, "<td class=\"n\">%.4g</td>", v);
-}
-
 static void put_step_row(struct lab_str *s, const struct lab_time_sum *t)
 {
     lab_str_add(s, "<tr>");
-    number_cell(s, known(t->step_index));
-    word_cell(s, t->phase);
+    lab_report_number_cell(s, lab_report_known(t->step_index), "");
+    lab_report_word_cell(s, t->phase);
     name_cell(s, lab_time_sum_step(t));
-    word_cell(s, t->variant);
-    number_cell(s, (double)t->timed);
-    ns_cell(s, t->median_ns);
-    ns_cell(s, t->mad_ns);
-    number_cell(s, t->flop);
-    number_cell(s, t->flop / t->median_ns);
-    number_cell(s, t->bytes / t->median_ns);
+    lab_report_word_cell(s, t->variant);
+    lab_report_number_cell(s, (double)t->timed, "");
+    lab_report_ns_cell(s, t->median_ns);
+    lab_report_ns_cell(s, t->mad_ns);
+    lab_report_number_cell(s, t->flop, "");
+    lab_report_number_cell(s, t->flop / t->median_ns, "");
+    lab_report_number_cell(s, t->bytes / t->median_ns, "");
     lab_str_add(s, "</tr>\n");
 }
 
@@ -188,14 +160,14 @@ static void put_kernel_row(struct lab_str *s, const struct lab_time_sum *t)
     lab_str_add(s, "<tr>");
     name_cell(s, t->kernel ? t->kernel : t->kernel_short);
     name_cell(s, lab_time_sum_step(t));
-    word_cell(s, t->phase);
-    number_cell(s, (double)t->count);
-    ns_cell(s, t->median_ns);
-    ns_cell(s, t->mad_ns);
+    lab_report_word_cell(s, t->phase);
+    lab_report_number_cell(s, (double)t->count, "");
+    lab_report_ns_cell(s, t->median_ns);
+    lab_report_ns_cell(s, t->mad_ns);
     dim_cell(s, t->grid);
     dim_cell(s, t->block);
-    number_cell(s, known(t->registers_per_thread));
-    number_cell(s, t->occupancy_pct);
+    lab_report_number_cell(s, lab_report_known(t->registers_per_thread), "");
+    lab_report_number_cell(s, t->occupancy_pct, "");
     lab_str_add(s, "</tr>\n");
 }
 

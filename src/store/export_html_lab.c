@@ -10,10 +10,10 @@
 #include "store/sweeps.h"
 #include "store/tuned.h"
 
-enum { WIDTH = 860, LEFT = 190, RIGHT = 150, BAR = 18, MOST_BARS = 60 };
+enum { RUNG = 24, PRECISION = 8 }; /* characters of a bar's name */
 
 struct bar {
-    char name[80]; /* the rung, and its precision */
+    char name[4 * (RUNG + PRECISION) + 12]; /* the rung, and its precision */
     double rate;
     double peak; /* NaN: not known */
 };
@@ -24,47 +24,19 @@ struct part {
     struct lab_ceiling_device device;
     char head[160]; /* the lab and its size */
     char unit[48];
-    struct bar bars[MOST_BARS];
-    int n;
-    bool open;   /* a table */
-    bool ladder; /* its head is there */
+    struct bar bars[LAB_REPORT_BARS]; /* the first */
+    size_t n;                         /* of all */
+    bool open;                        /* a table */
+    bool ladder;                      /* its head is there */
 };
 
 /* ---- cells ---- */
-
-/* A word, which stays on one line. */
-static void word_cell(struct lab_str *s, const char *text)
-{
-    lab_str_add(s, "<td class=\"w\">");
-    lab_export_text(s, text, LAB_ESCAPE_HTML);
-    lab_str_add(s, "</td>");
-}
 
 static void cell(struct lab_str *s, const char *text)
 {
     lab_str_add(s, "<td>");
     lab_export_text(s, text, LAB_ESCAPE_HTML);
     lab_str_add(s, "</td>");
-}
-
-static void number_cell(struct lab_str *s, double v, const char *unit)
-{
-    if (isnan(v))
-        lab_str_add(s, "<td class=\"n\">n/a</td>");
-    else
-        lab_str_addf(s, "<td class=\"n\">%.4g%s</td>", v, unit);
-}
-
-static void ns_cell(struct lab_str *s, double ns)
-{
-    lab_str_add(s, "<td class=\"n\">");
-    lab_report_ns(s, ns);
-    lab_str_add(s, "</td>");
-}
-
-static double known(int64_t v)
-{
-    return v == LAB_UNKNOWN ? (double)NAN : (double)v;
 }
 
 /* 4.2e12 B/s is 4.2 TB/s; seconds an item are told in nanoseconds. */
@@ -85,77 +57,79 @@ static void add_rate(struct lab_str *s, double rate, const char *unit)
         if (step)
             lab_str_add_char(s, prefix[step]);
     }
-    lab_export_text(s, unit, LAB_ESCAPE_HTML);
+    lab_str_add(s, unit);
 }
 
 static void rate_cell(struct lab_str *s, double rate, const char *unit)
 {
+    struct lab_str text;
+    lab_str_init(&text);
+    add_rate(&text, rate, unit);
     lab_str_add(s, "<td class=\"n\">");
-    add_rate(s, rate, unit);
+    lab_export_text(s, lab_str_text(&text), LAB_ESCAPE_HTML);
     lab_str_add(s, "</td>");
+    s->failed |= text.failed;
+    lab_str_release(&text);
 }
 
 /* ---- bars ---- */
 
-static double longest(const struct part *p)
+static double longest(const struct part *p, size_t shown)
 {
     double most = 0;
-    for (int i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < shown; i++) {
         most = fmax(most, p->bars[i].rate);
         most = fmax(most, p->bars[i].peak);
     }
     return most;
 }
 
-static void add_bar(struct lab_str *s, const struct part *p,
-                    const struct bar *bar, double y, double scale)
+static void add_bar(struct part *p, const struct bar *b, double y, double most)
 {
-    lab_str_addf(s, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 6,
-                 y + 13);
-    lab_export_text(s, bar->name, LAB_ESCAPE_HTML);
-    lab_str_add(s, "</text>\n");
-    lab_str_addf(s,
-                 "<rect class=\"p0\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" "
-                 "height=\"%d\"/>\n",
-                 (int)LEFT, y + 2, bar->rate * scale, BAR - 4);
-    if (bar->peak > 0)
-        lab_str_addf(s,
-                     "<line class=\"box\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
-                     "y2=\"%.1f\"/>\n",
-                     LEFT + bar->peak * scale, LEFT + bar->peak * scale, y + 1,
-                     y + BAR - 1);
-    lab_str_addf(s, "<text x=\"%.1f\" y=\"%.1f\">",
-                 LEFT + fmax(bar->rate, fmax(bar->peak, 0)) * scale + 6,
-                 y + 13);
-    add_rate(s, bar->rate, p->unit);
-    if (bar->peak > 0)
-        lab_str_addf(s, ", %.3g %%", 100 * bar->rate / bar->peak);
-    lab_str_add(s, "</text>\n");
+    struct lab_str label;
+    struct lab_report_bar bar = {
+        .name = b->name,
+        .end = lab_report_bar_x(b->rate, most),
+        .stroke = b->peak > 0,
+        .x1 = lab_report_bar_x(b->peak, most),
+        .x2 = lab_report_bar_x(b->peak, most),
+        .y1 = 1,
+        .y2 = LAB_REPORT_BAR - 1,
+        .label = &label,
+    };
+    lab_str_init(&label);
+    add_rate(&label, b->rate, p->unit);
+    if (b->peak > 0)
+        lab_str_addf(&label, ", %.3g %%", 100 * b->rate / b->peak);
+    lab_report_bar(&p->r->text, &bar, y);
+    lab_str_release(&label);
 }
 
 static void add_bars(struct part *p)
 {
     struct lab_str *s = &p->r->text;
-    double most = longest(p);
-    if (!(most > 0))
+    if (p->n == 0)
         return;
-    lab_str_addf(s, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
-                 (int)WIDTH, p->n * BAR + 8);
-    lab_export_text(s, p->head, LAB_ESCAPE_HTML);
-    lab_str_add(s, "\">\n");
-    for (int i = 0; i < p->n; i++)
-        add_bar(s, p, &p->bars[i], 4 + i * BAR, (WIDTH - LEFT - RIGHT) / most);
-    lab_str_add(s, "</svg>\n");
+    size_t shown = lab_report_bars_begin(s, p->n, p->head);
+    double most = longest(p, shown);
+    for (size_t i = 0; i < shown; i++)
+        add_bar(p, &p->bars[i], 4 + (double)i * LAB_REPORT_BAR, most);
+    lab_report_end(s);
 }
 
+/* A rate that has no length has no bar. */
 static void note_bar(struct part *p, const char *name, const char *of,
                      double rate, double peak)
 {
-    if (p->n == MOST_BARS || !(rate > 0) || !isfinite(rate))
+    char rung[4 * RUNG + 4];
+    char precision[4 * PRECISION + 4];
+    if (!(rate > 0) || !isfinite(rate) || p->n++ >= LAB_REPORT_BARS)
         return;
-    struct bar *bar = &p->bars[p->n++];
-    snprintf(bar->name, sizeof(bar->name), "%.*s%s%.*s", 24, name ? name : "",
-             of ? " " : "", 8, of ? of : "");
+    struct bar *bar = &p->bars[p->n - 1];
+    lab_report_clip(rung, sizeof(rung), name ? name : "", RUNG);
+    lab_report_clip(precision, sizeof(precision), of ? of : "", PRECISION);
+    snprintf(bar->name, sizeof(bar->name), "%s%s%s", rung, of ? " " : "",
+             precision);
     bar->rate = rate;
     bar->peak = peak;
 }
@@ -185,7 +159,7 @@ static void begin_table(struct part *p, const char *head, const char *columns)
     lab_str_addf(s, "</h3>\n<div class=\"wide\"><table>\n%s\n", columns);
 }
 
-/* Of this very run where the row has it, else the device's. */
+/* Of this very run where the row has it, else the device's; NaN: unknown. */
 static double find_peak(struct part *p, const struct lab_lab_row *r)
 {
     struct lab_roof roof = {.per_s = NAN};
@@ -198,12 +172,13 @@ static double find_peak(struct part *p, const struct lab_lab_row *r)
         name = r->precision;
         own = name && strcmp(name, "fp32") == 0 ? r->ceiling_fp32 : (double)NAN;
     }
-    if (!name || own > 0)
+    if (own > 0 && isfinite(own))
         return own;
-    enum lab_status st = lab_roof_find(p->r->db, &p->device, name, &roof);
+    enum lab_status st =
+        name ? lab_roof_find(p->r->db, &p->device, name, &roof) : LAB_OK;
     if (st)
         p->r->st = st;
-    return roof.per_s;
+    return isfinite(roof.per_s) ? roof.per_s : (double)NAN;
 }
 
 static bool put_rung(void *user, const struct lab_lab_row *r)
@@ -225,14 +200,15 @@ static bool put_rung(void *user, const struct lab_lab_row *r)
     snprintf(p->unit, sizeof(p->unit), "%s", r->unit ? r->unit : "");
     double peak = find_peak(p, r);
     lab_str_add(s, "<tr>");
-    word_cell(s, r->rung);
-    word_cell(s, r->precision);
-    word_cell(s, r->status);
-    ns_cell(s, r->median_ns);
+    lab_report_word_cell(s, r->rung);
+    lab_report_word_cell(s, r->precision);
+    lab_report_word_cell(s, r->status);
+    lab_report_ns_cell(s, r->median_ns);
     rate_cell(s, r->rate, p->unit);
-    number_cell(s, peak > 0 ? 100 * r->rate / peak : (double)NAN, " %");
-    number_cell(s, r->gain, " x");
-    number_cell(s, r->gain_model, " x");
+    lab_report_number_cell(s, peak > 0 ? 100 * r->rate / peak : (double)NAN,
+                           " %");
+    lab_report_number_cell(s, r->gain, " x");
+    lab_report_number_cell(s, r->gain_model, " x");
     cell(s, r->note ? r->note : r->reason);
     lab_str_add(s, "</tr>\n");
     note_bar(p, r->rung, r->precision, r->rate, peak);
@@ -248,13 +224,13 @@ static bool put_said(void *user, const struct lab_said_row *r)
                 "<th class=\"n\">rate</th><th class=\"n\">time</th>"
                 "<th>bound by</th><th class=\"n\">occupancy</th></tr>");
     lab_str_add(s, "<tr>");
-    word_cell(s, r->rung);
-    word_cell(s, r->precision ? r->precision : "any");
+    lab_report_word_cell(s, r->rung);
+    lab_report_word_cell(s, r->precision ? r->precision : "any");
     cell(s, r->size ? r->size : "any");
     rate_cell(s, r->rate, p->unit);
-    ns_cell(s, r->time_ns);
+    lab_report_ns_cell(s, r->time_ns);
     cell(s, r->bound ? r->bound : "n/a");
-    number_cell(s, r->occupancy_pct, " %");
+    lab_report_number_cell(s, r->occupancy_pct, " %");
     lab_str_add(s, "</tr>\n");
     return true;
 }
@@ -270,11 +246,11 @@ static bool put_tuned(void *user, const struct lab_tuned_row *r)
     lab_str_add(s, "<tr>");
     cell(s, r->lab);
     cell(s, r->size_class);
-    word_cell(s, r->precision);
+    lab_report_word_cell(s, r->precision);
     cell(s, r->candidate);
-    number_cell(s, known(r->candidates), "");
+    lab_report_number_cell(s, lab_report_known(r->candidates), "");
     cell(s, r->size);
-    ns_cell(s, r->median_ns);
+    lab_report_ns_cell(s, r->median_ns);
     rate_cell(s, r->rate, r->unit ? r->unit : "");
     lab_str_add(s, "</tr>\n");
     return true;
@@ -297,17 +273,17 @@ static bool put_sweep(void *user, const struct lab_sweep_row *r)
                 "<th class=\"n\">loss (samples)</th>"
                 "<th class=\"n\">loss (iterations)</th></tr>");
     lab_str_add(s, "<tr>");
-    word_cell(s, r->backend);
-    number_cell(s, r->x, "");
+    lab_report_word_cell(s, r->backend);
+    lab_report_number_cell(s, r->x, "");
     cell(s, r->name ? r->name : "");
-    word_cell(s, r->status);
-    ns_cell(s, r->median_ns);
-    number_cell(s, r->samples_per_s, "");
-    number_cell(s, known(r->memory_bytes), "");
-    number_cell(s, known(r->parameters), "");
-    number_cell(s, 100 * r->share, " %");
-    number_cell(s, r->loss, "");
-    number_cell(s, r->loss_iterations, "");
+    lab_report_word_cell(s, r->status);
+    lab_report_ns_cell(s, r->median_ns);
+    lab_report_number_cell(s, r->samples_per_s, "");
+    lab_report_number_cell(s, lab_report_known(r->memory_bytes), "");
+    lab_report_number_cell(s, lab_report_known(r->parameters), "");
+    lab_report_number_cell(s, 100 * r->share, " %");
+    lab_report_number_cell(s, r->loss, "");
+    lab_report_number_cell(s, r->loss_iterations, "");
     lab_str_add(s, "</tr>\n");
     snprintf(p->unit, sizeof(p->unit), "samples/s");
     note_bar(p, r->name ? r->name : name, r->backend, r->samples_per_s, NAN);

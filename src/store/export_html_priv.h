@@ -18,8 +18,52 @@ struct lab_report {
     enum lab_status st;
 };
 
+/* ---- what tables and pictures are made of ---- */
+
 /* A duration in the unit that fits. */
 void lab_report_ns(struct lab_str *out, double ns);
+double lab_report_known(int64_t v); /* LAB_UNKNOWN: NaN */
+
+/* A word, which is short, and stays on one line. NULL: n/a. */
+void lab_report_word_cell(struct lab_str *s, const char *text);
+void lab_report_ns_cell(struct lab_str *s, double ns);
+/* `unit` with its space; it is ours. NaN: n/a. */
+void lab_report_number_cell(struct lab_str *s, double v, const char *unit);
+
+enum { LAB_REPORT_WIDTH = 860, LAB_REPORT_BAR = 18, LAB_REPORT_BARS = 60 };
+/* A picture as wide as all, and its end. */
+void lab_report_begin(struct lab_str *s, int height, const char *label);
+void lab_report_end(struct lab_str *s);
+/* `anchor`: what of the text is at x, "start", "middle" or "end". */
+void lab_report_text(struct lab_str *s, double x, double y, const char *anchor,
+                     const char *text);
+/* The first `most` characters, and an ellipsis where there are more; out has
+ * room for 4 * most + 4 bytes. */
+void lab_report_clip(char *out, size_t size, const char *text, size_t most);
+
+/* Begins a picture of bars, one below another at every LAB_REPORT_BAR. Of more
+ * than LAB_REPORT_BARS a sentence says so; how many are to be drawn. */
+size_t lab_report_bars_begin(struct lab_str *s, size_t bars, const char *label);
+/* Where a bar of this value ends, when `most` is the greatest; both are finite,
+ * and `most` is above 0. */
+double lab_report_bar_x(double value, double most);
+
+struct lab_report_bar {
+    const char *name;
+    int64_t phase; /* its colour */
+    double end;    /* of lab_report_bar_x() */
+    bool stroke;   /* a line on it from (x1, y1) to (x2, y2), y from its top */
+    double x1;
+    double x2;
+    double y1;
+    double y2;
+    const struct lab_str *label; /* behind it */
+};
+void lab_report_bar(struct lab_str *s, const struct lab_report_bar *bar,
+                    double y);
+
+/* ---- the parts ---- */
+
 /* Pictures; each adds a whole <svg>, or a sentence that says why not. */
 void lab_report_loss(struct lab_report *r);
 void lab_report_step_bars(struct lab_report *r);

@@ -229,7 +229,8 @@ static enum lab_status drop_empty(struct nsys *n)
     static const char *const more[] = {"TARGET_INFO_CUDA_DEVICE", "PROCESSES",
                                        "ThreadNames"};
     size_t count = sizeof(tables) / sizeof(tables[0]);
-    for (size_t i = 0; i < count + 3 && st == LAB_OK; i++) {
+    size_t all = count + sizeof(more) / sizeof(more[0]);
+    for (size_t i = 0; i < all && st == LAB_OK; i++) {
         char sql[128];
         int64_t rows;
         const char *name = i < count ? tables[i].name : more[i - count];

@@ -3,51 +3,7 @@
 
 #include "export_html_priv.h"
 
-enum { WIDTH = 860, LEFT = 190, RIGHT = 20, BAR = 18, MOST_BARS = 60 };
-
-void lab_report_ns(struct lab_str *out, double ns)
-{
-    static const char *const unit[] = {"ns", "us", "ms", "s"};
-    int u = 0;
-    if (isnan(ns)) {
-        lab_str_add(out, "n/a");
-        return;
-    }
-    for (; u < 3 && fabs(ns) >= 999.5; u++)
-        ns /= 1000;
-    lab_str_addf(out, "%.4g %s", ns, unit[u]);
-}
-
-static void begin(struct lab_str *s, int height, const char *label)
-{
-    lab_str_addf(s,
-                 "<div class=\"wide\"><svg viewBox=\"0 0 %d %d\" role=\"img\" "
-                 "aria-label=\"%s\">\n",
-                 (int)WIDTH, height, label);
-}
-
-/* What lies left of the picture is not seen. */
-static void clip(char *out, size_t size, const char *text, size_t most)
-{
-    size_t n = strlen(text);
-    size_t used = 0;
-    unsigned code;
-    for (size_t i = 0; i < most && used < n; i++) {
-        size_t bytes = lab_utf8_next(text + used, n - used, &code);
-        used += bytes ? bytes : 1;
-    }
-    snprintf(out, size, "%.*s%s", (int)used, text,
-             used < n ? "\xE2\x80\xA6" : "");
-}
-
-static void add_text(struct lab_str *s, double x, double y, const char *anchor,
-                     const char *text)
-{
-    lab_str_addf(s, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y,
-                 anchor);
-    lab_export_text(s, text, LAB_ESCAPE_HTML);
-    lab_str_add(s, "</text>\n");
-}
+enum { WIDTH = LAB_REPORT_WIDTH, RIGHT = 20, BAR = LAB_REPORT_BAR };
 
 /* ---- loss ---- */
 
@@ -121,7 +77,7 @@ void lab_report_loss(struct lab_report *r)
         lab_str_add(s, "<p>No loss was recorded.</p>\n");
         return;
     }
-    begin(s, HEIGHT + 40, "loss by iteration");
+    lab_report_begin(s, HEIGHT + 40, "loss by iteration");
     for (int i = 0; i <= 4; i++) {
         double at = 10 + HEIGHT * i / 4.0;
         snprintf(label, sizeof(label), "%.3g",
@@ -130,15 +86,15 @@ void lab_report_loss(struct lab_report *r)
                      "<line class=\"grid\" x1=\"60\" x2=\"%d\" y1=\"%.1f\" "
                      "y2=\"%.1f\"/>\n",
                      WIDTH - RIGHT, at, at);
-        add_text(s, 54, at + 4, "end", label);
+        lab_report_text(s, 54, at + 4, "end", label);
     }
     snprintf(label, sizeof(label), "%lld", (long long)r->iteration[0]);
-    add_text(s, 60, HEIGHT + 30, "start", label);
+    lab_report_text(s, 60, HEIGHT + 30, "start", label);
     snprintf(label, sizeof(label), "iteration %lld",
              (long long)r->iteration[r->losses - 1]);
-    add_text(s, WIDTH - RIGHT, HEIGHT + 30, "end", label);
+    lab_report_text(s, WIDTH - RIGHT, HEIGHT + 30, "end", label);
     add_curve(r, y, HEIGHT);
-    lab_str_add(s, "</svg></div>\n");
+    lab_report_end(s);
 }
 
 /* ---- bars ---- */
@@ -154,28 +110,24 @@ static double longest(const struct lab_time_sums *sums,
 }
 
 static void add_bar(struct lab_str *s, const struct lab_time_sum *sum, double y,
-                    double scale, const char *name)
+                    double most, const char *name)
 {
-    enum { MOST = 30 };
-    char shown[4 * MOST + 8];
-    double x = LEFT + sum->median_ns * scale;
-    clip(shown, sizeof(shown), name ? name : "n/a", MOST);
-    add_text(s, LEFT - 6, y + 13, "end", shown);
-    lab_str_addf(s,
-                 "<rect class=\"p%d\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" "
-                 "height=\"%d\"/>\n",
-                 (int)(sum->phase_id & 3), (int)LEFT, y + 2,
-                 sum->median_ns * scale, BAR - 4);
-    lab_str_addf(s,
-                 "<line class=\"box\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
-                 "y2=\"%.1f\"/>\n",
-                 LEFT + sum->quarter_ns * scale,
-                 LEFT + sum->three_quarters_ns * scale, y + BAR / 2.0,
-                 y + BAR / 2.0);
-    x = fmax(x, LEFT + sum->three_quarters_ns * scale);
-    lab_str_addf(s, "<text x=\"%.1f\" y=\"%.1f\">", x + 6, y + 13);
-    lab_report_ns(s, sum->median_ns);
-    lab_str_add(s, "</text>\n");
+    struct lab_str label;
+    struct lab_report_bar bar = {
+        .name = name,
+        .phase = sum->phase_id,
+        .end = lab_report_bar_x(sum->median_ns, most),
+        .stroke = sum->quarter_ns <= sum->three_quarters_ns, /* half of them */
+        .x1 = lab_report_bar_x(sum->quarter_ns, most),
+        .x2 = lab_report_bar_x(sum->three_quarters_ns, most),
+        .y1 = BAR / 2.0,
+        .y2 = BAR / 2.0,
+        .label = &label,
+    };
+    lab_str_init(&label);
+    lab_report_ns(&label, sum->median_ns);
+    lab_report_bar(s, &bar, y);
+    lab_str_release(&label);
 }
 
 static void add_bars(struct lab_report *r, enum lab_sum_level level,
@@ -190,11 +142,7 @@ static void add_bars(struct lab_report *r, enum lab_sum_level level,
         lab_str_add(s, "<p>No times were recorded.</p>\n");
         return;
     }
-    if (bars > MOST_BARS)
-        lab_str_addf(s, "<p>The first %d of %zu.</p>\n", (int)MOST_BARS, bars);
-    bars = bars > MOST_BARS ? MOST_BARS : bars;
-    begin(s, (int)bars * BAR + 8, label);
-    double scale = (WIDTH - LEFT - RIGHT - 90) / most;
+    bars = lab_report_bars_begin(s, bars, label);
     double y = 4;
     for (size_t i = 0; i < r->sums.count && bars > 0; i++) {
         const struct lab_time_sum *sum = &r->sums.items[i];
@@ -202,12 +150,12 @@ static void add_bars(struct lab_report *r, enum lab_sum_level level,
             continue;
         bars--;
         if (!isnan(sum->median_ns))
-            add_bar(s, sum, y, scale,
+            add_bar(s, sum, y, most,
                     level == LAB_SUM_PHASE ? sum->phase
                                            : lab_time_sum_step(sum));
         y += BAR;
     }
-    lab_str_add(s, "</svg></div>\n");
+    lab_report_end(s);
 }
 
 void lab_report_step_bars(struct lab_report *r)
@@ -242,10 +190,13 @@ static double place_y(const struct axes *a, double y)
     return TOP + (a->y1 - log10(y)) / (a->y1 - a->y0) * HEIGHT;
 }
 
+/* A file may hold any number: what has no place on the axes is no point. */
 static bool is_point(const struct lab_time_sum *s)
 {
-    return s->level == LAB_SUM_STEP && s->flop > 0 && s->bytes > 0 &&
-           s->median_ns > 0;
+    double per_byte = s->flop / s->bytes;
+    double per_s = s->flop / s->median_ns * 1e9;
+    return s->level == LAB_SUM_STEP && per_byte > 0 && isfinite(per_byte) &&
+           per_s > 0 && isfinite(per_s) && s->flop > 0 && s->median_ns > 0;
 }
 
 static void find_axes(const struct lab_report *r, struct axes *a)
@@ -283,11 +234,11 @@ static void add_roof(struct lab_report *r, const struct axes *a)
         place_y(a, flop));
     snprintf(label, sizeof(label), "%.3g TFLOP/s fp32 (%s)", flop * 1e-12,
              r->peaks.fp32_source);
-    add_text(s, WIDTH - RIGHT, place_y(a, flop) + 15, "end", label);
+    lab_report_text(s, WIDTH - RIGHT, place_y(a, flop) + 15, "end", label);
     snprintf(label, sizeof(label), "%.4g GB/s (%s)", bytes * 1e-9,
              r->peaks.dram_source);
-    add_text(s, place_x(a, begin_x) + 48, place_y(a, begin_x * bytes) + 4,
-             "start", label);
+    lab_report_text(s, place_x(a, begin_x) + 48,
+                    place_y(a, begin_x * bytes) + 4, "start", label);
 }
 
 static void add_axes(struct lab_report *r, const struct axes *a)
@@ -301,7 +252,7 @@ static void add_axes(struct lab_report *r, const struct axes *a)
                      "y2=\"%d\"/>\n",
                      at, at, (int)TOP, TOP + HEIGHT);
         snprintf(label, sizeof(label), "%g", pow(10, x));
-        add_text(s, at, TOP + HEIGHT + 16, "middle", label);
+        lab_report_text(s, at, TOP + HEIGHT + 16, "middle", label);
     }
     for (double y = a->y0; y <= a->y1; y++) {
         double at = place_y(a, pow(10, y));
@@ -310,10 +261,10 @@ static void add_axes(struct lab_report *r, const struct axes *a)
                      "y2=\"%.1f\"/>\n",
                      (int)FROM, WIDTH - RIGHT, at, at);
         snprintf(label, sizeof(label), "1e%d", (int)y);
-        add_text(s, FROM - 6, at + 4, "end", label);
+        lab_report_text(s, FROM - 6, at + 4, "end", label);
     }
-    add_text(s, WIDTH / 2.0, TOP + HEIGHT + 34, "middle",
-             "FLOP per byte (analytic); upwards FLOP/s");
+    lab_report_text(s, WIDTH / 2.0, TOP + HEIGHT + 34, "middle",
+                    "FLOP per byte (analytic); upwards FLOP/s");
 }
 
 void lab_report_roofline(struct lab_report *r)
@@ -326,7 +277,7 @@ void lab_report_roofline(struct lab_report *r)
         return;
     }
     find_axes(r, &a);
-    begin(s, TOP + HEIGHT + 44, "roofline");
+    lab_report_begin(s, TOP + HEIGHT + 44, "roofline");
     add_axes(r, &a);
     add_roof(r, &a);
     for (size_t i = 0; i < r->sums.count; i++) {
@@ -344,5 +295,5 @@ void lab_report_roofline(struct lab_report *r)
         lab_export_text(s, lab_time_sum_step(p), LAB_ESCAPE_HTML);
         lab_str_add(s, "</title></circle>\n");
     }
-    lab_str_add(s, "</svg></div>\n");
+    lab_report_end(s);
 }

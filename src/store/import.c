@@ -252,27 +252,6 @@ static enum lab_status find_labs(struct lab_import *in)
             "main.lab_row)");
 }
 
-/* Ceilings belong to devices, not to runs: those that are not here yet. */
-#define CEILING_COLUMNS                                                        \
-    "backend, device, uuid, hostname, name, best_per_s, median_per_s, "        \
-    "worst_per_s, repeats, size, measured, measured_ns, driver, version"
-
-static enum lab_status copy_ceilings(struct lab_import *in)
-{
-    bool there;
-    enum lab_status st = lab_import_has_table(in, "ceiling", &there);
-    if (st || !there || in->nsys)
-        return st;
-    return lab_import_exec(
-        in,
-        "INSERT INTO main.ceiling (" CEILING_COLUMNS ") SELECT " CEILING_COLUMNS
-        " FROM src.ceiling AS t WHERE backend IS NOT NULL AND device IS NOT "
-        "NULL AND name IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main.ceiling "
-        "AS c WHERE c.backend = t.backend AND c.device = t.device AND c.uuid "
-        "IS t.uuid AND c.hostname IS t.hostname AND c.name = t.name AND "
-        "c.measured_ns IS t.measured_ns) ORDER BY t.rowid");
-}
-
 static enum lab_status copy_rows(struct lab_import *in)
 {
     static const char *const last[3] = {
@@ -286,7 +265,7 @@ static enum lab_status copy_rows(struct lab_import *in)
     if (st == LAB_OK)
         st = lab_import_copy_tables(in);
     if (st == LAB_OK)
-        st = copy_ceilings(in);
+        st = lab_import_copy_devices(in);
     sqlite3_snprintf(sizeof(sql), sql,
                      "INSERT INTO main.op_kernel (kernelRow, runId) SELECT "
                      "kernelRow, runId FROM main.CUPTI_ACTIVITY_KIND_KERNEL "
@@ -312,6 +291,8 @@ static enum lab_status import_all(struct lab_import *in,
         st = find_kind(in);
     if (st == LAB_OK)
         st = lab_import_check_tables(in);
+    if (st == LAB_OK)
+        st = lab_import_check_devices(in);
     if (st)
         return blame_file(in, st); /* until here it is only read */
     st = lab_import_exec(

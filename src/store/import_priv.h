@@ -1,6 +1,7 @@
 /* import_priv.h -- what the parts of an import share. */
 #pragma once
 #include "row.h"
+#include "store/row_fields.h"
 #include "store/import.h"
 
 /* The file is attached to the database's connection as `src`. */
@@ -30,6 +31,18 @@ enum lab_status lab_import_report_load(struct lab_import_report *report,
                                        struct lab_import *in);
 void lab_import_report_release(struct lab_import_report *report);
 
+/* The columns of a table, one after another: of a list, a letter for the kind
+ * before each name (import_tables.c says which), or of fields, where there are.
+ * Begins with one of the two; the rest is zero. */
+struct lab_import_columns {
+    const char *list;
+    const struct lab_fields *fields;
+    int next;
+    char kind; /* of the column that was just found */
+    char name[48];
+};
+bool lab_import_next_column(struct lab_import_columns *columns);
+
 /* Every table that is copied: are its columns what they should be? */
 enum lab_status lab_import_check_tables(struct lab_import *in);
 /* Copies all rows of the runs in temp.run_map (old, new); fills
@@ -41,7 +54,23 @@ enum lab_status lab_import_has_table(struct lab_import *in, const char *name,
 /* Whether `table` has such a column. LAB_E_DB: a computed one. */
 enum lab_status lab_import_column(struct lab_import *in, const char *table,
                                   const char *name, bool *out);
+/* Whether each value of the table is of its column's kind; a column that is not
+ * there is no fault. Errors: LAB_E_DB, LAB_E_NOMEM. */
+enum lab_status lab_import_check_columns(struct lab_import *in,
+                                         const char *table,
+                                         struct lab_import_columns columns);
+/* As lab_import_has_table(). LAB_E_DB too: the file is one of ours, of a schema
+ * that has the table `since`, and has it not. Somebody changed it, and its runs
+ * would come without what stood there, for good: later they are skipped. */
+enum lab_status lab_import_find_table(struct lab_import *in, const char *name,
+                                      int since, bool *there);
 enum lab_status lab_import_exec(struct lab_import *in, const char *sql);
+
+/* What belongs to devices: ceilings, and the winners of tuning. The copy takes
+ * what is not here yet, also of runs that are here already; temp.candidate and
+ * temp.run_map say which run measured a winner. */
+enum lab_status lab_import_check_devices(struct lab_import *in);
+enum lab_status lab_import_copy_devices(struct lab_import *in);
 
 /* The run of an nsys export: into temp.candidate and, unless it is here, into
  * main.run and temp.run_map. */

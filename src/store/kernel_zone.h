@@ -63,8 +63,9 @@ void lab_zone_widen(struct lab_zone_range *r, int64_t v);
 int64_t lab_zone_real(double v);
 
 /* The rows of a page of a sort of the whole run: up to limit of them after the
- * first `offset`. *n < 0: the run has no zones for it, or its page is not found
- * through them; ask another way. Errors: LAB_E_DB, LAB_E_NOMEM. */
+ * first `offset`. *n < 0: the run has no zones for it, or they overlap, or a
+ * row is not what its zone says, or the page is not found through them; ask
+ * another way. Errors: LAB_E_DB, LAB_E_NOMEM. */
 enum lab_status lab_zones_pick(struct lab_database *db, int64_t run,
                                const struct lab_kernel_filter *f, int64_t *rows,
                                int64_t *n);

@@ -1,10 +1,9 @@
 #include <stdlib.h>
 
+#include "kernel_key.h"
 #include "kernel_zone.h"
 #include "row.h"
 #include "top_rows.h"
-
-enum { MOST_PAGE = 20000 };
 
 struct place { /* of a zone, the best first */
     struct lab_top_row best;
@@ -17,7 +16,9 @@ struct pick {
     enum lab_kernel_sort sort;
     struct place *places;
     size_t n_places;
+    size_t room;
     struct lab_top top;
+    bool wrong; /* the zones are not those of the run */
 };
 
 /* ---- the zones ---- */
@@ -33,19 +34,48 @@ static int by_best(const void *a, const void *b, void *user)
  */
 static const char zones_sql[] =
     "SELECT CASE WHEN ?3 THEN greatest ELSE least END, kernelRowFirst, "
-    "kernelRowLast FROM kernel_zone WHERE runId = ?1 AND sort = ?2";
+    "kernelRowLast FROM kernel_zone WHERE runId = ?1 AND sort = ?2 ORDER BY "
+    "kernelRowFirst";
 static const char names_sql[] =
     "WITH name AS MATERIALIZED (SELECT id, row_number() OVER (ORDER BY value) "
     "AS rank FROM StringIds) SELECT CASE WHEN ?3 THEN max(name.rank) ELSE "
     "min(name.rank) END, z.kernelRowFirst, (SELECT max(kernelRowLast) FROM "
     "kernel_zone AS k WHERE k.runId = ?1 AND k.kernelRowFirst = "
     "z.kernelRowFirst AND k.sort = ?2) FROM kernel_zone_name AS z JOIN name ON "
-    "name.id = z.nameId WHERE z.runId = ?1 GROUP BY z.kernelRowFirst";
+    "name.id = z.nameId WHERE z.runId = ?1 GROUP BY z.kernelRowFirst ORDER BY "
+    "z.kernelRowFirst";
+
+/* Zones lie one after the other: no row is read twice. */
+static bool is_sound(const struct pick *p, const struct place *zone)
+{
+    int64_t before = p->n_places ? p->places[p->n_places - 1].last : 0;
+    return !zone->best.unknown && zone->best.row > before &&
+           zone->best.row <= zone->last;
+}
+
+static enum lab_status read_place(struct pick *p, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    struct place zone = {.best.key = lab_column_int(&c)};
+    zone.best.unknown = zone.best.key == LAB_UNKNOWN;
+    zone.best.row = lab_column_int(&c);
+    zone.last = lab_column_int(&c);
+    p->wrong = !is_sound(p, &zone);
+    if (p->n_places == p->room) {
+        size_t room = p->room ? p->room * 2 : 1024;
+        struct place *more = lab_realloc_array(p->places, room, sizeof(*more));
+        if (!more)
+            return lab_fail(LAB_E_NOMEM, "no memory for a run's zones");
+        p->places = more;
+        p->room = room;
+    }
+    p->places[p->n_places++] = zone;
+    return LAB_OK;
+}
 
 static enum lab_status read_places(struct pick *p)
 {
     sqlite3_stmt *stmt;
-    size_t room = 0;
     int rc = SQLITE_DONE;
     bool names = p->sort == LAB_KERNEL_BY_NAME;
     enum lab_status st =
@@ -55,23 +85,9 @@ static enum lab_status read_places(struct pick *p)
     sqlite3_bind_int64(stmt, 1, p->run);
     sqlite3_bind_int(stmt, 2, names ? LAB_KERNEL_BY_START : (int)p->sort);
     sqlite3_bind_int(stmt, 3, p->top.descending);
-    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        if (p->n_places == room) {
-            room = room ? room * 2 : 1024;
-            struct place *more =
-                lab_realloc_array(p->places, room, sizeof(*more));
-            if (!more) {
-                st = lab_fail(LAB_E_NOMEM, "no memory for a run's zones");
-                break;
-            }
-            p->places = more;
-        }
-        p->places[p->n_places++] =
-            (struct place){{.key = sqlite3_column_int64(stmt, 0),
-                            .row = sqlite3_column_int64(stmt, 1)},
-                           sqlite3_column_int64(stmt, 2)};
-    }
-    enum lab_status end = lab_query_end(p->db, stmt, rc);
+    while (!st && !p->wrong && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        st = read_place(p, stmt);
+    enum lab_status end = lab_query_end(p->db, stmt, st ? SQLITE_DONE : rc);
     if (st == LAB_OK && end == LAB_OK && p->n_places)
         qsort_r(p->places, p->n_places, sizeof(*p->places), by_best, &p->top);
     return st ? st : end;
@@ -79,50 +95,41 @@ static enum lab_status read_places(struct pick *p)
 
 /* ---- the best rows ---- */
 
-/* A row's key, as the zones have it. */
-static const char *const keys[LAB_KERNEL_SORT_COUNT] = {
-    [LAB_KERNEL_BY_START] = "k.start",
-    [LAB_KERNEL_BY_TIME] = "k.end - k.start",
-    [LAB_KERNEL_BY_NAME] = "name.rank",
-    [LAB_KERNEL_BY_STEP] = "s.stepIndex",
-    [LAB_KERNEL_BY_GRID] = "k.gridX * k.gridY * k.gridZ",
-    [LAB_KERNEL_BY_BLOCK] = "k.blockX * k.blockY * k.blockZ",
-    [LAB_KERNEL_BY_REGISTERS] = "k.registersPerThread",
-    [LAB_KERNEL_BY_SHARED] = "k.staticSharedMemory + k.dynamicSharedMemory",
-    [LAB_KERNEL_BY_OCCUPANCY] = "o.occupancy_pct",
-};
-
 static enum lab_status prepare_rows(const struct pick *p, sqlite3_stmt **out)
 {
-    char sql[512];
-    const char *key = keys[p->sort];
-    if (p->sort == LAB_KERNEL_BY_STEP)
-        sqlite3_snprintf(sizeof(sql), sql,
-                         "SELECT o.kernelRow, %s FROM op_kernel AS o JOIN step "
-                         "AS s ON s.runId = o.runId AND s.exec = o.stepExec "
-                         "WHERE o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1",
-                         key);
-    else if (p->sort == LAB_KERNEL_BY_OCCUPANCY)
-        sqlite3_snprintf(sizeof(sql), sql,
-                         "SELECT o.kernelRow, %s FROM op_kernel AS o WHERE "
-                         "o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1",
-                         key);
+    struct lab_str sql;
+    const struct lab_kernel_key *key = &lab_kernel_keys[p->sort];
+    lab_str_init(&sql);
+    if (p->sort == LAB_KERNEL_BY_NAME)
+        lab_str_add(&sql,
+                    "WITH name AS MATERIALIZED (SELECT id, row_number() OVER "
+                    "(ORDER BY value) AS rank FROM StringIds) SELECT "
+                    "k.kernelRow, name.rank FROM CUPTI_ACTIVITY_KIND_KERNEL AS "
+                    "k JOIN name ON name.id = k.demangledName WHERE "
+                    "k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = ?1");
+    else if (key->table == 'k')
+        lab_str_addf(&sql,
+                     "SELECT k.kernelRow, %s FROM CUPTI_ACTIVITY_KIND_KERNEL "
+                     "AS k WHERE k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = "
+                     "?1",
+                     key->columns);
     else
-        sqlite3_snprintf(
-            sizeof(sql), sql,
-            "%sSELECT k.kernelRow, %s FROM CUPTI_ACTIVITY_KIND_KERNEL AS k%s "
-            "WHERE k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = ?1",
-            p->sort == LAB_KERNEL_BY_NAME
-                ? "WITH name AS MATERIALIZED (SELECT id, row_number() OVER "
-                  "(ORDER BY value) AS rank FROM StringIds) "
-                : "",
-            key,
-            p->sort == LAB_KERNEL_BY_NAME
-                ? " JOIN name ON name.id = k.demangledName"
-                : "");
-    return lab_database_prepare(p->db, sql, out);
+        lab_str_addf(&sql,
+                     "SELECT o.kernelRow, %s FROM op_kernel AS o%s WHERE "
+                     "o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1",
+                     key->columns,
+                     key->table == 's' ? " JOIN step AS s ON s.runId = o.runId "
+                                         "AND s.exec = o.stepExec"
+                                       : "");
+    enum lab_status st =
+        sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+                   : lab_database_prepare(p->db, lab_str_text(&sql), out);
+    lab_str_release(&sql);
+    return st;
 }
 
+/* Rows without a value come after the others, not through zones. A row that
+ * goes before what its zone says is best belongs to no zone that is true. */
 static enum lab_status read_zone(struct pick *p, sqlite3_stmt *stmt,
                                  const struct place *zone)
 {
@@ -131,29 +138,28 @@ static enum lab_status read_zone(struct pick *p, sqlite3_stmt *stmt,
     sqlite3_bind_int64(stmt, 2, zone->best.row);
     sqlite3_bind_int64(stmt, 3, zone->last);
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_top_row i = {.row = sqlite3_column_int64(stmt, 0)};
-        if (sqlite3_column_type(stmt, 1) == SQLITE_NULL)
+        struct lab_columns c = {stmt, 1};
+        struct lab_top_row row = {.row = sqlite3_column_int64(stmt, 0)};
+        row.key = lab_kernel_key_read(&c, p->sort);
+        if (row.key == LAB_UNKNOWN)
             continue;
-        i.key = p->sort == LAB_KERNEL_BY_OCCUPANCY
-                    ? lab_zone_real(sqlite3_column_double(stmt, 1))
-                    : sqlite3_column_int64(stmt, 1);
-        lab_top_offer(&p->top, i);
+        p->wrong = p->wrong || lab_top_order(&p->top, &row, &zone->best) < 0;
+        lab_top_offer(&p->top, row);
     }
     sqlite3_reset(stmt);
     return rc == SQLITE_DONE ? LAB_OK : lab_database_error(p->db, "reading it");
 }
 
 /* From the most promising zone on, until no zone can hold a better row. */
-static enum lab_status read_rows(struct pick *p)
+static enum lab_status read_zones(struct pick *p)
 {
     sqlite3_stmt *stmt;
     enum lab_status st = prepare_rows(p, &stmt);
     if (st)
         return st;
-    for (size_t i = 0; i < p->n_places && st == LAB_OK; i++) {
+    for (size_t i = 0; i < p->n_places && st == LAB_OK && !p->wrong; i++) {
         const struct place *zone = &p->places[i];
-        if (p->top.n == p->top.most &&
-            lab_top_order(&p->top, &zone->best, &p->top.heap[0]) > 0)
+        if (lab_top_is_beyond(&p->top, &zone->best))
             break;
         st = read_zone(p, stmt, zone);
     }
@@ -197,28 +203,20 @@ enum lab_status lab_zones_pick(struct lab_database *db, int64_t run,
                      .run = run,
                      .sort = f->sort,
                      .top = {.descending = f->descending}};
-    struct lab_top *top = &p.top;
     *n = -1;
-    if (f->limit <= 0 || f->offset < 0 || f->limit > MOST_PAGE ||
-        f->offset > MOST_PAGE || !keys[f->sort])
+    if (!lab_top_fits(f->limit, f->offset) || f->sort == LAB_KERNEL_BY_ROW)
         return LAB_OK;
-    top->most = (size_t)(f->limit + f->offset);
     enum lab_status st = read_places(&p);
     if (st == LAB_OK && p.n_places == 0)
         st = pick_unknown(&p, f, rows, n);
-    if (st == LAB_OK && p.n_places) {
-        top->heap = lab_alloc_array(top->most, sizeof(*top->heap));
-        st = top->heap
-                 ? read_rows(&p)
-                 : lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
+    if (st == LAB_OK && p.n_places && !p.wrong) {
+        st = lab_top_begin(&p.top, f->limit, f->offset);
+        if (st == LAB_OK)
+            st = read_zones(&p);
+        if (st == LAB_OK && !p.wrong && lab_top_is_full(&p.top))
+            *n = lab_top_page(&p.top, f->offset, rows);
     }
-    /* Rows without a value come after the others: not through zones. */
-    if (st == LAB_OK && p.n_places && top->n == top->most) {
-        lab_top_sort(top);
-        for (*n = 0; *n < f->limit; ++*n)
-            rows[*n] = top->heap[f->offset + *n].row;
-    }
-    lab_free(top->heap);
+    lab_top_release(&p.top);
     lab_free(p.places);
     return st;
 }

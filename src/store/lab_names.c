@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "row.h"
 #include "store/lab_rows.h"
 
@@ -16,9 +17,20 @@ struct loading {
     bool failed;
 };
 
-static const char *text_of(const char *text)
+/* As many characters as there is room for, each of them whole. */
+static void cut(char *out, size_t size, const char *text)
 {
-    return text ? text : "";
+    size_t n = text ? strlen(text) : 0;
+    size_t used = 0;
+    unsigned code;
+    while (used < n) {
+        size_t bytes = lab_utf8_next(text + used, n - used, &code);
+        bytes = bytes ? bytes : 1;
+        if (used + bytes >= size)
+            break;
+        used += bytes;
+    }
+    snprintf(out, size, "%.*s", (int)used, text ? text : "");
 }
 
 /* For one item more, at least. */
@@ -44,14 +56,15 @@ static bool each_row(void *user, const struct lab_lab_row *row)
 {
     struct loading *l = user;
     struct lab_lab_names *n = &l->names;
+    if (row->place == LAB_UNKNOWN)
+        return true; /* of no step */
     if (!make_room(l))
         return false;
     struct lab_lab_name *name = &n->items[n->count];
     *name = (struct lab_lab_name){.step_index = row->place};
-    snprintf(name->precision, sizeof(name->precision), "%s",
-             text_of(row->precision));
-    snprintf(name->rung, sizeof(name->rung), "%.60s", text_of(row->rung));
-    snprintf(name->size, sizeof(name->size), "%.60s", text_of(row->size));
+    cut(name->precision, sizeof(name->precision), row->precision);
+    cut(name->rung, sizeof(name->rung), row->rung);
+    cut(name->size, sizeof(name->size), row->size);
     if (n->count == 0) {
         memcpy(l->precision, name->precision, sizeof(l->precision));
         n->copy_bytes_s = row->ceiling_copy;
@@ -63,31 +76,42 @@ static bool each_row(void *user, const struct lab_lab_row *row)
 }
 
 /* A traced launch is a step of its own, behind those of all rows. */
-static enum lab_status add_traced(struct loading *l, struct lab_database *db,
-                                  int64_t run)
+static void add_traced(struct loading *l, size_t item, int64_t step_index)
+{
+    struct lab_lab_names *n = &l->names;
+    if (step_index == LAB_UNKNOWN || !make_room(l))
+        return;
+    struct lab_lab_name *name = &n->items[n->count++];
+    *name = n->items[item];
+    name->step_index = step_index;
+    name->traced = true;
+}
+
+static enum lab_status find_traced(struct loading *l, struct lab_database *db,
+                                   int64_t run)
 {
     sqlite3_stmt *stmt;
-    struct lab_lab_names *n = &l->names;
-    size_t rows = n->count;
+    size_t rows = l->names.count;
+    int rc = SQLITE_DONE;
     enum lab_status st = lab_database_prepare(
         db, "SELECT stepIndex FROM step WHERE runId = ?1 AND exec = ?2", &stmt);
-    for (size_t i = 0; i < rows && !st; i++) {
+    if (st)
+        return st;
+    for (size_t i = 0; i < rows && !l->failed; i++) {
         if (l->traced[i] == LAB_UNKNOWN)
             continue;
         sqlite3_bind_int64(stmt, 1, run);
         sqlite3_bind_int64(stmt, 2, l->traced[i]);
-        if (sqlite3_step(stmt) == SQLITE_ROW) {
-            if (!make_room(l))
-                break;
-            struct lab_lab_name *name = &n->items[n->count];
-            *name = n->items[i];
-            name->step_index = sqlite3_column_int64(stmt, 0);
-            name->traced = true;
-            n->count++;
+        rc = sqlite3_step(stmt);
+        if (rc == SQLITE_ROW) {
+            struct lab_columns c = {stmt, 0};
+            add_traced(l, i, lab_column_int(&c));
+        } else if (rc != SQLITE_DONE) {
+            break;
         }
         sqlite3_reset(stmt);
     }
-    return st ? st : lab_query_end(db, stmt, SQLITE_DONE);
+    return lab_query_end(db, stmt, rc);
 }
 
 static void put_together(struct lab_lab_name *n, bool precision)
@@ -113,7 +137,7 @@ enum lab_status lab_lab_names_load(struct lab_lab_names *out,
     struct lab_lab_names *n = &l.names;
     enum lab_status st = lab_lab_rows_read(db, run, each_row, &l);
     if (!st && n->count > 0)
-        st = add_traced(&l, db, run);
+        st = find_traced(&l, db, run);
     if (l.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for the rungs of a lab");
     lab_free(l.traced);

@@ -1,7 +1,7 @@
 #include "store/lab_said.h"
 
 #include "row.h"
-#include "row_fields.h"
+#include "store/row_fields.h"
 
 #define FIELD(column, kind, member)                                            \
     LAB_FIELD(lab_said_row, column, kind, member)

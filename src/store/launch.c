@@ -65,14 +65,19 @@ enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
 
 /* ---- the launch ---- */
 
+/* A side of 0 makes it 0, however large the others are: so it is in SQL. */
 int64_t lab_launch_size(const int64_t d[3])
 {
-    int64_t n;
-    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN ||
-        __builtin_mul_overflow(d[0], d[1], &n) ||
-        __builtin_mul_overflow(n, d[2], &n))
-        return LAB_UNKNOWN;
-    return n;
+    int64_t size = 1;
+    bool none = false;
+    bool room = true;
+    for (int i = 0; i < 3; i++) {
+        if (d[i] == LAB_UNKNOWN)
+            return LAB_UNKNOWN;
+        none = none || d[i] == 0;
+        room = room && !__builtin_mul_overflow(size, d[i], &size);
+    }
+    return none ? 0 : room ? size : LAB_UNKNOWN;
 }
 
 enum lab_status lab_launch_last(struct lab_database *db, int64_t run,

@@ -1,6 +1,8 @@
 #include "pass.h"
 
+#include "kernel_zone.h"
 #include "row.h"
+#include "sum_packed.h"
 #include "timeline_priv.h"
 #include "varint.h"
 
@@ -131,14 +133,27 @@ static size_t pack(unsigned char *bytes, const struct lab_pass *list,
     return n;
 }
 
-/* Numbers that no run has would lead to more rows than it has. */
-static bool is_sound(const struct lab_pass *p)
+static bool is_moment(int64_t v)
 {
-    const struct lab_iteration_row *r = &p->row;
-    return r->steps > 0 && r->exec_first <= r->exec_last;
+    return v == LAB_UNKNOWN || lab_moment_known(v);
 }
 
-/* LAB_E_PARSE: the bytes are not `count` passes. */
+/* Whether lab_pass_add() can have made it, after the pass `before` (NULL: as
+ * the first one). */
+static bool is_sound(const struct lab_pass *p, const struct lab_pass *before)
+{
+    const struct lab_iteration_row *r = &p->row;
+    return r->steps > 0 &&
+           r->steps - 1 <= lab_span_ns(r->exec_first, r->exec_last) &&
+           is_moment(r->start_ns) && is_moment(r->end_ns) &&
+           is_moment(r->kernel_row_first) && is_moment(r->kernel_row_last) &&
+           (r->kernels == LAB_UNKNOWN ||
+            (r->kernels >= 0 && r->kernels / INT32_MAX <= r->steps)) &&
+           (!before || (before->row.exec_last < r->exec_first &&
+                        before->row.iteration != r->iteration));
+}
+
+/* LAB_E_PARSE: the bytes are not `count` passes that go on from the others. */
 static enum lab_status unpack(struct lab_passes *out, const void *bytes,
                               size_t size, int64_t count)
 {
@@ -158,10 +173,78 @@ static enum lab_status unpack(struct lab_passes *out, const void *bytes,
         if (!pass)
             return no_memory();
         from_numbers(pass, now);
-        if (!is_sound(pass))
+        if (!is_sound(pass, out->count > 1 ? pass - 1 : NULL))
             return LAB_E_PARSE;
+        out->steps = lab_add_known(out->steps, pass->row.steps);
     }
     return p == end ? LAB_OK : LAB_E_PARSE;
+}
+
+/* ---- held against the run ---- */
+
+/* What the run's own rows say of its steps, found without reading them. */
+struct run_steps {
+    int64_t count; /* as they were added up */
+    struct lab_zone_range places;
+    int64_t exec_first;
+    int64_t exec_last;
+    int64_t kernel_row_first;
+    int64_t kernel_row_last;
+};
+
+static enum lab_status find_ends(struct run_steps *s, struct lab_database *db,
+                                 int64_t run)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT (SELECT min(exec) FROM step WHERE runId = ?1), (SELECT "
+        "max(exec) FROM step WHERE runId = ?1), ifnull(kernelRowFirst, 0), "
+        "ifnull(kernelRowLast, 0x7FFFFFFFFFFFFFFF) FROM run WHERE id = ?1",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        s->exec_first = lab_column_int(&c);
+        s->exec_last = lab_column_int(&c);
+        s->kernel_row_first = lab_column_int(&c);
+        s->kernel_row_last = lab_column_int(&c);
+    }
+    return lab_query_end(db, stmt, rc);
+}
+
+static bool is_place(const struct lab_zone_range *places, int64_t v)
+{
+    return places->known && v >= places->least && v <= places->greatest;
+}
+
+static bool is_within(const struct lab_pass *p, const struct run_steps *s)
+{
+    const struct lab_iteration_row *r = &p->row;
+    return (p->zero == LAB_UNKNOWN ||
+            (is_place(&s->places, lab_span_ns(p->zero, r->exec_first)) &&
+             is_place(&s->places, lab_span_ns(p->zero, r->exec_last)))) &&
+           (r->kernel_row_first == LAB_UNKNOWN ||
+            r->kernel_row_first >= s->kernel_row_first) &&
+           (r->kernel_row_last == LAB_UNKNOWN ||
+            r->kernel_row_last <= s->kernel_row_last);
+}
+
+/* As passes do not overlap, those with the run's first step, its last one and
+ * as many as it has are all of it. */
+static bool are_of_run(const struct lab_passes *p, const struct run_steps *s)
+{
+    if (p->steps == LAB_UNKNOWN || p->steps != s->count ||
+        p->list[0].row.exec_first != s->exec_first ||
+        p->list[p->count - 1].row.exec_last != s->exec_last)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        if (!is_within(&p->list[i], s))
+            return false;
+    return true;
 }
 
 /* ---- in the database ---- */
@@ -170,63 +253,79 @@ enum lab_status lab_passes_store(const struct lab_passes *passes,
                                  struct lab_database *db, int64_t run,
                                  int64_t *place)
 {
-    sqlite3_stmt *s;
+    struct lab_packed rows;
     if (!lab_passes_are_kept(passes))
         return LAB_OK;
     unsigned char *bytes =
         lab_alloc_array(LAB_PASS_ROWS + 1, NUMBERS * LAB_VARINT_MOST);
     if (!bytes)
         return no_memory();
-    enum lab_status st = lab_database_prepare(
-        db,
-        "INSERT INTO time_sum (runId, place, level, count, timed, times) "
-        "VALUES (?1, ?2, ?3, ?4, 0, ?5)",
-        &s);
+    enum lab_status st = lab_packed_begin(&rows, db, run, LAB_PASS_LEVEL);
     for (size_t i = 0; i < passes->count && !st; i += LAB_PASS_ROWS) {
         size_t n = passes->count - i;
         n = n < LAB_PASS_ROWS ? n : LAB_PASS_ROWS;
-        sqlite3_bind_int64(s, 1, run);
-        sqlite3_bind_int64(s, 2, (*place)++);
-        sqlite3_bind_int(s, 3, LAB_PASS_LEVEL);
-        sqlite3_bind_int64(s, 4, (int64_t)n);
-        sqlite3_bind_blob64(s, 5, bytes, pack(bytes, passes->list + i, n),
-                            SQLITE_STATIC);
-        if (sqlite3_step(s) != SQLITE_DONE)
-            st = lab_database_error(db, "storing the iterations of a run");
-        sqlite3_reset(s);
+        size_t size = pack(bytes, passes->list + i, n);
+        st = lab_packed_add(&rows, place, LAB_UNKNOWN, LAB_UNKNOWN, (int64_t)n,
+                            bytes, size);
     }
-    sqlite3_finalize(s);
+    lab_packed_end(&rows);
     lab_free(bytes);
     return st;
+}
+
+/* A row of the passes, or what the run's steps of one place add up to. */
+static enum lab_status read_row(struct lab_passes *out, struct run_steps *steps,
+                                sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    int64_t level = lab_column_int(&c);
+    int64_t count = lab_column_int(&c);
+    int64_t place = lab_column_int(&c);
+    if (level == LAB_PASS_LEVEL) {
+        const void *bytes = sqlite3_column_blob(stmt, c.next);
+        size_t size = (size_t)sqlite3_column_bytes(stmt, c.next);
+        return unpack(out, bytes, bytes ? size : 0, count);
+    }
+    steps->count = lab_add_known(steps->count, count);
+    lab_zone_widen(&steps->places, place);
+    return LAB_OK;
+}
+
+static enum lab_status read_rows(struct lab_passes *out,
+                                 struct run_steps *steps,
+                                 struct lab_database *db, int64_t run)
+{
+    sqlite3_stmt *stmt;
+    int rc = SQLITE_DONE;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT level, count, stepIndex, times FROM time_sum WHERE runId = ?1 "
+        "AND level IN (?2, ?3) ORDER BY place",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    sqlite3_bind_int(stmt, 2, LAB_PASS_LEVEL);
+    sqlite3_bind_int(stmt, 3, LAB_SUM_STEP);
+    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        st = read_row(out, steps, stmt);
+    enum lab_status end = lab_query_end(db, stmt, st ? SQLITE_DONE : rc);
+    return st ? st : end;
 }
 
 enum lab_status lab_passes_load(struct lab_passes *out, struct lab_database *db,
                                 int64_t run)
 {
-    sqlite3_stmt *s;
     struct lab_passes passes = {0};
-    int rc = SQLITE_DONE;
+    struct run_steps steps = {0};
     *out = passes;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT count, times FROM time_sum WHERE runId = ?1 AND level = ?2 "
-        "ORDER BY place",
-        &s);
-    if (st)
-        return st;
-    sqlite3_bind_int64(s, 1, run);
-    sqlite3_bind_int(s, 2, LAB_PASS_LEVEL);
-    while (st == LAB_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-        const void *bytes = sqlite3_column_blob(s, 1);
-        size_t size = (size_t)sqlite3_column_bytes(s, 1);
-        st = unpack(&passes, bytes, bytes ? size : 0,
-                    sqlite3_column_int64(s, 0));
+    enum lab_status st = read_rows(&passes, &steps, db, run);
+    if (st == LAB_OK && passes.count)
+        st = find_ends(&steps, db, run);
+    if (st == LAB_OK && passes.count && are_of_run(&passes, &steps)) {
+        *out = passes;
+        return LAB_OK;
     }
-    enum lab_status end = lab_query_end(db, s, st ? SQLITE_DONE : rc);
-    if (st || end) {
-        lab_passes_release(&passes);
-        return st == LAB_E_PARSE ? LAB_OK : st ? st : end;
-    }
-    *out = passes;
-    return LAB_OK;
+    lab_passes_release(&passes);
+    return st == LAB_E_PARSE ? LAB_OK : st;
 }

@@ -7,6 +7,12 @@
  * (`count` says how many), packed in `times`. A program that does not know this
  * level leaves such rows alone.
  *
+ * A file may say anything, and a damaged one may have lost rows. Passes are
+ * held against each other (their steps lie one after the other) and against
+ * what the run says of its steps beside them: how many, the first and the last,
+ * the places of the schedule, the rows of its kernels. All that takes no
+ * reading of steps. Passes that do not fit count as not kept.
+ *
  * Threads: that of the connection. */
 #pragma once
 #include "store/time_sum.h"
@@ -43,7 +49,7 @@ struct lab_passes { /* {0} is empty */
     struct lab_pass *list;
     size_t count;
     size_t room;
-    int64_t steps;
+    int64_t steps;      /* of all of them */
     int64_t last_index; /* the highest place in the schedule; built ones only */
 };
 
@@ -61,8 +67,8 @@ bool lab_passes_are_kept(const struct lab_passes *passes);
 enum lab_status lab_passes_store(const struct lab_passes *passes,
                                  struct lab_database *db, int64_t run,
                                  int64_t *place);
-/* count 0: none are kept, or they do not read. Errors: LAB_E_DB, LAB_E_NOMEM.
- */
+/* count 0: none are kept, or they do not read or fit. Errors: LAB_E_DB,
+ * LAB_E_NOMEM. */
 enum lab_status lab_passes_load(struct lab_passes *out, struct lab_database *db,
                                 int64_t run);
 void lab_passes_release(struct lab_passes *passes);

@@ -1,13 +1,11 @@
 /* Kernels of one step of the schedule, or of one iteration, in a long run. */
 #include <stdlib.h>
 
-#include "kernel_zone.h"
+#include "kernel_key.h"
 #include "pass.h"
 #include "row.h"
 #include "step_range.h"
 #include "top_rows.h"
-
-enum { MOST_PAGE = 200000 };
 
 /* Every name's place among all of them, by id: SQL would put them in order
  * again for every pass. */
@@ -34,27 +32,11 @@ struct pick {
     struct lab_top top;
     struct group *groups; /* of a step's sort, the best first; NULL: none */
     size_t n_groups;
-    int64_t *rows; /* as recorded: no sort, and full soon */
+    struct lab_top_row best; /* row of the group that is being read */
+    bool wrong;              /* a group is not what was said of it */
+    int64_t *rows;           /* as recorded: no sort, and full soon */
     int64_t skip;
     int64_t n;
-};
-
-/* A kernel's key, and the table that has it: the narrow one where it can be. */
-static const struct {
-    const char *key;
-    bool launch; /* of the wide table */
-} sources[LAB_KERNEL_SORT_COUNT] = {
-    [LAB_KERNEL_BY_ROW] = {"NULL", false},
-    [LAB_KERNEL_BY_START] = {"k.start", true},
-    [LAB_KERNEL_BY_TIME] = {"k.end - k.start", true},
-    [LAB_KERNEL_BY_NAME] = {"k.demangledName", true},
-    [LAB_KERNEL_BY_STEP] = {"s.stepIndex", false},
-    [LAB_KERNEL_BY_GRID] = {"k.gridX * k.gridY * k.gridZ", true},
-    [LAB_KERNEL_BY_BLOCK] = {"k.blockX * k.blockY * k.blockZ", true},
-    [LAB_KERNEL_BY_REGISTERS] = {"k.registersPerThread", true},
-    [LAB_KERNEL_BY_SHARED] = {"k.staticSharedMemory + k.dynamicSharedMemory",
-                              true},
-    [LAB_KERNEL_BY_OCCUPANCY] = {"k.occupancy_pct", false},
 };
 
 /* A step whose kernels fill the rows between its first and its last has no
@@ -63,26 +45,30 @@ static enum lab_status prepare(struct pick *p)
 {
     struct lab_str sql;
     const char *turn = p->f->descending ? "DESC" : "ASC";
-    bool launch = sources[p->f->sort].launch;
+    const struct lab_kernel_key *key = &lab_kernel_keys[p->f->sort];
+    bool name = p->f->sort == LAB_KERNEL_BY_NAME;
+    const char *columns = name ? "k.demangledName" : key->columns;
+    bool launch = name || key->table == 'k';
+    const char *of = launch ? "k" : "o";
     lab_str_init(&sql);
     lab_str_addf(
         &sql,
-        "SELECT k.kernelRow, %s FROM step AS s CROSS JOIN %s AS k ON "
-        "k.kernelRow BETWEEN max(s.kernelRowFirst, ?6) AND "
+        "SELECT %s.kernelRow, %s FROM step AS s CROSS JOIN %s AS %s ON "
+        "%s.kernelRow BETWEEN max(s.kernelRowFirst, ?6) AND "
         "min(s.kernelRowLast, ?7) WHERE s.runId = ?1 AND s.exec BETWEEN ?4 AND "
         "?5 AND (?2 IS NULL OR s.stepIndex = ?2) AND (?3 IS NULL OR "
         "s.iteration = ?3) AND ",
-        sources[p->f->sort].key,
-        launch ? "CUPTI_ACTIVITY_KIND_KERNEL" : "op_kernel");
+        of, columns ? columns : "NULL",
+        launch ? "CUPTI_ACTIVITY_KIND_KERNEL" : "op_kernel", of, of);
     if (launch)
         lab_str_add(&sql,
                     "(s.kernelRowLast - s.kernelRowFirst + 1 = s.kernelCount "
                     "OR EXISTS (SELECT 1 FROM op_kernel AS o WHERE o.kernelRow "
                     "= k.kernelRow AND o.runId = ?1 AND o.stepExec = s.exec))");
     else
-        lab_str_add(&sql, "k.runId = ?1 AND k.stepExec = s.exec");
+        lab_str_add(&sql, "o.runId = ?1 AND o.stepExec = s.exec");
     if (p->f->sort == LAB_KERNEL_BY_ROW)
-        lab_str_addf(&sql, " ORDER BY s.exec %s, k.kernelRow %s", turn, turn);
+        lab_str_addf(&sql, " ORDER BY s.exec %s, o.kernelRow %s", turn, turn);
     enum lab_status st =
         sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
                    : lab_database_prepare(p->db, lab_str_text(&sql), &p->stmt);
@@ -140,7 +126,7 @@ static void rank_row(const struct pick *p, struct lab_top_row *row)
 {
     const struct rank wanted = {row->key, 0};
     const struct rank *found = NULL;
-    if (p->n_ranks)
+    if (p->n_ranks && !row->unknown)
         found = bsearch(&wanted, p->ranks, p->n_ranks, sizeof(wanted), by_id);
     if (found)
         row->key = found->rank;
@@ -150,25 +136,23 @@ static void rank_row(const struct pick *p, struct lab_top_row *row)
 
 /* ---- rows ---- */
 
-static void take(struct pick *p, const struct lab_kernel_filter *f)
+static void take(struct pick *p)
 {
+    struct lab_columns c = {p->stmt, 1};
     struct lab_top_row row = {.row = sqlite3_column_int64(p->stmt, 0)};
-    if (f->sort == LAB_KERNEL_BY_ROW) {
+    if (p->f->sort == LAB_KERNEL_BY_ROW) {
         if (p->skip > 0)
             p->skip--;
         else
             p->rows[p->n++] = row.row;
         return;
     }
-    row.unknown = sqlite3_column_type(p->stmt, 1) == SQLITE_NULL;
-    if (row.unknown)
-        ;
-    else if (f->sort == LAB_KERNEL_BY_OCCUPANCY)
-        row.key = lab_zone_real(sqlite3_column_double(p->stmt, 1));
-    else
-        row.key = sqlite3_column_int64(p->stmt, 1);
-    if (f->sort == LAB_KERNEL_BY_NAME && !row.unknown)
+    row.key = lab_kernel_key_read(&c, p->f->sort);
+    row.unknown = row.key == LAB_UNKNOWN;
+    if (p->f->sort == LAB_KERNEL_BY_NAME)
         rank_row(p, &row);
+    if (lab_top_order(&p->top, &row, &p->best) < 0)
+        p->best = row;
     lab_top_offer(&p->top, row);
 }
 
@@ -195,7 +179,7 @@ static enum lab_status read_pass(struct pick *p, const struct lab_pass *pass)
     sqlite3_bind_int64(p->stmt, 4, first);
     sqlite3_bind_int64(p->stmt, 5, last);
     while (!is_full(p) && (rc = sqlite3_step(p->stmt)) == SQLITE_ROW)
-        take(p, p->f);
+        take(p);
     sqlite3_reset(p->stmt);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
         return lab_database_error(p->db, "reading it");
@@ -222,7 +206,9 @@ static enum lab_status best_name(struct pick *p, struct lab_top_row *best)
     sqlite3_bind_int64(stmt, 3, p->f->step_index);
     best->unknown = true;
     while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_top_row row = {.key = sqlite3_column_int64(stmt, 0)};
+        struct lab_columns c = {stmt, 0};
+        struct lab_top_row row = {.key = lab_column_int(&c)};
+        row.unknown = row.key == LAB_UNKNOWN;
         rank_row(p, &row);
         if (lab_top_order(&p->top, &row, best) < 0)
             *best = row;
@@ -281,19 +267,33 @@ static enum lab_status make_groups(struct pick *p,
     return st;
 }
 
-/* From the most promising group on, until none can hold a better row. */
+/* Whether the rows of a group are what was said of it. Of names it was only
+ * said that there are none better. */
+static bool is_true(const struct pick *p, const struct lab_top_row *said)
+{
+    const struct lab_top_row *best = &p->best;
+    return lab_top_order(&p->top, best, said) >= 0 &&
+           (p->f->sort == LAB_KERNEL_BY_NAME ||
+            (best->unknown == said->unknown &&
+             (best->unknown || best->key == said->key)));
+}
+
+/* From the most promising group on, until none can hold a better row. What was
+ * found counts for nothing where a group is not what was said of it: others may
+ * not be either. */
 static enum lab_status read_groups(struct pick *p,
                                    const struct lab_passes *passes)
 {
     enum lab_status st = LAB_OK;
-    for (size_t g = 0; g < p->n_groups && st == LAB_OK; g++) {
+    for (size_t g = 0; g < p->n_groups && st == LAB_OK && !p->wrong; g++) {
         const struct group *of = &p->groups[g];
         size_t end = of->first + LAB_RANGE_PASSES;
-        if (p->top.n == p->top.most &&
-            lab_top_order(&p->top, &of->best, &p->top.heap[0]) > 0)
+        if (lab_top_is_beyond(&p->top, &of->best))
             break;
+        p->best = (struct lab_top_row){.row = INT64_MAX, .unknown = true};
         for (size_t i = of->first; i < end && i < passes->count && !st; i++)
             st = read_pass(p, &passes->list[i]);
+        p->wrong = !is_true(p, &of->best);
     }
     return st;
 }
@@ -303,6 +303,7 @@ static enum lab_status read_in_turn(struct pick *p,
 {
     bool back = p->f->sort == LAB_KERNEL_BY_ROW && p->f->descending;
     enum lab_status st = LAB_OK;
+    p->top.n = 0;
     for (size_t i = 0; i < passes->count && st == LAB_OK && !is_full(p); i++)
         st = read_pass(p, &passes->list[back ? passes->count - 1 - i : i]);
     return st;
@@ -325,11 +326,12 @@ static enum lab_status read_passes(struct pick *p,
         st = read_ranks(p);
     if (st == LAB_OK && sorted && p->f->step_index != LAB_UNKNOWN)
         st = make_groups(p, passes);
-    if (st == LAB_OK)
-        st = p->groups ? read_groups(p, passes) : read_in_turn(p, passes);
-    lab_top_sort(&p->top);
-    for (size_t i = (size_t)p->f->offset; i < p->top.n; i++)
-        p->rows[p->n++] = p->top.heap[i].row;
+    if (st == LAB_OK && p->groups)
+        st = read_groups(p, passes);
+    if (st == LAB_OK && (!p->groups || p->wrong))
+        st = read_in_turn(p, passes);
+    if (st == LAB_OK && sorted)
+        p->n = lab_top_page(&p->top, p->f->offset, p->rows);
     sqlite3_finalize(p->stmt);
     lab_free(p->ranks);
     lab_free(p->groups);
@@ -352,23 +354,18 @@ enum lab_status lab_passes_pick(struct lab_database *db, int64_t run,
                      .skip = f->offset,
                      .top = {.descending = f->descending}};
     *n = -1;
-    if (f->limit <= 0 || f->offset < 0 || f->limit > MOST_PAGE ||
-        f->offset > MOST_PAGE)
+    if (!lab_top_fits(f->limit, f->offset))
         return LAB_OK;
     enum lab_status st = lab_passes_load(&passes, db, run);
     if (st || passes.count == 0)
         return st;
-    if (f->sort != LAB_KERNEL_BY_ROW) {
-        p.top.most = (size_t)(f->limit + f->offset);
-        p.top.heap = lab_alloc_array(p.top.most, sizeof(*p.top.heap));
-        if (!p.top.heap)
-            st = lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
-    }
+    if (f->sort != LAB_KERNEL_BY_ROW)
+        st = lab_top_begin(&p.top, f->limit, f->offset);
     if (st == LAB_OK)
         st = read_passes(&p, &passes);
     if (st == LAB_OK)
         *n = p.n;
-    lab_free(p.top.heap);
+    lab_top_release(&p.top);
     lab_passes_release(&passes);
     return st;
 }

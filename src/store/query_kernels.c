@@ -1,5 +1,6 @@
 #include "store/launch.h"
 
+#include "kernel_key.h"
 #include "kernel_zone.h"
 #include "pass.h"
 #include "row.h"
@@ -8,27 +9,30 @@
  * narrow scan, without the names and steps of every row. */
 enum pick { PICK_NOT, PICK_KERNEL, PICK_NAME, PICK_OP, PICK_STEP };
 
-/* The only text that is put into a query comes from this table. */
 static const struct {
     const char *name;
-    const char *expression;
     enum pick pick;
 } sorts[LAB_KERNEL_SORT_COUNT] = {
-    [LAB_KERNEL_BY_ROW] = {"row", "o.kernelRow", PICK_NOT},
-    [LAB_KERNEL_BY_START] = {"start", "k.start", PICK_KERNEL},
-    [LAB_KERNEL_BY_TIME] = {"time", "k.end - k.start", PICK_KERNEL},
-    [LAB_KERNEL_BY_NAME] = {"name", "demangled.value", PICK_NAME},
-    [LAB_KERNEL_BY_STEP] = {"step", "s.stepIndex", PICK_STEP},
-    [LAB_KERNEL_BY_GRID] = {"grid", "k.gridX * k.gridY * k.gridZ", PICK_KERNEL},
-    [LAB_KERNEL_BY_BLOCK] = {"block", "k.blockX * k.blockY * k.blockZ",
-                             PICK_KERNEL},
-    [LAB_KERNEL_BY_REGISTERS] = {"registers", "k.registersPerThread",
-                                 PICK_KERNEL},
-    [LAB_KERNEL_BY_SHARED] = {"shared",
-                              "k.staticSharedMemory + k.dynamicSharedMemory",
-                              PICK_KERNEL},
-    [LAB_KERNEL_BY_OCCUPANCY] = {"occupancy", "o.occupancy_pct", PICK_OP},
+    [LAB_KERNEL_BY_ROW] = {"row", PICK_NOT},
+    [LAB_KERNEL_BY_START] = {"start", PICK_KERNEL},
+    [LAB_KERNEL_BY_TIME] = {"time", PICK_KERNEL},
+    [LAB_KERNEL_BY_NAME] = {"name", PICK_NAME},
+    [LAB_KERNEL_BY_STEP] = {"step", PICK_STEP},
+    [LAB_KERNEL_BY_GRID] = {"grid", PICK_KERNEL},
+    [LAB_KERNEL_BY_BLOCK] = {"block", PICK_KERNEL},
+    [LAB_KERNEL_BY_REGISTERS] = {"registers", PICK_KERNEL},
+    [LAB_KERNEL_BY_SHARED] = {"shared", PICK_KERNEL},
+    [LAB_KERNEL_BY_OCCUPANCY] = {"occupancy", PICK_OP},
 };
+
+/* The only text that is put into a query: constants of the program. */
+static const char *key_of(enum lab_kernel_sort sort)
+{
+    if (sort == LAB_KERNEL_BY_ROW)
+        return "o.kernelRow";
+    return sort == LAB_KERNEL_BY_NAME ? "demangled.value"
+                                      : lab_kernel_keys[sort].sql;
+}
 
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort)
 {
@@ -131,7 +135,7 @@ static void add_step_pick(const struct lab_kernel_filter *f,
 {
     bool recorded = f->sort == LAB_KERNEL_BY_ROW;
     bool name = f->sort == LAB_KERNEL_BY_NAME;
-    const char *key = recorded ? "s.exec" : sorts[f->sort].expression;
+    const char *key = recorded ? "s.exec" : key_of(f->sort);
     const char *turn = f->descending ? "DESC" : "ASC";
     lab_str_addf(
         sql,
@@ -151,7 +155,7 @@ static void add_step_pick(const struct lab_kernel_filter *f,
 static enum lab_status make_pick(const struct lab_kernel_filter *f,
                                  const struct stretch *at, struct lab_str *sql)
 {
-    const char *key = sorts[f->sort].expression;
+    const char *key = key_of(f->sort);
     const char *turn = f->descending ? "DESC" : "ASC";
     const char *mine = at->alone ? "" : " AND k.runId = ?1";
     switch (is_filtered(f) ? PICK_NOT : sorts[f->sort].pick) {
@@ -177,15 +181,15 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f,
         break;
     case PICK_STEP: /* the first steps have at least so many kernels */
         lab_str_addf(sql,
-                     "SELECT o.kernelRow FROM (SELECT exec, stepIndex, "
-                     "kernelRowFirst, kernelRowLast FROM step WHERE runId = ?1 "
-                     "AND kernelCount > 0 AND stepIndex IS NOT NULL ORDER BY "
-                     "stepIndex %s, kernelRowFirst LIMIT ?4 + ?5) AS s CROSS "
+                     "SELECT o.kernelRow FROM (SELECT exec, %s AS place, "
+                     "kernelRowFirst, kernelRowLast FROM step AS s WHERE runId "
+                     "= ?1 AND kernelCount > 0 AND place IS NOT NULL ORDER BY "
+                     "place %s, kernelRowFirst LIMIT ?4 + ?5) AS s CROSS "
                      "JOIN op_kernel AS o ON o.kernelRow BETWEEN "
                      "s.kernelRowFirst AND s.kernelRowLast AND o.stepExec = "
                      "s.exec AND o.runId = ?1 WHERE o.kernelRow BETWEEN ?6 AND "
-                     "?7 ORDER BY s.stepIndex %s, o.kernelRow",
-                     turn, turn);
+                     "?7 ORDER BY s.place %s, o.kernelRow",
+                     key, turn, turn);
         break;
     default:
         lab_str_addf(sql,
@@ -240,7 +244,7 @@ static enum lab_status prepare_kernels(struct lab_database *db,
 {
     struct lab_str sql;
     enum lab_status st;
-    const char *key = sorts[filter->sort].expression;
+    const char *key = key_of(filter->sort);
     lab_str_init(&sql);
     lab_str_add(&sql, by_steps ? lab_sql_kernels_of_steps : lab_sql_kernels);
     lab_str_add(&sql, "ORDER BY ");

@@ -1,4 +1,6 @@
-#include "row_fields.h"
+#include "store/row_fields.h"
+
+#include <stdio.h>
 
 #include "row.h"
 
@@ -14,45 +16,68 @@ static void add_columns(struct lab_str *sql, const struct lab_fields *fields)
 }
 
 static enum lab_status prepare(struct lab_database *db, struct lab_str *sql,
-                               int64_t run, sqlite3_stmt **out)
+                               sqlite3_stmt **out)
 {
-    enum lab_status st = lab_query_require_run(db, run);
-    if (st == LAB_OK && sql->failed)
-        st = lab_fail(LAB_E_NOMEM, "no memory for a query");
-    if (st == LAB_OK)
-        st = lab_database_prepare(db, lab_str_text(sql), out);
+    enum lab_status st = sql->failed
+                             ? lab_fail(LAB_E_NOMEM, "no memory for a query")
+                             : lab_database_prepare(db, lab_str_text(sql), out);
     lab_str_release(sql);
-    if (st == LAB_OK)
-        sqlite3_bind_int64(*out, 1, run);
     return st;
+}
+
+/* ---- adding ---- */
+
+static void bind_row(sqlite3_stmt *stmt, const struct lab_fields *fields,
+                     const void *row)
+{
+    for (int i = 0; i < fields->count; i++) {
+        const void *m = member(row, &fields->list[i]);
+        if (fields->list[i].kind == LAB_FIELD_INT)
+            lab_bind_int(stmt, i + 1, *(const int64_t *)m);
+        else if (fields->list[i].kind == LAB_FIELD_TEXT)
+            lab_bind_text(stmt, i + 1, *(const char *const *)m);
+        else
+            lab_bind_real(stmt, i + 1, *(const double *)m);
+    }
+}
+
+/* `run` NULL: the fields say it, or nothing does. */
+static enum lab_status insert(struct lab_database *db, const int64_t *run,
+                              const struct lab_fields *fields, const void *row)
+{
+    sqlite3_stmt *stmt;
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_addf(&sql, "INSERT INTO %s (", fields->table);
+    add_columns(&sql, fields);
+    lab_str_addf(&sql, "%s) VALUES (", run ? ", runId" : "");
+    for (int i = 0; i < fields->count + (run != NULL); i++)
+        lab_str_addf(&sql, "%s?%d", i ? ", " : "", i + 1);
+    lab_str_add(&sql, ")");
+    enum lab_status st = prepare(db, &sql, &stmt);
+    if (st)
+        return st;
+    bind_row(stmt, fields, row);
+    if (run)
+        sqlite3_bind_int64(stmt, fields->count + 1, *run);
+    return lab_query_end(db, stmt, sqlite3_step(stmt));
 }
 
 enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
                                const struct lab_fields *fields, const void *row)
 {
-    sqlite3_stmt *stmt;
-    struct lab_str sql;
-    lab_str_init(&sql);
-    lab_str_addf(&sql, "INSERT INTO %s (runId, ", fields->table);
-    add_columns(&sql, fields);
-    lab_str_add(&sql, ") VALUES (?1");
-    for (int i = 0; i < fields->count; i++)
-        lab_str_addf(&sql, ", ?%d", i + 2);
-    lab_str_add(&sql, ")");
-    enum lab_status st = prepare(db, &sql, run, &stmt);
-    if (st)
-        return st;
-    for (int i = 0; i < fields->count; i++) {
-        const void *m = member(row, &fields->list[i]);
-        if (fields->list[i].kind == LAB_FIELD_INT)
-            lab_bind_int(stmt, i + 2, *(const int64_t *)m);
-        else if (fields->list[i].kind == LAB_FIELD_TEXT)
-            lab_bind_text(stmt, i + 2, *(const char *const *)m);
-        else
-            lab_bind_real(stmt, i + 2, *(const double *)m);
-    }
-    return lab_query_end(db, stmt, sqlite3_step(stmt));
+    enum lab_status st = lab_query_require_run(db, run);
+    return st ? st : insert(db, &run, fields, row);
 }
+
+enum lab_status lab_fields_add_row(struct lab_database *db,
+                                   const struct lab_fields *fields,
+                                   const void *row)
+{
+    return insert(db, NULL, fields, row);
+}
+
+/* ---- reading ---- */
 
 static void read_row(sqlite3_stmt *stmt, const struct lab_fields *fields,
                      void *row)
@@ -69,22 +94,12 @@ static void read_row(sqlite3_stmt *stmt, const struct lab_fields *fields,
     }
 }
 
-enum lab_status lab_fields_read(struct lab_database *db, int64_t run,
+static enum lab_status read_all(struct lab_database *db, sqlite3_stmt *stmt,
                                 const struct lab_fields *fields,
                                 lab_fields_row_fn *each, void *user)
 {
-    sqlite3_stmt *stmt;
-    struct lab_str sql;
     int rc = SQLITE_DONE;
     bool more = true;
-    lab_str_init(&sql);
-    lab_str_add(&sql, "SELECT ");
-    add_columns(&sql, fields);
-    lab_str_addf(&sql, " FROM %s WHERE runId = ?1 ORDER BY %s", fields->table,
-                 fields->order);
-    enum lab_status st = prepare(db, &sql, run, &stmt);
-    if (st)
-        return st;
     void *row = lab_alloc(fields->row_bytes);
     if (!row) {
         sqlite3_finalize(stmt);
@@ -94,7 +109,57 @@ enum lab_status lab_fields_read(struct lab_database *db, int64_t run,
         read_row(stmt, fields, row);
         more = each(user, row);
     }
-    st = lab_query_end(db, stmt, more ? rc : SQLITE_DONE);
     lab_free(row);
-    return st;
+    return lab_query_end(db, stmt, rc);
+}
+
+static enum lab_status select_from(struct lab_database *db, const int64_t *run,
+                                   const struct lab_fields *fields,
+                                   const char *from, lab_fields_row_fn *each,
+                                   void *user)
+{
+    sqlite3_stmt *stmt;
+    struct lab_str sql;
+    lab_str_init(&sql);
+    lab_str_add(&sql, "SELECT ");
+    add_columns(&sql, fields);
+    lab_str_addf(&sql, " FROM %s", from);
+    enum lab_status st = prepare(db, &sql, &stmt);
+    if (st)
+        return st;
+    if (run)
+        sqlite3_bind_int64(stmt, 1, *run);
+    return read_all(db, stmt, fields, each, user);
+}
+
+enum lab_status lab_fields_read(struct lab_database *db, int64_t run,
+                                const struct lab_fields *fields,
+                                lab_fields_row_fn *each, void *user)
+{
+    char from[128];
+    snprintf(from, sizeof(from), "%s WHERE runId = ?1 ORDER BY %s",
+             fields->table, fields->order);
+    enum lab_status st = lab_query_require_run(db, run);
+    return st ? st : select_from(db, &run, fields, from, each, user);
+}
+
+enum lab_status lab_fields_read_from(struct lab_database *db,
+                                     const struct lab_fields *fields,
+                                     const char *from, lab_fields_row_fn *each,
+                                     void *user)
+{
+    return select_from(db, NULL, fields, from, each, user);
+}
+
+/* ---- names ---- */
+
+void lab_field_name(struct lab_str *out, const char *column)
+{
+    for (const char *p = column; *p; p++) {
+        bool turn = p > column && *p >= 'A' && *p <= 'Z' && p[-1] >= 'a' &&
+                    p[-1] <= 'z';
+        if (turn)
+            lab_str_add_char(out, '_');
+        lab_str_add_char(out, turn ? (char)(*p - 'A' + 'a') : *p);
+    }
 }

@@ -1,6 +1,7 @@
 #include "step_range.h"
 
 #include "row.h"
+#include "sum_packed.h"
 #include "varint.h"
 
 enum { MOST_BYTES = 48 << 20, SORTS = LAB_KERNEL_SORT_COUNT };
@@ -97,37 +98,6 @@ static size_t pack(unsigned char *bytes, const struct lab_zone_range *list,
     return n;
 }
 
-static bool unpack(struct lab_zone_range *list, size_t groups,
-                   const unsigned char *p, size_t size)
-{
-    const unsigned char *end = p + size;
-    uint64_t least = 0;
-    for (size_t i = 0; i < groups; i++) {
-        uint64_t step;
-        uint64_t wide;
-        if (!lab_varint_get(&p, end, &step) || !lab_varint_get(&p, end, &wide))
-            return false;
-        least += lab_unzigzag(step);
-        list[i] = (struct lab_zone_range){
-            (int64_t)least, (int64_t)(least + wide - 1), wide > 0};
-    }
-    return p == end;
-}
-
-/* ---- in the database ---- */
-
-static enum lab_status store_row(sqlite3_stmt *s, struct lab_database *db,
-                                 const struct lab_zone_range *list,
-                                 size_t groups, unsigned char *bytes)
-{
-    enum lab_status st = LAB_OK;
-    sqlite3_bind_blob64(s, 6, bytes, pack(bytes, list, groups), SQLITE_STATIC);
-    if (sqlite3_step(s) != SQLITE_DONE)
-        st = lab_database_error(db, "storing the kernels of a run's steps");
-    sqlite3_reset(s);
-    return st;
-}
-
 static bool is_known(const struct lab_zone_range *list, size_t groups)
 {
     for (size_t i = 0; i < groups; i++)
@@ -136,34 +106,55 @@ static bool is_known(const struct lab_zone_range *list, size_t groups)
     return false;
 }
 
+/* The next group's; false: pack() has not made it. */
+static bool unpack_range(struct lab_zone_range *out, uint64_t *least,
+                         const unsigned char **p, const unsigned char *end)
+{
+    uint64_t step;
+    uint64_t wide;
+    if (!lab_varint_get(p, end, &step) || !lab_varint_get(p, end, &wide))
+        return false;
+    *least += lab_unzigzag(step);
+    *out = (struct lab_zone_range){(int64_t)*least,
+                                   (int64_t)(*least + wide - 1), wide > 0};
+    return out->known ? out->least != LAB_UNKNOWN && out->least <= out->greatest
+                      : step == 0;
+}
+
+static bool unpack(struct lab_zone_range *list, size_t groups,
+                   const unsigned char *p, size_t size)
+{
+    const unsigned char *end = p + size;
+    uint64_t least = 0;
+    for (size_t i = 0; i < groups; i++)
+        if (!unpack_range(&list[i], &least, &p, end))
+            return false;
+    return p == end && is_known(list, groups);
+}
+
+/* ---- in the database ---- */
+
 enum lab_status lab_step_ranges_store(const struct lab_step_ranges *r,
                                       struct lab_database *db, int64_t run,
                                       int64_t *place)
 {
-    sqlite3_stmt *s;
+    struct lab_packed rows;
     if (!r->list)
         return LAB_OK;
     unsigned char *bytes = lab_alloc_array(r->groups, 2 * LAB_VARINT_MOST);
     if (!bytes)
         return no_memory();
-    enum lab_status st = lab_database_prepare(
-        db,
-        "INSERT INTO time_sum (runId, place, level, stepIndex, phase, count, "
-        "timed, times) VALUES (?1, ?2, ?3, ?4, ?5, ?7, 0, ?6)",
-        &s);
+    enum lab_status st = lab_packed_begin(&rows, db, run, LAB_RANGE_LEVEL);
     for (size_t i = 0; i < r->places * SORTS && st == LAB_OK; i++) {
         const struct lab_zone_range *list = r->list + i * r->groups;
         if (!is_known(list, r->groups))
             continue;
-        sqlite3_bind_int64(s, 1, run);
-        sqlite3_bind_int64(s, 2, (*place)++);
-        sqlite3_bind_int(s, 3, LAB_RANGE_LEVEL);
-        sqlite3_bind_int64(s, 4, (int64_t)(i / SORTS));
-        sqlite3_bind_int64(s, 5, (int64_t)(i % SORTS));
-        sqlite3_bind_int64(s, 7, (int64_t)r->groups);
-        st = store_row(s, db, list, r->groups, bytes);
+        size_t size = pack(bytes, list, r->groups);
+        st = lab_packed_add(&rows, place, (int64_t)(i / SORTS),
+                            (int64_t)(i % SORTS), (int64_t)r->groups, bytes,
+                            size);
     }
-    sqlite3_finalize(s);
+    lab_packed_end(&rows);
     lab_free(bytes);
     return st;
 }

@@ -6,7 +6,12 @@
  * column that can be sorted by in every LAB_RANGE_PASSES passes. They are kept
  * with the passes, as rows of time_sum of level LAB_RANGE_LEVEL: one for each
  * step (`stepIndex`) and column (`phase`: enum lab_kernel_sort), packed in
- * `times`. */
+ * `times`.
+ *
+ * Ranges that pack() cannot have made, or of another number of groups than the
+ * run's passes have, count as not kept. Whether a range is true is seen when
+ * its rows are read (lab_passes_pick()): where one is not, none is used. One
+ * that promises so little that its rows are never read is believed. */
 #pragma once
 #include "kernel_zone.h"
 #include "pass.h"

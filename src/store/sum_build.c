@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel_key.h"
 #include "row.h"
 #include "store/launch.h"
 #include "sum_priv.h"
@@ -326,7 +327,8 @@ static void read_launch(struct lab_time_sum *s, struct lab_columns *c,
     value[LAB_KERNEL_BY_BLOCK] = read_size(s->block, c, first);
     value[LAB_KERNEL_BY_REGISTERS] = lab_column_int(c);
     merge(&s->registers_per_thread, value[LAB_KERNEL_BY_REGISTERS], first);
-    value[LAB_KERNEL_BY_SHARED] = lab_column_int(c);
+    int64_t of_static = lab_column_int(c);
+    value[LAB_KERNEL_BY_SHARED] = lab_add_known(of_static, lab_column_int(c));
     merge(&s->shared_bytes, value[LAB_KERNEL_BY_SHARED], first);
     double occupancy = lab_column_real(c);
     value[LAB_KERNEL_BY_OCCUPANCY] = lab_zone_real(occupancy);

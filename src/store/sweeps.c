@@ -1,6 +1,6 @@
 #include "store/sweeps.h"
 
-#include "row_fields.h"
+#include "store/row_fields.h"
 
 #define FIELD(column, kind, member)                                            \
     LAB_FIELD(lab_sweep_row, column, kind, member)

@@ -50,7 +50,8 @@ enum lab_status lab_timeline_sum(struct lab_timeline_build *b);
 void lab_timeline_build_release(struct lab_timeline_build *b);
 
 /* Numbers of a foreign file may be anything: sums and differences of those
- * between 0 and 2^62 cannot overflow; a text reads as 0. */
+ * between 0 and 2^62 cannot overflow. Rows count from 1 and no clock stands at
+ * 1970: 0 is not known either. */
 bool lab_moment_known(int64_t v);
 /* Widens [from, to], which may be unknown, by what is known of the others. */
 void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);

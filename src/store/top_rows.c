@@ -1,6 +1,28 @@
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "top_rows.h"
+
+bool lab_top_fits(int64_t limit, int64_t offset)
+{
+    return limit > 0 && limit <= LAB_TOP_MOST && offset >= 0 &&
+           offset <= LAB_TOP_MOST;
+}
+
+enum lab_status lab_top_begin(struct lab_top *t, int64_t limit, int64_t offset)
+{
+    t->n = 0;
+    t->most = (size_t)(limit + offset);
+    t->heap = lab_alloc_array(t->most, sizeof(*t->heap));
+    return t->heap ? LAB_OK
+                   : lab_fail(LAB_E_NOMEM, "no memory for a page of kernels");
+}
+
+void lab_top_release(struct lab_top *t)
+{
+    lab_free(t->heap);
+    t->heap = NULL;
+}
 
 static int order(const struct lab_top_row *a, const struct lab_top_row *b,
                  bool descending)
@@ -64,8 +86,22 @@ static int by_order(const void *a, const void *b, void *user)
     return order(a, b, *(const bool *)user);
 }
 
-void lab_top_sort(struct lab_top *t)
+bool lab_top_is_full(const struct lab_top *t)
 {
+    return t->n == t->most;
+}
+
+bool lab_top_is_beyond(const struct lab_top *t, const struct lab_top_row *row)
+{
+    return lab_top_is_full(t) && order(row, &t->heap[0], t->descending) > 0;
+}
+
+int64_t lab_top_page(struct lab_top *t, int64_t offset, int64_t *rows)
+{
+    int64_t n = 0;
     if (t->n)
         qsort_r(t->heap, t->n, sizeof(*t->heap), by_order, &t->descending);
+    for (size_t i = (size_t)offset; i < t->n; i++)
+        rows[n++] = t->heap[i].row;
+    return n;
 }

@@ -13,39 +13,32 @@ struct row {
     int64_t end[DEPTH];
 };
 
+/* A node of a tree: what is below it on the left has a 0 where its depth says,
+ * in the bits of its scattered key. */
 struct lab_lane {
-    int64_t pid;
-    int64_t tid;
+    uint64_t key;
     int n_rows;
     struct row *rows;
-    struct lab_lane *next;
+    struct lab_lane *below[2];
 };
 
-static size_t bucket_of(int64_t pid, int64_t tid)
+static uint64_t key_of(int64_t pid, int64_t tid)
 {
-    uint64_t h = (uint64_t)pid * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)tid;
-    return (h * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
+    return (uint64_t)pid << 32 | (uint64_t)tid;
 }
 
-static struct lab_lane *find(const struct lab_lanes *lanes, int64_t pid,
-                             int64_t tid)
+/* Where the lane is, or is to be. An odd factor scatters keys without making
+ * two alike, so that they part within 64 bits: no file can choose streams and
+ * threads that make this slow. */
+static struct lab_lane **find(struct lab_lane **at, uint64_t key,
+                              size_t *compared)
 {
-    struct lab_lane *lane = lanes->bucket[bucket_of(pid, tid)];
-    while (lane && (lane->pid != pid || lane->tid != tid))
-        lane = lane->next;
-    return lane;
-}
-
-static struct lab_lane *add_lane(struct lab_lanes *lanes, int64_t pid,
-                                 int64_t tid)
-{
-    struct lab_lane **bucket = &lanes->bucket[bucket_of(pid, tid)];
-    struct lab_lane *lane = lab_alloc(sizeof(*lane));
-    if (lane) {
-        *lane = (struct lab_lane){.pid = pid, .tid = tid, .next = *bucket};
-        *bucket = lane;
+    uint64_t bits = key * UINT64_C(0x9E3779B97F4A7C15);
+    for (; *at && (*at)->key != key; bits <<= 1) {
+        at = &(*at)->below[bits >> 63];
+        ++*compared;
     }
-    return lane;
+    return at;
 }
 
 /* Whether the slice lies beside or inside what is open on the row. */
@@ -62,11 +55,13 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
                                 int64_t tid, int64_t start, int64_t end,
                                 int *row)
 {
-    struct lab_lane *lane = find(lanes, pid, tid);
-    if (!lane)
-        lane = add_lane(lanes, pid, tid);
+    uint64_t key = key_of(pid, tid);
+    struct lab_lane **at = find(&lanes->root, key, &lanes->compared);
+    struct lab_lane *lane = *at ? *at : lab_alloc(sizeof(*lane));
     if (!lane)
         return lab_fail(LAB_E_NOMEM, "no memory for a lane of a trace");
+    lane->key = key;
+    *at = lane;
     int i = 0;
     while (i < lane->n_rows && !fits(&lane->rows[i], start, end))
         i++;
@@ -89,17 +84,25 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
 
 int lab_lanes_rows(const struct lab_lanes *lanes, int64_t pid, int64_t tid)
 {
-    const struct lab_lane *lane = find(lanes, pid, tid);
+    size_t ignored = 0;
+    struct lab_lane *root = lanes->root;
+    const struct lab_lane *lane = *find(&root, key_of(pid, tid), &ignored);
     return lane ? lane->n_rows : 0;
+}
+
+/* The tree is 64 deep at most. */
+static void free_lane(struct lab_lane *lane)
+{
+    if (!lane)
+        return;
+    free_lane(lane->below[0]);
+    free_lane(lane->below[1]);
+    lab_free(lane->rows);
+    lab_free(lane);
 }
 
 void lab_lanes_release(struct lab_lanes *lanes)
 {
-    for (size_t i = 0; i < 256; i++)
-        while (lanes->bucket[i]) {
-            struct lab_lane *lane = lanes->bucket[i];
-            lanes->bucket[i] = lane->next;
-            lab_free(lane->rows);
-            lab_free(lane);
-        }
+    free_lane(lanes->root);
+    *lanes = (struct lab_lanes){0};
 }

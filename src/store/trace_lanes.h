@@ -4,8 +4,12 @@
  * cross, Perfetto drops the later one. So a lane has rows: what would cross goes
  * to the first row where it does not, and to a viewer each row is a lane of its
  * own. Kernels of one stream can cross (nodes of a CUDA graph do), and so can
- * steps whose moments were not taken from one clock. */
+ * steps whose moments were not taken from one clock.
+ *
+ * A lane is a process and a thread, numbers from 0 to 2^32 - 1, and there may
+ * be as many as a file has slices. Threads: one at a time. */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -14,7 +18,8 @@ struct lab_lane;
 
 /* All zero: no lanes yet. */
 struct lab_lanes {
-    struct lab_lane *bucket[256];
+    struct lab_lane *root;
+    size_t compared; /* lanes that were passed while others were looked for */
 };
 
 /* The row of a slice, from 0. The slices of a lane come by rising start, of
@@ -26,4 +31,5 @@ enum lab_status lab_lanes_place(struct lab_lanes *lanes, int64_t pid,
                                 int *row);
 /* How many rows a lane has; 0: nothing was placed on it. */
 int lab_lanes_rows(const struct lab_lanes *lanes, int64_t pid, int64_t tid);
+/* Leaves no lanes. */
 void lab_lanes_release(struct lab_lanes *lanes);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "row.h"
-#include "row_fields.h"
+#include "store/row_fields.h"
 #include "trace/record.h"
 
 #define FIELD(column, kind, member)                                            \
@@ -37,33 +37,11 @@ LAB_FIELDS(lab_tuned_row, lab_tuned_of_run, "lab_tuned", "id", "tuned_")
 enum lab_status lab_tuned_add(struct lab_database *db,
                               const struct lab_tuned_row *row)
 {
-    sqlite3_stmt *stmt;
     char moment[32];
-    const char *const texts[] = {
-        row->backend, row->device,     row->uuid,      row->hostname,
-        row->lab,     row->size_class, row->precision, row->candidate,
-        row->size,    row->unit,       row->driver,    row->version};
-    int at = 1;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "INSERT INTO lab_tuned (backend, device, uuid, hostname, lab, "
-        "sizeClass, precision, candidate, size, unit, driver, version, "
-        "median_ns, rate, candidates, runId, measured_ns, measured) VALUES "
-        "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
-        "?16, ?17, ?18)",
-        &stmt);
-    if (st)
-        return st;
+    struct lab_tuned_row with = *row;
     lab_utc_text(row->measured_ns, moment);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        lab_bind_text(stmt, at++, texts[i]);
-    lab_bind_real(stmt, at++, row->median_ns);
-    lab_bind_real(stmt, at++, row->rate);
-    lab_bind_int(stmt, at++, row->candidates);
-    lab_bind_int(stmt, at++, row->run);
-    lab_bind_int(stmt, at++, row->measured_ns);
-    lab_bind_text(stmt, at++, moment);
-    return lab_query_end(db, stmt, sqlite3_step(stmt));
+    with.measured = moment;
+    return lab_fields_add_row(db, &lab_tuned_row_fields, &with);
 }
 
 enum lab_status lab_tuned_find(struct lab_database *db,
@@ -106,53 +84,16 @@ enum lab_status lab_tuned_find(struct lab_database *db,
     return st;
 }
 
-static void read_tuned(sqlite3_stmt *stmt, struct lab_tuned_row *r)
-{
-    struct lab_columns c = {stmt, 0};
-    r->backend = lab_column_text(&c);
-    r->device = lab_column_text(&c);
-    r->uuid = lab_column_text(&c);
-    r->hostname = lab_column_text(&c);
-    r->lab = lab_column_text(&c);
-    r->size_class = lab_column_text(&c);
-    r->precision = lab_column_text(&c);
-    r->candidate = lab_column_text(&c);
-    r->size = lab_column_text(&c);
-    r->unit = lab_column_text(&c);
-    r->driver = lab_column_text(&c);
-    r->version = lab_column_text(&c);
-    r->median_ns = lab_column_real(&c);
-    r->rate = lab_column_real(&c);
-    r->candidates = lab_column_int(&c);
-    r->run = lab_column_int(&c);
-    r->measured_ns = lab_column_int(&c);
-    r->measured = lab_column_text(&c);
-}
-
 enum lab_status lab_tuned_list(struct lab_database *db, lab_tuned_row_fn *each,
                                void *user)
 {
-    sqlite3_stmt *stmt;
-    int rc;
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT backend, device, uuid, hostname, lab, sizeClass, precision, "
-        "candidate, size, unit, driver, version, median_ns, rate, candidates, "
-        "runId, measured_ns, measured FROM (SELECT *, row_number() OVER "
-        "(PARTITION BY backend, device, uuid, iif(uuid IS NULL, hostname, "
-        "NULL), lab, sizeClass, precision ORDER BY measured_ns DESC, id DESC) "
-        "AS age FROM lab_tuned) WHERE age = 1 ORDER BY backend DESC, device, "
-        "uuid, hostname, lab, precision, length(sizeClass), sizeClass",
-        &stmt);
-    if (st)
-        return st;
-    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct lab_tuned_row row;
-        read_tuned(stmt, &row);
-        if (!each(user, &row)) {
-            rc = SQLITE_DONE;
-            break;
-        }
-    }
-    return lab_query_end(db, stmt, rc);
+    struct lab_tuned_row_reader to = {each, user};
+    return lab_fields_read_from(
+        db, &lab_tuned_row_fields,
+        "(SELECT *, row_number() OVER (PARTITION BY backend, device, uuid, "
+        "iif(uuid IS NULL, hostname, NULL), lab, sizeClass, precision ORDER BY "
+        "measured_ns DESC, id DESC) AS age FROM lab_tuned) WHERE age = 1 ORDER "
+        "BY backend DESC, device, uuid, hostname, lab, precision, "
+        "length(sizeClass), sizeClass",
+        lab_tuned_row_each, &to);
 }

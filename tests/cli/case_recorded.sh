@@ -33,7 +33,7 @@ run profile list --recorded --json
 tensor=$(python3 -c 'import json, sys
 print([r["run"] for r in map(json.loads, open(sys.argv[1]))
        if r["lesson"] == "lab-gemm-tensor"][0])' "$out")
-run profile roofline --recorded "$tensor"
+run profile roofline --recorded "$tensor" --limit 0
 expect_exit 0
 for precision in tf32 bf16 fp16; do
     grep -Eq "wgmma $precision 4096 .* $precision .* compute" "$out" ||
@@ -71,6 +71,26 @@ runs = [json.loads(line) for line in open(sys.argv[1])]
 began = [r["started"] for r in runs]
 assert began == sorted(began, reverse=True)
 P
+
+# Of a long run the longest steps have a sentence, and all in a table; a step's
+# only kernel is no row beside it.
+sentences() {
+    grep -cE '^[0-9]+ .*: [A-Z]' "$out"
+}
+run profile list --recorded --json
+gpt=$(python3 -c 'import json, sys
+print([r["run"] for r in map(json.loads, open(sys.argv[1]))
+       if r["lesson"] == "gpt"][0])' "$out")
+run profile roofline --recorded "$gpt"
+expect_exit 0
+[ "$(sentences)" = 10 ] || complain "not ten sentences: $(sentences)"
+grep -q 'embed1.gather ' "$out" || complain "a short step is not in the table"
+grep -q '  embedding_gather_fwd' "$out" && complain "an only kernel has a row"
+run profile roofline --recorded "$gpt" --limit 3
+[ "$(sentences)" = 3 ] || complain "not three sentences: $(sentences)"
+expect_stdout 'These are the 3 that take longest of'
+run profile roofline --recorded "$gpt" --limit 0
+[ "$(sentences)" -gt 100 ] || complain "not all sentences: $(sentences)"
 
 # A run of many kernels has a table that ends, and says so.
 run profile list --recorded --json

@@ -175,6 +175,23 @@ static void compared_names_differ(void **state)
     assert_null(strstr(output, "only b"));
 }
 
+/* A script must not take silence for approval. */
+static void what_cannot_be_judged_does_not_pass(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 2, 2, NULL), LAB_OK);
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(output, "too few"));
+    assert_non_null(strstr(output, "-  too few")); /* no p without a test */
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 3);
+    assert_non_null(strstr(errors, "more iterations, 4 at the least"));
+    assert_int_equal(profile(db, "compare 1 2 --fail-above 5% --json @"), 3);
+    assert_non_null(strstr(output, "\"failed\":null"));
+    assert_non_null(strstr(output, "\"p\":null"));
+}
+
 static void compare_lines_are_json(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -184,7 +201,10 @@ static void compare_lines_are_json(void **state)
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 20, 4, NULL), LAB_OK);
     make_slower(db);
+    assert_int_equal(profile(db, "baseline first 2 @"), 0);
+    assert_string_equal(errors, "");
     assert_int_equal(profile(db, "baseline first 1 @"), 0);
+    assert_non_null(strstr(errors, "first was run 2 and is now run 1"));
     assert_int_equal(profile(db, "baseline --json @"), 0);
     o = line_object(0);
     assert_string_equal(text_of(o, "name"), "first");
@@ -324,7 +344,10 @@ static void deletes_runs(void **state)
     (void)state;
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
     assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
-    assert_int_equal(profile(db, "delete 1 @"), 0);
+    /* a wrong word deletes nothing, and nothing goes twice */
+    assert_int_equal(profile(db, "delete last 7 @"), 3);
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 2);
+    assert_int_equal(profile(db, "delete 1 1 @"), 0);
     assert_non_null(strstr(output, "deleted run 1: 2 steps, 4 kernels"));
     assert_int_equal(profile(db, "delete 1 @"), 3);
     assert_non_null(strstr(errors, "profile list"));
@@ -463,6 +486,7 @@ int main(void)
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
         cmocka_unit_test_teardown(compares_runs, cleanup),
         cmocka_unit_test_teardown(compared_names_differ, cleanup),
+        cmocka_unit_test_teardown(what_cannot_be_judged_does_not_pass, cleanup),
         cmocka_unit_test_teardown(compare_lines_are_json, cleanup),
         cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(compare_warns_of_the_trace, cleanup),

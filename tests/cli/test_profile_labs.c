@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "export_sample.h"
@@ -212,6 +213,70 @@ static void lines_have_every_row(void **state)
     assert_int_equal(at, 6);
 }
 
+static void keys_of(const char *type, char *out, size_t bytes)
+{
+    json_t *o;
+    int n = 0;
+    while ((o = line_object(n++)) && strcmp(text_of(o, "type"), type) != 0)
+        json_decref(o);
+    assert_non_null(o);
+    *out = '\0';
+    for (void *i = json_object_iter(o); i; i = json_object_iter_next(o, i)) {
+        strncat(out, *out ? "," : "", bytes - strlen(out) - 1);
+        strncat(out, json_object_iter_key(i), bytes - strlen(out) - 1);
+    }
+    json_decref(o);
+}
+
+/* The keys of a line, in their order, are what programs read: a new column may
+ * come in between, or else at the end, and is in both formats. */
+static void lines_have_every_column(void **state)
+{
+    static const struct {
+        const char *type;
+        const char *table;
+        int twice; /* columns of the file that are one key */
+        const char *keys;
+    } kinds[] = {
+        {"lab_row", "rungs", 0,
+         "type,run,place,lab,size,variant,precision,status,reason,note,"
+         "workspace_bytes,repeats,min_ns,quarter_ns,median_ns,"
+         "three_quarters_ns,max_ns,unit,rate,rate_model,rate_predicted,gain,"
+         "gain_model,check_error,sample_error,flop,bytes,traffic_bytes,"
+         "ceiling_copy_bytes_per_s,ceiling_fp32_flop_per_s,flush_bytes,"
+         "sm_clock_before_hz,sm_clock_after_hz,memory_clock_hz,temperature_c,"
+         "power_w,traced_exec"},
+        {"lab_said", "said", 0,
+         "type,run,place,variant,precision,size,rate,time_ns,bound,"
+         "occupancy_pct"},
+        {"lab_tuned", "tuned", 1,
+         "type,run,lab,size_class,precision,candidate,size,median_ns,unit,rate,"
+         "candidates,backend,device,measured,uuid,hostname,driver,version,"
+         "measured_ns"},
+        {"sweep_row", "sweeps", 0,
+         "type,sweep,lesson,backend,name,x,status,reason,iterations,samples,"
+         "median_ns,quarter_ns,three_quarters_ns,samples_per_s,memory_bytes,"
+         "parameters,flop,loss_equal_samples,loss_equal_iterations,share,run,"
+         "place"},
+    };
+    const char *db = make_lab(true, true);
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        char keys[1000];
+        char args[100];
+        assert_int_equal(profile(db, "export 1 --format jsonl --output - @"),
+                         0);
+        keys_of(kinds[i].type, keys, sizeof(keys));
+        assert_string_equal(keys, kinds[i].keys);
+        snprintf(args, sizeof(args),
+                 "export 1 --format csv --table %s --output - @",
+                 kinds[i].table);
+        assert_int_equal(profile(db, args), 0);
+        assert_int_equal(commas(output) + 1 - kinds[i].twice,
+                         commas(keys)); /* without the type */
+    }
+}
+
 static void show_says_what_was_expected(void **state)
 {
     const char *db = make_lab(true, false);
@@ -241,6 +306,25 @@ static void show_says_what_was_tuned(void **state)
     assert_non_null(strstr(row, "1.40 us"));
     assert_non_null(strstr(row, "2100"));
     assert_int_equal(count(output, "fastest"), 1);
+}
+
+/* The winner comes along with its run, once, however often the file comes. */
+static void winners_are_merged(void **state)
+{
+    const char *theirs = make_lab(true, false);
+    const char *here = sample_path("merged.db");
+    char args[600];
+    (void)state;
+    snprintf(args, sizeof(args), "import '%s' @", theirs);
+    assert_int_equal(profile(here, args), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(profile(here, "show 1 @"), 0);
+        assert_int_equal(count(output, "fastest"), 1);
+        assert_int_equal(count(output, "128x64x8"), 1);
+        snprintf(args, sizeof(args), "merge '%s' '%s' @", theirs, theirs);
+        assert_int_equal(profile(here, args), 0);
+    }
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 1);
 }
 
 static void show_of_a_sweep_has_no_winners(void **state)
@@ -287,8 +371,10 @@ int main(void)
         cmocka_unit_test_teardown(csv_of_a_lesson_has_no_such_columns,
                                   export_cleanup),
         cmocka_unit_test_teardown(lines_have_every_row, export_cleanup),
+        cmocka_unit_test_teardown(lines_have_every_column, export_cleanup),
         cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
         cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
+        cmocka_unit_test_teardown(winners_are_merged, export_cleanup),
         cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners,
                                   export_cleanup),
         cmocka_unit_test_teardown(page_has_the_ladder, export_cleanup),

@@ -206,6 +206,37 @@ static void crossing_slices_have_rows(void **state)
     test_free(text);
 }
 
+/* Of two steps that begin together the one that encloses the other comes first,
+ * whichever was made first: both fit on one row. */
+static void enclosing_steps_come_first(void **state)
+{
+    const char *db = sample_path("runs.db");
+    int64_t last = -1;
+    int steps = 0;
+    size_t i;
+    json_t *e;
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE step SET start_ns = (exec + 1) / 2 * 100000, end_ns "
+                   "= (exec + 1) / 2 * 100000 + CASE exec % 2 WHEN 1 THEN 1000 "
+                   "ELSE 5000 END");
+    char *text = export_as(db, "trace", "x.json");
+    json_t *root = json_loads(text, 0, NULL);
+    json_array_foreach(json_object_get(root, "traceEvents"), i, e)
+    {
+        if (*text_of(e, "ph") != 'X' || strcmp(text_of(e, "cat"), "step") != 0)
+            continue;
+        int64_t exec = int_of(json_object_get(e, "args"), "exec");
+        assert_int_equal(int_of(e, "tid"), 4); /* the first row */
+        if (steps++ % 2)
+            assert_int_equal(exec, last - 1);
+        last = exec;
+    }
+    assert_int_equal(steps, 12);
+    json_decref(root);
+    test_free(text);
+}
+
 /* NVTX ranges say what the steps say: they are there when there is no step, as
  * in a run that was imported from Nsight Systems. */
 static void ranges_stand_for_steps(void **state)
@@ -352,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
         cmocka_unit_test_teardown(crossing_slices_have_rows, export_cleanup),
+        cmocka_unit_test_teardown(enclosing_steps_come_first, export_cleanup),
         cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
         cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
         cmocka_unit_test_teardown(long_names_stay_readable, export_cleanup),

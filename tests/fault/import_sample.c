@@ -60,16 +60,21 @@ int64_t size_of(const char *path)
                                          "loss",
                                          "StringIds",
                                          "time_sum",
+                                         "ceiling",
+                                         "lab_row",
+                                         "lab_said",
+                                         "lab_tuned",
+                                         "sweep_row",
                                          "CUPTI_ACTIVITY_KIND_KERNEL",
                                          "CUPTI_ACTIVITY_KIND_RUNTIME",
                                          "CUPTI_ACTIVITY_KIND_MEMCPY",
                                          "NVTX_EVENTS",
                                          "META_DATA_CAPTURE"};
-    int64_t all = 0;
+    uint64_t all = 0; /* of so many tables it wraps */
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         char sql[128];
         snprintf(sql, sizeof(sql), "SELECT count(*) FROM \"%s\"", tables[i]);
-        all = all * 31 + sample_int(path, sql);
+        all = all * 31 + (uint64_t)sample_int(path, sql);
     }
-    return all;
+    return (int64_t)all;
 }

@@ -112,6 +112,7 @@ static void faults_of_the_file_are_told_as_its_own(void **state)
         {"DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET", "ACTIVITY_KIND_MEMSET"},
         {"DROP TABLE ceiling", "no table ceiling"},
         {"DROP TABLE sweep_row", "no table sweep_row"},
+        {"DROP TABLE lab_tuned", "no table lab_tuned"},
     };
     const char *here = sample_path("here.db");
     (void)state;

@@ -196,6 +196,38 @@ enum lab_status sample_run(const char *path, int64_t iterations, int32_t steps,
     return st;
 }
 
+void sample_record(const char *path, sample_push_fn *push, void *user)
+{
+    struct lab_writer *writer;
+    struct lab_run_info info;
+    struct lab_run_summary summary;
+    lab_run_info_init(&info);
+    lab_run_summary_init(&summary);
+    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
+    const struct lab_sink sink = lab_writer_sink(writer);
+    push(&sink, user);
+    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
+    lab_writer_free(writer);
+}
+
+void sample_names(const struct lab_sink *sink, uint32_t *names, int count,
+                  int turn)
+{
+    char text[32];
+    for (int i = 0; i < count; i++) {
+        snprintf(text, sizeof(text), "%c_kernel", 'a' + i * turn % count);
+        names[i] = sink->intern(sink->user, text);
+    }
+}
+
+struct lab_database *sample_open(const char *path)
+{
+    const struct lab_database_options reader = {.read_only = true};
+    struct lab_database *db;
+    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
+    return db;
+}
+
 static sqlite3 *connect_to(const char *path)
 {
     sqlite3 *db;

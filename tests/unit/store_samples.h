@@ -1,6 +1,7 @@
 /* store_samples.h -- records and databases for the tests of the store. */
 #pragma once
 #include <stdint.h>
+#include "store/database.h"
 #include "store/writer.h"
 
 /* A new empty directory under the build's temporary place; the same one until
@@ -27,6 +28,16 @@ enum lab_status sample_run(const char *path, int64_t iterations, int32_t steps,
 /* Pushes one such iteration; execs count on from *exec. */
 void sample_iteration(const struct lab_sink *sink, int64_t iteration,
                       int32_t steps, int64_t *exec);
+
+/* A run of what `push` pushes, with nothing said of it. */
+typedef void sample_push_fn(const struct lab_sink *sink, void *user);
+void sample_record(const char *path, sample_push_fn *push, void *user);
+/* `count` names, interned so that their ids are in no order of their own:
+ * `turn` and count have no common divisor. */
+void sample_names(const struct lab_sink *sink, uint32_t *names, int count,
+                  int turn);
+/* To read only; fails the test on an error. */
+struct lab_database *sample_open(const char *path);
 
 /* By a connection of its own: the first number of `sql`; INT64_MIN: NULL;
  * fails the test on an error. */

@@ -7,12 +7,15 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "store/lab_names.h"
 #include "store/lab_rows.h"
 #include "store/delete.h"
 #include "store/query.h"
+#include "store/row_fields.h"
 #include "store/sweeps.h"
 #include "store/tuned.h"
 #include "store_samples.h"
@@ -204,6 +207,64 @@ static void names_of_rungs(void **state)
     lab_database_close(db);
 }
 
+/* A name that is too long ends with a whole character. */
+static void long_names_of_rungs(void **state)
+{
+    int64_t run = 0;
+    struct lab_lab_names n;
+    const char *path = sample_path("long.db");
+    struct lab_database *db = filled(path, &run);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char sql[200];
+        snprintf(sql, sizeof(sql),
+                 "UPDATE lab_row SET rung = substr('xy', 1, %d) || "
+                 "replace(hex(zeroblob(40)), '00', '\xE2\x82\xAC')",
+                 i);
+        sample_sql(path, sql);
+        sample_sql(path, "UPDATE lab_row SET size = rung, precision = rung");
+        assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+        const struct lab_lab_name *name = lab_lab_name_find(&n, 0);
+        assert_non_null(name);
+        assert_int_equal(strlen(name->rung), i + 3 * ((63 - i) / 3));
+        assert_int_equal(strlen(name->precision), i + 3 * ((15 - i) / 3));
+        assert_int_equal(lab_utf8_check(name->name, strlen(name->name)),
+                         (size_t)-1);
+        lab_lab_names_release(&n);
+    }
+    lab_database_close(db);
+}
+
+/* A file may lack any number, and may be read in vain. */
+static void names_of_what_is_not_there(void **state)
+{
+    int64_t run = 0;
+    struct lab_lab_names n = {.count = 99};
+    const char *path = sample_path("unnamed.db");
+    struct lab_database *db = filled(path, &run);
+    (void)state;
+    sample_sql(path, "UPDATE lab_row SET rung = 'mma', tracedExec = 4 WHERE "
+                     "place = 1;"
+                     "UPDATE step SET stepIndex = NULL WHERE exec = 4;"
+                     "ALTER TABLE lab_row RENAME TO rows;"
+                     "CREATE TABLE lab_row AS SELECT * FROM rows;"
+                     "UPDATE lab_row SET place = NULL, precision = 'bf16' "
+                     "WHERE place = 2");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(n.count, 2);
+    named(&n, 0, "naive", "naive 33x20x10"); /* not the traced rung's */
+    named(&n, 1, "mma", "mma 33x20x10");
+    assert_null(lab_lab_name_find(&n, LAB_UNKNOWN));
+    lab_lab_names_release(&n);
+    n.count = 99;
+    sample_sql(path, "ALTER TABLE step RENAME TO steps;"
+                     "CREATE VIEW step AS SELECT runId, exec, "
+                     "abs(-0x7FFFFFFFFFFFFFFF - 1) AS stepIndex FROM steps");
+    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_E_DB);
+    assert_int_equal(n.count, 99); /* untouched */
+    lab_database_close(db);
+}
+
 /* ---- winners ---- */
 
 static struct lab_tuned_row winner(const char *uuid, const char *host,
@@ -315,6 +376,82 @@ static void sweeps_there_and_back(void **state)
         0);
 }
 
+/* ---- fields ---- */
+
+/* A value of its own for each member. */
+static void set_field(void *row, const struct lab_fields *f, int i)
+{
+    static char texts[64][16];
+    void *at = (char *)row + f->list[i].at;
+    snprintf(texts[i], sizeof(texts[i]), "text %d", i);
+    if (strcmp(f->list[i].column, "runId") == 0)
+        *(int64_t *)at = 1;
+    else if (f->list[i].kind == LAB_FIELD_INT)
+        *(int64_t *)at = 100 + i;
+    else if (f->list[i].kind == LAB_FIELD_TEXT)
+        *(const char **)at = texts[i];
+    else
+        *(double *)at = i + 0.5;
+}
+
+struct expected {
+    const struct lab_fields *fields;
+    const void *row;
+    int n;
+};
+
+static bool see_fields(void *user, const void *row)
+{
+    struct expected *e = user;
+    for (int i = 0; i < e->fields->count; i++) {
+        const struct lab_field *f = &e->fields->list[i];
+        const void *is = (const char *)row + f->at;
+        const void *was = (const char *)e->row + f->at;
+        if (f->kind == LAB_FIELD_TEXT)
+            assert_string_equal(*(const char *const *)is,
+                                *(const char *const *)was);
+        else
+            assert_memory_equal(is, was, 8);
+    }
+    e->n++;
+    return true;
+}
+
+/* Each member is written to and read from its own column, and each column of
+ * the table has a member. */
+static void every_column_is_a_member(void **state)
+{
+    static const struct lab_fields *const all[] = {
+        &lab_lab_row_fields, &lab_sweep_row_fields, &lab_said_row_fields,
+        &lab_tuned_row_fields};
+    const char *path = sample_path("fields.db");
+    struct lab_database *db;
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+        const struct lab_fields *f = all[k];
+        char sql[160];
+        bool own = f == &lab_tuned_row_fields;
+        void *row = test_malloc(f->row_bytes);
+        struct expected e = {f, row, 0};
+        for (int i = 0; i < f->count; i++)
+            set_field(row, f, i);
+        assert_int_equal(own ? lab_fields_add_row(db, f, row)
+                             : lab_fields_add(db, 1, f, row),
+                         LAB_OK);
+        assert_int_equal(lab_fields_read(db, 1, f, see_fields, &e), LAB_OK);
+        assert_int_equal(e.n, 1);
+        snprintf(sql, sizeof(sql),
+                 "SELECT count(*) FROM pragma_table_info('%s') WHERE name NOT "
+                 "IN ('id', 'runId')",
+                 f->table);
+        assert_int_equal(sample_int(path, sql), f->count - own);
+        test_free(row);
+    }
+    lab_database_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,8 +459,11 @@ int main(void)
         cmocka_unit_test(gone_with_their_run),
         cmocka_unit_test(traced_rows),
         cmocka_unit_test(names_of_rungs),
+        cmocka_unit_test(long_names_of_rungs),
+        cmocka_unit_test(names_of_what_is_not_there),
         cmocka_unit_test(winners_of_a_device),
         cmocka_unit_test(sweeps_there_and_back),
+        cmocka_unit_test(every_column_is_a_member),
     };
     return cmocka_run_group_tests(tests, NULL, cleanup);
 }

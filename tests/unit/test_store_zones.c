@@ -10,6 +10,7 @@
 
 #include "store/delete.h"
 #include "store/query.h"
+#include "store/time_sum.h"
 #include "store_samples.h"
 
 enum { KERNELS = 60000, NAMES = 12, MOST = 400 };
@@ -56,29 +57,27 @@ static void push_step(const struct lab_sink *sink, int64_t exec, uint32_t name)
     sink->push(sink->user, &r);
 }
 
+struct recorded {
+    int64_t kernels;
+    uint64_t seed;
+};
+
+static void push_run(const struct lab_sink *sink, void *user)
+{
+    struct recorded *r = user;
+    uint32_t names[NAMES];
+    sample_names(sink, names, NAMES, 7);
+    for (int64_t i = 0; i < r->kernels; i++) {
+        push_kernel(sink, i, &r->seed, names);
+        if (i % 3 == 2)
+            push_step(sink, i / 3 + 1, names[0]);
+    }
+}
+
 static void record(const char *path, int64_t kernels, uint64_t seed)
 {
-    struct lab_writer *writer;
-    struct lab_run_info info;
-    struct lab_run_summary summary;
-    uint32_t names[NAMES];
-    char text[32];
-    lab_run_info_init(&info);
-    lab_run_summary_init(&summary);
-    assert_int_equal(lab_writer_new(&writer, path, &info, NULL), LAB_OK);
-    const struct lab_sink sink = lab_writer_sink(writer);
-    for (int i = 0; i < NAMES; i++) {
-        /* interned so that their numbers are in no order of their own */
-        snprintf(text, sizeof(text), "%c_kernel", 'a' + i * 7 % NAMES);
-        names[i] = sink.intern(sink.user, text);
-    }
-    for (int64_t i = 0; i < kernels; i++) {
-        push_kernel(&sink, i, &seed, names);
-        if (i % 3 == 2)
-            push_step(&sink, i / 3 + 1, names[0]);
-    }
-    assert_int_equal(lab_writer_finish(writer, &summary), LAB_OK);
-    lab_writer_free(writer);
+    struct recorded r = {kernels, seed};
+    sample_record(path, push_run, &r);
 }
 
 struct list {
@@ -94,15 +93,11 @@ static bool add_row(void *user, const struct lab_kernel_row *row)
     return true;
 }
 
-static void list_page(const char *path, const struct lab_kernel_filter *f,
-                      struct list *out)
+static void list_page(struct lab_database *db,
+                      const struct lab_kernel_filter *f, struct list *out)
 {
-    const struct lab_database_options reader = {.read_only = true};
-    struct lab_database *db;
     out->n = 0;
-    assert_int_equal(lab_database_open(&db, path, &reader), LAB_OK);
     assert_int_equal(lab_query_kernels(db, 1, f, add_row, out), LAB_OK);
-    lab_database_close(db);
 }
 
 enum { PAGES = 4, SORTS = LAB_KERNEL_SORT_COUNT, CASES = SORTS * 2 * PAGES };
@@ -112,33 +107,30 @@ static const int64_t pages[PAGES][2] = {/* offset, limit */
                                         {5000, 11},
                                         {59990, 50}};
 static struct list found[CASES];
+static struct list whole[CASES];
 
-static void list_all(const char *path, struct list *out)
+/* Of a step of the schedule; LAB_UNKNOWN: of all. The first `most` of pages[].
+ */
+static void list_all(const char *path, int64_t step, int most, struct list *out)
 {
+    struct lab_database *db = sample_open(path);
     for (int i = 0; i < CASES; i++) {
         const struct lab_kernel_filter f = {
-            .step_index = LAB_UNKNOWN,
+            .step_index = step,
             .iteration = LAB_UNKNOWN,
             .sort = (enum lab_kernel_sort)(i / 2 / PAGES),
             .descending = i / PAGES % 2 == 1,
             .offset = pages[i % PAGES][0],
             .limit = pages[i % PAGES][1]};
-        list_page(path, &f, &out[i]);
+        out[i].n = 0;
+        if (i % PAGES < most)
+            list_page(db, &f, &out[i]);
     }
+    lab_database_close(db);
 }
 
-static void pages_are_those_of_a_whole_sort(void **state)
+static void compare_pages(void)
 {
-    static struct list whole[CASES];
-    const char *path = sample_path("runs.db");
-    (void)state;
-    record(path, KERNELS, 7);
-    record(path, KERNELS, 8); /* another run's rows are not taken */
-    assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") >
-                2 * 7 * (KERNELS / 2048));
-    list_all(path, found);
-    sample_sql(path, "DELETE FROM kernel_zone; DELETE FROM kernel_zone_name");
-    list_all(path, whole);
     for (int i = 0; i < CASES; i++) {
         if (found[i].n != whole[i].n)
             fail_msg("case %d: %d rows, not %d", i, found[i].n, whole[i].n);
@@ -151,19 +143,95 @@ static void pages_are_those_of_a_whole_sort(void **state)
     }
 }
 
+#define NO_ZONES "DELETE FROM kernel_zone; DELETE FROM kernel_zone_name;"
+
+static void pages_are_those_of_a_whole_sort(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    record(path, KERNELS, 7);
+    record(path, KERNELS, 8); /* another run's rows are not taken */
+    assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") >
+                2 * 7 * (KERNELS / 2048));
+    list_all(path, LAB_UNKNOWN, PAGES, found);
+    sample_sql(path, NO_ZONES);
+    list_all(path, LAB_UNKNOWN, PAGES, whole);
+    compare_pages();
+}
+
+static const char no_numbers[] =
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 3000000000, gridY = "
+    "3000000000, gridZ = 3 WHERE kernelRow % 7 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 1 << 62, gridY = 4, "
+    "gridZ = 0 WHERE kernelRow % 11 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'x', gridY = 0 WHERE "
+    "kernelRow % 31 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 'wide' WHERE kernelRow "
+    "% 5 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 96.5, blockY = -1 "
+    "WHERE "
+    "kernelRow % 35 = 1;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE kernelRow "
+    "% "
+    "13 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 1e300 WHERE kernelRow % "
+    "500 = 7;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -1e300 WHERE kernelRow "
+    "% "
+    "500 = 8;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = -0x7FFFFFFFFFFFFFFF "
+    "WHERE kernelRow % 17 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = x'3939' "
+    "WHERE kernelRow % 3 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET staticSharedMemory = "
+    "0x7FFFFFFFFFFFFFFF, dynamicSharedMemory = kernelRow % 4 WHERE "
+    "kernelRow % 9 = 0;"
+    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 'gemm' WHERE "
+    "kernelRow % 29 = 0;"
+    "UPDATE op_kernel SET occupancy_pct = 'full' WHERE kernelRow % 19 = 0;"
+    "UPDATE step SET stepIndex = 'third' WHERE exec % 23 = 0;"
+    "DELETE FROM time_sum; UPDATE run SET summed = NULL";
+
+/* What is no number, or has no room in one, is unknown to zones, to ranges and
+ * to a sort of all rows alike. */
+static void keys_that_are_no_numbers_are_unknown(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_database *db;
+    (void)state;
+    record(path, KERNELS, 7);
+    sample_sql(path, no_numbers);
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_int_equal(lab_time_sums_keep(db, 1), LAB_OK);
+    lab_database_close(db);
+    assert_true(sample_int(path, "SELECT count(*) FROM kernel_zone") > 100);
+    assert_true(
+        sample_int(path, "SELECT count(*) FROM time_sum WHERE level = 6") > 50);
+    sample_sql(path, "CREATE TABLE kept AS SELECT * FROM time_sum");
+    for (int step = -1; step <= 5; step += 6) {
+        int64_t of = step < 0 ? LAB_UNKNOWN : step;
+        list_all(path, of, 2, found);
+        sample_sql(path, NO_ZONES "DELETE FROM time_sum WHERE level > 4");
+        list_all(path, of, 2, whole);
+        compare_pages();
+        sample_sql(path, "DELETE FROM time_sum; INSERT INTO time_sum SELECT * "
+                         "FROM kept");
+    }
+}
+
 /* A column that no kernel has a value of, as of another tool's runs. */
 static void unknown_columns_come_as_recorded(void **state)
 {
     const char *path = sample_path("runs.db");
     static const enum lab_kernel_sort sorts[] = {LAB_KERNEL_BY_OCCUPANCY,
                                                  LAB_KERNEL_BY_STEP};
-    static struct list whole[4];
     (void)state;
     record(path, KERNELS, 7);
     sample_sql(path, "UPDATE op_kernel SET occupancy_pct = NULL, stepExec = "
                      "NULL; DELETE FROM step; DELETE FROM kernel_zone WHERE "
                      "sort IN (4, 9)");
     for (int zones = 1; zones >= 0; zones--) {
+        struct lab_database *db = sample_open(path);
         for (int i = 0; i < 4; i++) {
             const struct lab_kernel_filter f = {.step_index = LAB_UNKNOWN,
                                                 .iteration = LAB_UNKNOWN,
@@ -171,8 +239,9 @@ static void unknown_columns_come_as_recorded(void **state)
                                                 .descending = i % 2 == 1,
                                                 .offset = 700,
                                                 .limit = 60};
-            list_page(path, &f, zones ? &found[i] : &whole[i]);
+            list_page(db, &f, zones ? &found[i] : &whole[i]);
         }
+        lab_database_close(db);
         sample_sql(path, "DELETE FROM kernel_zone");
     }
     for (int i = 0; i < 4; i++) {
@@ -183,21 +252,31 @@ static void unknown_columns_come_as_recorded(void **state)
     }
 }
 
-/* Zones that lie do no harm: no crash, no row of another run. */
+/* Zones that overlap, leave the run, hold no numbers or lie about their rows:
+ * the pages are those of a whole sort, and no row comes twice. */
 static void wrong_zones_do_no_harm(void **state)
 {
+    static const char *const harm[] = {
+        "UPDATE kernel_zone SET kernelRowLast = 0x7FFFFFFFFFFFFFFF",
+        "UPDATE kernel_zone SET kernelRowLast = kernelRowLast + 1000",
+        "UPDATE kernel_zone SET kernelRowLast = 60000",
+        "UPDATE kernel_zone SET kernelRowLast = 'x'",
+        "UPDATE kernel_zone SET kernelRowFirst = -5 WHERE kernelRowFirst = 1",
+        "UPDATE kernel_zone SET least = 'x', greatest = 'y' WHERE "
+        "kernelRowFirst % 3 = 1",
+        "UPDATE kernel_zone SET least = 300, greatest = 200",
+    };
     const char *path = sample_path("runs.db");
-    static struct list any[CASES];
     (void)state;
     record(path, KERNELS, 7);
-    sample_sql(path, "UPDATE kernel_zone SET kernelRowLast = "
-                     "0x7FFFFFFFFFFFFFFF WHERE kernelRowFirst % 3 = 1; "
-                     "UPDATE kernel_zone SET least = 'x', greatest = -1e300 "
-                     "WHERE kernelRowFirst % 5 = 1");
-    list_all(path, any);
-    for (int i = 0; i < CASES; i++) {
-        for (int k = 0; k < any[i].n; k++)
-            assert_true(any[i].row[k] >= 1 && any[i].row[k] <= KERNELS);
+    sample_sql(path, "CREATE TABLE kept AS SELECT * FROM kernel_zone");
+    list_all(path, LAB_UNKNOWN, 1, whole);
+    for (size_t i = 0; i < sizeof(harm) / sizeof(harm[0]); i++) {
+        sample_sql(path, "DELETE FROM kernel_zone; INSERT INTO kernel_zone "
+                         "SELECT * FROM kept");
+        sample_sql(path, harm[i]);
+        list_all(path, LAB_UNKNOWN, 1, found);
+        compare_pages();
     }
 }
 
@@ -224,6 +303,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(pages_are_those_of_a_whole_sort,
+                                  sample_cleanup),
+        cmocka_unit_test_teardown(keys_that_are_no_numbers_are_unknown,
                                   sample_cleanup),
         cmocka_unit_test_teardown(unknown_columns_come_as_recorded,
                                   sample_cleanup),

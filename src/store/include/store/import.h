@@ -11,6 +11,9 @@
  * Runs keep their uuid, machine and user. A run is here already when its uuid
  * is, or a run of the same process on the same machine that began at the same
  * nanosecond; it is skipped. A run that somebody still records is skipped too.
+ * Ceilings and the winners of tuning belong to devices: those that are not here
+ * yet come along whatever becomes of their run. The names of baselines stay
+ * where they were given.
  *
  * Errors: LAB_E_NOTFOUND, there is no such file; LAB_E_DB, what is wrong with
  * it, or with this database; LAB_E_NOMEM. Threads: that of the connection. */

@@ -2,9 +2,9 @@
  *
  * A lab's steps are named after its problem alone ("gemm 4096"): the rung is
  * their variant, and the precision stands in the lab's rows. Here the three are
- * put together, for everything that lists steps. Texts are cut to their arrays
- * and may hold anything that the file holds. Threads: that of the connection;
- * what is loaded needs it no more. */
+ * put together, for everything that lists steps. Texts are cut to their arrays,
+ * between characters, and may hold anything that the file holds. Threads: that
+ * of the connection; what is loaded needs it no more. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

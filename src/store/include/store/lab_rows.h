@@ -49,7 +49,7 @@ typedef bool lab_lab_row_fn(void *user, const struct lab_lab_row *row);
 
 LAB_C_BEGIN
 /* Adds a row to run `run`; it is stored when this returns. Errors: LAB_E_DB;
- * LAB_E_NOTFOUND, there is no such run. */
+ * LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run. */
 enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
                                 const struct lab_lab_row *row);
 /* Says which execution's kernels are those of row `place`. */

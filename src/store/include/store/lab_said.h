@@ -21,7 +21,7 @@ struct lab_said_row {
 typedef bool lab_said_row_fn(void *user, const struct lab_said_row *row);
 
 LAB_C_BEGIN
-/* Errors: LAB_E_DB; LAB_E_NOTFOUND, there is no such run. */
+/* Errors: LAB_E_DB; LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run. */
 enum lab_status lab_said_row_add(struct lab_database *db, int64_t run,
                                  const struct lab_said_row *row);
 /* In their order, until `each` returns false. */

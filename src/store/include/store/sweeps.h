@@ -1,9 +1,9 @@
 /* store/sweeps.h -- a lesson measured at several sizes, beside its run.
  *
  * profiles/schema_5.sql has the columns. Unknown numbers are NaN or
- * LAB_UNKNOWN, unknown texts NULL. Errors: LAB_E_DB; LAB_E_NOTFOUND, there is
- * no such run. Threads: that of the connection; the writer of the run may be at
- * work meanwhile. */
+ * LAB_UNKNOWN, unknown texts NULL. Errors: LAB_E_DB; LAB_E_NOMEM;
+ * LAB_E_NOTFOUND, there is no such run. Threads: that of the connection; the
+ * writer of the run may be at work meanwhile. */
 #pragma once
 #include "store/database.h"
 #include "trace/record.h"

@@ -3,7 +3,7 @@
  *
  * profiles/schema_5.sql has the columns. Every tuning is kept, the newest of a
  * device, lab, size class and precision counts. Unknown numbers are NaN or
- * LAB_UNKNOWN. Errors: LAB_E_DB. Threads: that of the connection. */
+ * LAB_UNKNOWN. Errors: LAB_E_DB; LAB_E_NOMEM. Threads: that of the connection. */
 #pragma once
 #include "store/ceilings.h"
 

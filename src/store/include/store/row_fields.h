@@ -1,9 +1,15 @@
-/* row_fields.h -- tables beside a run whose rows are structs: which member is
- * which column. They are added, read and exported by the same few lines. */
+/* store/row_fields.h -- tables beside a run whose rows are structs: which member
+ * is which column. From these lists they are added, read, imported and exported
+ * (CSV, JSON), so that a new column is everywhere at once. What the HTML report
+ * and the screens show of them is chosen there.
+ *
+ * Errors of all functions: LAB_E_DB; LAB_E_NOMEM. Threads: that of the
+ * connection. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/str.h"
 #include "store/database.h"
 
 enum lab_field_kind {
@@ -34,14 +40,30 @@ extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
 
 typedef bool lab_fields_row_fn(void *user, const void *row);
 
-/* Errors: LAB_E_DB; LAB_E_NOTFOUND, there is no such run. */
+LAB_C_BEGIN
+/* Adds a row of `run`. LAB_E_NOTFOUND: there is no such run. */
 enum lab_status lab_fields_add(struct lab_database *db, int64_t run,
                                const struct lab_fields *fields,
                                const void *row);
-/* Until `each` returns false; a row and its texts are valid during the call. */
+/* Adds a row of no run, or of the one that a member says; it need not be there.
+ */
+enum lab_status lab_fields_add_row(struct lab_database *db,
+                                   const struct lab_fields *fields,
+                                   const void *row);
+/* The rows of `run`, until `each` returns false; a row and its texts are valid
+ * during the call. LAB_E_NOTFOUND: there is no such run. */
 enum lab_status lab_fields_read(struct lab_database *db, int64_t run,
                                 const struct lab_fields *fields,
                                 lab_fields_row_fn *each, void *user);
+/* The same of `from`, what follows FROM in a SELECT of all columns. */
+enum lab_status lab_fields_read_from(struct lab_database *db,
+                                     const struct lab_fields *fields,
+                                     const char *from, lab_fields_row_fn *each,
+                                     void *user);
+/* Appends a column's name in the small letters of exports: threeQuarters_ns is
+ * three_quarters_ns there. */
+void lab_field_name(struct lab_str *out, const char *column);
+LAB_C_END
 
 /* A line of the list `fields` of a struct `row`. */
 #define LAB_FIELD(row, column, kind, member)                                   \

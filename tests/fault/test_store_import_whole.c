@@ -1,0 +1,331 @@
+/* Nothing of a run is lost by an import: every table and every column of the
+ * schema is looked at, so that a later one is not forgotten. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "import_sample.h"
+#include "store/delete.h"
+#include "store_priv.h"
+#include "store_samples.h"
+
+enum { MOST = 80, NAME = 64 };
+struct names {
+    char name[MOST][NAME];
+    int n;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+    assert_true(names->n < MOST);
+    snprintf(names->name[names->n++], NAME, "%s", name);
+}
+
+/* The texts of a query's first column. */
+static struct names names_of(const char *path, const char *sql)
+{
+    struct names names = {.n = 0};
+    sqlite3_stmt *stmt;
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        add_name(&names, (const char *)sqlite3_column_text(stmt, 0));
+    assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return names;
+}
+
+static struct names columns_of(const char *path, const char *table,
+                               const char *which)
+{
+    char sql[200];
+    snprintf(sql, sizeof(sql), "SELECT name FROM pragma_table_info('%s')%s",
+             table, which);
+    return names_of(path, sql);
+}
+
+static bool has(const struct names *names, const char *name)
+{
+    for (int i = 0; i < names->n; i++)
+        if (strcmp(names->name[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* ---- tables ---- */
+
+static bool is_one_of(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Put together anew from what was copied; and the names that somebody gave to
+ * runs of his own, which are nobody else's. */
+static bool is_not_copied(const char *table)
+{
+    static const char *const names[] = {"time_sum", "kernel_zone",
+                                        "kernel_zone_name", "baseline"};
+    return is_one_of(table, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* Tables without runId: which of them have a test of their own, or hold the
+ * same in every database. */
+static bool is_known(const char *table)
+{
+    static const char *const names[] = {"run", "StringIds", "ceiling",
+                                        "sqlite_sequence"};
+    return strncmp(table, "ENUM_", 5) == 0 ||
+           is_one_of(table, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* A row of run 1 with a value in every column. 1 is a number that every kind of
+ * column may have: a name, a phase, a row, a moment. */
+static void fill(const char *path, const char *table)
+{
+    struct names all = columns_of(path, table, "");
+    struct names free_ones = columns_of(path, table, " WHERE pk = 0");
+    char sql[4000];
+    int n = snprintf(sql, sizeof(sql), "INSERT OR IGNORE INTO \"%s\" VALUES (1",
+                     table);
+    for (int i = 1; i < all.n; i++)
+        n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", 1");
+    n += snprintf(sql + n, sizeof(sql) - (size_t)n, "); UPDATE \"%s\" SET ",
+                  table);
+    for (int i = 0; i < free_ones.n; i++)
+        n += snprintf(sql + n, sizeof(sql) - (size_t)n, "%s\"%s\" = 1",
+                      i ? ", " : "", free_ones.name[i]);
+    sample_sql(path, sql);
+}
+
+static int64_t count(const char *path, const char *table, const char *column,
+                     int run)
+{
+    char sql[300];
+    snprintf(sql, sizeof(sql),
+             "SELECT count(\"%s\") FROM \"%s\" WHERE runId = %d", column, table,
+             run);
+    return sample_int(path, sql);
+}
+
+static void check_columns(const char *here, const char *theirs,
+                          const char *table)
+{
+    struct names columns = columns_of(theirs, table, "");
+    for (int i = 0; i < columns.n; i++) {
+        int64_t there = count(theirs, table, columns.name[i], 1);
+        int64_t came = count(here, table, columns.name[i], 2);
+        if (there == 0 || came != there)
+            fail_msg("%s.%s: %d of %d values came along", table,
+                     columns.name[i], (int)came, (int)there);
+    }
+}
+
+static void every_table_and_column_comes_along(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    struct names of_runs = {.n = 0};
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    struct names tables = names_of(theirs, "SELECT name FROM sqlite_master "
+                                           "WHERE type = 'table'");
+    for (int i = 0; i < tables.n; i++) {
+        struct names columns = columns_of(theirs, tables.name[i], "");
+        if (has(&columns, "runId") && !is_not_copied(tables.name[i]))
+            add_name(&of_runs, tables.name[i]);
+        else if (!has(&columns, "runId") && !is_known(tables.name[i]))
+            fail_msg("what becomes of %s at an import?", tables.name[i]);
+    }
+    assert_true(of_runs.n > 15);
+    for (int i = 0; i < of_runs.n; i++)
+        fill(theirs, of_runs.name[i]);
+    if (import(here, theirs, NULL, NULL))
+        fail_msg("%s", lab_error());
+    for (int i = 0; i < of_runs.n; i++)
+        check_columns(here, theirs, of_runs.name[i]);
+    assert_true(count(here, "time_sum", "place", 2) > 0);
+}
+
+static void every_column_of_a_run_comes_along(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = sample_path("theirs.db");
+    (void)state;
+    assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    struct names columns = columns_of(theirs, "run", "");
+    for (int i = 0; i < columns.n; i++) {
+        char sql[200];
+        bool state_of = strcmp(columns.name[i], "traceState") == 0;
+        snprintf(sql, sizeof(sql), "UPDATE run SET %s = %s WHERE %s IS NULL",
+                 columns.name[i], state_of ? "'on'" : "1", columns.name[i]);
+        sample_sql(theirs, sql);
+    }
+    if (import(here, theirs, NULL, NULL))
+        fail_msg("%s", lab_error());
+    for (int i = 0; i < columns.n; i++) {
+        char sql[100];
+        snprintf(sql, sizeof(sql), "SELECT count(%s) FROM run",
+                 columns.name[i]);
+        if (sample_int(here, sql) != 1)
+            fail_msg("run.%s is lost", columns.name[i]);
+    }
+}
+
+/* ---- the winners of tuning ---- */
+
+static const char winners[] =
+    "INSERT INTO lab_tuned (backend, device, uuid, hostname, lab, sizeClass, "
+    "precision, candidate, runId, measured_ns) VALUES "
+    "('cuda', 'NVIDIA H200', 'GPU-1', 'a', 'gemm', '~64', 'fp32', 'one', 1, "
+    "7), ('cuda', 'NVIDIA H200', 'GPU-1', 'a', 'gemm', '~64', 'fp32', 'two', "
+    "2, 8), ('cpu', 'EPYC', NULL, 'a', 'gemm', '~64', 'fp32', 'three', NULL, "
+    "9), ('cpu', 'EPYC', NULL, 'a', 'gemm', '~64', 'fp32', 'four', 99, 9)";
+
+static int64_t run_of(const char *path, const char *candidate)
+{
+    char sql[120];
+    snprintf(sql, sizeof(sql),
+             "SELECT ifnull(runId, -1) FROM lab_tuned WHERE candidate = '%s'",
+             candidate);
+    return sample_int(path, sql);
+}
+
+/* Two runs with a winner each, one that nobody knows the run of, one of a run
+ * that was deleted. */
+static const char *make_tuned(void)
+{
+    const char *theirs = sample_path("theirs.db");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(sample_run(theirs, 1, 1, NULL), LAB_OK);
+    sample_sql(theirs, winners);
+    return theirs;
+}
+
+static void winners_come_once_with_their_runs(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = make_tuned();
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+        assert_int_equal(
+            sample_int(here, "SELECT count(*) FROM lab_tuned WHERE lab = "
+                             "'gemm' AND backend IS NOT NULL"),
+            4);
+        assert_int_equal(run_of(here, "one"), 2);
+        assert_int_equal(run_of(here, "two"), 3);
+        assert_int_equal(run_of(here, "three"), -1);
+        assert_int_equal(run_of(here, "four"), -1);
+    }
+}
+
+/* Runs that were copied before without their winners, and a winner that is here
+ * while its run was deleted. */
+static void winners_find_their_runs_again(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = make_tuned();
+    struct lab_database *db;
+    struct lab_deleted deleted;
+    (void)state;
+    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    sample_sql(here, "DELETE FROM lab_tuned WHERE candidate = 'one'");
+    assert_int_equal(lab_database_open(&db, here, NULL), LAB_OK);
+    assert_int_equal(lab_run_delete(db, 2, &deleted), LAB_OK);
+    lab_database_close(db);
+    assert_int_equal(run_of(here, "two"), 2); /* it is the device's */
+    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_int_equal(run_of(here, "one"), 1);
+    assert_int_equal(run_of(here, "two"), 3);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+}
+
+/* What is here stays as it is: a file cannot put its own rate in the place of
+ * one that was measured here. Nor does it bring a row twice. */
+static void a_winner_is_not_replaced(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = make_tuned();
+    (void)state;
+    sample_sql(theirs, "UPDATE lab_tuned SET rate = 5; INSERT INTO lab_tuned "
+                       "(backend, device, uuid, hostname, lab, sizeClass, "
+                       "precision, candidate, runId, rate, measured_ns) SELECT "
+                       "backend, device, uuid, hostname, lab, sizeClass, "
+                       "precision, candidate, runId, 6, measured_ns FROM "
+                       "lab_tuned");
+    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+    assert_int_equal(sample_int(here, "SELECT total(rate) FROM lab_tuned"), 20);
+    sample_sql(here, "UPDATE lab_tuned SET rate = 7, runId = 99 WHERE "
+                     "candidate = 'one'");
+    assert_int_equal(import(here, theirs, NULL, NULL), LAB_OK);
+    assert_int_equal(sample_int(here, "SELECT rate FROM lab_tuned WHERE "
+                                      "candidate = 'one' AND runId = 1"),
+                     7);
+    assert_int_equal(sample_int(here, "SELECT count(*) FROM lab_tuned"), 4);
+}
+
+/* Version 4 had no winners, and its file is whole without them. */
+static void a_file_of_before_has_none(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *theirs = make_tuned();
+    struct seen s;
+    (void)state;
+    sample_sql(theirs, "DROP TABLE lab_tuned; DROP TABLE lab_said; DROP TABLE "
+                       "sweep_row; PRAGMA user_version = 4");
+    assert_int_equal(import(here, theirs, NULL, &s), LAB_OK);
+    assert_int_equal(s.imported, 2);
+}
+
+static void bad_winners_are_refused(void **state)
+{
+    static const char *const bad[] = {
+        "UPDATE lab_tuned SET candidate = x'00'",
+        "UPDATE lab_tuned SET median_ns = 'soon'",
+        "UPDATE lab_tuned SET runId = 'first'",
+        "ALTER TABLE lab_tuned DROP COLUMN candidate",
+    };
+    const char *here = sample_path("here.db");
+    (void)state;
+    assert_int_equal(sample_run(here, 1, 1, NULL), LAB_OK);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        const char *theirs = make_tuned();
+        sample_sql(theirs, bad[i]);
+        if (import(here, theirs, NULL, NULL) != LAB_E_DB ||
+            !strstr(lab_error(), "refused"))
+            fail_msg("%s: %s", bad[i], lab_error());
+        assert_int_equal(sample_int(here, "SELECT count(*) FROM run"), 1);
+        assert_int_equal(remove(theirs), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(every_table_and_column_comes_along,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(every_column_of_a_run_comes_along,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(winners_come_once_with_their_runs,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(winners_find_their_runs_again,
+                                  import_cleanup),
+        cmocka_unit_test_teardown(a_winner_is_not_replaced, import_cleanup),
+        cmocka_unit_test_teardown(a_file_of_before_has_none, import_cleanup),
+        cmocka_unit_test_teardown(bad_winners_are_refused, import_cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "text_table.h"
+
+static const char *real(double v, int digits)
+{
+    static const char *const heads[] = {">v", NULL};
+    static char text[64];
+    struct lab_text_table t;
+    struct lab_str out;
+    lab_text_table_init(&t, heads);
+    lab_text_table_add_real(&t, v, digits);
+    lab_str_init(&out);
+    assert_int_equal(lab_text_table_format(&t, &out), LAB_OK);
+    lab_text_table_release(&t);
+    const char *line = strchr(lab_str_text(&out), '\n') + 1;
+    line += strspn(line, " ");
+    size_t n = strcspn(line, "\n");
+    assert_true(n < sizeof(text));
+    memcpy(text, line, n);
+    text[n] = '\0';
+    lab_str_release(&out);
+    return text;
+}
+
+/* A learner reads 4112, not 4.11e+03; beyond a million the power says more. */
+static void reals_have_no_power_where_they_need_none(void **state)
+{
+    (void)state;
+    assert_string_equal(real(4112.3, 3), "4112");
+    assert_string_equal(real(999.6, 3), "1000");
+    assert_string_equal(real(-25053, 3), "-25053");
+    assert_string_equal(real(999999, 3), "999999");
+    assert_string_equal(real(1234567, 3), "1.23e+06");
+    assert_string_equal(real(85.34, 3), "85.3");
+    assert_string_equal(real(0.00012345, 3), "0.000123");
+    assert_string_equal(real(0, 3), "0");
+    assert_string_equal(real(NAN, 3), "n/a");
+    assert_string_equal(real(INFINITY, 3), "inf");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reals_have_no_power_where_they_need_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

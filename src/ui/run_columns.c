@@ -382,21 +382,11 @@ static void put_dims(const int64_t d[3], char *out, size_t cap)
         snprintf(out, cap, "%" PRId64, d[0]);
 }
 
-static void kernel_cell(const void *user, int64_t row, int column, char *out,
-                        size_t cap, enum lab_role *role)
+static void kernel_number(const struct lab_ui_kernel_row *r, int column,
+                          char *out, size_t cap)
 {
-    const struct lab_ui_kernel_row *r =
-        *(struct lab_ui_kernel_row *const *)user + row;
+    bool shared = r->shared_bytes != LAB_UNKNOWN;
     switch (column) {
-    case KERNEL_NAME:
-        put_text(r->name, out, cap);
-        break;
-    case KERNEL_STEP:
-        put_text(r->step, out, cap);
-        break;
-    case KERNEL_PHASE:
-        put_text(r->phase, out, cap);
-        break;
     case KERNEL_MEDIAN:
         lab_format_ns(r->median_ns, out, cap);
         break;
@@ -413,9 +403,7 @@ static void kernel_cell(const void *user, int64_t row, int column, char *out,
         lab_format_int(r->registers, out, cap);
         break;
     case KERNEL_SHARED:
-        lab_format_bytes(
-            r->shared_bytes == LAB_UNKNOWN ? NAN : (double)r->shared_bytes, out,
-            cap);
+        lab_format_bytes(shared ? (double)r->shared_bytes : NAN, out, cap);
         break;
     case KERNEL_OCCUPANCY:
         lab_format_share(r->occupancy, out, cap);
@@ -426,11 +414,31 @@ static void kernel_cell(const void *user, int64_t row, int column, char *out,
     case KERNEL_DRAM:
         lab_format_bytes(r->dram_bytes, out, cap);
         break;
-    case KERNEL_COUNTED:
+    default:
         lab_format_flop(r->counted_flop, out, cap);
+    }
+}
+
+static void kernel_cell(const void *user, int64_t row, int column, char *out,
+                        size_t cap, enum lab_role *role)
+{
+    const struct lab_ui_kernel_row *r =
+        *(struct lab_ui_kernel_row *const *)user + row;
+    switch (column) {
+    case KERNEL_NAME:
+        put_text(r->name, out, cap);
+        break;
+    case KERNEL_STEP:
+        put_text(r->step, out, cap);
+        break;
+    case KERNEL_PHASE:
+        put_text(r->phase, out, cap);
+        break;
+    case KERNEL_LIMIT:
+        put_text(r->limit, out, cap);
         break;
     default:
-        put_text(r->limit, out, cap);
+        kernel_number(r, column, out, cap);
     }
     if (strcmp(out, "n/a") == 0)
         *role = LAB_ROLE_DIM;

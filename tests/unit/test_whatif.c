@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -177,6 +178,74 @@ static void texts_from_outside_are_made_visible(void **state)
     assert_null(strchr(args.device, '\a'));
 }
 
+/* ---- a step that runs here ---- */
+
+static void push_kernel(struct lab_live *live, int threads, int64_t time_ns)
+{
+    struct lab_sink sink = lab_live_tee(live, NULL);
+    struct lab_record r = sample_kernel(7, 1000 * threads, time_ns);
+    r.u.kernel.block[0] = threads;
+    assert_true(sink.push(sink.user, &r));
+}
+
+static struct lab_ui *scripted(const char *script)
+{
+    const char *path = sample_path("whatif.keys");
+    const struct lab_ui_options options = {.script = path};
+    struct lab_ui *ui;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(script, f);
+    fclose(f);
+    assert_int_equal(lab_ui_new(&ui, &options), LAB_OK);
+    return ui;
+}
+
+/* As the stepper opens it: the longest of the step's three kernels. */
+static void the_longest_kernel_of_a_step(void **state)
+{
+    struct lab_live *live;
+    struct lab_step_status step = {.exec = 7};
+    struct lab_snapshot snap = {
+        .steps = &step,
+        .device = {.name = "NVIDIA H200",
+                   .compute_major = 9,
+                   .sm_count = 132,
+                   .warp_size = 32,
+                   .max_threads_per_sm = 2048,
+                   .max_registers_per_sm = 65536,
+                   .max_shared_per_sm_bytes = 233472,
+                   .max_shared_per_block_optin_bytes = 232448}};
+    (void)state;
+    assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
+    push_kernel(live, 64, 100);
+    push_kernel(live, 128, 300);
+    push_kernel(live, 256, 200);
+    struct lab_ui *ui = scripted("resize 80 24\n"
+                                 "expect void matmul<float>(float*)\n"
+                                 "expect on NVIDIA H200\n"
+                                 "expect 128   as it ran\n"
+                                 "expect occupancy 75.0 %: 12 blocks\n"
+                                 "absent counted:\n"
+                                 "key Right\nexpect it ran with 128\n");
+    assert_int_equal(lab_whatif_open(&whatif, live, ui, &snap, 0), LAB_OK);
+    if (lab_ui_run(ui))
+        fail_msg("%s", lab_error());
+    lab_ui_free(ui);
+    snap.device.max_registers_per_sm = 0;
+    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
+                     LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "recorded: registers of a multipr"));
+    step.exec = 8;
+    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
+                     LAB_E_STATE);
+    snap.device.compute_major = 0;
+    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
+                     LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "in a run, key O"));
+    lab_live_free(live);
+}
+
 /* ---- every run that ships ---- */
 
 enum { RUNS = 1024, EACH = 8 };
@@ -259,6 +328,7 @@ int main(void)
         TEST(what_is_missing_is_said),
         TEST(what_is_not_needed_may_be_missing),
         TEST(texts_from_outside_are_made_visible),
+        TEST(the_longest_kernel_of_a_step),
         TEST(recorded_runs_have_their_occupancy),
     };
     return cmocka_run_group_tests_name("whatif", tests, NULL, NULL);

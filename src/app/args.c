@@ -30,10 +30,10 @@ int64_t lab_arg_number(const char *text, const char *option, int64_t least,
     int64_t v = least;
     bool right = read_number(text, &v) && v >= least && v <= most;
     if (!right && most == INT64_MAX)
-        argp_error(state, "--%s %s: a whole number from %lld is needed", option,
-                   text, (long long)least);
+        argp_error(state, "--%s '%s': a whole number from %lld is needed",
+                   option, text, (long long)least);
     else if (!right)
-        argp_error(state, "--%s %s: a whole number from %lld to %lld", option,
+        argp_error(state, "--%s '%s': a whole number from %lld to %lld", option,
                    text, (long long)least, (long long)most);
     return v;
 }
@@ -51,7 +51,7 @@ uint64_t lab_arg_seed(const char *text, struct argp_state *state)
     unsigned long long v = strtoull(text, &end, 10);
     if (errno || end == text || *end || strchr(text, '-'))
         argp_error(state,
-                   "--seed %s: a whole number from 0 to 2^64 - 1 is needed",
+                   "--seed '%s': a whole number from 0 to 2^64 - 1 is needed",
                    text);
     return v;
 }
@@ -63,7 +63,7 @@ const char *lab_arg_one_of(const char *text, const char *const *names,
         if (strcmp(names[i], text) == 0)
             return text;
     }
-    argp_error(state, "--%s %s: use %s, %s%s%s", option, text, names[0],
+    argp_error(state, "--%s '%s': use %s, %s%s%s", option, text, names[0],
                names[1], names[2] ? " or " : "", names[2] ? names[2] : "");
     return text;
 }
@@ -72,4 +72,16 @@ const char *lab_arg_backend(const char *text, struct argp_state *state)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
     return lab_arg_one_of(text, backends, "backend", state);
+}
+
+const char *lab_arg_counters(const char *text, struct argp_state *state)
+{
+    static const char *const sets[] = {"off", "basic", "full", NULL};
+    if (strchr(text, ':'))
+        argp_error(state,
+                   "--counters '%s': nothing follows a set: use off, basic or "
+                   "full, which count every step; `count step`, in the "
+                   "stepper, counts one",
+                   text);
+    return lab_arg_one_of(text, sets, "counters", state);
 }

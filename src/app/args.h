@@ -17,5 +17,7 @@ const char *lab_arg_one_of(const char *text, const char *const *names,
                            const char *option, struct argp_state *state);
 /* auto, cpu or cuda; returns `text`. */
 const char *lab_arg_backend(const char *text, struct argp_state *state);
+/* off, basic or full; returns `text`. */
+const char *lab_arg_counters(const char *text, struct argp_state *state);
 /* The same as a number from 0, where the caller says what is wrong. */
 bool lab_arg_is_number(const char *text, int64_t *out);

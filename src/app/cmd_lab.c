@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "lab.h"
 #include "lab_calls.h"
@@ -229,10 +230,10 @@ static int climb_or_tune(const struct lab_lab_options *o)
     if (!st) {
         lab->stop = stop;
         st = run(lab);
-        if (!st && !o->json && lab->run)
-            lab_say(stdout,
-                    "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
-                    (long long)lab->run, (long long)lab->run);
+        if (!st && !o->json && lab->run) {
+            lab_say(stdout, "\n");
+            lab_hint_recorded(o->db, lab->run, true);
+        }
         bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
             st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,

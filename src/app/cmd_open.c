@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cmd.h"
+#include "hint.h"
 #include "lesson/catalog.h"
 #include "plain.h"
 #include "say.h"
@@ -78,16 +79,17 @@ static bool has_terminal(void)
 }
 
 /* A lesson that cannot be read is worse than a terminal that is missing. */
-static int no_terminal(const char *lesson)
+static int no_terminal(const char *lesson, const char *db)
 {
     struct lab_lesson *l = NULL;
-    enum lab_status st = lab_work_lesson(lesson, &l);
+    enum lab_status st = lab_work_lesson(lesson, db, &l);
     lab_lesson_free(l);
     if (st)
         return lab_exit_error(st);
-    lab_warn("the stepper's screen needs a terminal: use --plain, or "
-             "`lapenna-lab step %s`",
-             lesson);
+    struct lab_str step = lab_hint_text(db, LAB_WORDS("step", lesson));
+    lab_warn("the stepper's screen needs a terminal: use --plain, or `%s`",
+             lab_str_text(&step));
+    lab_str_release(&step);
     return LAB_EXIT_MACHINE;
 }
 
@@ -113,6 +115,6 @@ int lab_cmd_open(int argc, char **argv)
     if (!o.lesson && !isatty(STDOUT_FILENO))
         return lab_walkthrough(&o);
     if (o.lesson && !has_terminal())
-        return no_terminal(o.lesson);
+        return no_terminal(o.lesson, o.db);
     return lab_open_screens(&o);
 }

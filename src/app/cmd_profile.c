@@ -6,9 +6,11 @@
 #include "args.h"
 #include "base/datadir.h"
 #include "cmd.h"
+#include "hint.h"
 #include "profile_cmd.h"
 #include "profile_print.h"
 #include "runs_model.h"
+#include "say.h"
 #include "store/compare.h"
 #include "text_table.h"
 
@@ -45,8 +47,7 @@ enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
     if (lab_arg_is_number(word, run))
         return LAB_OK;
     return lab_fail(LAB_E_USAGE,
-                    "'%s' is not a run: give a number of `lapenna-lab profile "
-                    "list`, last, or baseline:NAME",
+                    "'%s' is not a run: give a number, last, or baseline:NAME",
                     word);
 }
 
@@ -139,6 +140,26 @@ static const struct command {
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
+/* Another command for the same runs. */
+static void hint(struct lab_str *out, const struct lab_profile_options *o,
+                 const char *command)
+{
+    lab_hint(out, o->db,
+             LAB_WORDS("profile", command, o->recorded ? "--recorded" : NULL));
+}
+
+static enum lab_status needs_run(const struct lab_profile_options *o)
+{
+    struct lab_str list;
+    lab_str_init(&list);
+    hint(&list, o, "list");
+    enum lab_status st =
+        lab_fail(LAB_E_USAGE, "%s needs a run: a number of `%s`, or last",
+                 o->command, lab_str_text(&list));
+    lab_str_release(&list);
+    return st;
+}
+
 static enum lab_status find_command(const struct lab_profile_options *o,
                                     const struct command **out)
 {
@@ -150,10 +171,7 @@ static enum lab_status find_command(const struct lab_profile_options *o,
         *out = &commands[i];
         if (o->n_words < commands[i].least && commands[i].most == 1 &&
             commands[i].run != lab_profile_import)
-            return lab_fail(LAB_E_USAGE,
-                            "%s needs a run: a number of `lapenna-lab profile "
-                            "list`, or last",
-                            o->command);
+            return needs_run(o);
         if (o->n_words < commands[i].least || o->n_words > commands[i].most)
             return lab_fail(LAB_E_USAGE, "%s %s", o->command,
                             commands[i].takes);
@@ -198,10 +216,13 @@ static const char *shown_by(const struct lab_profile_options *o,
     for (int i = names; i < o->n_words; i++) {
         int64_t run;
         bool there = false;
-        if (!lab_profile_find_run(db, o->words[i], &run)) {
+        enum lab_status st = lab_profile_find_run(db, o->words[i], &run);
+        if (st == LAB_OK) {
             lab_query_run(db, run, is_there, &there);
             if (!there)
                 return "list";
+        } else if (st == LAB_E_USAGE) {
+            return "list";
         } else if (strncmp(o->words[i], "baseline:", 9) == 0) {
             return "baseline";
         }
@@ -209,23 +230,20 @@ static const char *shown_by(const struct lab_profile_options *o,
     return NULL;
 }
 
-static enum lab_status say_where(const struct lab_profile_options *o,
-                                 struct lab_database *db)
+static void say_where(const struct lab_profile_options *o,
+                      struct lab_database *db, enum lab_status st)
 {
     struct lab_str text; /* what follows overwrites the error's */
-    enum lab_status st = LAB_E_NOTFOUND;
     lab_str_init(&text);
     lab_str_add(&text, lab_error());
     const char *command = shown_by(o, db);
-    if (command)
-        lab_str_addf(&text,
-                     "; `lapenna-lab profile %s%s%s%s` shows what there "
-                     "is",
-                     command, o->recorded ? " --recorded" : "",
-                     o->db ? " --db " : "", o->db ? o->db : "");
+    if (command) {
+        lab_str_add(&text, "; `");
+        hint(&text, o, command);
+        lab_str_add(&text, "` shows what there is");
+    }
     lab_fail(st, "%s", lab_str_text(&text));
     lab_str_release(&text);
-    return st;
 }
 
 /* Nothing recorded yet is an error only where something was asked for. */
@@ -257,8 +275,8 @@ static enum lab_status run_command(const struct lab_profile_options *o,
     if (st)
         return st;
     st = command->run(o, db);
-    if (st == LAB_E_NOTFOUND && !makes)
-        say_where(o, db);
+    if ((st == LAB_E_NOTFOUND || st == LAB_E_USAGE) && !makes)
+        say_where(o, db, st);
     lab_database_close(db);
     return st;
 }
@@ -272,6 +290,8 @@ int lab_cmd_profile(int argc, char **argv)
     if (lab_profile_parse(argc, argv, &o))
         return LAB_EXIT_USAGE;
     o.ascii |= !lab_table_locale_is_utf8();
+    if (o.ascii)
+        lab_say_ascii(true);
     lab_str_init(&path);
     st = find_command(&o, &command);
     if (st == LAB_OK && o.recorded && (o.db || command->writes))

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/decode.h"
 #include "engine/session.h"
+#include "hint.h"
 #include "json_line.h"
 #include "say.h"
 #include "signals.h"
@@ -215,9 +216,7 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
             trace);
     say_trace_cost(w, t->seconds);
     if (kept->run > 0)
-        lab_say(stdout, "recorded %s run %lld: lapenna-lab profile show %lld\n",
-                kept->whole ? "as" : "in part only, as", (long long)kept->run,
-                (long long)kept->run);
+        lab_hint_recorded(w->options->db, kept->run, kept->whole);
 }
 
 /* Trains and tells; `t` is filled in on failure too. */

@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "profile_compare.h"
 #include "ui/format.h"
 
 void lab_compare_model_release(struct lab_compare_model *m)
@@ -61,6 +63,44 @@ static void fill(struct lab_ui_compare_row *out,
     }
 }
 
+/* A part of an iteration's wall time: one figure a run, and so no verdict. */
+static void fill_wall(struct lab_ui_compare_row *out, const char *name,
+                      int64_t a, int64_t b)
+{
+    const int64_t ns[LAB_SIDES] = {a, b};
+    *out = (struct lab_ui_compare_row){
+        .level = "wall",
+        .phase = "wall",
+        .name = name,
+        .kernel = "",
+        .verdict = "-",
+        .difference_ns = lab_compare_wall_difference(a, b),
+        .speed_up = a == LAB_UNKNOWN || b == LAB_UNKNOWN || b == 0
+                        ? (double)NAN
+                        : (double)a / (double)b,
+        .p = NAN,
+    };
+    for (int i = 0; i < LAB_SIDES; i++) {
+        out->there[i] = ns[i] != LAB_UNKNOWN;
+        out->count[i] = LAB_UNKNOWN;
+        out->median_ns[i] = out->there[i] ? (double)ns[i] : (double)NAN;
+        out->mad_ns[i] = out->flop[i] = NAN;
+    }
+}
+
+static void fill_walls(struct lab_compare_model *m)
+{
+    const struct lab_wall *a = &m->comparison.wall[LAB_SIDE_A];
+    const struct lab_wall *b = &m->comparison.wall[LAB_SIDE_B];
+    if (a->wall_ns == LAB_UNKNOWN && b->wall_ns == LAB_UNKNOWN)
+        return;
+    for (int i = 0; i < LAB_WALL_PARTS; i++)
+        fill_wall(&m->rows[m->count++],
+                  lab_wall_part_name((enum lab_wall_part)i), a->part_ns[i],
+                  b->part_ns[i]);
+    fill_wall(&m->rows[m->count++], "all of it", a->wall_ns, b->wall_ns);
+}
+
 static void write_fact(struct lab_doc *doc, const char *name, const char *a,
                        const char *b)
 {
@@ -69,6 +109,26 @@ static void write_fact(struct lab_doc *doc, const char *name, const char *a,
     lab_doc_add(doc, LAB_ROLE_NORMAL, a ? a : "n/a");
     lab_doc_add(doc, LAB_ROLE_DIM, " -> ");
     lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : "n/a");
+}
+
+/* Of which iterations the parts are, and what keeps some from being known. */
+static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
+{
+    struct lab_str notes;
+    if (c->wall[LAB_SIDE_A].wall_ns == LAB_UNKNOWN &&
+        c->wall[LAB_SIDE_B].wall_ns == LAB_UNKNOWN)
+        return;
+    lab_str_init(&notes);
+    lab_compare_wall_notes(c, &notes);
+    const char *at = lab_str_text(&notes);
+    for (const char *name = "its parts"; *at; name = "") {
+        int n = (int)strcspn(at, "\n");
+        lab_doc_para(doc, 0, 14, true);
+        lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", name);
+        lab_doc_addf(doc, LAB_ROLE_NORMAL, "%.*s", n, at);
+        at += n + (at[n] == '\n');
+    }
+    lab_str_release(&notes);
 }
 
 static void write_facts(struct lab_doc *doc, const struct lab_comparison *c)
@@ -85,6 +145,7 @@ static void write_facts(struct lab_doc *doc, const struct lab_comparison *c)
         if (lab_comparison_differs(c, (enum lab_run_fact)i))
             write_fact(doc, lab_run_fact_name((enum lab_run_fact)i),
                        run[0].fact[i], run[1].fact[i]);
+    write_wall(doc, c);
     lab_doc_para(doc, 0, 14, true);
     lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", "verdict");
     lab_doc_addf(doc, LAB_ROLE_NORMAL,
@@ -105,7 +166,8 @@ enum lab_status lab_compare_model_load(struct lab_compare_model *m,
     if (st)
         return st;
     const struct lab_comparison *c = &fresh.comparison;
-    fresh.rows = lab_alloc_array(c->count + 1, sizeof(*fresh.rows));
+    fresh.rows =
+        lab_alloc_array(c->count + LAB_WALL_PARTS + 1, sizeof(*fresh.rows));
     if (!fresh.rows) {
         lab_compare_model_release(&fresh);
         return lab_fail(LAB_E_NOMEM, "no memory for a comparison");
@@ -113,6 +175,7 @@ enum lab_status lab_compare_model_load(struct lab_compare_model *m,
     for (size_t i = 0; i < c->count; i++)
         fill(&fresh.rows[i], &c->rows[i]);
     fresh.count = (int64_t)c->count;
+    fill_walls(&fresh);
     write_facts(facts, c);
     lab_compare_model_release(m);
     *m = fresh;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "hint.h"
 #include "lesson/catalog.h"
 #include "store/query.h"
 #include "store/tuned.h"
@@ -130,20 +131,33 @@ static bool tell_winner(void *user, const struct lab_tuned_row *r)
     return true;
 }
 
-static void tell_winners(struct lab_doctor *d, struct lab_database *db)
+static void cannot_tell(struct lab_doctor *d, const char *option)
+{
+    struct lab_str remedy;
+    lab_str_init(&remedy);
+    lab_str_add_char(&remedy, '`');
+    lab_hint(&remedy, option, LAB_WORDS("lab", "tune", "gemm"));
+    lab_str_add(&remedy, "` measures again");
+    lab_doctor_say_error(d, "tuned", LAB_DOCTOR_WARNING, lab_str_text(&remedy));
+    lab_str_release(&remedy);
+}
+
+static void tell_winners(struct lab_doctor *d, struct lab_database *db,
+                         const char *option)
 {
     struct winners w = {.d = d};
     char text[TEXT];
     if (lab_tuned_list(db, tell_winner, &w)) {
-        lab_doctor_say_error(d, "tuned", LAB_DOCTOR_WARNING,
-                             "`lapenna-lab lab tune gemm` measures again");
+        cannot_tell(d, option);
     } else if (w.more > 0) {
         snprintf(text, sizeof(text), "and %lld more", (long long)w.more);
         lab_doctor_say(d, "tuned", LAB_DOCTOR_OK, text, NULL);
     }
 }
 
-static void look_into(struct lab_doctor *d, const char *path)
+/* `option`: what --db named, or NULL. */
+static void look_into(struct lab_doctor *d, const char *path,
+                      const char *option)
 {
     static const char elsewhere[] =
         "free the file, mend its rights, or name another with --db FILE";
@@ -166,7 +180,7 @@ static void look_into(struct lab_doctor *d, const char *path)
              writable ? "writable" : "read only");
     lab_doctor_say(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
                    text, writable ? NULL : elsewhere);
-    tell_winners(d, db);
+    tell_winners(d, db, option);
     lab_database_close(db);
 }
 
@@ -184,7 +198,7 @@ void lab_doctor_database(struct lab_doctor *d, const char *db)
         return;
     }
     if (access(lab_str_text(&path), F_OK) == 0) {
-        look_into(d, lab_str_text(&path));
+        look_into(d, lab_str_text(&path), db);
     } else {
         bool possible = can_make(lab_str_text(&path));
         snprintf(text, sizeof(text), "%s, schema %d, %s", lab_str_text(&path),

@@ -54,15 +54,16 @@ int lab_exit_error(enum lab_status st)
 
 void lab_warn(const char *fmt, ...)
 {
-    char text[1024];
+    struct lab_str text;
     va_list args;
+    lab_str_init(&text);
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    lab_str_addv(&text, fmt, args);
     va_end(args);
-    size_t n = strlen(text);
-    while (n > 0 && text[n - 1] == '\n')
-        text[--n] = '\0';
-    say(text);
+    while (text.len > 0 && text.data[text.len - 1] == '\n')
+        text.data[--text.len] = '\0';
+    say(lab_str_text(&text));
+    lab_str_release(&text);
 }
 
 void lab_warn_lines(const char *text)

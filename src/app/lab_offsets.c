@@ -127,7 +127,7 @@ static void read_four(const char *text, const char *option, int64_t *out,
         at = at && *at == after ? at + (after == ',') : NULL;
     }
     if (!at)
-        argp_error(state, "--%s %s: four numbers, n,c,h,w", option, text);
+        argp_error(state, "--%s '%s': four numbers, n,c,h,w", option, text);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -143,7 +143,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     } else if (key == KEY_OFFSET) {
         const char *end = read_number(arg, &o->offset);
         if (!end || *end)
-            argp_error(state, "--offset %s: a whole number", arg);
+            argp_error(state, "--offset '%s': a whole number", arg);
         o->has_offset = true;
     } else if (key == KEY_JSON) {
         o->json = true;

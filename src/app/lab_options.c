@@ -13,7 +13,6 @@
 #include "say.h"
 #include "sweep.h"
 #include "lesson/catalog.h"
-#include "trace/metric.h"
 
 enum {
     KEY_SIZES = 256,
@@ -138,14 +137,6 @@ bool lab_lab_has_word(const struct lab_lab_options *o)
     return o->tune || o->sweep != LAB_SWEEP_KINDS;
 }
 
-static void take_counters(struct lab_lab_options *o, const char *arg,
-                          struct argp_state *state)
-{
-    if (lab_counter_set_find(arg) == LAB_COUNTERS_COUNT)
-        argp_error(state, "--counters is off, basic or full");
-    o->counters = arg;
-}
-
 /* A word that is no option: what is measured, and of what. */
 static void take_word(struct lab_lab_options *o, const char *arg,
                       struct argp_state *state)
@@ -259,7 +250,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else if (key == KEY_DEVICE)
         o->device = lab_arg_device(arg, state);
     else if (key == KEY_COUNTERS)
-        take_counters(o, arg, state);
+        o->counters = lab_arg_counters(arg, state);
     else if (key == KEY_SEED)
         o->seed = lab_arg_seed(arg, state);
     else if (key == KEY_LIST)

@@ -171,9 +171,9 @@ void lab_lab_print_slides(const struct lab_lab *lab)
 {
     for (int i = 0; i < lab->ui.slide_count; i++) {
         const struct lab_ui_lab_slide *s = &lab->ui.slides[i];
-        lab_say(stdout, "%s%s at %s: slide, %s: %.6g %s; this machine: %s\n",
-                i ? "" : "\n", s->label, s->size, s->machine, s->value, s->unit,
-                s->here);
+        char text[LAB_LAB_SLIDE_TEXT];
+        lab_say(stdout, "%s%s\n", i ? "" : "\n",
+                lab_lab_slide_text(s, text, sizeof(text)));
     }
 }
 
@@ -191,7 +191,10 @@ enum lab_status lab_lab_json_slides(const struct lab_lab *lab)
         lab_json_text(line, "machine", s->machine);
         lab_json_text(line, "source", s->source);
         lab_json_text(line, "rung", s->rung[0] ? s->rung : NULL);
-        lab_json_text(line, "this_machine", s->here);
+        bool there = s->recorded_on[0];
+        lab_json_text(line, "this_machine", there ? NULL : s->here);
+        lab_json_text(line, "recorded", there ? s->here : NULL);
+        lab_json_text(line, "recorded_on", there ? s->recorded_on : NULL);
         st = lab_json_print(line);
     }
     return st;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "hint.h"
 #include "lab.h"
 #include "lab_feed.h"
 #include "lab_first.h"
@@ -100,10 +101,14 @@ static enum lab_status find(struct lab_lab *lab, const char *name)
     lab_str_release(&path);
     if (st)
         return st;
-    if (lab->lesson->kind != LAB_LESSON_LAB)
-        return lab_fail(LAB_E_USAGE,
-                        "%s is a lesson with a network: `lapenna-lab run %s`",
-                        name, lab->lesson->id);
+    if (lab->lesson->kind != LAB_LESSON_LAB) {
+        struct lab_str run =
+            lab_hint_text(lab->options->db, LAB_WORDS("run", name));
+        st = lab_fail(LAB_E_USAGE, "%s is a lesson with a network: `%s`", name,
+                      lab_str_text(&run));
+        lab_str_release(&run);
+        return st;
+    }
     if (lab_first_is(lab->lesson->lab.ladder))
         return lab_fail(LAB_E_USAGE,
                         "%s is one kernel, not a ladder: `lapenna-lab lab %s` "

@@ -85,6 +85,11 @@ find_beside(const struct lab_ui_lab *ui, const struct lab_operation *ladder,
     return best;
 }
 
+static void put_number(double v, const char *unit, char *out, size_t cap)
+{
+    snprintf(out, cap, v < 10000 ? "%.4g %s" : "%.0f %s", v, unit);
+}
+
 /* In the slide's own unit. */
 static void put_figure(const struct lab_ui_lab *ui,
                        const struct lab_ui_lab_slide *s,
@@ -95,12 +100,12 @@ static void put_figure(const struct lab_ui_lab *ui,
         double ns;
     } times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     if (!isnan(s->rate)) {
-        snprintf(out, cap, "%.4g %s", r->rate / (s->rate / s->value), s->unit);
+        put_number(r->rate / (s->rate / s->value), s->unit, out, cap);
         return;
     }
     for (size_t i = 0; i < 4; i++) {
         if (strcmp(s->unit, times[i].name) == 0) {
-            snprintf(out, cap, "%.4g %s", r->median_ns / times[i].ns, s->unit);
+            put_number(r->median_ns / times[i].ns, s->unit, out, cap);
             return;
         }
     }
@@ -108,10 +113,17 @@ static void put_figure(const struct lab_ui_lab *ui,
     if ((mb || strcmp(s->unit, "MiB") == 0) && isnan(r->workspace_bytes))
         snprintf(out, cap, "%s says none", r->rung);
     else if (mb || strcmp(s->unit, "MiB") == 0)
-        snprintf(out, cap, "%.4g %s", r->workspace_bytes / (mb ? 1e6 : 1048576),
-                 s->unit);
+        put_number(r->workspace_bytes / (mb ? 1e6 : 1048576), s->unit, out,
+                   cap);
     else
         lab_lab_rate_text(ui, r->rate, out, cap);
+}
+
+static void record_of(struct lab_ui_lab_slide *s,
+                      const struct lab_ui_lab_set *set)
+{
+    snprintf(s->recorded_on, sizeof(s->recorded_on), "%s",
+             set->device[0] ? set->device : "another machine");
 }
 
 void lab_feed_beside(struct lab_ui_lab *ui, const struct lab_operation *ladder)
@@ -119,15 +131,17 @@ void lab_feed_beside(struct lab_ui_lab *ui, const struct lab_operation *ladder)
     for (int i = 0; i < ui->slide_count; i++) {
         struct lab_ui_lab_slide *s = &ui->slides[i];
         char figure[48];
+        s->recorded_on[0] = '\0';
         const struct lab_ui_lab_row *r = find_beside(ui, ladder, s, true);
         const struct lab_ui_lab_row *there =
             r ? NULL : find_beside(ui, ladder, s, false);
         if (r || there) {
             const struct lab_ui_lab_row *of = r ? r : there;
             put_figure(ui, s, of, figure, sizeof(figure));
-            snprintf(s->here, sizeof(s->here), "%.40s (%.20s%s%.20s)", figure,
-                     of->rung, there ? ", " : "",
-                     there ? ui->sets[of->set].device : "");
+            snprintf(s->here, sizeof(s->here), "%.40s (%.40s)", figure,
+                     of->rung);
+            if (there)
+                record_of(s, &ui->sets[of->set]);
         } else {
             snprintf(s->here, sizeof(s->here), "not measured at %.40s",
                      s->size);

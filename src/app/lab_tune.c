@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "lab.h"
 #include "say.h"
@@ -55,6 +56,22 @@ static const struct lab_rung *kept(struct lab_lab *lab,
     return NULL;
 }
 
+/* Half a command would tune for another database, or nothing: a long one is
+ * left out. */
+static void say_how(const struct lab_lab *lab,
+                    const struct lab_ladder_size *size,
+                    struct lab_rung_note *note)
+{
+    static const char said[] = "not tuned here for this size";
+    struct lab_str tune = lab_hint_text(
+        lab->options->db,
+        LAB_WORDS("lab", "tune", lab->ladder->name, "--sizes", size->text));
+    bool fits = sizeof(said) + 2 + tune.len <= sizeof(note->text);
+    snprintf(note->text, sizeof(note->text), "%s%s%s", said, fits ? ": " : "",
+             fits ? lab_str_text(&tune) : "");
+    lab_str_release(&tune);
+}
+
 const struct lab_rung *lab_lab_stands(struct lab_lab *lab,
                                       const struct lab_rung *tuned,
                                       const struct lab_ladder_size *size,
@@ -67,10 +84,7 @@ const struct lab_rung *lab_lab_stands(struct lab_lab *lab,
                  "%s, the fastest of %lld here, measured %s", rung->name,
                  (long long)found.candidates, found.measured);
     else
-        snprintf(note->text, sizeof(note->text),
-                 "not tuned here for this size: lapenna-lab lab tune %s "
-                 "--sizes %s",
-                 lab->ladder->name, size->text);
+        say_how(lab, size, note);
     return rung;
 }
 

@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "hint.h"
 #include "lab_first.h"
 #include "lab_screen_priv.h"
+#include "lesson/catalog.h"
 #include "lesson/lesson.h"
 #include "ui/ui.h"
 
@@ -70,6 +72,22 @@ static void add_recorded(struct lab_ui_lab *ui, struct lab_lesson *lesson)
     lab_free(bare);
 }
 
+/* What measures it in the shell. The convolutions of cuDNN, call by call, are
+ * not recorded. */
+static struct lab_str shell_command(const struct lab_lab_screen *s)
+{
+    const struct lab_lesson *lesson = s->lesson;
+    struct lab_str path;
+    if (lesson->lab.measures == LAB_MEASURE_CALLS)
+        return lab_hint_text(NULL, LAB_WORDS("lab", "calls"));
+    lab_str_init(&path);
+    bool found = !lab_lesson_find(lesson->id, &path) &&
+                 strcmp(lab_str_text(&path), lesson->path) == 0;
+    lab_str_release(&path);
+    return lab_hint_text(s->options[0].db,
+                         LAB_WORDS("lab", found ? lesson->id : lesson->path));
+}
+
 /* Tuning and sweeps of a network have tables of their own in the shell. */
 static bool climbs(struct lab_lab_screen *s)
 {
@@ -77,11 +95,13 @@ static bool climbs(struct lab_lab_screen *s)
     bool first = lab->ladder && lab_first_is(lab->ladder);
     if (lab->measures == LAB_MEASURE_LADDER && !first)
         return true;
+    struct lab_str command = shell_command(s);
     pthread_mutex_lock(&s->lock);
-    snprintf(s->ui.command, sizeof(s->ui.command), "lapenna-lab lab %.64s",
-             lab->measures == LAB_MEASURE_CALLS ? "calls" : s->lesson->id);
+    snprintf(s->ui.command, sizeof(s->ui.command), "%s",
+             lab_str_text(&command));
     lab_lab_screen_changed(s);
     pthread_mutex_unlock(&s->lock);
+    lab_str_release(&command);
     return false;
 }
 

@@ -227,7 +227,7 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
                                    const struct lab_options *o,
                                    const char *name)
 {
-    enum lab_status st = lab_work_lesson(name, &s->lesson);
+    enum lab_status st = lab_work_lesson(name, o->db, &s->lesson);
     if (st)
         return st;
     s->spec = s->lesson->spec; /* a view: the lesson owns what it names */

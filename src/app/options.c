@@ -53,10 +53,9 @@ static const struct argp_option options[] = {
      "run: launch the recorded iterations as the graph too, and record each of "
      "its nodes",
      1},
-    {"trace", KEY_TRACE, "WHEN", 0,
-     "Records of kernels, copies and CUDA calls: on; kernels, without the "
-     "calls, "
-     "which costs less; or off, for times without their cost (on)",
+    {"trace", KEY_TRACE, "WHAT", 0,
+     "Records of kernels, copies and CUDA calls: off, for times without their "
+     "cost; kernels, without the calls, which costs less; or on (on)",
      1},
     {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
@@ -95,7 +94,7 @@ static void add_choice(struct lab_options *o, char *text,
     char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--variant %s: write NODE=NAME or OP=NAME", text);
+                     "--variant '%s': write NODE=NAME or OP=NAME", text);
     if (o->n_choices == LAB_MAX_OPTION_CHOICES)
         argp_failure(state, LAB_EXIT_USAGE, 0, "too many --variant");
     *equals = '\0';
@@ -107,7 +106,7 @@ static const char *precision_name(const char *text, struct argp_state *state)
 {
     if (lab_precision_find(text) == LAB_PRECISION_COUNT)
         argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--precision %s: use fp32, tf32, bf16 or fp16", text);
+                     "--precision '%s': use fp32, tf32, bf16 or fp16", text);
     return text;
 }
 
@@ -117,7 +116,7 @@ static double temperature(const char *text, struct argp_state *state)
     double v = strtod(text, &end);
     if (end == text || *end || !(v >= 0 && v <= 100))
         argp_failure(state, LAB_EXIT_USAGE, 0,
-                     "--temperature %s: a number from 0 to 100 is needed",
+                     "--temperature '%s': a number from 0 to 100 is needed",
                      text);
     return v;
 }
@@ -168,7 +167,6 @@ static error_t parse_speed(int key, char *arg, struct argp_state *state)
 
 static error_t parse_run_option(int key, char *arg, struct argp_state *state)
 {
-    static const char *const counters[] = {"off", "basic", "full", NULL};
     struct lab_options *o = state->input;
     switch (key) {
     case KEY_BACKEND:
@@ -184,7 +182,7 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
         add_choice(o, arg, state);
         return 0;
     case KEY_COUNTERS:
-        o->counters = lab_arg_one_of(arg, counters, "counters", state);
+        o->counters = lab_arg_counters(arg, state);
         return 0;
     case KEY_BATCH:
         o->batch = lab_arg_number(arg, "batch", 1, INT64_MAX, state);

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "cmd.h"
+#include "hint.h"
 #include "lesson/catalog.h"
 #include "plain_priv.h"
 #include "say.h"
@@ -64,7 +65,7 @@ enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
 
 static enum lab_status open_lesson(struct lab_plain *p, const char *name)
 {
-    enum lab_status st = lab_work_lesson(name, &p->lesson);
+    enum lab_status st = lab_work_lesson(name, p->options->db, &p->lesson);
     if (st)
         return st;
     p->spec = p->lesson->spec; /* a view: the lesson owns what it names */
@@ -139,10 +140,7 @@ static void close_all(struct lab_plain *p)
         lab_recording_finish(p->recording, &summary);
         lab_recording_get_state(p->recording, &kept);
         if (kept.run > 0)
-            lab_say(stdout,
-                    "recorded %s run %lld: lapenna-lab profile show %lld\n",
-                    kept.whole ? "as" : "in part only, as", (long long)kept.run,
-                    (long long)kept.run);
+            lab_hint_recorded(p->options->db, kept.run, kept.whole);
         say_notes(p);
     }
     lab_snapshot_release(&p->snap);

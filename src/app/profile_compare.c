@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "profile_missing.h"
 #include "profiler/profiler.h"
@@ -172,10 +173,14 @@ static enum lab_status list_baselines(const struct lab_profile_options *o,
 {
     struct names names = {.options = o};
     enum lab_status st = lab_baseline_list(db, list_baseline, &names);
-    if (st == LAB_OK && names.n == 0)
-        lab_warn("profile: no run has a name yet; `lapenna-lab profile "
-                 "baseline NAME RUN` gives it one");
-    return st;
+    if (st || names.n > 0)
+        return st;
+    struct lab_str give =
+        lab_hint_text(o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
+    lab_warn("profile: no run has a name yet; `%s` gives it one",
+             lab_str_text(&give));
+    lab_str_release(&give);
+    return LAB_OK;
 }
 
 enum lab_status lab_profile_baseline(const struct lab_profile_options *o,

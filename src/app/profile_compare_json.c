@@ -88,6 +88,8 @@ static enum lab_status print_head(const struct lab_comparison *c)
 enum lab_status lab_profile_compare_lines(const struct lab_comparison *c)
 {
     enum lab_status st = print_head(c);
+    if (st == LAB_OK)
+        st = lab_compare_wall_lines(c);
     for (size_t i = 0; i < c->count && st == LAB_OK; i++)
         st = print_row(c, &c->rows[i]);
     return st;

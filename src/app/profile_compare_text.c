@@ -117,8 +117,7 @@ static void add_side_ns(struct lab_text_table *t, const struct lab_time_sum *s,
         lab_text_table_add(t, "-");
 }
 
-/* "+12.3 us", "-0.45 ms", in at most eight characters. */
-static void add_difference(struct lab_text_table *t, double ns)
+void lab_compare_add_difference(struct lab_text_table *t, double ns)
 {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     double v = fabs(ns);
@@ -163,7 +162,7 @@ static void add_times_row(struct lab_text_table *t,
     lab_text_table_add(t, label);
     add_side_ns(t, r->side[LAB_SIDE_A], false);
     add_side_ns(t, r->side[LAB_SIDE_B], false);
-    add_difference(t, r->difference_ns);
+    lab_compare_add_difference(t, r->difference_ns);
     if (isnan(r->speed_up))
         lab_text_table_add(t, "-");
     else
@@ -222,8 +221,8 @@ static void make_heads(struct heads *h, const struct lab_comparison *c)
     snprintf(h->b, sizeof(h->b), ">%lld", (long long)c->run[LAB_SIDE_B].run);
 }
 
-static enum lab_status put_table(struct lab_text_table *t, const char *above,
-                                 bool ascii)
+enum lab_status lab_compare_put(struct lab_text_table *t, const char *above,
+                                bool ascii)
 {
     struct lab_str text;
     lab_str_init(&text);
@@ -277,7 +276,7 @@ static enum lab_status put_rows(const struct lab_comparison *c,
     lab_labels_release(&labels);
     snprintf(above, sizeof(above), "\n%s",
              work ? "Times that were taken, their spread, and work:\n" : "");
-    return put_table(&t, above, ascii);
+    return lab_compare_put(&t, above, ascii);
 }
 
 static enum lab_status put_level(const struct lab_profile_options *o,
@@ -349,7 +348,7 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
              (long long)b->run, (long long)a->run,
              lesson ? lab_str_text(&shown) : "no lesson");
     lab_str_release(&shown);
-    return put_table(&t, above, ascii);
+    return lab_compare_put(&t, above, ascii);
 }
 
 static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
@@ -391,6 +390,8 @@ enum lab_status lab_profile_compare_text(const struct lab_profile_options *o,
         {LAB_SUM_KERNEL, false},    {LAB_SUM_KERNEL, true},
     };
     enum lab_status st = put_facts(c, o->ascii);
+    if (st == LAB_OK)
+        st = lab_compare_wall_text(c, o->ascii);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
         st = put_level(o, c, tables[i].level, tables[i].work);
     return st ? st : put_note(c, o->ascii);

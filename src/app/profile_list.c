@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
@@ -97,12 +98,21 @@ static enum lab_status list_table(const struct lab_profile_print *p,
     return st;
 }
 
+static void say_none(const struct lab_database *db)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "no run is in %s; ", lab_database_path(db));
+    lab_hint_in(&text, db, "`lapenna-lab run LESSON` records one");
+    lab_warn("%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
 enum lab_status lab_profile_print_list(const struct lab_profile_print *p)
 {
     struct listing l = {.st = LAB_OK};
     enum lab_status st = p->json ? list_lines(p, &l) : list_table(p, &l);
     if (st == LAB_OK && l.rows == 0)
-        lab_warn("no run is in %s; `lapenna-lab run LESSON` records one",
-                 lab_database_path(p->db));
+        say_none(p->db);
     return st;
 }

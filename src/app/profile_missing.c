@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cmd.h"
+#include "hint.h"
 #include "profiler/profiler.h"
 #include "store/query.h"
 
@@ -194,7 +195,8 @@ enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
     find_reason(&f, missing, &r);
     lab_str_addf(out, "run %lld has ", (long long)run);
     add_names(out, missing);
-    lab_str_addf(out, ": %s; %s", r.why, r.instead);
+    lab_str_addf(out, ": %s; ", r.why);
+    lab_hint_in(out, db, r.instead);
     return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for a message")
                        : LAB_OK;
 }

@@ -315,8 +315,9 @@ static const struct command_help {
       {KEY_RECORDED, NULL}}},
     {"compare",
      "RUN RUN...",
-     "Every run against the first: steps and kernels, and which differences "
-     "are more than noise.\vExample, in a script:\n"
+     "Every run against the first: where an iteration's wall time goes, steps "
+     "and kernels, and which differences are more than noise.\vExample, in a "
+     "script:\n"
      "  lapenna-lab profile compare baseline:good last --fail-above 5%\n",
      {{KEY_SORT, "By: difference, share (the largest first), index, name, p "
                  "(difference)"},

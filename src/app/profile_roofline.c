@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "engine/ceiling.h"
+#include "hint.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
@@ -122,7 +123,7 @@ static void add_share(struct lab_text_table *t, double share)
         lab_text_table_addf(t, "%.3g %%", 100 * share);
 }
 
-static enum lab_status write_roofs(const struct lab_roofline *r,
+static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
                                    struct lab_str *out)
 {
     static const char *const heads[] = {"roof", ">height", "from", "", NULL};
@@ -139,9 +140,11 @@ static enum lab_status write_roofs(const struct lab_roofline *r,
     }
     enum lab_status st = lab_text_table_format(&t, out);
     lab_text_table_release(&t);
-    if (!lab_roofline_measured(r))
-        lab_str_add(out, "No ceiling of this device was measured: `lapenna-lab "
-                         "profile ceilings` does that, on it.\n");
+    if (!lab_roofline_measured(r)) {
+        lab_str_add(out, "No ceiling of this device was measured: `");
+        lab_hint(out, db, LAB_WORDS("profile", "ceilings"));
+        lab_str_add(out, "` does that, on it.\n");
+    }
     return st;
 }
 
@@ -305,20 +308,21 @@ static enum lab_status write_points(const struct lab_roofline *r, size_t most,
     return st;
 }
 
-static enum lab_status print_text(const struct lab_roofline *r, size_t most,
-                                  bool ascii)
+static enum lab_status print_text(const struct lab_roofline *r,
+                                  const struct lab_profile_options *o)
 {
     struct lab_str text;
     lab_str_init(&text);
+    size_t most = o->limit_given ? (size_t)o->limit : SENTENCES;
     write_head(r, &text);
-    enum lab_status st = write_roofs(r, &text);
+    enum lab_status st = write_roofs(r, o->db, &text);
     if (st == LAB_OK && r->count > 0)
         st = write_points(r, most, &text);
     if (st) {
         lab_str_release(&text);
         return st;
     }
-    return lab_profile_put(&text, ascii);
+    return lab_profile_put(&text, o->ascii);
 }
 
 enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
@@ -331,8 +335,7 @@ enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
         st = lab_roofline_load(&r, db, run);
     if (st)
         return st;
-    size_t most = o->limit_given ? (size_t)o->limit : SENTENCES;
-    st = o->json ? print_json(&r) : print_text(&r, most, o->ascii);
+    st = o->json ? print_json(&r) : print_text(&r, o);
     lab_roofline_release(&r);
     return st ? st : lab_profile_say_missing(db, run, LAB_HAS_STEPS);
 }

@@ -47,6 +47,11 @@ static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
     lab_json_int(o, "copies", s->copies);
     lab_json_int(o, "copied_bytes", s->copied_bytes);
     lab_json_int(o, "busy_ns", s->busy_ns);
+    lab_json_int(o, "kernel_ns", s->cover_ns[LAB_COVER_KERNEL]);
+    lab_json_int(o, "copy_ns", s->cover_ns[LAB_COVER_COPY]);
+    lab_json_int(o, "launch_ns", s->cover_ns[LAB_COVER_LAUNCH]);
+    lab_json_int(o, "in_steps_ns", s->cover_ns[LAB_COVER_STEP]);
+    lab_json_int(o, "between_ns", s->cover_ns[LAB_COVER_REST]);
     lab_json_int(o, "gaps", s->gaps);
     lab_json_int(o, "gap_sum_ns", s->gap_sum_ns);
     lab_json_int(o, "gap_longest_ns", s->gap_longest_ns);

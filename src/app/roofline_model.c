@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/ceiling.h"
+#include "hint.h"
 
 enum { TEXTS_A_POINT = 4 };
 
@@ -15,6 +16,7 @@ void lab_roofline_model_release(struct lab_roofline_model *m)
     lab_free(m->texts);
     lab_free(m->points);
     lab_roofline_release(&m->line);
+    lab_str_release(&m->note);
     *m = (struct lab_roofline_model){.points = NULL};
 }
 
@@ -81,20 +83,23 @@ static bool fill_point(struct lab_roofline_model *m, size_t i)
     return q->name && q->phase && q->variant && q->sentence;
 }
 
-static const char *note_of(const struct lab_roofline_model *m)
+static void write_note(struct lab_roofline_model *m, const char *option)
 {
+    bool some = false;
     if (lab_roofline_measured(&m->line))
-        return "";
+        return;
     for (int i = 0; i < LAB_CEILING_COUNT; i++)
-        if (m->line.per_s[i] > 0)
-            return "The roofs are a data sheet's. `lapenna-lab profile "
-                   "ceilings`, on that device, measures what it reaches.";
-    return "No roof is known: `lapenna-lab profile ceilings`, on that device, "
-           "measures them.";
+        some = some || m->line.per_s[i] > 0;
+    lab_str_add(&m->note, some ? "The roofs are a data sheet's. `"
+                               : "No roof is known: `");
+    lab_hint(&m->note, option, LAB_WORDS("profile", "ceilings"));
+    lab_str_add(&m->note, some ? "`, on that device, measures what it reaches."
+                               : "`, on that device, measures them.");
 }
 
 enum lab_status lab_roofline_model_load(struct lab_roofline_model *m,
                                         struct lab_database *db, int64_t run,
+                                        const char *option,
                                         struct lab_ui_roofline *out)
 {
     lab_roofline_model_release(m);
@@ -112,9 +117,10 @@ enum lab_status lab_roofline_model_load(struct lab_roofline_model *m,
         lab_roofline_model_release(m);
         return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
     }
+    write_note(m, option);
     *out = (struct lab_ui_roofline){.device = device[0] ? device
                                                         : "an unknown device",
-                                    .note = note_of(m),
+                                    .note = lab_str_text(&m->note),
                                     .roofs = m->roofs,
                                     .roof_count = fill_roofs(m),
                                     .points = m->points,

@@ -7,6 +7,7 @@
 
 #include "base/datadir.h"
 #include "base/mem.h"
+#include "hint.h"
 #include "store/delete.h"
 #include "store/query.h"
 #include "profile_json.h"
@@ -396,11 +397,20 @@ static enum lab_status load_roofline(void *user, int64_t run,
     struct lab_database *db;
     enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_roofline_model_load(&s->roofline, db, run, out);
+        st = lab_roofline_model_load(&s->roofline, db, run, s->db, out);
     else if (!st)
         st = lab_fail(LAB_E_NOTFOUND, "nothing has been recorded");
     lab_database_close(db);
     return st;
+}
+
+/* The runs that ship are no database that a command may write to. */
+static void hint(void *user, const char *const *words, struct lab_str *out)
+{
+    const struct lab_runs_source *s = user;
+    lab_hint(out, s->db, words);
+    if (s->recorded)
+        lab_str_add(out, " --recorded");
 }
 
 /* ---- life ---- */
@@ -414,18 +424,20 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
     if (!s)
         return lab_fail(LAB_E_NOMEM, "no memory for the list of runs");
     lab_str_init(&text);
+    s->db = path ? lab_strdup(path) : NULL;
     if (path)
         lab_str_add(&text, path);
     else
         st = lab_database_default_path(&text);
     s->path = lab_str_detach(&text);
-    if (!st && !s->path)
+    if (!st && (!s->path || (path && !s->db)))
         st = lab_fail(LAB_E_NOMEM, "no memory for the list of runs");
     if (st) {
         lab_runs_source_free(s);
         return st;
     }
     s->model = (struct lab_runs_model){.user = s,
+                                       .hint = hint,
                                        .load_runs = load_runs,
                                        .load_steps = load_steps,
                                        .load_kernels = load_kernels,
@@ -450,6 +462,9 @@ enum lab_status lab_runs_source_recorded(struct lab_runs_source **out)
     lab_str_release(&path);
     if (st)
         return st;
+    lab_free((*out)->db);
+    (*out)->db = NULL;
+    (*out)->recorded = true;
     (*out)->model.delete_run = NULL;
     (*out)->model.title = "Recorded runs";
     (*out)->model.badge = "recorded on " LAB_RECORDED_DEVICE;
@@ -469,6 +484,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     lab_timeline_model_release(&s->timeline);
     lab_time_sums_release(&s->sums);
     lab_free(s->path);
+    lab_free(s->db);
     lab_free(s);
 }
 

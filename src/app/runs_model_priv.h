@@ -22,6 +22,8 @@ struct rows {
 struct lab_runs_source {
     struct lab_runs_model model;
     char *path;
+    char *db;      /* as it was named; NULL: the usual place */
+    bool recorded; /* the runs that ship with the program */
     struct rows runs;
     struct rows last;
     struct rows steps;

@@ -33,14 +33,16 @@ static void put_ascii(FILE *out, const struct lab_str *text)
 
 void lab_say(FILE *out, const char *fmt, ...)
 {
-    char fixed[2048];
+    struct lab_str whole;
     struct lab_str safe;
     va_list args;
+    lab_str_init(&whole);
     va_start(args, fmt);
-    vsnprintf(fixed, sizeof(fixed), fmt, args);
+    lab_str_addv(&whole, fmt, args);
     va_end(args);
     lab_str_init(&safe);
-    lab_str_add_visible(&safe, fixed, strlen(fixed), true);
+    lab_str_add_visible(&safe, lab_str_text(&whole), whole.len, true);
+    lab_str_release(&whole);
     if (ascii_only)
         put_ascii(out, &safe);
     else

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "json_sweep.h"
 #include "lesson/catalog.h"
@@ -200,7 +201,8 @@ static enum lab_status read_sizes(struct lab_sweep *s)
 static enum lab_status one_lesson(struct lab_sweep *s)
 {
     struct lab_lesson *lesson = NULL;
-    enum lab_status st = lab_work_lesson(s->options->name, &lesson);
+    enum lab_status st =
+        lab_work_lesson(s->options->name, s->options->db, &lesson);
     if (st)
         return st;
     if (s->options->seed_given)
@@ -257,10 +259,10 @@ int lab_sweep_run(const struct lab_lab_options *o, enum lab_sweep_kind kind)
     s->options = o;
     s->kind = kind;
     enum lab_status st = sweep(s);
-    if (!st && !o->json && s->run)
-        lab_say(stdout,
-                "\nrecorded as run %lld: lapenna-lab profile show %lld\n",
-                (long long)s->run, (long long)s->run);
+    if (!st && !o->json && s->run) {
+        lab_say(stdout, "\n");
+        lab_hint_recorded(o->db, s->run, true);
+    }
     lab_free(s);
     return lab_signals_caught() ? LAB_EXIT_SIGNAL + lab_signals_caught()
                                 : lab_exit_error(st);

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "engine/session.h"
+#include "hint.h"
 #include "reading.h"
 #include "say.h"
 #include "signals.h"
@@ -142,31 +143,26 @@ static void say_database(const struct lab_options *o, bool whole)
     lab_str_release(&path);
 }
 
-static void advise(const char *command, const char *what)
+static void advise(const char *db, const char *const *words, const char *what)
 {
-    lab_say(stdout, "  %-34s  %s\n", command, what);
+    struct lab_str command = lab_hint_text(db, words);
+    lab_say(stdout, "  %-34s  %s\n", lab_str_text(&command), what);
+    lab_str_release(&command);
 }
 
 static void say_next(struct walkthrough *t, int64_t run)
 {
     const char *db = t->w.options->db;
     const char *id = t->w.lesson->id;
-    struct lab_str text;
-    lab_str_init(&text);
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", (long long)run);
     lab_say(stdout, "\nWhat to type next:\n");
-    lab_str_addf(&text, "lapenna-lab profile show %lld%s%s", (long long)run,
-                 db ? " --db " : "", db ? db : "");
     if (run > 0)
-        advise(lab_str_text(&text), "what each step took");
-    lab_str_clear(&text);
-    lab_str_addf(&text, "lapenna-lab %s", id);
-    advise(lab_str_text(&text), "the same in the stepper, on a terminal");
-    lab_str_clear(&text);
-    lab_str_addf(&text, "lapenna-lab --plain %s", id);
-    advise(lab_str_text(&text), "the stepper as lines of text");
-    advise("lapenna-lab lesson list", "all lessons");
-    advise("lapenna-lab doctor", "what this machine can do");
-    lab_str_release(&text);
+        advise(db, LAB_WORDS("profile", "show", number), "what each step took");
+    advise(db, LAB_WORDS(id), "the same in the stepper, on a terminal");
+    advise(db, LAB_WORDS("--plain", id), "the stepper as lines of text");
+    advise(NULL, LAB_WORDS("lesson", "list"), "all lessons");
+    advise(db, LAB_WORDS("doctor"), "what this machine can do");
 }
 
 static enum lab_status conclude(struct walkthrough *t,

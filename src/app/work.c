@@ -3,17 +3,19 @@
 #include "cmd.h"
 #include "engine/generate.h"
 #include "engine/setup.h"
+#include "hint.h"
 #include "lesson/catalog.h"
 
-enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out)
+enum lab_status lab_work_lesson(const char *name, const char *db,
+                                struct lab_lesson **out)
 {
     enum lab_status st = lab_lesson_open(out, name);
     if (st || (*out)->kind == LAB_LESSON_NETWORK)
         return st;
-    st = lab_fail(LAB_E_USAGE,
-                  "%s is a lab and has no network to walk: `lapenna-lab lab "
-                  "%s`",
-                  name, name);
+    struct lab_str run = lab_hint_text(db, LAB_WORDS("lab", name));
+    st = lab_fail(LAB_E_USAGE, "%s is a lab and has no network to walk: `%s`",
+                  name, lab_str_text(&run));
+    lab_str_release(&run);
     lab_lesson_free(*out);
     *out = NULL;
     return st;
@@ -21,7 +23,7 @@ enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out)
 
 static enum lab_status open_lesson(struct lab_work *w, const char *name)
 {
-    enum lab_status st = lab_work_lesson(name, &w->lesson);
+    enum lab_status st = lab_work_lesson(name, w->options->db, &w->lesson);
     if (st)
         return st;
     w->spec = w->lesson->spec; /* a view: the lesson owns what it names */

@@ -19,8 +19,9 @@ struct lab_work {
 };
 
 /* Finds and reads a lesson that has a network; a lab is LAB_E_USAGE, with the
- * command that runs it. */
-enum lab_status lab_work_lesson(const char *name, struct lab_lesson **out);
+ * command that runs it, and records in `db` (hint.h). */
+enum lab_status lab_work_lesson(const char *name, const char *db,
+                                struct lab_lesson **out);
 /* What the options say about recording the lesson. */
 struct lab_recording_options
 lab_work_recording(const struct lab_options *o,

@@ -90,21 +90,27 @@ void lab_str_add_char(struct lab_str *s, char c)
 void lab_str_addf(struct lab_str *s, const char *fmt, ...)
 {
     va_list args;
-    size_t room = s->failed ? 0 : s->cap - s->len;
     va_start(args, fmt);
-    int n = vsnprintf(room ? s->data + s->len : NULL, room, fmt, args);
+    lab_str_addv(s, fmt, args);
     va_end(args);
+}
+
+void lab_str_addv(struct lab_str *s, const char *fmt, va_list args)
+{
+    va_list again;
+    size_t room = s->failed ? 0 : s->cap - s->len;
+    va_copy(again, args);
+    int n = vsnprintf(room ? s->data + s->len : NULL, room, fmt, args);
     if (n < 0 || !reserve(s, (size_t)n)) {
         s->failed = true;
         if (room)
             s->data[s->len] = '\0';
+        va_end(again);
         return;
     }
-    if ((size_t)n >= room) { /* it was cut off */
-        va_start(args, fmt);
-        vsnprintf(s->data + s->len, (size_t)n + 1, fmt, args);
-        va_end(args);
-    }
+    if ((size_t)n >= room) /* it was cut off */
+        vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
+    va_end(again);
     s->len += (size_t)n;
 }
 

@@ -105,6 +105,8 @@ static enum lab_status load_run(struct lab_comparison *c, int side,
         st = lab_fail(LAB_E_NOMEM, "no memory for a run's facts");
     if (st == LAB_OK)
         st = lab_time_sums_load(&c->sums[side], db, run, ~0u);
+    if (st == LAB_OK)
+        st = lab_wall_load(&c->wall[side], db, run);
     return st;
 }
 

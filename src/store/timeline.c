@@ -108,7 +108,21 @@ static enum lab_status count_device(struct lab_timeline_build *b,
     struct lab_device_time *d = lab_timeline_grow(&b->device, sizeof(*d));
     if (!d)
         return no_memory();
-    *d = (struct lab_device_time){s->start_ns, s->end_ns, s->name};
+    *d = (struct lab_device_time){s->start_ns, s->end_ns, s->correlation,
+                                  s->name,
+                                  kernel ? LAB_COVER_KERNEL : LAB_COVER_COPY};
+    return LAB_OK;
+}
+
+static enum lab_status note_step(struct lab_timeline_build *b,
+                                 const struct lab_span *s)
+{
+    if (!timed(s))
+        return LAB_OK;
+    struct lab_interval *i = lab_timeline_grow(&b->steps, sizeof(*i));
+    if (!i)
+        return no_memory();
+    *i = (struct lab_interval){s->start_ns, s->end_ns, LAB_COVER_STEP};
     return LAB_OK;
 }
 
@@ -117,7 +131,9 @@ enum lab_status lab_timeline_add(struct lab_timeline_build *b,
 {
     struct lab_growing *list = &b->spans[s->kind];
     enum lab_status st = LAB_OK;
-    if (s->kind == LAB_SPAN_CALL)
+    if (s->kind == LAB_SPAN_STEP)
+        st = note_step(b, s);
+    else if (s->kind == LAB_SPAN_CALL)
         st = lab_timeline_add_call(b, s);
     else if (s->kind >= LAB_SPAN_KERNEL)
         st = count_device(b, s);
@@ -138,6 +154,7 @@ void lab_timeline_build_release(struct lab_timeline_build *b)
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
         lab_free(b->spans[k].items);
     lab_free(b->device.items);
+    lab_free(b->steps.items);
     lab_free(b->calls.items);
     lab_free(b->launched.items);
 }

@@ -7,7 +7,16 @@
 struct lab_device_time {
     int64_t start_ns;
     int64_t end_ns;
+    int64_t correlation;
     uint32_t name;
+    enum lab_cover cover;
+};
+
+/* Some time of a kind. */
+struct lab_interval {
+    int64_t start_ns;
+    int64_t end_ns;
+    enum lab_cover of;
 };
 
 /* A call's start by its correlation id: launches need it though their span be
@@ -28,6 +37,7 @@ struct lab_timeline_build {
     struct lab_timeline *t;
     struct lab_growing spans[LAB_SPAN_KIND_COUNT]; /* struct lab_span */
     struct lab_growing device;                     /* lab_device_time */
+    struct lab_growing steps;                      /* lab_interval */
     struct lab_growing calls;                      /* lab_call_time */
     struct lab_growing launched; /* int64_t: correlation ids of kernels */
     int32_t most;
@@ -47,6 +57,16 @@ enum lab_status lab_timeline_finish(struct lab_timeline_build *b);
 /* Parts of it: which call, which step; and what all adds up to. */
 enum lab_status lab_timeline_link(struct lab_timeline_build *b);
 enum lab_status lab_timeline_sum(struct lab_timeline_build *b);
+/* The call of that id that began first, in calls[] sorted; NULL: none. */
+struct lab_call_time *lab_timeline_call(const struct lab_growing *calls,
+                                        int64_t correlation);
+/* out[i]: how much of [from, to) intervals of kind i cover and those of the
+ * kinds before it do not; the last: what is left. Sorts the list. */
+void lab_cover_sum(struct lab_interval *list, size_t n, int64_t from,
+                   int64_t to, int64_t out[LAB_COVER_COUNT]);
+/* The same of all that was collected: sums.cover_ns, busy_ns and called, after
+ * the calls have been sorted. LAB_E_NOMEM. */
+enum lab_status lab_timeline_cover(struct lab_timeline_build *b);
 void lab_timeline_build_release(struct lab_timeline_build *b);
 
 /* Numbers of a foreign file may be anything: sums and differences of those

@@ -18,8 +18,8 @@ static int compare_calls(const void *a, const void *b)
 
 /* The runtime's call and the driver's under it may share an id: the one that
  * began first counts. */
-static struct lab_call_time *find_call(const struct lab_growing *calls,
-                                       int64_t correlation)
+struct lab_call_time *lab_timeline_call(const struct lab_growing *calls,
+                                        int64_t correlation)
 {
     struct lab_call_time *list = calls->items;
     int32_t lo = 0;
@@ -42,7 +42,7 @@ static void note_call_spans(const struct lab_timeline *t,
         const struct lab_span *s = &t->spans[i];
         struct lab_call_time *c =
             s->kind == LAB_SPAN_CALL && s->correlation != LAB_UNKNOWN
-                ? find_call(calls, s->correlation)
+                ? lab_timeline_call(calls, s->correlation)
                 : NULL;
         if (c && c->start_ns == s->start_ns && c->span < 0)
             c->span = i;
@@ -96,7 +96,7 @@ static void link_span(struct lab_timeline *t, struct lab_span *s,
     int64_t made = s->start_ns;
     if (s->kind >= LAB_SPAN_KERNEL) {
         if (s->correlation != LAB_UNKNOWN)
-            call = find_call(calls, s->correlation);
+            call = lab_timeline_call(calls, s->correlation);
         s->call = call ? call->span : -1;
         made = call ? call->start_ns : LAB_UNKNOWN;
         if (call && s->start_ns != LAB_UNKNOWN)
@@ -167,27 +167,16 @@ static void add_gap(struct lab_timeline_sums *sums,
     }
 }
 
-/* One pass over all intervals by start; what sticks out of the window is not
- * of it. */
-static void sum_device(struct lab_timeline_build *b)
+/* One pass over all of it by start, whatever the stream. */
+static void sum_gaps(struct lab_timeline_build *b)
 {
-    const struct lab_timeline *t = b->t;
-    struct lab_timeline_sums *sums = &b->t->sums;
     struct lab_device_time *d = b->device.items;
     struct lab_device_time last = {0};
     if (b->device.count)
         qsort(d, (size_t)b->device.count, sizeof(*d), compare_device);
     for (int32_t i = 0; i < b->device.count; i++) {
-        int64_t from = d[i].start_ns > t->from_ns ? d[i].start_ns : t->from_ns;
-        int64_t to = d[i].end_ns < t->to_ns ? d[i].end_ns : t->to_ns;
-        if (i == 0)
-            sums->busy_ns = 0;
-        else
-            add_gap(sums, &last, &d[i]);
-        if (i && from < last.end_ns)
-            from = last.end_ns;
-        if (to > from)
-            sums->busy_ns += to - from;
+        if (i)
+            add_gap(&b->t->sums, &last, &d[i]);
         if (i == 0 || d[i].end_ns > last.end_ns)
             last = d[i];
     }
@@ -232,6 +221,7 @@ enum lab_status lab_timeline_sum(struct lab_timeline_build *b)
               compare_numbers);
     for (int32_t i = 0; i < b->launched.count; i++)
         sums->launches += i == 0 || ids[i] != ids[i - 1];
-    sum_device(b);
-    return sum_latencies(b->t);
+    sum_gaps(b);
+    enum lab_status st = lab_timeline_cover(b);
+    return st ? st : sum_latencies(b->t);
 }

@@ -134,6 +134,17 @@ const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
     return out;
 }
 
+const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
+                               size_t cap)
+{
+    bool there = slide->recorded_on[0];
+    snprintf(out, cap, "%s at %s: slide, %s: %.6g %s; %s%s: %s", slide->label,
+             slide->size, slide->machine, slide->value, slide->unit,
+             there ? "recorded on " : "this machine",
+             there ? slide->recorded_on : "", slide->here);
+    return out;
+}
+
 const char *lab_lab_state_text(enum lab_ui_lab_state state)
 {
     static const char *const texts[] = {"not run", "checking", "timing", "",

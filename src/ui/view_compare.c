@@ -33,14 +33,17 @@ static const struct {
     {"Kernels", {"kernel", NULL}},
     {"Nodes", {"node", NULL}},
     {"Iteration and phases", {"iteration", "phase"}},
-    {"Everything", {NULL, NULL}},
+    {"All levels", {NULL, NULL}},
+    {"Where the wall time of one iteration goes", {"wall", NULL}},
 };
 enum { LEVEL_COUNT = sizeof(LEVELS) / sizeof(LEVELS[0]) };
 
 static bool is_of(const struct lab_ui_compare_row *row, int level)
 {
     const char *const *of = LEVELS[level].of;
-    return !of[0] || strcmp(row->level, of[0]) == 0 ||
+    if (!of[0])
+        return strcmp(row->level, "wall") != 0;
+    return strcmp(row->level, of[0]) == 0 ||
            (of[1] && strcmp(row->level, of[1]) == 0);
 }
 
@@ -217,7 +220,7 @@ static const struct lab_binding BINDINGS[] = {
     {{'v', LAB_KEY_F1 + 6},
      ACT_LEVEL,
      "level",
-     "steps, kernels, nodes, phases, or all of them",
+     "steps, kernels, nodes, phases, all of these; the wall time's parts",
      true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_TAB},

@@ -19,6 +19,7 @@ struct home_state {
     struct lab_table lessons;
     struct lab_table runs;
     int pane;
+    struct lab_str none; /* what is said where there are no runs */
 };
 
 static const struct lab_table_column COLUMNS[COL_COUNT] = {
@@ -99,6 +100,21 @@ static void home_release(struct lab_screen *s)
     struct home_state *st = s->state;
     lab_table_release(&st->lessons);
     lab_table_release(&st->runs);
+    lab_str_release(&st->none);
+}
+
+static void say_no_runs(struct home_state *st)
+{
+    const struct lab_runs_model *runs = st->model->all_runs;
+    lab_str_add(&st->none, "No runs yet: open a lesson");
+    if (runs) {
+        lab_str_add(&st->none, ", or train one with \"");
+        runs->hint(runs->user, (const char *const[]){"run", "LESSON", NULL},
+                   &st->none);
+        lab_str_add_char(&st->none, '"');
+    }
+    lab_str_add_char(&st->none, '.');
+    st->runs.empty = lab_str_text(&st->none);
 }
 
 /* The first lesson that is not done: where a learner goes on. */
@@ -120,8 +136,7 @@ static enum lab_status home_init(struct lab_screen *s, const void *args)
     lab_table_init(&st->lessons, &LESSONS, st);
     lab_table_init(&st->runs, &lab_run_columns, &st->model->runs);
     st->lessons.empty = "No lessons were found.";
-    st->runs.empty = "No runs yet: open a lesson, or train one with "
-                     "\"lapenna-lab run LESSON\".";
+    say_no_runs(st);
     enum lab_status status = reload(s);
     if (status) {
         home_release(s);

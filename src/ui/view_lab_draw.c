@@ -226,11 +226,9 @@ static void draw_slides(const struct lab_lab_state *st, struct lab_canvas *c,
     for (int i = 0; i < st->lab.slide_count && r.h > 0; i++) {
         const struct lab_ui_lab_slide *s = &st->lab.slides[i];
         struct lab_rect row = lab_rect_cut_top(&r, 1);
-        char text[400];
-        snprintf(text, sizeof(text),
-                 "%s at %s: slide, %s: %.6g %s; this machine: %s", s->label,
-                 s->size, s->machine, s->value, s->unit, s->here);
-        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL, text);
+        char text[LAB_LAB_SLIDE_TEXT];
+        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
+                            lab_lab_slide_text(s, text, sizeof(text)));
     }
     if (st->lab.slide_count == 0)
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
@@ -289,9 +287,11 @@ static void draw_command(const struct lab_ui_lab *lab, struct lab_canvas *c,
     struct lab_rect row = lab_rect_cut_top(&body, 2);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
                         "This lab is no ladder: leave with q, and type");
-    row = lab_rect_cut_top(&body, 2);
-    lab_canvas_text_cut(c, row.y, row.x + 4, row.w - 4, LAB_ROLE_TITLE,
-                        lab->command);
+    row = body;
+    lab_rect_cut_left(&row, 4);
+    row.h = lab_canvas_paragraph_rows(c, row.w, row.h, lab->command);
+    lab_canvas_paragraph(c, row, LAB_ROLE_TITLE, lab->command);
+    lab_rect_cut_top(&body, row.h + 1);
     row = lab_rect_cut_top(&body, 1);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_DIM,
                         "t has the text and its questions.");

@@ -215,7 +215,9 @@ static void draw_picture(const struct roofline_state *st, struct lab_canvas *c,
     snprintf(title, sizeof(title), "Roofline of %s", st->line.device);
     lab_canvas_heading(c, &r, title, false);
     if (st->line.note[0]) {
-        struct lab_rect note = lab_rect_cut_top(&r, r.w < 110 ? 2 : 1);
+        enum { MOST = 5 };
+        struct lab_rect note = lab_rect_cut_top(
+            &r, lab_canvas_paragraph_rows(c, r.w, MOST, st->line.note));
         lab_canvas_paragraph(c, note, LAB_ROLE_WARN, st->line.note);
     }
     lab_roof_plot_draw(c, r, &st->list, lab_table_row(&st->table));

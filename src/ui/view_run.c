@@ -28,7 +28,7 @@ struct run_state {
     bool all_kernels;
     bool counted;         /* hardware counters were taken */
     int64_t most_kernels; /* that a step launches, or the run without steps */
-    char no_steps[120];
+    struct lab_str no_steps;
 };
 
 static const struct lab_table_ops *kernel_columns(const struct run_state *st)
@@ -101,6 +101,7 @@ static void run_release(struct lab_screen *s)
     struct run_state *st = s->state;
     lab_table_release(&st->steps);
     lab_table_release(&st->kernels);
+    lab_str_release(&st->no_steps);
     lab_pager_release(&st->facts);
     lab_doc_release(&st->doc);
 }
@@ -109,12 +110,16 @@ static void run_release(struct lab_screen *s)
  * afterwards, and a sweep has rows of its own instead of steps. */
 static void say_empty(struct run_state *st)
 {
+    const struct lab_runs_model *m = st->args.model;
     bool lab = st->args.run.kind && strcmp(st->args.run.kind, "lab") == 0;
-    snprintf(st->no_steps, sizeof(st->no_steps),
-             "This lab has no steps: its rows are in `lapenna-lab profile show "
-             "%" PRId64 "%s`.",
-             st->args.run.run, st->args.model->badge ? " --recorded" : "");
-    st->steps.empty = lab ? st->no_steps : "This run has no steps.";
+    char number[32];
+    snprintf(number, sizeof(number), "%" PRId64, st->args.run.run);
+    lab_str_add(&st->no_steps, "This lab has no steps: its rows are in `");
+    m->hint(m->user, (const char *const[]){"profile", "show", number, NULL},
+            &st->no_steps);
+    lab_str_add(&st->no_steps, "`.");
+    st->steps.empty =
+        lab ? lab_str_text(&st->no_steps) : "This run has no steps.";
     st->kernels.empty =
         lab && st->most_kernels > 0
             ? "No kernels: a lab's repeats are timed without the trace. The "

@@ -27,6 +27,7 @@ struct runs_state {
     struct marked_rows list;
     struct lab_table_ops columns;
     struct lab_table table;
+    struct lab_str none; /* what is said where there are no runs */
 };
 
 /* A marked run has a '*' at its number. */
@@ -61,6 +62,13 @@ static enum lab_status reload(struct runs_state *st)
     return lab_table_set_count(&st->table, count);
 }
 
+static void runs_release(struct lab_screen *s)
+{
+    struct runs_state *st = s->state;
+    lab_table_release(&st->table);
+    lab_str_release(&st->none);
+}
+
 static enum lab_status runs_init(struct lab_screen *s, const void *args)
 {
     struct runs_state *st = s->state;
@@ -70,18 +78,15 @@ static enum lab_status runs_init(struct lab_screen *s, const void *args)
     st->columns.compare = marked_compare;
     st->list.marked[0] = st->list.marked[1] = -1;
     lab_table_init(&st->table, &st->columns, &st->list);
-    st->table.empty = "No runs yet: train a lesson with "
-                      "\"lapenna-lab run LESSON\".";
+    lab_str_add(&st->none, "No runs yet: train a lesson with \"");
+    st->model->hint(st->model->user,
+                    (const char *const[]){"run", "LESSON", NULL}, &st->none);
+    lab_str_add(&st->none, "\".");
+    st->table.empty = lab_str_text(&st->none);
     enum lab_status status = reload(st);
     if (status)
-        lab_table_release(&st->table);
+        runs_release(s);
     return status;
-}
-
-static void runs_release(struct lab_screen *s)
-{
-    struct runs_state *st = s->state;
-    lab_table_release(&st->table);
 }
 
 static void runs_shown(struct lab_screen *s)

@@ -413,7 +413,6 @@ static const struct lab_binding BINDINGS[] = {
      "what if",
      "a kernel's occupancy with another block, registers, shared memory",
      true},
-    {{'c'}, ACT_CALL, "call", "from a kernel to its call, and back", false},
     {{']'}, ACT_LATER, "iteration on", "the next recorded iteration", false},
     {{'['}, ACT_EARLIER, "iteration back", "the one before", false},
     {{'/', LAB_KEY_F1 + 2},
@@ -421,6 +420,8 @@ static const struct lab_binding BINDINGS[] = {
      "search",
      "search for a name",
      true},
+    /* After what 80 columns have room for: without --trace on there is none. */
+    {{'c'}, ACT_CALL, "call", "from a kernel to its call, and back", true},
     {{'N'},
      LAB_ACT_SEARCH_NEXT,
      "next match",

@@ -67,6 +67,31 @@ if ! diff "$work/bash-takes" "$work/zsh-takes"; then
     echo "options with a value: bash (<) and zsh (>) differ"
     bad=1
 fi
+# Of these an option has one, and every place names the same ones, in the same
+# order: what is asked for, help, page, completions, and the stepper's word.
+same_values() { # PLACE VALUES
+    [ "$2" = "$said" ] ||
+        { echo "--$option: '$said', and in $1 '$2'"; bad=1; }
+}
+for option in backend counters color trace; do
+    said=$("$LAB_EXE" run "--$option" '' 2>&1 |
+        sed -n "s/.*: use \(.*\)/\1/p" | sed 's/,//g; s/ or / /')
+    [ -n "$said" ] || { echo "--$option '' is not refused"; bad=1; }
+    same_values 'the page' "$(sed -n \
+        "s/^\.BR \\\\-\\\\-$option \" \" //p" docs/lapenna-lab.1 |
+        sed 's/ | / /g')"
+    same_values bash "$(sed -n "s/^ *--$option) words='\(.*\)' ;;/\1/p" \
+        completions/lapenna-lab.bash)"
+    same_values zsh "$(sed -n "s/^ *'--$option=.*:(\(.*\))'.*/\1/p" \
+        completions/_lapenna-lab)"
+    for value in $said; do
+        sed -n "/ --$option=/,/ --/p" "$work/help.txt" | grep -qw "$value" ||
+            { echo "--help of --$option does not name $value"; bad=1; }
+    done
+done
+same_values 'the stepper' "$(printf 'help trace\n' |
+    "$LAB_EXE" --plain activations --backend cpu --db "$work/runs.db" |
+    sed -n 's/^ *trace \[\(.*\)\]$/\1/p' | sed 's/ | / /g')"
 for command in $commands; do
     for file in "$work/help.txt" docs/lapenna-lab.1 \
         completions/lapenna-lab.bash completions/_lapenna-lab; do

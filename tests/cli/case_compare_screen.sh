@@ -28,7 +28,7 @@ expect Nodes
 expect Neither run has any.
 key v
 key v
-expect Everything
+expect All levels
 absent iteration
 text /plain 700
 key Enter

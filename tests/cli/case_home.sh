@@ -72,6 +72,30 @@ key q
 key q
 END
 
+# Two runs side by side, of the database that ships with the program.
+screens compare <<END
+key g
+text /cnn-codelab
+key Enter
+key m
+key Down
+key c
+expect against run
+expect conv1.conv
+key v
+expect conv2d
+key v
+key v
+key v
+key v
+expect Where the wall time of one iteration goes
+expect launch latency
+expect between steps
+key q
+key q
+key q
+END
+
 # Where a lab's kernels and a sweep's rows are.
 screens labs <<END
 key g

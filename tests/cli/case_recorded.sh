@@ -129,6 +129,19 @@ run profile list --db mine.db --json
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "import brought no recorded run"
 
+# A figure of the course beside one that was recorded: whose that is.
+run lab lab-gemm --backend cpu --sizes 64 --variants naive
+expect_exit 0
+expect_stdout 'torch.matmul at 6000: slide, a GPU of 2020: 7077.22 GFLOP/s; recorded on NVIDIA H200: '
+expect_stdout 'np.dot at 6000: slide, its CPU: 71.65 GFLOP/s; this machine: not measured at 6000'
+grep 'slide.*H200' "$out" | grep -q 'this machine' &&
+    complain 'a recorded figure is called that of this machine'
+run lab lab-gemm --backend cpu --sizes 64 --variants naive --json
+expect_json \
+    '[s["recorded_on"] for s in of("slide")] == ["NVIDIA H200", None]' \
+    '[s["this_machine"] is None for s in of("slide")] == [True, False]' \
+    '"GFLOP/s (cublas)" in of("slide")[0]["recorded"]'
+
 # What a file says of shared memory may be anything: a sum that does not exist is
 # unknown, in the tables and beside a lab's own rows.
 python3 -c 'import sqlite3

@@ -44,19 +44,33 @@ for words in 'step small.md' 'lab gemm' 'lab gflops' 'lab calls' \
     for device in -1 1024 4294967296 x 1x; do
         # shellcheck disable=SC2086 # words
         wrong $words --device "$device"
-        expect_stderr "--device $device: a whole number from 0 to 1023"
+        expect_stderr "--device '$device': a whole number from 0 to 1023"
     done
 done
 for words in 'step small.md' 'lab gemm' 'lab gflops' 'profile ceilings'; do
     # shellcheck disable=SC2086 # words
     wrong $words --backend abacus
-    expect_stderr '--backend abacus: use auto, cpu or cuda'
+    expect_stderr "--backend 'abacus': use auto, cpu or cuda"
 done
 for words in 'step small.md' 'lab gemm'; do
     for seed in -1 18446744073709551616 ''; do
         # shellcheck disable=SC2086 # words
         wrong $words --seed "$seed"
-        expect_stderr "--seed $seed: a whole number from 0"
+        expect_stderr "--seed '$seed': a whole number from 0"
+    done
+done
+# A set is a word alone: what is refused stands apart from the message.
+for words in 'run small.md' 'step small.md' 'lab gemm'; do
+    for set in basic: full:nosuch :dense basic:dense:0 off:; do
+        # shellcheck disable=SC2086 # words
+        wrong $words --counters "$set"
+        expect_stderr "--counters '$set': nothing follows a set: use off, basic"
+        expect_stderr 'in the stepper, counts one'
+    done
+    for set in many ''; do
+        # shellcheck disable=SC2086 # words
+        wrong $words --counters "$set"
+        expect_stderr "--counters '$set': use off, basic or full"
     done
 done
 wrong step small.md --variant naive

@@ -168,13 +168,13 @@ static const struct {
     const char *instead;
 } lacking[] = {
     {SWEEP, false, false, "a sweep times whole iterations", "`profile show`"},
-    {EMPTY, false, false, "nothing was recorded of it", "lab run mlp` records"},
+    {EMPTY, false, false, "nothing was recorded of it", "lab run mlp --db "},
     {STOPPED, false, false, "it was cancelled before", "to its end"},
     {RUNNING, false, false, "still being recorded", "look again"},
     {FOREIGN, false, true, "imported from an nsys export", "`profile kernels`"},
     {CPU, true, false, "it ran on the CPU", "--backend cuda"},
     {UNTRACED, true, false, "timed without tracing", "--trace on"},
-    {LAB, true, false, "not traced", "`lapenna-lab doctor`"},
+    {LAB, true, false, "not traced", "`lapenna-lab doctor --db "},
     {LAB_INTERRUPTED, true, false, "it was interrupted, and a lab's kernels",
      "to its end"},
     {WHOLE, true, true, NULL, NULL},

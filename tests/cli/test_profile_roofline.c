@@ -184,7 +184,7 @@ static void roofline_falls_back_to_the_data_sheet(void **state)
     make_run(db, false, false);
     assert_int_equal(profile(db, "roofline 1 @"), 0);
     assert_non_null(strstr(output, "data sheet"));
-    assert_non_null(strstr(output, "`lapenna-lab profile ceilings` does"));
+    assert_non_null(strstr(output, "`lapenna-lab profile ceilings --db "));
     assert_non_null(strstr(output, "refused: no right to count"));
     sample_sql(db, "UPDATE run SET device = 'a chip of my own'");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
@@ -405,7 +405,7 @@ static void wrong_usage_is_refused(void **state)
         {"ceilings 1 @", 2, "takes no run"},
         {"ceilings --backend fast @", 2, "auto, cpu or cuda"},
         {"ceilings --device x @", 2,
-         "--device x: a whole number from 0 to 1023"},
+         "--device 'x': a whole number from 0 to 1023"},
         {"ceilings --backend cpu --db /", 3, "cannot be opened"},
     };
     const char *db = sample_path("runs.db");

@@ -34,6 +34,17 @@ static json_t *span_object(const char *name, int nth)
     return NULL;
 }
 
+/* All spans count, also those that are left out. */
+static void the_time_is_told_apart(const json_t *o)
+{
+    assert_int_equal(int_of(o, "kernel_ns"), 115000);
+    assert_int_equal(int_of(o, "copy_ns"), 12000);
+    assert_int_equal(int_of(o, "launch_ns"), 36000);
+    assert_int_equal(int_of(o, "in_steps_ns"), 90000);
+    assert_int_equal(int_of(o, "between_ns"), 147000);
+    assert_int_equal(int_of(o, "end_ns") - int_of(o, "start_ns"), 400000);
+}
+
 static void a_timeline_as_lines(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -44,6 +55,7 @@ static void a_timeline_as_lines(void **state)
     assert_string_equal(text_of(o, "type"), "timeline");
     assert_int_equal(int_of(o, "iteration"), 1);
     assert_int_equal(int_of(o, "busy_ns"), 127000);
+    the_time_is_told_apart(o);
     assert_int_equal(int_of(o, "gap_longest_ns"), 151000);
     assert_string_equal(text_of(o, "gap_longest_after"), "relu");
     assert_int_equal(int_of(o, "launches"), 5);
@@ -70,6 +82,7 @@ static void a_timeline_as_lines(void **state)
         profile(db, "timeline last --iteration 1 --limit 2 --json @"), 0);
     o = line_object(0);
     assert_int_equal(int_of(o, "left_out"), 6 + 5 + 1 + 4);
+    the_time_is_told_apart(o);
     json_decref(o);
     assert_null(span_object("relu", 0));
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +231,7 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
 }
 
 static const struct lab_runs_model RUNS_MODEL = {
+    .hint = fixture_hint,
     .load_runs = load_runs,
     .load_steps = load_steps,
     .load_kernels = load_kernels,

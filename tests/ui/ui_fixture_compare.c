@@ -122,6 +122,58 @@ static const struct lab_ui_compare_row COMPARED[] = {
      NAN,
      NAN,
      NAN},
+    {"wall",
+     "wall",
+     "kernels",
+     "",
+     "-",
+     {true, true},
+     {INT64_MIN, INT64_MIN},
+     {301000, 300900},
+     {NAN, NAN},
+     {NAN, NAN},
+     -100,
+     1.0003,
+     NAN},
+    {"wall",
+     "wall",
+     "launch latency",
+     "",
+     "-",
+     {true, true},
+     {INT64_MIN, INT64_MIN},
+     {410000, 92000},
+     {NAN, NAN},
+     {NAN, NAN},
+     -318000,
+     4.4565,
+     NAN},
+    {"wall",
+     "wall",
+     "between steps",
+     "",
+     "-",
+     {false, true},
+     {INT64_MIN, INT64_MIN},
+     {NAN, 12000},
+     {NAN, NAN},
+     {NAN, NAN},
+     NAN,
+     NAN,
+     NAN},
+    {"wall",
+     "wall",
+     "all of it",
+     "",
+     "-",
+     {true, true},
+     {INT64_MIN, INT64_MIN},
+     {711000, 404900},
+     {NAN, NAN},
+     {NAN, NAN},
+     -306100,
+     1.756,
+     NAN},
 };
 enum { COMPARED_COUNT = sizeof(COMPARED) / sizeof(COMPARED[0]) };
 
@@ -138,4 +190,14 @@ enum lab_status fixture_load_compare(void *user, const int64_t run[2],
     *rows = COMPARED;
     *count = COMPARED_COUNT;
     return LAB_OK;
+}
+
+/* As of a program that was called with --db. */
+void fixture_hint(void *user, const char *const *words, struct lab_str *out)
+{
+    (void)user;
+    lab_str_add(out, "lapenna-lab");
+    for (int i = 0; words[i]; i++)
+        lab_str_addf(out, " %s", words[i]);
+    lab_str_add(out, " --db 'my runs.db'");
 }

@@ -4,6 +4,7 @@
  * sets `failed` and turns later appends into no-ops, so that a caller may build
  * a whole text and check once. Threads: one at a time. */
 #pragma once
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/status.h"
@@ -29,6 +30,7 @@ void lab_str_add(struct lab_str *s, const char *text);
 void lab_str_add_bytes(struct lab_str *s, const char *bytes, size_t n);
 void lab_str_add_char(struct lab_str *s, char c);
 void lab_str_addf(struct lab_str *s, const char *fmt, ...) LAB_PRINTF(2, 3);
+void lab_str_addv(struct lab_str *s, const char *fmt, va_list args);
 
 /* Appends text from outside (a lesson, a file name, a kernel name) so that a
  * terminal only ever prints it: control characters become ^X or \xNN, invalid

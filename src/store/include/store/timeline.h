@@ -58,6 +58,16 @@ struct lab_lane {
     int64_t longest_ns;
 };
 
+/* What a moment belongs to: the first of these that went on then. */
+enum lab_cover {
+    LAB_COVER_KERNEL, /* at least one, on whatever stream */
+    LAB_COVER_COPY,   /* or memset */
+    LAB_COVER_LAUNCH, /* one of these was launched, and had not begun */
+    LAB_COVER_STEP,   /* the host was in a step */
+    LAB_COVER_REST,
+    LAB_COVER_COUNT
+};
+
 /* What the device did in the iteration; all spans counted. */
 struct lab_timeline_sums {
     int64_t kernels;
@@ -67,6 +77,10 @@ struct lab_timeline_sums {
     int64_t copies;        /* and sets */
     int64_t copied_bytes;
     int64_t busy_ns; /* covered by kernels, copies and sets; UNKNOWN: none */
+    /* Of the time that was loaded; together all of it, if its ends are known.
+     */
+    int64_t cover_ns[LAB_COVER_COUNT];
+    int64_t called; /* kernels, copies and sets whose call is known */
     int64_t gaps;
     int64_t gap_sum_ns; /* between them; UNKNOWN: no two of them */
     int64_t gap_longest_ns;

@@ -15,6 +15,7 @@ enum {
     LAB_UI_LAB_SETS = 4,
     LAB_UI_LAB_SLIDES = 64,
     LAB_UI_LAB_TEXT = 512,
+    LAB_UI_LAB_COMMAND = 16384, /* two paths of any length, quoted */
     LAB_UI_LAB_NAME = 64
 };
 
@@ -117,8 +118,11 @@ struct lab_ui_lab_slide {
     double value;
     char rung[LAB_UI_LAB_NAME]; /* ours; "" the fastest */
     double x;
-    double rate;   /* of `value` where that is a rate, else NaN */
-    char here[96]; /* this machine's, in words */
+    double rate; /* of `value` where that is a rate, else NaN */
+    /* Ours, in words; and whose that is: the device that it was recorded on
+     * where this machine has none, else "". */
+    char here[96];
+    char recorded_on[LAB_UI_LAB_NAME];
 };
 
 struct lab_ui_lab {
@@ -135,7 +139,8 @@ struct lab_ui_lab {
     int64_t elapsed_ns;            /* when the last row came */
     char problem[LAB_UI_LAB_TEXT]; /* why the last climb ended early */
     int problem_set;
-    char command[LAB_UI_LAB_TEXT]; /* of a lab that is no ladder; else "" */
+    /* Of a lab that is no ladder, what measures it; else "". */
+    char command[LAB_UI_LAB_COMMAND];
     struct lab_ui_lab_slide *slides;
     int slide_count;
     struct lab_ui_lab_size *sizes;

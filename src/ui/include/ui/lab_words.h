@@ -25,6 +25,12 @@ const char *lab_lab_off_short(enum lab_ui_lab_unit unit,
 /* Measured over said, as speeds: 2 is twice as fast; NaN: not to be said. */
 double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
                    const struct lab_ui_lab_row *row);
+/* A figure of the course beside ours: "np.dot at 6000: slide, its CPU: 71.65
+ * GFLOP/s; this machine: 50.1 GFLOP/s (blas)", or "; recorded on NVIDIA H200:
+ * ..." */
+enum { LAB_LAB_SLIDE_TEXT = 512 };
+const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
+                               size_t cap);
 /* "not run", "checking", "timing", or "" when a time stands for itself. */
 const char *lab_lab_state_text(enum lab_ui_lab_state state);
 LAB_C_END

@@ -75,7 +75,8 @@ struct lab_ui_kernel_row {
 
 /* One row of two runs side by side: 0 is the reference, 1 the other one. */
 struct lab_ui_compare_row {
-    const char *level; /* "iteration", "phase", "node", "step", "kernel" */
+    /* "iteration", "phase", "node", "step", "kernel", "wall" (a part of it) */
+    const char *level;
     const char *phase;
     const char *name; /* of the node or step; the phase itself */
     const char *kernel;
@@ -93,10 +94,11 @@ struct lab_ui_compare_row {
 
 struct lab_runs_model {
     void *user;
-    /* What the list is called, and the badge while it and its runs are on the
-     * screen; NULL: "Runs", and the badge stays. */
+    /* Of the list, and of its runs' screens; NULL: "Runs", and as it is. */
     const char *title;
     const char *badge;
+    /* "lapenna-lab WORD...", for these runs, as a shell takes it; NULL ends. */
+    void (*hint)(void *user, const char *const *words, struct lab_str *out);
     enum lab_status (*load_runs)(void *user, const struct lab_ui_run_row **rows,
                                  int64_t *count);
     enum lab_status (*load_steps)(void *user, int64_t run,

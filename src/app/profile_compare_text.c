@@ -313,35 +313,12 @@ static void add_cut(struct lab_text_table *t, const char *text)
         lab_text_table_add(t, text);
 }
 
-/* From the node on at which they begin to differ. */
-static const char *from_difference(const char *text, const char *other)
-{
-    size_t i = 0;
-    while (text[i] && text[i] == other[i])
-        i++;
-    while (i > 0 && text[i - 1] != ' ')
-        i--;
-    return text + i;
-}
-
-/* Each variant once says most; where that is the same for both, the first node
- * that differs is shown. */
-static void add_variants(struct lab_text_table *t, const char *raw[LAB_SIDES])
-{
-    char words[LAB_SIDES][LAB_VARIANT_WORDS];
-    for (int i = 0; i < LAB_SIDES; i++)
-        lab_variant_words_of(raw[i] ? raw[i] : "", words[i]);
-    bool same = raw[LAB_SIDE_A] && raw[LAB_SIDE_B] &&
-                strcmp(words[LAB_SIDE_A], words[LAB_SIDE_B]) == 0;
-    for (int i = 0; i < LAB_SIDES; i++)
-        add_cut(t, same ? from_difference(raw[i], raw[!i]) : words[i]);
-}
-
 static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
 {
     struct lab_text_table t;
     char heads[2][32];
     char above[160];
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
     const struct lab_compared_run *a = &c->run[LAB_SIDE_A];
     const struct lab_compared_run *b = &c->run[LAB_SIDE_B];
     snprintf(heads[0], sizeof(heads[0]), "run %lld", (long long)a->run);
@@ -352,13 +329,11 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
         if (!lab_comparison_differs(c, (enum lab_run_fact)i))
             continue;
         lab_text_table_add(&t, lab_run_fact_name((enum lab_run_fact)i));
-        if (i == LAB_FACT_VARIANTS) {
-            const char *raw[LAB_SIDES] = {a->fact[i], b->fact[i]};
-            add_variants(&t, raw);
-            continue;
-        }
-        add_cut(&t, a->fact[i]);
-        add_cut(&t, b->fact[i]);
+        const char *fact[LAB_SIDES] = {a->fact[i], b->fact[i]};
+        if (i == LAB_FACT_VARIANTS)
+            lab_variant_words_beside(fact, words);
+        add_cut(&t, fact[LAB_SIDE_A]);
+        add_cut(&t, fact[LAB_SIDE_B]);
     }
     lab_text_table_add(&t, "iterations");
     lab_text_table_add_int(&t, a->iterations);

@@ -80,3 +80,26 @@ const char *lab_variant_words(const struct lab_run_row *run,
     lab_variant_words_of(run->variants ? run->variants : "", out);
     return out;
 }
+
+/* From the node on at which they begin to differ. */
+static const char *from_difference(const char *text, const char *other)
+{
+    size_t i = 0;
+    while (text[i] && text[i] == other[i])
+        i++;
+    while (i > 0 && text[i - 1] != ' ')
+        i--;
+    return text + i;
+}
+
+void lab_variant_words_beside(const char *kept[2],
+                              char words[2][LAB_VARIANT_WORDS])
+{
+    const char *a = kept[0] ? kept[0] : "";
+    const char *b = kept[1] ? kept[1] : "";
+    lab_variant_words_of(a, words[0]);
+    lab_variant_words_of(b, words[1]);
+    bool same = *a && *b && strcmp(words[0], words[1]) == 0;
+    kept[0] = same ? from_difference(a, b) : words[0];
+    kept[1] = same ? from_difference(b, a) : words[1];
+}

@@ -55,7 +55,7 @@ void lab_compare_label(const struct lab_time_sum *s,
     const char *step = lab_time_sum_step(s);
     const char *name = lab_compare_name(s);
     if (s->level == LAB_SUM_ITERATION)
-        snprintf(out, LAB_COMPARE_LABEL, "iteration");
+        snprintf(out, LAB_COMPARE_LABEL, "all steps");
     else if (s->level == LAB_SUM_PHASE)
         snprintf(out, LAB_COMPARE_LABEL, "%s", s->phase ? s->phase : "n/a");
     else if (s->level == LAB_SUM_KERNEL && s->rung)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "profile_compare.h"
 #include "ui/format.h"
+#include "variant_words.h"
 
 void lab_compare_model_release(struct lab_compare_model *m)
 {
@@ -41,7 +42,7 @@ static void fill(struct lab_ui_compare_row *out,
     if (row->level == LAB_SUM_PHASE)
         name = any->phase;
     if (row->level == LAB_SUM_ITERATION)
-        name = "iteration";
+        name = "all steps";
     *out = (struct lab_ui_compare_row){
         .level = lab_sum_level_name(row->level),
         .phase = text(any->phase),
@@ -111,6 +112,17 @@ static void write_fact(struct lab_doc *doc, const char *name, const char *a,
     lab_doc_add(doc, LAB_ROLE_NORMAL, b ? b : "n/a");
 }
 
+static void write_run_fact(struct lab_doc *doc,
+                           const struct lab_compared_run run[LAB_SIDES],
+                           enum lab_run_fact i)
+{
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
+    const char *fact[LAB_SIDES] = {run[0].fact[i], run[1].fact[i]};
+    if (i == LAB_FACT_VARIANTS)
+        lab_variant_words_beside(fact, words);
+    write_fact(doc, lab_run_fact_name(i), fact[0], fact[1]);
+}
+
 /* Of which iterations the parts are, and what keeps some from being known. */
 static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
 {
@@ -143,8 +155,7 @@ static void write_facts(struct lab_doc *doc, const struct lab_comparison *c)
     write_fact(doc, "wall time", wall[0], wall[1]);
     for (int i = 0; i < LAB_FACT_COUNT; i++)
         if (lab_comparison_differs(c, (enum lab_run_fact)i))
-            write_fact(doc, lab_run_fact_name((enum lab_run_fact)i),
-                       run[0].fact[i], run[1].fact[i]);
+            write_run_fact(doc, run, (enum lab_run_fact)i);
     write_wall(doc, c);
     lab_doc_para(doc, 0, 14, true);
     lab_doc_addf(doc, LAB_ROLE_DIM, "%-14s", "verdict");

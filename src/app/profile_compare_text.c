@@ -6,6 +6,7 @@
 
 #include "compare_label.h"
 #include "text_table.h"
+#include "variant_words.h"
 
 /* Columns of a name where a line has 80. */
 enum { USUAL = 80, LABEL = 26, SHORT_LABEL = 22 };
@@ -262,7 +263,9 @@ static enum lab_status put_rows(const struct lab_comparison *c,
     make_heads(&h, c);
     snprintf(spread[0], sizeof(spread[0]), ">n %s", h.a + 1);
     snprintf(spread[1], sizeof(spread[1]), ">n %s", h.b + 1);
-    const char *what = lab_sum_level_name(level);
+    /* The steps of an iteration, added up: not its wall time. */
+    const char *what =
+        level == LAB_SUM_ITERATION ? "sum of steps" : lab_sum_level_name(level);
     const char *const times[] = {what, h.a,  h.b,       ">diff",
                                  ">x", ">p", "verdict", NULL};
     const char *const works[] = {
@@ -299,12 +302,13 @@ static enum lab_status put_level(const struct lab_profile_options *o,
     return st;
 }
 
+enum { FACT_ROOM = 30 };
+
 /* The facts that differ; a long one is cut, so that a line fits. */
 static void add_cut(struct lab_text_table *t, const char *text)
 {
-    enum { ROOM = 32 };
-    if (text && strlen(text) > ROOM)
-        lab_text_table_addf(t, "%.*s..", ROOM - 2, text);
+    if (text && strlen(text) > FACT_ROOM)
+        lab_text_table_addf(t, "%.*s..", FACT_ROOM - 2, text);
     else
         lab_text_table_add(t, text);
 }
@@ -314,6 +318,7 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
     struct lab_text_table t;
     char heads[2][32];
     char above[160];
+    char words[LAB_SIDES][LAB_VARIANT_WORDS];
     const struct lab_compared_run *a = &c->run[LAB_SIDE_A];
     const struct lab_compared_run *b = &c->run[LAB_SIDE_B];
     snprintf(heads[0], sizeof(heads[0]), "run %lld", (long long)a->run);
@@ -324,8 +329,11 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
         if (!lab_comparison_differs(c, (enum lab_run_fact)i))
             continue;
         lab_text_table_add(&t, lab_run_fact_name((enum lab_run_fact)i));
-        add_cut(&t, a->fact[i]);
-        add_cut(&t, b->fact[i]);
+        const char *fact[LAB_SIDES] = {a->fact[i], b->fact[i]};
+        if (i == LAB_FACT_VARIANTS)
+            lab_variant_words_beside(fact, words);
+        add_cut(&t, fact[LAB_SIDE_A]);
+        add_cut(&t, fact[LAB_SIDE_B]);
     }
     lab_text_table_add(&t, "iterations");
     lab_text_table_add_int(&t, a->iterations);

@@ -85,6 +85,8 @@ static void add_iteration(const struct lab_comparison *c, int side,
     if (w->recorded > 1)
         lab_str_addf(out, ", the median of %lld recorded",
                      (long long)w->recorded);
+    if (w->iteration == 0)
+        lab_str_add(out, ", its first: kernels and libraries are loaded in it");
     lab_str_add(out, ".\n");
 }
 

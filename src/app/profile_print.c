@@ -106,6 +106,23 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
     add_fact(t, "commit", r->commit);
 }
 
+/* Of a few iterations the first, which loads kernels and libraries, decides. */
+static void add_iteration(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    char time[LAB_FORMAT_BYTES];
+    bool few = r->iterations > 0 && r->iterations < 5 &&
+               r->iteration_median_ns != LAB_UNKNOWN;
+    lab_text_table_add(t, "iteration");
+    if (few)
+        lab_text_table_addf(
+            t,
+            "%s, with the first, in which kernels and "
+            "libraries are loaded",
+            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
+    else
+        lab_text_table_add_ns(t, r->iteration_median_ns);
+}
+
 static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
 {
     add_fact(t, "precision", r->precision);
@@ -123,8 +140,7 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
                  "it told its own");
     lab_text_table_add(t, "iterations");
     lab_text_table_add_int(t, r->iterations);
-    lab_text_table_add(t, "iteration");
-    lab_text_table_add_ns(t, r->iteration_median_ns);
+    add_iteration(t, r);
     lab_text_table_add(t, "samples/s");
     lab_text_table_add_real(t, r->samples_per_s, 6);
     lab_text_table_add(t, "first loss");

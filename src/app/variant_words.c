@@ -64,14 +64,42 @@ static void write_words(struct tally *list, int n, char *out)
     }
 }
 
+void lab_variant_words_of(const char *variants, char out[LAB_VARIANT_WORDS])
+{
+    struct tally list[VARIANTS];
+    int n = count_all(list, variants);
+    snprintf(out, LAB_VARIANT_WORDS, "%s", n ? "" : "naive");
+    write_words(list, n, out);
+}
+
 const char *lab_variant_words(const struct lab_run_row *run,
                               char out[LAB_VARIANT_WORDS])
 {
-    struct tally list[VARIANTS];
     if (!run->variants && (!run->kind || strcmp(run->kind, "lesson") != 0))
         return NULL;
-    int n = count_all(list, run->variants ? run->variants : "");
-    snprintf(out, LAB_VARIANT_WORDS, "%s", n ? "" : "naive");
-    write_words(list, n, out);
+    lab_variant_words_of(run->variants ? run->variants : "", out);
     return out;
+}
+
+/* From the node on at which they begin to differ. */
+static const char *from_difference(const char *text, const char *other)
+{
+    size_t i = 0;
+    while (text[i] && text[i] == other[i])
+        i++;
+    while (i > 0 && text[i - 1] != ' ')
+        i--;
+    return text + i;
+}
+
+void lab_variant_words_beside(const char *kept[2],
+                              char words[2][LAB_VARIANT_WORDS])
+{
+    const char *a = kept[0] ? kept[0] : "";
+    const char *b = kept[1] ? kept[1] : "";
+    lab_variant_words_of(a, words[0]);
+    lab_variant_words_of(b, words[1]);
+    bool same = *a && *b && strcmp(words[0], words[1]) == 0;
+    kept[0] = same ? from_difference(a, b) : words[0];
+    kept[1] = same ? from_difference(b, a) : words[1];
 }

@@ -12,3 +12,9 @@ enum { LAB_VARIANT_WORDS = 64 };
  * or the run is none of a lesson. What has no room ends in "...". */
 const char *lab_variant_words(const struct lab_run_row *run,
                               char out[LAB_VARIANT_WORDS]);
+/* What two runs beside each other kept becomes their words, in `words`; where
+ * these are equal it begins at the first node that differs. NULL: naive. */
+void lab_variant_words_beside(const char *kept[2],
+                              char words[2][LAB_VARIANT_WORDS]);
+/* The same of what a run kept; "": naive. */
+void lab_variant_words_of(const char *variants, char out[LAB_VARIANT_WORDS]);

@@ -45,7 +45,8 @@ static void compares_runs(void **state)
     /* what had to be added up is kept for the next time */
     assert_int_equal(sample_int(db, "SELECT summed FROM run WHERE id = 2"), 1);
     assert_non_null(strstr(output, "slower"));
-    assert_non_null(strstr(output, "fc=other"));
+    assert_non_null(strstr(output, "  other\n")); /* of "fc=other" */
+    assert_non_null(strstr(output, "all steps"));
     assert_non_null(strstr(output, "0.75x"));
     lines_fit_80_columns();
     assert_int_equal(profile(db, "compare 1 2 --fail-above 5% @"), 1);
@@ -60,6 +61,13 @@ static void compares_runs(void **state)
     assert_int_equal(profile(db, "compare 1 2 1 @"), 0);
     lines_fit_80_columns();
     unsetenv("COLUMNS");
+    /* where the variants are the same the first node that differs is shown */
+    sample_sql(db, "UPDATE run SET variants = CASE id WHEN 1 THEN "
+                   "'conv1=fused fc1=fused fc2=warp' ELSE "
+                   "'conv1=fused fc1=warp fc2=fused conv3=fused' END");
+    assert_int_equal(profile(db, "compare 1 2 @"), 0);
+    assert_non_null(strstr(output, "  fc1=fused fc2=warp "));
+    assert_non_null(strstr(output, "  fc1=warp fc2=fused conv3=fused"));
 }
 
 /* In the text: what is known, and of what is not why. */

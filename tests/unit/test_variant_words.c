@@ -51,12 +51,32 @@ static void what_others_wrote_stays_within_its_room(void **state)
     assert_string_equal(words("lesson", "no sign  = =x y="), "x");
 }
 
+static void two_runs_differ_in_what_is_shown(void **state)
+{
+    char words[2][LAB_VARIANT_WORDS];
+    const char *kept[2] = {"fc1=cublas fc2=warp", NULL};
+    (void)state;
+    lab_variant_words_beside(kept, words);
+    assert_string_equal(kept[0], "cublas, warp");
+    assert_string_equal(kept[1], "naive");
+    kept[0] = "a=x fc1=cublas fc2=warp";
+    kept[1] = "a=x fc1=warp fc2=cublas z=x";
+    lab_variant_words_beside(kept, words); /* "x, warp, cublas": not the same */
+    assert_string_equal(kept[0], "x, cublas, warp");
+    kept[0] = "a=x fc10=x b=y";
+    kept[1] = "a=x fc11=x b=y";
+    lab_variant_words_beside(kept, words);
+    assert_string_equal(kept[0], "fc10=x b=y");
+    assert_string_equal(kept[1], "fc11=x b=y");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_commonest_comes_first),
         cmocka_unit_test(what_kept_none_ran_naive_ones),
         cmocka_unit_test(what_others_wrote_stays_within_its_room),
+        cmocka_unit_test(two_runs_differ_in_what_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,8 @@
  *
  * Every query calls a function with one row after the other. A row and its
  * texts are valid during that call only; returning false ends the query. Texts
- * are as they were recorded, by whatever machine: lab_str_add_visible() them
- * before a terminal sees them. Unknown texts are NULL, unknown integers
- * LAB_UNKNOWN, unknown reals NaN.
+ * are as they were recorded: lab_str_add_visible() them before a terminal sees
+ * them. Unknown texts are NULL, integers LAB_UNKNOWN, reals NaN.
  *
  * Cost: steps of a run that has ended read what was added up then
  * (store/time_sum.h). Kernels and losses read that run's rows, in the order of

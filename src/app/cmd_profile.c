@@ -266,6 +266,14 @@ static enum lab_status no_database(const struct lab_profile_options *o,
     return LAB_OK;
 }
 
+/* Names of baselines are only read where none is given or taken away. */
+static bool writes(const struct lab_profile_options *o,
+                   const struct command *command)
+{
+    bool asks = command->run == lab_profile_baseline && o->n_words < 2;
+    return command->writes && (!asks || o->remove);
+}
+
 static enum lab_status run_command(const struct lab_profile_options *o,
                                    const struct command *command,
                                    const char *path)
@@ -275,13 +283,43 @@ static enum lab_status run_command(const struct lab_profile_options *o,
                  command->run == lab_profile_ceilings;
     if (!makes && access(path, F_OK))
         return no_database(o, command, path);
-    enum lab_status st = open_database(path, command->writes, &db);
+    enum lab_status st = open_database(path, writes(o, command), &db);
     if (st)
         return st;
     st = command->run(o, db);
     if ((st == LAB_E_NOTFOUND || st == LAB_E_USAGE) && !makes)
         say_where(o, db, st);
     lab_database_close(db);
+    return st;
+}
+
+/* The runs that ship with the program are only read. */
+static enum lab_status refuse_recorded(const struct lab_profile_options *o,
+                                       const struct command *command)
+{
+    struct lab_str from;
+    struct lab_str import;
+    if (o->db)
+        return lab_fail(LAB_E_USAGE,
+                        "--recorded and --db name two databases: give one");
+    if (command->run == lab_profile_ceilings)
+        return lab_fail(LAB_E_USAGE,
+                        "ceilings are measured on this machine, and kept in a "
+                        "database of yours: leave out --recorded");
+    lab_str_init(&from);
+    lab_str_init(&import);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &from);
+    if (st == LAB_OK) {
+        lab_hint(&import, NULL,
+                 LAB_WORDS("profile", "import", lab_str_text(&from)));
+        st = lab_fail(LAB_E_USAGE,
+                      "--recorded only reads the runs that ship with the "
+                      "program, and %s changes a database; `%s` brings them "
+                      "into yours",
+                      o->command, lab_str_text(&import));
+    }
+    lab_str_release(&from);
+    lab_str_release(&import);
     return st;
 }
 
@@ -298,12 +336,8 @@ int lab_cmd_profile(int argc, char **argv)
         lab_say_ascii(true);
     lab_str_init(&path);
     st = find_command(&o, &command);
-    if (st == LAB_OK && o.recorded && (o.db || command->writes))
-        st =
-            lab_fail(LAB_E_USAGE,
-                     "--recorded only reads the runs that ship with the "
-                     "program, and takes no --db; `profile import` brings them "
-                     "into a database of yours");
+    if (st == LAB_OK && o.recorded && (o.db || writes(&o, command)))
+        st = refuse_recorded(&o, command);
     if (st == LAB_OK && o.recorded)
         st = lab_data_path(LAB_RECORDED_RUNS, &path);
     else if (st == LAB_OK && o.db)

@@ -74,6 +74,12 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
     return st;
 }
 
+/* What means something here; what is common to all is taken all the same. */
+static const char *const own_options[] = {
+    "backend", "device",     "precision", "variant", "counters", "trace",
+    "batch",   "iterations", "seed",      "data",    "db",       "npy",
+    "tensors", "json",       "plain",     "ascii",   NULL};
+
 int lab_cmd_step(int argc, char **argv)
 {
     struct lab_options o;
@@ -81,7 +87,8 @@ int lab_cmd_step(int argc, char **argv)
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, "lapenna-lab step", "LESSON", doc);
+    lab_options_parse_few(&o, argc, argv, "lapenna-lab step", "LESSON", doc,
+                          own_options);
     if (!o.lesson) {
         lab_warn("step: which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;

@@ -52,7 +52,7 @@ static void print_help(void)
         "Options of the screens: --backend, --device, --variant, --batch, "
         "--seed, --data,\n"
         "--db, --plain (lines of text instead of a screen), --ascii, "
-        "--color,\n--no-mouse; see `lapenna-lab step --help`.\n\n"
+        "--color,\n--no-mouse; see `lapenna-lab run --help`.\n\n"
         "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
         "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
         "asked for; 128+n signal n.\n");

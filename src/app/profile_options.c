@@ -436,6 +436,23 @@ static void own_options(const struct command_help *h,
     }
 }
 
+/* getopt() would call -1 an option. */
+static void refuse_negative(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool number =
+            argv[i][0] == '-' && argv[i][1] >= '0' && argv[i][1] <= '9';
+        if (takes_next(argv[i])) {
+            i++;
+        } else if (number) {
+            lab_warn("profile: '%s' is not a run: a run is a number of "
+                     "`lapenna-lab profile list`",
+                     argv[i]);
+            exit(LAB_EXIT_USAGE);
+        }
+    }
+}
+
 int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o)
 {
     static const char all[] = "lapenna-lab profile";
@@ -457,5 +474,6 @@ int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o)
         argp.doc = h->doc;
         snprintf(name, sizeof(name), "%s %s", all, h->name);
     }
+    refuse_negative(argc, argv);
     return lab_args_parse(&argp, argc, argv, name, &reading);
 }

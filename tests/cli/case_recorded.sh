@@ -155,3 +155,28 @@ expect_exit 0
 grep -q '4611686018427387904' "$out" && complain "a part is shown as the sum"
 run lab lab-gemm-tensor --backend cpu --sizes 33 --repeat 20 --db mine.db
 expect_exit 0
+
+# What is refused with them says why, and the command that it names works.
+run profile compare 123 baseline:x --recorded
+expect_exit 3
+expect_stderr 'profile baseline --recorded'
+run profile baseline --recorded
+expect_exit 0
+run profile baseline x 1 --recorded
+expect_exit 2
+expect_stderr 'baseline changes a database'
+run profile delete 1 --recorded
+expect_exit 2
+expect_stderr 'delete changes a database; `lapenna-lab profile import '
+if grep -q -e '--db' "$err"; then
+    complain 'no --db was given'
+fi
+run profile ceilings --recorded
+expect_exit 2
+expect_stderr 'measured on this machine'
+run profile list --recorded --db x.db
+expect_exit 2
+expect_stderr '--recorded and --db'
+run profile show -1
+expect_exit 2
+expect_stderr "'-1' is not a run: a run is a number of \`lapenna-lab profile list\`"

@@ -63,3 +63,15 @@ timeout 300 "$LAB_EXE" step small.md --json 2>"$err" | head -n 1 >"$out" ||
     status=$?
 [ "$status" -eq 0 ] || complain "did not end when its reader left"
 expect_json 'rows[0]["type"] == "run"'
+
+# --help lists what means something here.
+run step --help
+expect_exit 0
+for word in backend iterations npy tensors trace; do
+    expect_stdout "--$word"
+done
+for word in epochs sample prompt near no-graph graph-nodes no-mouse; do
+    if grep -q -e "--$word" "$out"; then
+        complain "step --help lists --$word"
+    fi
+done

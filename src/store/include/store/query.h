@@ -63,7 +63,7 @@ struct lab_run_row {
     const char *imported;      /* UTC */
     const char *kind;          /* lesson, lab; NULL: another tool's */
     const char *trace_state;   /* of lab_trace_state_name() */
-    bool figures_from_rows; /* it told none: those of the stored losses */
+    bool figures_from_rows;    /* it told none: those of the stored losses */
 };
 
 /* One step of the schedule, over all its executions with one variant. */

@@ -30,6 +30,7 @@ cp "anna's runs.db" "anna's cut.db"
 size=$(wc -c <"anna's cut.db")
 head -c "$((size - 16384))" "anna's runs.db" >"anna's cut.db"
 refused "anna's cut.db" 3 'cut short' 'take a copy from elsewhere, save what'
+# shellcheck disable=SC2016 # the backquotes are those of the message
 saving=$(sed -n 's/.*save what is left with `\([^`]*\)`.*/\1/p' "$err")
 case $saving in
 "sqlite3 'anna'\\''s cut.db' .dump | "*"=6' 'anna'\\''s cut.db.saved'") ;;

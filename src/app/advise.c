@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "variant_facts.h"
+
 enum { MOST_KERNELS = 64 };
 
 static double known_ns(int64_t ns)
@@ -21,6 +23,14 @@ static void add_launch(struct lab_advice_facts *f,
     if (!isnan(k->occupancy_pct))
         f->active_blocks_per_sm = k->active_blocks_per_sm;
     f->time_ns = timed ? (double)(k->end_ns - k->start_ns) : NAN;
+}
+
+/* NULL: not known. */
+static const char *ran_as(const struct lab_snapshot *snap, int index)
+{
+    const struct lab_variant *now = snap->schedule->steps[index].variant;
+    const char *ran = snap->steps[index].ran;
+    return ran ? ran : now ? now->name : NULL;
 }
 
 int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
@@ -44,6 +54,8 @@ int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
         f.peak_dram_bytes_s = snap->device.peak_dram_bytes_s;
     f.kernels = (int64_t)n;
     f.wall_ns = known_ns(status->time_ns);
+    f.fusable = lab_variant_can_fuse(snap->backend, step->op->name, step->phase,
+                                     step->name, ran_as(snap, index));
     if (n == 1) { /* the formula is that of the whole step */
         f.flop = step->flop;
         f.bytes = step->bytes;

@@ -12,6 +12,7 @@
 #include "lesson/lesson.h"
 #include "profiler/roofline.h"
 #include "trace/intern.h"
+#include "variant_facts.h"
 
 /* Texts of the store come from anywhere: made safe for the terminal. */
 static void put(char *out, size_t cap, const char *text)
@@ -441,8 +442,7 @@ static void describe_stored(struct lab_ui_lab_row *to,
 {
     const struct lab_cuda_module *module = NULL;
     const struct lab_rung *r;
-    to->library = strncmp(to->rung, "cublas", 6) == 0 ||
-                  strncmp(to->rung, "cudnn", 5) == 0;
+    to->library = lab_variant_is_library(to->rung);
     guess_source(to, ladder->name);
     if (lab_cuda_load(&module))
         return;

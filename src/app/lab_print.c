@@ -31,6 +31,9 @@ void lab_lab_print_head(const struct lab_lab *lab)
             "inputs' place in the caches; rungs are compared with double "
             "first\n",
             lab->repeats, (double)lab_lab_flushed(lab) / 1048576);
+    lab_say(stdout, "gain is over the last rung before it that is no "
+                    "library's; the model counts the accesses of a kernel's "
+                    "text and knows no cache, so a rung can pass it\n");
 }
 
 static void add_rate(struct lab_text_table *t, const struct lab_lab *lab,
@@ -128,6 +131,19 @@ static void write_workspace(const struct lab_ladder_row *r, char *out,
                  mib < 1000 ? "workspace %.3g MiB" : "workspace %.0f MiB", mib);
 }
 
+/* "1.71 times its model: caches serve ..." */
+static void say_passed(const struct lab_lab *lab,
+                       const struct lab_ladder_row *r)
+{
+    const char *why = lab_lab_model_passed(lab->ui.unit, r->rate, r->rate_model,
+                                           r->bytes, r->traffic);
+    bool time = lab->ui.unit == LAB_UI_LAB_TIME;
+    if (why)
+        lab_say(stdout, "  %s: %.2f times as fast as its model: %s\n",
+                r->rung->name,
+                time ? r->rate_model / r->rate : r->rate / r->rate_model, why);
+}
+
 static void say_reasons(const struct lab_lab *lab)
 {
     char workspace[64];
@@ -140,6 +156,8 @@ static void say_reasons(const struct lab_lab *lab)
         else if (note[0] || workspace[0])
             lab_say(stdout, "  %s: %s%s%s\n", r->rung->name, note,
                     note[0] && workspace[0] ? ", " : "", workspace);
+        if (!r->status)
+            say_passed(lab, r);
     }
 }
 

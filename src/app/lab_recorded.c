@@ -80,9 +80,9 @@ static enum lab_status find_run(struct lab_database *db,
     const char *ladder = lab->ladder->name;
     enum lab_status st = LAB_E_NOTFOUND;
     if (lab->lesson)
-        st = lab_lab_run_newest(db, ladder, lab->lesson->id, but, run);
+        st = lab_lab_run_fullest(db, ladder, lab->lesson->id, but, run);
     if (st == LAB_E_NOTFOUND)
-        st = lab_lab_run_newest(db, ladder, NULL, but, run);
+        st = lab_lab_run_fullest(db, ladder, NULL, but, run);
     return st;
 }
 

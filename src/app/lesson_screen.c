@@ -7,9 +7,11 @@
 #include "advise.h"
 #include "base/mem.h"
 #include "engine/session.h"
+#include "kept_roofs.h"
 #include "lesson/catalog.h"
 #include "lesson_doc.h"
 #include "machine.h"
+#include "profiler/roofline.h"
 #include "recording.h"
 #include "trace/intern.h"
 #include "ui/stepper.h"
@@ -27,6 +29,8 @@ struct lab_lesson_screen {
     pthread_mutex_t wake_lock;
     struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
     char time_note[96];
+    const char *db; /* the command line's; NULL: the usual one */
+    struct lab_kept_roofs roofs;
     lab_lesson_seen_fn *seen;
     void *seen_user;
     int64_t best; /* most steps walked so far */
@@ -105,6 +109,22 @@ static void advise(void *user, const struct lab_snapshot *snap, int index,
                               kernel, a);
     for (int i = 0; i < n; i++)
         each(to, lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
+}
+
+static void roofs(void *user, const struct lab_snapshot *snap,
+                  struct lab_stepper_roofs *out)
+{
+    struct lab_lesson_screen *s = user;
+    if (!snap->plan)
+        return;
+    const char *name = lab_precision_name(snap->plan->precision);
+    enum lab_ceiling ceiling = lab_roofline_precision(name);
+    const double *per_s =
+        lab_kept_roofs_find(&s->roofs, s->db, snap->backend, &snap->device);
+    out->precision = name;
+    out->bytes_per_s = per_s[LAB_CEILING_COPY];
+    if (ceiling < LAB_CEILING_COUNT)
+        out->flop_per_s = per_s[ceiling];
 }
 
 /* ---- variants ---- */
@@ -264,6 +284,7 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
 
 static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
 {
+    s->db = o->db;
     struct lab_machine machine;
     lab_machine_look(&machine, o->backend);
     snprintf(s->time_note, sizeof(s->time_note), "%s",
@@ -278,6 +299,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .snapshot_release = snapshot_release,
                                           .kernels = kernels,
                                           .advise = advise,
+                                          .roofs = roofs,
                                           .variant_names = variant_names,
                                           .text_for = text_for,
                                           .open_source = open_source,

@@ -36,29 +36,33 @@ static int read_gpus(char *model, size_t size)
     return count;
 }
 
+/* Whole on a screen of 80 columns, which begins the line with a blank. */
+enum { LINE_MOST = 79 };
+static const char as_asked[] = "Steps run on the CPU, as --backend cpu asks; g "
+                               "has runs recorded on GPUs.";
+static const char no_module[] = "No GPU: steps run on the CPU; d says why. g "
+                                "has runs recorded on GPUs.";
+static const char not_found[] = "No GPU was found: steps run on the CPU; d "
+                                "says more. g has recorded runs.";
+_Static_assert(sizeof(as_asked) - 1 <= LINE_MOST, "it is cut");
+_Static_assert(sizeof(no_module) - 1 <= LINE_MOST, "it is cut");
+_Static_assert(sizeof(not_found) - 1 <= LINE_MOST, "it is cut");
+
 void lab_machine_look(struct lab_machine *m, const char *backend)
 {
     const struct lab_cuda_module *module;
     char model[64] = "GPU";
-    *m = (struct lab_machine){.badge = "CPU"};
-    if (strcmp(backend, "cpu") == 0) {
-        snprintf(m->line, sizeof(m->line),
-                 "Steps run on the CPU, as --backend cpu asks; g has runs "
-                 "recorded on GPUs.");
-        return;
-    }
-    if (lab_cuda_load(&module)) {
-        snprintf(m->line, sizeof(m->line),
-                 "No GPU: steps run on the CPU; d says why. g has runs "
-                 "recorded on GPUs.");
-        return;
-    }
-    int count = read_gpus(model, sizeof(model));
-    m->gpu = count > 0;
-    if (count == 0) {
-        snprintf(m->line, sizeof(m->line),
-                 "No GPU was found: steps run on the CPU; d says more. g "
-                 "has runs recorded on GPUs.");
+    const char *cpu = NULL;
+    int count = 0;
+    if (strcmp(backend, "cpu") == 0)
+        cpu = as_asked;
+    else if (lab_cuda_load(&module))
+        cpu = no_module;
+    else if ((count = read_gpus(model, sizeof(model))) == 0)
+        cpu = not_found;
+    *m = (struct lab_machine){.badge = "CPU", .gpu = cpu == NULL};
+    if (cpu) {
+        snprintf(m->line, sizeof(m->line), "%s", cpu);
         return;
     }
     snprintf(m->badge, sizeof(m->badge), "%s", model);

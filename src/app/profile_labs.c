@@ -12,6 +12,7 @@
 #include "store/sweeps.h"
 #include "store/tuned.h"
 #include "text_table.h"
+#include "ui/lab_words.h"
 
 /* What the callbacks of one query share. */
 struct labs {
@@ -35,10 +36,29 @@ static void take_unit(struct labs *l, const char *unit)
 static void begin_rungs(struct labs *l, const struct lab_lab_row *r)
 {
     take_unit(l, r->unit);
-    const char *const heads[] = {"size",      "rung",  "in",     "status",
-                                 ">median",   l->unit, ">model", ">gain",
-                                 ">promised", "note",  NULL};
+    const char *const heads[] = {"size",     "rung",  "in",     "status",
+                                 ">median",  l->unit, ">model", ">gain",
+                                 ">model's", "note",  NULL};
     lab_text_table_init(&l->table, heads);
+}
+
+static enum lab_ui_lab_unit unit_of(const struct lab_lab_row *r)
+{
+    return !r->unit                         ? LAB_UI_LAB_BYTES
+           : strncmp(r->unit, "s/", 2) == 0 ? LAB_UI_LAB_TIME
+           : strcmp(r->unit, "FLOP/s") == 0 ? LAB_UI_LAB_FLOPS
+                                            : LAB_UI_LAB_BYTES;
+}
+
+/* What the rung said of itself, or why it has no times, and why it is faster
+ * than its model. */
+static void add_note(struct labs *l, const struct lab_lab_row *r)
+{
+    const char *note = r->note ? r->note : r->reason ? r->reason : "";
+    const char *why = lab_lab_model_passed(unit_of(r), r->rate, r->rate_model,
+                                           r->bytes, r->traffic_bytes);
+    lab_text_table_addf(&l->table, "%s%s%s%s", note, why && note[0] ? "; " : "",
+                        why ? "passed: " : "", why ? why : "");
 }
 
 static bool add_rung(void *user, const struct lab_lab_row *r)
@@ -55,9 +75,7 @@ static bool add_rung(void *user, const struct lab_lab_row *r)
     lab_text_table_add_real(&l->table, r->rate_model / l->scale, 4);
     lab_text_table_add_times(&l->table, r->gain);
     lab_text_table_add_times(&l->table, r->gain_model);
-    lab_text_table_add(&l->table, r->note     ? r->note
-                                  : r->reason ? r->reason
-                                              : "");
+    add_note(l, r);
     return true;
 }
 

@@ -201,6 +201,18 @@ enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
                        : LAB_OK;
 }
 
+enum lab_status lab_profile_fail_missing(struct lab_database *db, int64_t run,
+                                         unsigned wanted)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_profile_missing(db, run, wanted, &text);
+    if (st == LAB_OK)
+        st = lab_fail(LAB_E_NOTFOUND, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+    return st;
+}
+
 enum lab_status lab_profile_say_missing(struct lab_database *db, int64_t run,
                                         unsigned wanted)
 {

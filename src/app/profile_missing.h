@@ -9,6 +9,10 @@
  * such run; LAB_E_DB. */
 enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
                                     unsigned wanted, struct lab_str *out);
+/* The same as an error, LAB_E_NOTFOUND; to be called where something is
+ * missing. */
+enum lab_status lab_profile_fail_missing(struct lab_database *db, int64_t run,
+                                         unsigned wanted);
 /* The same as a line on stderr. */
 enum lab_status lab_profile_say_missing(struct lab_database *db, int64_t run,
                                         unsigned wanted);

@@ -221,16 +221,11 @@ static enum lab_status find_iteration(struct lab_database *db, int64_t run,
 {
     enum { EITHER = LAB_HAS_STEPS | LAB_HAS_KERNELS };
     unsigned has = 0;
-    struct lab_str text;
     enum lab_status st = lab_query_iteration(db, run, iteration, of);
     if (st != LAB_E_NOTFOUND || lab_query_contents(db, run, &has) ||
         (has & EITHER))
         return st;
-    lab_str_init(&text);
-    st = lab_profile_missing(db, run, LAB_HAS_KERNELS, &text);
-    st = st ? st : lab_fail(LAB_E_NOTFOUND, "%s", lab_str_text(&text));
-    lab_str_release(&text);
-    return st;
+    return lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
 }
 
 enum lab_status lab_profile_timeline(const struct lab_profile_options *o,

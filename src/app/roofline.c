@@ -8,6 +8,7 @@
 #include "engine/ceiling.h"
 #include "store/query.h"
 #include "ui/counters_text.h"
+#include "variant_facts.h"
 
 void lab_roofline_release(struct lab_roofline *r)
 {
@@ -136,6 +137,11 @@ static void fill_work(struct lab_roofline *r, int64_t sm_count,
         .sm_count = sm_count,
         .kernels = s == step ? s->kernels : 1,
         .arithmetic = arithmetic_of(r, step->rung),
+        .floor_ns = r->floor_ns,
+        .library = lab_variant_is_library(step->variant),
+        .other_algorithm = lab_variant_is_other_algorithm(step->variant),
+        .fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
+                                        step->name, step->variant),
     };
     lab_counters_init(&w->counted);
     if (s != step) {
@@ -212,12 +218,25 @@ static enum lab_status add_step(struct lab_roofline *r, int64_t sm_count,
     return st ? st : finish_row(r, &r->rows[at]);
 }
 
+/* Starting and ending a kernel takes what the run's shortest one takes. */
+static double find_floor(const struct lab_time_sums *sums)
+{
+    double least = NAN;
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct lab_time_sum *s = &sums->items[i];
+        if (s->level == LAB_SUM_KERNEL && s->median_ns > 0)
+            least = fmin(least, s->median_ns); /* NaN: the other one */
+    }
+    return least;
+}
+
 static enum lab_status make_rows(struct lab_roofline *r, int64_t sm_count)
 {
     enum lab_status st = LAB_OK;
     r->rows = lab_alloc_array(r->sums.count + 2, sizeof(*r->rows));
     if (!r->rows)
         return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+    r->floor_ns = find_floor(&r->sums);
     for (size_t i = 0; i < r->sums.count && st == LAB_OK; i++)
         if (r->sums.items[i].level == LAB_SUM_STEP && r->count < r->sums.count)
             st = add_step(r, sm_count, &r->sums.items[i]);

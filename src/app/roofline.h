@@ -24,6 +24,7 @@ struct lab_roofline {
     char *counters_reason; /* NULL: none */
     struct lab_roof roofs[LAB_CEILING_COUNT];
     double per_s[LAB_CEILING_COUNT]; /* the same, as the arithmetic takes it */
+    double floor_ns;                 /* the run's shortest kernel; NaN */
     struct lab_roofline_row *rows;   /* each step, then its kernels */
     size_t count;
     struct lab_time_sums sums;

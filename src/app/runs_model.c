@@ -239,9 +239,9 @@ static bool of_step(const struct lab_time_sum *sum,
            strcmp(sum->phase, step->phase) == 0;
 }
 
-static void take_kernel(struct lab_runs_source *s,
-                        const struct lab_time_sum *sum)
+static void take_kernel(struct lab_runs_source *s, size_t place)
 {
+    const struct lab_time_sum *sum = &s->sums.items[place];
     char limit[64];
     struct lab_counters c;
     struct rows *r = &s->kernels;
@@ -253,7 +253,8 @@ static void take_kernel(struct lab_runs_source *s,
                                       .median_ns = sum->median_ns,
                                       .registers = sum->registers_per_thread,
                                       .shared_bytes = sum->shared_bytes,
-                                      .occupancy = sum->occupancy_pct / 100};
+                                      .occupancy = sum->occupancy_pct / 100,
+                                      .place = (int64_t)place};
     lab_counted_launch(&s->counted, sum->step_index, sum->variant, sum->kernel,
                        &c);
     out->achieved = c.achieved_occupancy_pct / 100;
@@ -263,6 +264,7 @@ static void take_kernel(struct lab_runs_source *s,
     memcpy(out->block, sum->block, sizeof(out->block));
     out->name = keep(r, sum->kernel_short ? sum->kernel_short : sum->kernel);
     out->step = keep(r, lab_time_sum_step(sum));
+    out->phase = keep(r, sum->phase);
     out->limit = keep(r, limit);
 }
 
@@ -274,19 +276,19 @@ static enum lab_status load_kernels(void *user, int64_t run,
 {
     struct lab_runs_source *s = user;
     struct lab_database *db;
-    struct lab_time_sums sums = {0};
+    struct lab_time_sums *sums = &s->sums;
     rows_clear(&s->kernels);
+    lab_time_sums_release(sums);
     enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
-        st = lab_time_sums_load(&sums, db, run, 1u << LAB_SUM_KERNEL);
+        st = lab_time_sums_load(sums, db, run, 1u << LAB_SUM_KERNEL);
     if (!st && db)
         st = lab_counted_load(&s->counted, db, run);
-    for (size_t i = 0; i < sums.count && !s->kernels.failed; i++)
-        if (!step || of_step(&sums.items[i], step))
-            take_kernel(s, &sums.items[i]);
+    for (size_t i = 0; i < sums->count && !s->kernels.failed; i++)
+        if (!step || of_step(&sums->items[i], step))
+            take_kernel(s, i);
     lab_counted_release(&s->counted);
-    bool kept = sums.stored || st || !db;
-    lab_time_sums_release(&sums);
+    bool kept = sums->stored || st || !db;
     lab_database_close(db);
     if (!kept)
         lab_time_sums_keep_later(s->path, run);
@@ -306,35 +308,47 @@ static void fact(struct lab_doc *doc, const char *name, const char *value)
     lab_doc_add(doc, LAB_ROLE_NORMAL, value);
 }
 
+/* A lab has no batch and no iterations. */
+static void run_fact(struct lab_doc *doc, const struct lab_run_row *row)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "seed %llu", (unsigned long long)row->seed);
+    if (row->batch != LAB_UNKNOWN)
+        lab_str_addf(&text, ", batch %lld", (long long)row->batch);
+    if (row->iterations != LAB_UNKNOWN)
+        lab_str_addf(&text, ", %lld iterations", (long long)row->iterations);
+    if (row->precision)
+        lab_str_addf(&text, ", %s", row->precision);
+    fact(doc, "run", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* What a reader asks first comes first: a small screen has room for two. */
 static bool each_fact(void *user, const struct lab_run_row *row)
 {
     struct lab_doc *doc = user;
     char text[160];
-    char count[LAB_FORMAT_BYTES];
     bool is_lab = row->kind && strcmp(row->kind, "lab") == 0;
     fact(doc, is_lab ? "lab" : "lesson", row->title ? row->title : row->lesson);
     snprintf(text, sizeof(text), "%s on %s", row->backend ? row->backend : "?",
              row->device ? row->device : "an unknown device");
     fact(doc, "machine", text);
-    fact(doc, "driver", row->driver);
-    fact(doc, "host", row->hostname);
-    fact(doc, "whose", row->label ? row->label : row->user);
-    fact(doc, "imported from", row->imported_from);
+    fact(doc, "trouble", row->write_error);
+    fact(doc, "variants", row->variants);
+    run_fact(doc, row);
+    fact(doc, "times from", row->time_source);
+    fact(doc, "counters",
+         row->counters_reason ? row->counters_reason : row->counters);
     snprintf(text, sizeof(text), "%s to %s (%s)",
              row->started ? row->started : "?", row->ended ? row->ended : "?",
              row->status ? row->status : "?");
     fact(doc, "time", text);
-    snprintf(text, sizeof(text), "seed %llu, batch %lld, %s iterations, %s",
-             (unsigned long long)row->seed, (long long)row->batch,
-             lab_format_int(row->iterations, count, sizeof(count)),
-             row->precision ? row->precision : "");
-    fact(doc, "run", text);
-    fact(doc, "variants", row->variants);
-    fact(doc, "times from", row->time_source);
-    fact(doc, "counters",
-         row->counters_reason ? row->counters_reason : row->counters);
+    fact(doc, "whose", row->label ? row->label : row->user);
+    fact(doc, "imported from", row->imported_from);
+    fact(doc, "host", row->hostname);
+    fact(doc, "driver", row->driver);
     fact(doc, "program", row->version);
-    fact(doc, "trouble", row->write_error);
     return true;
 }
 
@@ -432,7 +446,8 @@ enum lab_status lab_runs_source_new(struct lab_runs_source **out,
                                        .load_compare = load_compare,
                                        .load_roofline = load_roofline,
                                        .load_passes = lab_timeline_load_passes,
-                                       .load_timeline = lab_timeline_load_pass};
+                                       .load_timeline = lab_timeline_load_pass,
+                                       .load_occupancy = lab_whatif_load};
     *out = s;
     return LAB_OK;
 }
@@ -467,6 +482,7 @@ void lab_runs_source_free(struct lab_runs_source *s)
     lab_compare_model_release(&s->compared);
     lab_roofline_model_release(&s->roofline);
     lab_timeline_model_release(&s->timeline);
+    lab_time_sums_release(&s->sums);
     lab_free(s->path);
     lab_free(s->db);
     lab_free(s);

@@ -4,7 +4,9 @@
 #include "roofline_model.h"
 #include "runs_model.h"
 #include "store/counted.h"
+#include "store/time_sum.h"
 #include "timeline_model.h"
+#include "whatif_model.h"
 
 /* Rows of one kind, with the texts that they point to. */
 struct rows {
@@ -30,6 +32,8 @@ struct lab_runs_source {
     struct lab_compare_model compared;
     struct lab_roofline_model roofline;
     struct lab_timeline_model timeline;
+    struct lab_time_sums sums; /* of the kernels, for lab_ui_kernel_row.place */
+    struct lab_whatif whatif;
     int most; /* for the query that runs now */
 };
 

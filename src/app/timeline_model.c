@@ -1,6 +1,7 @@
 #include "timeline_model.h"
 
 #include "base/mem.h"
+#include "profile_missing.h"
 #include "runs_model_priv.h"
 
 static bool add_pass(void *user, const struct lab_iteration_row *row)
@@ -31,9 +32,11 @@ enum lab_status lab_timeline_load_passes(void *user, int64_t run,
     enum lab_status st = lab_runs_source_open(s, false, &db);
     if (!st && db)
         st = lab_query_iterations(db, run, add_pass, m);
-    lab_database_close(db);
     if (!st && m->room < 0)
         st = lab_fail(LAB_E_NOMEM, "no memory for the iterations of a run");
+    else if (!st && db && m->count == 0)
+        st = lab_profile_fail_missing(db, run, LAB_HAS_KERNELS);
+    lab_database_close(db);
     *rows = m->passes;
     *count = m->count;
     return st;

@@ -16,7 +16,8 @@ struct lab_timeline_model {
 void lab_timeline_model_release(struct lab_timeline_model *m);
 
 /* For struct lab_runs_model; `user` is a struct lab_runs_source. The first
- * forgets the timelines too: the run may have grown. */
+ * forgets the timelines too: the run may have grown. LAB_E_NOTFOUND: it has no
+ * passes, with the reason. */
 enum lab_status lab_timeline_load_passes(void *user, int64_t run,
                                          const struct lab_iteration_row **rows,
                                          int64_t *count);

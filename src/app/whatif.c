@@ -1,12 +1,14 @@
 #include "whatif.h"
 
-#include <math.h>
+#include <limits.h>
 #include <stdio.h>
 
+#include "store/launch.h"
 #include "trace/intern.h"
-#include "ui/view_occupancy.h"
 
 enum { MOST_KERNELS = 64 };
+/* So that blocks times threads have room. */
+#define MOST_BLOCKS (INT64_MAX / INT_MAX / 2)
 
 static bool compute(void *user, const struct lab_occupancy_try *t,
                     struct lab_occupancy_answer *out)
@@ -41,6 +43,99 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
     return o.active_blocks_per_sm > 0;
 }
 
+/* ---- the screen's arguments ---- */
+
+/* What must be known, and is not: "registers of a thread, ...". */
+static bool find_missing(const struct lab_device_info *d,
+                         const struct lab_whatif_launch *l, char *out,
+                         size_t cap)
+{
+    const struct {
+        const char *name;
+        bool known;
+    } facts[] = {
+        {"the block", lab_launch_size(l->block) > 0},
+        {"registers of a thread", l->registers_per_thread >= 0},
+        {"static shared memory", l->static_shared_bytes >= 0},
+        {"dynamic shared memory", l->dynamic_shared_bytes >= 0},
+        {"the GPU's compute capability", d->compute_major > 0},
+        {"warps of a multiprocessor", d->max_threads_per_sm > 0},
+        {"registers of a multiprocessor", d->max_registers_per_sm > 0},
+        {"shared memory of a multiprocessor", d->max_shared_per_sm_bytes > 0},
+    };
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        if (facts[i].known || used >= cap)
+            continue;
+        int n = snprintf(out + used, cap - used, "%s%s", used ? ", " : "",
+                         facts[i].name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return used > 0;
+}
+
+/* What is in a file may be anything. */
+static int as_int(int64_t v)
+{
+    return v > INT_MAX ? INT_MAX : v < 0 ? 0 : (int)v;
+}
+
+enum lab_status lab_whatif_start(struct lab_whatif *w,
+                                 const struct lab_device_info *device,
+                                 const struct lab_whatif_launch *l,
+                                 struct lab_occupancy_args *out)
+{
+    char missing[320];
+    int64_t blocks = lab_launch_size(l->grid);
+    int64_t fixed = l->static_shared_bytes;
+    int64_t more = l->dynamic_shared_bytes;
+    if (find_missing(device, l, missing, sizeof(missing)))
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "what if needs what was not recorded: %s", missing);
+    enum lab_status st = lab_occupancy_device_init(&w->device, device);
+    if (st)
+        return st;
+    w->cluster_blocks = as_int(lab_launch_size(l->cluster));
+    w->static_shared_bytes = as_int(fixed);
+    *out = (struct lab_occupancy_args){
+        .kernel = l->kernel,
+        .device = device->name,
+        .launch = {.threads_per_block = as_int(lab_launch_size(l->block)),
+                   .registers_per_thread = as_int(l->registers_per_thread),
+                   .shared_bytes = (int64_t)as_int(fixed) + as_int(more),
+                   .blocks = blocks > 0 && blocks < MOST_BLOCKS ? blocks : 0},
+        .achieved_pct = l->achieved_pct,
+        .max_threads_per_block = w->device.max_threads_per_block,
+        .max_shared_bytes = w->device.shared_per_block_optin_bytes,
+        .user = w,
+        .compute = compute};
+    return LAB_OK;
+}
+
+/* ---- a step that runs here ---- */
+
+static int64_t known(int32_t v)
+{
+    return v == INT32_MIN ? LAB_UNKNOWN : v;
+}
+
+static void fill_launch(struct lab_whatif_launch *l,
+                        const struct lab_kernel_record *k, double achieved)
+{
+    *l = (struct lab_whatif_launch){
+        .kernel = lab_intern_text(k->demangled_name),
+        .registers_per_thread = known(k->registers_per_thread),
+        .static_shared_bytes = known(k->static_shared_bytes),
+        .dynamic_shared_bytes = known(k->dynamic_shared_bytes),
+        .achieved_pct = achieved};
+    for (int i = 0; i < 3; i++) {
+        l->grid[i] = known(k->grid[i]);
+        l->block[i] = known(k->block[i]);
+        l->cluster[i] = known(k->cluster[i]);
+    }
+}
+
 static int64_t duration(const struct lab_kernel_record *k)
 {
     bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
@@ -71,33 +166,20 @@ enum lab_status lab_whatif_open(struct lab_whatif *w, struct lab_live *live,
 {
     struct lab_kernel_record k;
     struct lab_counters counters;
+    struct lab_whatif_launch launch;
+    struct lab_occupancy_args args;
     int64_t ordinal = 0;
     int64_t exec = snap->steps[index].exec;
     if (snap->device.compute_major == 0)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "occupancy is of a GPU's multiprocessors, and this "
-                        "runs on a CPU: the kernels of recorded GPU runs have "
-                        "it (home, key g)");
-    enum lab_status st = lab_occupancy_device_init(&w->device, &snap->device);
-    if (!st)
-        st = find_kernel(live, exec, &k, &ordinal);
+                        "runs on a CPU: recorded GPU runs have it (home, key "
+                        "g; in a run, key O)");
+    enum lab_status st = find_kernel(live, exec, &k, &ordinal);
     if (st)
         return st;
     lab_live_counters(live, exec, ordinal, &counters);
-    w->cluster_blocks = k.cluster[0] * k.cluster[1] * k.cluster[2];
-    w->static_shared_bytes = k.static_shared_bytes;
-    struct lab_occupancy_args args = {
-        .kernel = lab_intern_text(k.demangled_name),
-        .device = snap->device.name,
-        .launch = {.threads_per_block = k.block[0] * k.block[1] * k.block[2],
-                   .registers_per_thread = k.registers_per_thread,
-                   .shared_bytes =
-                       (int64_t)k.static_shared_bytes + k.dynamic_shared_bytes,
-                   .blocks = (int64_t)k.grid[0] * k.grid[1] * k.grid[2]},
-        .achieved_pct = counters.achieved_occupancy_pct,
-        .max_threads_per_block = w->device.max_threads_per_block,
-        .max_shared_bytes = w->device.shared_per_block_optin_bytes,
-        .user = w,
-        .compute = compute};
-    return lab_ui_push(ui, &lab_view_occupancy, &args);
+    fill_launch(&launch, &k, counters.achieved_occupancy_pct);
+    st = lab_whatif_start(w, &snap->device, &launch, &args);
+    return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
 }

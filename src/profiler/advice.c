@@ -14,6 +14,8 @@ static const double low_occupancy_pct = 50;
 static const double spread_sectors = 12;
 /* A last wave that costs at least so much of the kernel's time. */
 static const double tail_share = 0.2;
+/* Of the SMs, that it is worth giving work to: 4 idle ones of 132 are 3 %. */
+static const double idle_share = 0.2;
 /* The GPU needs this long to start a kernel that has nothing to do (measured:
  * docs/measurements.md); shorter kernels are mostly that. */
 static const double short_kernel_ns = 5000;
@@ -72,6 +74,8 @@ static bool few_blocks(const struct lab_advice_facts *f, struct lab_advice *a)
         f->sm_count <= 0 || f->blocks >= f->sm_count)
         return false;
     a->weight = 1 - (double)f->blocks / (double)f->sm_count;
+    if (a->weight < idle_share)
+        return false;
     snprintf(a->evidence, sizeof(a->evidence),
              "%lld blocks on %lld SMs: %lld SMs have nothing to do",
              (long long)f->blocks, (long long)f->sm_count,
@@ -136,8 +140,9 @@ static bool launch_bound(const struct lab_advice_facts *f, struct lab_advice *a)
              "the kernel works for %.1f us, its launch takes the host %.1f us",
              f->time_ns / 1e3, each / 1e3);
     snprintf(a->remedy, sizeof(a->remedy),
-             "a larger batch, a fused variant, or the whole iteration as one "
-             "CUDA graph (as training at speed does)");
+             "a larger batch, %sor the whole iteration as one CUDA graph (as "
+             "training at speed does)",
+             f->fusable ? "a fused variant, " : "");
     return true;
 }
 

@@ -30,49 +30,92 @@ static void time_text(double ns, char out[NUMBER])
     snprintf(out, NUMBER, "%.3g %s", ns, units[i]);
 }
 
+/* The last share of the way to a roof is not worth words. */
+static void say_left(struct lab_str *out, double share, const char *roof)
+{
+    lab_str_addf(out,
+                 "Up to %s %.0f %% of its time could go, with a better tuned "
+                 "kernel; past it only ",
+                 roof, 100 * (1 - share));
+}
+
 static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
                        const struct lab_roofline_point *p, double copy)
 {
     char rate[NUMBER];
     bool counted = !isnan(p->dram_bytes);
     double per_s = counted ? p->dram_bytes / w->time_ns * 1e9 : p->bytes_s;
+    bool near = per_s >= LAB_ROOFLINE_AT * copy;
     lab_roofline_rate(per_s, "B/s", rate);
     lab_str_addf(out,
                  "Memory bounds it: %s%s, %.0f %% of what a copy reaches. ",
                  rate, counted ? " counted" : "", 100 * per_s / copy);
-    if (counted && p->dram_bytes > 1.5 * w->bytes)
+    if (counted && p->dram_bytes > 1.5 * w->bytes) {
         lab_str_addf(out,
                      "That is %.1f times the bytes that it needs: reading each "
                      "once would make it faster.",
                      p->dram_bytes / w->bytes);
-    else
-        lab_str_add(out, "Only fewer bytes, or bytes that stay in a cache "
-                         "(a fused variant), would make it faster.");
+        return;
+    }
+    if (!near)
+        say_left(out, per_s / copy, "a copy's rate");
+    lab_str_addf(out,
+                 "%s bytes, or bytes that stay in a cache%s, would make it "
+                 "faster.",
+                 near ? "Only fewer" : "fewer",
+                 w->fusable ? " (a fused variant)" : "");
 }
 
-static void say_compute(struct lab_str *out, const struct lab_roofline_point *p,
-                        const double *per_s)
+/* Faster than large products, which are the ceiling. */
+static void say_above(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    if (w->other_algorithm)
+        lab_str_add(out, "More than the ceiling, because the FLOPs are the "
+                         "formula's: its algorithm finds the same result with "
+                         "fewer of them.");
+    else if (p->counted_flop < 0.9 * w->flop)
+        lab_str_addf(out,
+                     "More than the ceiling, because the FLOPs are the "
+                     "formula's: only %.0f %% of them were counted, so its "
+                     "algorithm needs fewer.",
+                     100 * p->counted_flop / w->flop);
+    else if (!isnan(p->counted_flop))
+        lab_str_add(out, "More than the ceiling, and the FLOPs were counted: "
+                         "a product, which the ceiling is, loads beside its "
+                         "arithmetic, and this one waits less for loads.");
+    else
+        lab_str_add(out, "More than the ceiling, which is a product's rate: "
+                         "arithmetic that loads less than a product can pass "
+                         "it, and so does an algorithm with fewer FLOPs than "
+                         "the formula counts.");
+}
+
+static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, const double *per_s)
 {
     char rate[NUMBER];
     double peak = per_s[p->arithmetic];
+    bool near = p->flop_s >= LAB_ROOFLINE_AT * peak;
     lab_roofline_rate(p->flop_s, "FLOP/s", rate);
     lab_str_addf(out,
                  "Arithmetic bounds it: %s, %.0f %% of what large products in "
                  "%s reach. ",
                  rate, 100 * p->flop_s / peak, lab_ceiling_name(p->arithmetic));
-    if (p->flop_s > LAB_ROOFLINE_ABOVE * peak)
-        lab_str_add(out, "More than the ceiling: that one was measured on a "
-                         "busy or slower device, and should be again.");
-    else if (p->arithmetic == LAB_CEILING_FP32 &&
-             per_s[LAB_CEILING_TF32] > 1.5 * peak) {
+    if (p->flop_s > LAB_ROOFLINE_ABOVE * peak) {
+        say_above(out, w, p);
+        return;
+    }
+    if (!near)
+        say_left(out, p->flop_s / peak, "their rate");
+    lab_str_addf(out, "%s FLOPs would make it faster, or ",
+                 near ? "Only fewer" : "fewer");
+    if (p->arithmetic == LAB_CEILING_FP32 &&
+        per_s[LAB_CEILING_TF32] > 1.5 * peak) {
         lab_roofline_rate(per_s[LAB_CEILING_TF32], "FLOP/s", rate);
-        lab_str_addf(out,
-                     "Only fewer FLOPs would make it faster, or tensor cores: "
-                     "products in tf32 reach %s.",
-                     rate);
+        lab_str_addf(out, "tensor cores: products in tf32 reach %s.", rate);
     } else
-        lab_str_add(out, "Only fewer FLOPs would make it faster, or another "
-                         "kind of arithmetic.");
+        lab_str_add(out, "another kind of arithmetic.");
 }
 
 static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
@@ -92,66 +135,142 @@ static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
 
 /* ---- neither ---- */
 
+static double each_ns(const struct lab_roofline_work *w)
+{
+    return w->time_ns / (w->kernels > 0 ? (double)w->kernels : 1);
+}
+
+static bool floor_known(const struct lab_roofline_work *w)
+{
+    return w->gpu && w->floor_ns > 0 && w->floor_ns <= LAB_ROOFLINE_FLOOR_NS;
+}
+
+/* What a kernel takes that has nothing to do. */
+static double floor_of(const struct lab_roofline_work *w)
+{
+    return floor_known(w) ? w->floor_ns : LAB_ROOFLINE_FLOOR_NS;
+}
+
+/* On a processor calling a function and reading the clock twice is short. */
 static bool is_short(const struct lab_roofline_work *w,
                      const struct lab_roofline_point *p)
 {
-    double launches = w->kernels > 0 ? (double)w->kernels : 1;
-    double limit = w->gpu ? LAB_ROOFLINE_SHORT_NS : LAB_ROOFLINE_SHORT_NS / 10;
-    return w->time_ns / launches < limit &&
+    double limit = w->gpu ? 2 * floor_of(w) : 1000;
+    return each_ns(w) < limit &&
            (isnan(p->best_ns) || p->best_ns < w->time_ns / 4);
 }
 
 static void say_short(struct lab_str *out, const struct lab_roofline_work *w)
 {
     char each[NUMBER];
-    double launches = w->kernels > 0 ? (double)w->kernels : 1;
-    time_text(w->time_ns / launches, each);
-    if (w->gpu)
-        lab_str_addf(out,
-                     "It is too short for this device: %s a kernel is mostly "
-                     "its start and end. More work in a launch would help (a "
-                     "larger batch, a fused variant).",
-                     each);
-    else
+    char least[NUMBER];
+    time_text(each_ns(w), each);
+    time_text(w->floor_ns, least);
+    if (!w->gpu) {
         lab_str_addf(out,
                      "It is so short (%s) that calling it and reading the "
                      "clock are most of it.",
                      each);
+        return;
+    }
+    lab_str_addf(out, "It is too short for this device: %s a kernel", each);
+    if (floor_known(w))
+        lab_str_addf(out,
+                     ", and the shortest of this run takes %s: most of that "
+                     "is a kernel's start and end.",
+                     least);
+    else
+        lab_str_add(out, " is mostly its start and end.");
+    lab_str_addf(out, " More work in a launch would help (a larger batch%s).",
+                 w->fusable ? ", a fused variant" : "");
 }
 
-static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
-                        const struct lab_roofline_point *p)
+/* Would a gain of `factor` be a third of the way to the roof, on the scale of
+ * the roofline, which is logarithmic? A roof unknown: twice as fast. */
+static bool explains(double factor, const struct lab_roofline_point *p)
+{
+    return isnan(p->share) ? factor >= 2
+                           : factor * factor * factor >= 1 / p->share;
+}
+
+static bool say_idle(struct lab_str *out, const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
+{
+    if (w->blocks == LAB_UNKNOWN || w->blocks <= 0 ||
+        w->sm_count == LAB_UNKNOWN || w->blocks >= w->sm_count ||
+        !explains((double)w->sm_count / (double)w->blocks, p))
+        return false;
+    lab_str_addf(out,
+                 "Its grid has %lld block%s for %lld SMs: the others are idle.",
+                 (long long)w->blocks, w->blocks == 1 ? "" : "s",
+                 (long long)w->sm_count);
+    return true;
+}
+
+static bool say_few_warps(struct lab_str *out,
+                          const struct lab_roofline_work *w)
 {
     double achieved = w->counted.achieved_occupancy_pct;
     double occupancy = isnan(achieved) ? w->occupancy_pct : achieved;
-    if (w->gpu && w->blocks != LAB_UNKNOWN && w->sm_count != LAB_UNKNOWN &&
-        w->blocks < w->sm_count)
+    if (!(occupancy < 25))
+        return false;
+    lab_str_addf(out,
+                 "Few warps are there to hide waiting: occupancy %.0f %% %s.",
+                 occupancy, isnan(achieved) ? "at most" : "achieved");
+    return true;
+}
+
+static bool say_moved(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    if (!(p->dram_bytes > 1.5 * w->bytes))
+        return false;
+    lab_str_addf(out,
+                 "It moves %.1f times the bytes that it needs (counted): look "
+                 "at how neighbours in a warp read.",
+                 p->dram_bytes / w->bytes);
+    return true;
+}
+
+static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    if (w->gpu && (say_idle(out, w, p) || say_few_warps(out, w)))
+        return;
+    if (say_moved(out, w, p))
+        return;
+    if (w->gpu)
         lab_str_addf(out,
-                     "Its grid has %lld block%s for %lld SMs: the others are "
-                     "idle.",
-                     (long long)w->blocks, w->blocks == 1 ? "" : "s",
-                     (long long)w->sm_count);
-    else if (w->gpu && occupancy < 25)
-        lab_str_addf(out,
-                     "Few warps are there to hide waiting: occupancy %.0f %% "
-                     "%s.",
-                     occupancy, isnan(achieved) ? "at most" : "achieved");
-    else if (p->dram_bytes > 1.5 * w->bytes)
-        lab_str_addf(out,
-                     "It moves %.1f times the bytes that it needs (counted): "
-                     "look at how neighbours in a warp read.",
-                     p->dram_bytes / w->bytes);
-    else if (w->gpu && isnan(p->dram_bytes))
-        lab_str_add(out, "Waiting holds it back: latency, the way it reads "
-                         "memory, or idle units. Counters (--counters) say "
-                         "more.");
-    else if (w->gpu)
-        lab_str_add(out, "Waiting holds it back: latency, the way it reads "
-                         "memory, or idle units.");
+                     "Waiting holds it back: latency, the way it reads memory, "
+                     "or idle units.%s",
+                     isnan(p->dram_bytes) ? " Counters (--counters) say more."
+                                          : "");
+    else if (w->library)
+        lab_str_add(out, "It is a library's kernel, and what it does inside is "
+                         "not seen here: small or narrow problems keep such a "
+                         "kernel from its rate.");
     else
         lab_str_add(out, "Its loop holds it back: no vector instructions, or "
                          "the order in which it reads memory. Other variants "
                          "of the step show what the processor can do.");
+}
+
+/* The cause, and what start and end take where that is a good part too. */
+static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p)
+{
+    char least[NUMBER];
+    long long kernels = w->kernels > 1 ? (long long)w->kernels : 1;
+    say_cause(out, w, p);
+    if (!floor_known(w) || each_ns(w) >= 4 * w->floor_ns)
+        return;
+    time_text((double)kernels * w->floor_ns, least);
+    if (kernels == 1)
+        lab_str_addf(out, " Starting and ending a kernel takes %s of it.",
+                     least);
+    else
+        lab_str_addf(out, " Starting and ending %lld kernels takes %s of it.",
+                     kernels, least);
 }
 
 static void say_neither(struct lab_str *out, const struct lab_roofline_work *w,
@@ -214,7 +333,7 @@ void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *w,
         say_memory(out, w, p, per_s[LAB_CEILING_COPY]);
         break;
     case LAB_ROOFLINE_COMPUTE:
-        say_compute(out, p, per_s);
+        say_compute(out, w, p, per_s);
         break;
     case LAB_ROOFLINE_CACHE:
         say_cache(out, p, per_s[LAB_CEILING_COPY]);

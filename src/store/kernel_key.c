@@ -1,6 +1,7 @@
 #include "kernel_key.h"
 
 #include "kernel_zone.h"
+#include "store/launch.h"
 
 /* Texts and blobs are above every number; the least of these is taken for
  * unknown. A real in a column of integers counts as C reads it. */
@@ -35,7 +36,7 @@ static int64_t read_size(struct lab_columns *c)
     int64_t sides[3];
     for (int i = 0; i < 3; i++)
         sides[i] = lab_column_int(c);
-    return lab_kernel_size(sides);
+    return lab_launch_size(sides);
 }
 
 int64_t lab_kernel_key_read(struct lab_columns *c, enum lab_kernel_sort sort)
@@ -56,19 +57,4 @@ int64_t lab_kernel_key_read(struct lab_columns *c, enum lab_kernel_sort sort)
     default:
         return lab_column_int(c);
     }
-}
-
-/* A side of 0 makes it 0, however large the others are: so it is in SQL. */
-int64_t lab_kernel_size(const int64_t v[3])
-{
-    int64_t size = 1;
-    bool none = false;
-    bool room = true;
-    for (int i = 0; i < 3; i++) {
-        if (v[i] == LAB_UNKNOWN)
-            return LAB_UNKNOWN;
-        none = none || v[i] == 0;
-        room = room && !__builtin_mul_overflow(size, v[i], &size);
-    }
-    return none ? 0 : room ? size : LAB_UNKNOWN;
 }

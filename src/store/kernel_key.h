@@ -25,7 +25,3 @@ extern const struct lab_kernel_key lab_kernel_keys[LAB_KERNEL_SORT_COUNT];
 /* The key of the next columns, as an integer of the same order; LAB_UNKNOWN.
  * Of LAB_KERNEL_BY_NAME: of one column, which is a rank or a name's id. */
 int64_t lab_kernel_key_read(struct lab_columns *c, enum lab_kernel_sort sort);
-
-/* How many blocks a grid has, or threads a block, of its sides; LAB_UNKNOWN
- * where a key is unknown. */
-int64_t lab_kernel_size(const int64_t sides[3]);

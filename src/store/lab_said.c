@@ -25,17 +25,20 @@ enum lab_status lab_said_row_add(struct lab_database *db, int64_t run,
     return lab_fields_add(db, run, &lab_said_row_fields, row);
 }
 
-enum lab_status lab_lab_run_newest(struct lab_database *db, const char *lab,
-                                   const char *lesson, const char *but,
-                                   int64_t *run)
+/* Candidates of a tuned rung, which tuning alone climbs, are named by their
+ * tiles (64x64x8): they are no rungs of the ladder. */
+enum lab_status lab_lab_run_fullest(struct lab_database *db, const char *lab,
+                                    const char *lesson, const char *but,
+                                    int64_t *run)
 {
     sqlite3_stmt *stmt;
     enum lab_status st = lab_database_prepare(
         db,
-        "SELECT id FROM run WHERE (?2 IS NULL OR lesson = ?2) AND "
-        "(?3 IS NULL OR backend <> ?3) AND id IN "
-        "(SELECT runId FROM lab_row WHERE lab = ?1 AND status = "
-        "'done')" LAB_SQL_NEWEST_FIRST " LIMIT 1",
+        "SELECT id FROM run JOIN lab_row AS l ON l.runId = id WHERE "
+        "(?2 IS NULL OR lesson = ?2) AND (?3 IS NULL OR backend <> ?3) AND "
+        "l.lab = ?1 AND l.status = 'done' GROUP BY id ORDER BY "
+        "count(DISTINCT CASE WHEN rung GLOB '[0-9]*' THEN NULL ELSE rung END) "
+        "DESC, count(DISTINCT size) DESC," LAB_SQL_NEWEST " LIMIT 1",
         &stmt);
     if (st)
         return st;

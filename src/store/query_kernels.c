@@ -1,4 +1,4 @@
-#include "store/query.h"
+#include "store/launch.h"
 
 #include "kernel_key.h"
 #include "kernel_zone.h"
@@ -367,6 +367,37 @@ static enum lab_status query(struct lab_database *db, int64_t run,
                         : query_page(db, run, &page, taker);
     lab_free(page.rows);
     return st;
+}
+
+struct one {
+    lab_kernel_row_fn *each;
+    void *user;
+    bool found;
+};
+
+static bool take_one(void *user, const struct lab_kernel_row *row)
+{
+    struct one *one = user;
+    one->found = true;
+    return one->each(one->user, row);
+}
+
+enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
+                                 int64_t row, lab_kernel_row_fn *each,
+                                 void *user)
+{
+    struct one one = {each, user, false};
+    struct taker taker = {.each = take_one, .user = &one};
+    const struct page page = {&row, 1};
+    enum lab_status st = lab_lab_names_load(&taker.rungs, db, run);
+    if (st)
+        return st;
+    st = query_page(db, run, &page, &taker);
+    lab_lab_names_release(&taker.rungs);
+    if (st || one.found)
+        return st;
+    return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no such launch", db->path,
+                    (long long)run);
 }
 
 enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,

@@ -21,9 +21,9 @@ struct lab_migration {
 /* The order of runs: by when they were begun, for one that was imported has a
  * later number than those here. What another tool recorded may not know when;
  * then it is as old as its import. */
-#define LAB_SQL_NEWEST_FIRST                                                   \
-    " ORDER BY ifnull(started_ns, strftime('%s', imported) * 1000000000) DESC" \
-    ", id DESC"
+#define LAB_SQL_NEWEST                                                         \
+    " ifnull(started_ns, strftime('%s', imported) * 1000000000) DESC, id DESC"
+#define LAB_SQL_NEWEST_FIRST " ORDER BY" LAB_SQL_NEWEST
 
 /* "LLAB": tells our files from other programs'. */
 #define LAB_APPLICATION_ID 0x4C4C4142

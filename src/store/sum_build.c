@@ -4,6 +4,7 @@
 
 #include "kernel_key.h"
 #include "row.h"
+#include "store/launch.h"
 #include "sum_priv.h"
 
 /* Places in a schedule that are taken for real: memory is taken for each. */
@@ -312,7 +313,7 @@ static int64_t read_size(int64_t kept[3], struct lab_columns *c, bool first)
         v[i] = lab_column_int(c);
         merge(&kept[i], v[i], first);
     }
-    return lab_kernel_size(v);
+    return lab_launch_size(v);
 }
 
 static void read_launch(struct lab_time_sum *s, struct lab_columns *c,

@@ -8,7 +8,7 @@
 #include "ui/format.h"
 #include "ui/layout.h"
 
-enum { AXIS_W = 9, MOST_SERIES = 9 };
+enum { AXIS_W = 9 };
 
 struct scale {
     double x0;
@@ -108,28 +108,53 @@ static void draw_series(struct lab_dots *g, const struct scale *sc,
 static void show_grid(struct lab_canvas *c, const struct lab_dots *g,
                       const struct lab_chart *chart)
 {
-    enum lab_role roles[MOST_SERIES];
+    enum lab_role roles[LAB_CHART_SERIES];
     for (int k = 0; k < chart->count; k++)
         roles[k] = chart->series[k].role;
     lab_dots_show(g, c, roles);
 }
 
-/* Its number stands on the last point of each series. */
+char lab_chart_sign(int k)
+{
+    return (char)(k < 9 ? '1' + k : 'a' + k - 9);
+}
+
+/* Where the last point of a series is, in cells; false: it has none here. */
+static bool find_end(const struct lab_dots *g, const struct scale *sc,
+                     const struct lab_series *s, struct lab_rect *cell)
+{
+    int64_t i = s->n - 1;
+    while (i >= 0 && isnan(y_of(sc, s->y[i])))
+        i--;
+    if (i < 0)
+        return false;
+    int dy = g->h - 1 - dot_of(y_of(sc, s->y[i]), sc->y0, sc->y1, g->h);
+    *cell = (struct lab_rect){
+        dy / g->sy, dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w) / g->sx, 1, 1};
+    return dy >= 0 && dy < g->h;
+}
+
+/* Its sign stands on the last point of each series, or before it where another
+ * one's does. */
 static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
                       const struct scale *sc, const struct lab_chart *chart)
 {
+    struct lab_rect taken[LAB_CHART_SERIES];
+    int n = 0;
     for (int k = 0; k < chart->count && chart->count > 1; k++) {
-        const struct lab_series *s = &chart->series[k];
-        int64_t i = s->n - 1;
-        while (i >= 0 && isnan(y_of(sc, s->y[i])))
-            i--;
-        if (i < 0)
+        struct lab_rect *cell = &taken[n];
+        if (!find_end(g, sc, &chart->series[k], cell))
             continue;
-        int x = dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w) / g->sx;
-        int dy = g->h - 1 - dot_of(y_of(sc, s->y[i]), sc->y0, sc->y1, g->h);
-        if (dy >= 0 && dy < g->h)
-            lab_canvas_textf(c, g->plot.y + dy / g->sy, g->plot.x + x, 1,
-                             s->role, "%d", k + 1);
+        for (int i = 0; i < n; i++) {
+            if (taken[i].y == cell->y && taken[i].x == cell->x &&
+                cell->x >= 2) {
+                cell->x -= 2;
+                i = -1; /* that one may be another's */
+            }
+        }
+        lab_canvas_textf(c, g->plot.y + cell->y, g->plot.x + cell->x, 1,
+                         chart->series[k].role, "%c", lab_chart_sign(k));
+        n++;
     }
 }
 
@@ -151,7 +176,8 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
         if (s->n > 0)
             lab_format_value(s->y[s->n - 1], 9, value, sizeof(value));
         if (chart->count > 1)
-            x += lab_canvas_textf(c, row.y, x, -1, s->role, "%d ", k + 1);
+            x += lab_canvas_textf(c, row.y, x, -1, s->role, "%c ",
+                                  lab_chart_sign(k));
         x +=
             lab_canvas_textf(c, row.y, x, -1, s->role, "%s %s", s->name, value);
         if (gaps)
@@ -232,7 +258,7 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
 {
     struct scale sc;
     struct lab_dots g;
-    if (lab_rect_empty(r) || chart->count > MOST_SERIES)
+    if (lab_rect_empty(r) || chart->count > LAB_CHART_SERIES)
         return;
     if (chart->title || !chart->unlisted)
         draw_legend(c, lab_rect_cut_top(&r, 1), chart);

@@ -10,7 +10,16 @@
 #include "ui/layout.h"
 
 enum { NAME_W = 12, VALUE_W = 24, BARS_LEAST = 8 };
-enum { RATES_H = 16, POINTS = 64, RUNG_LINES = 5, LINES = 9 };
+enum {
+    RATES_H = 16,
+    POINTS = 64,
+    LINES = LAB_CHART_SERIES,
+    /* From here on there is room for every rung; and for what is not the
+     * ladder's: other machines and the course's. */
+    ALL_H = 14,
+    ALL_W = 100,
+    OTHERS_H = 14,
+};
 
 /* ---- bars ---- */
 
@@ -233,11 +242,29 @@ static bool is_rung(const struct lab_ui_lab_row *r,
            strcmp(r->precision, of->precision) == 0;
 }
 
-static void add_rung(struct picture *p, const struct lab_ui_lab *lab,
-                     const struct lab_ui_lab_row *of, const char *suffix)
+static bool has_precisions(const struct lab_lab_chart *chart)
 {
+    const struct lab_ui_lab *lab = chart->lab;
+    const struct lab_ui_lab_row *first = NULL;
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &lab->rows[i];
+        if (!shown(chart, r))
+            continue;
+        if (first && strcmp(first->precision, r->precision) != 0)
+            return true;
+        first = r;
+    }
+    return false;
+}
+
+static void add_rung(struct picture *p, const struct lab_lab_chart *chart,
+                     const struct lab_ui_lab_row *of)
+{
+    const struct lab_ui_lab *lab = chart->lab;
+    bool precision = has_precisions(chart);
     char name[96];
-    snprintf(name, sizeof(name), "%s%s", of->rung, suffix);
+    snprintf(name, sizeof(name), "%s%s%s", of->rung, precision ? " " : "",
+             precision ? of->precision : "");
     for (int k = 0; k < p->count; k++)
         if (strcmp(p->lines[k].name, name) == 0)
             return;
@@ -250,20 +277,37 @@ static void add_rung(struct picture *p, const struct lab_ui_lab *lab,
     p->count += l && l->n > 0;
 }
 
-static void add_own(struct picture *p, const struct lab_lab_chart *chart)
+/* The fastest of the library's rungs, or of the others; NULL: there is none. */
+static const struct lab_ui_lab_row *fastest(const struct lab_lab_chart *chart,
+                                            bool library)
+{
+    const struct lab_ui_lab_row *best = NULL;
+    for (int64_t i = 0; i < chart->lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &chart->lab->rows[i];
+        if (shown(chart, r) && r->library == library &&
+            r->state == LAB_UI_LAB_DONE &&
+            (!best || r->median_ns < best->median_ns))
+            best = r;
+    }
+    return best;
+}
+
+/* Lines above each other tell nothing: a small picture has those that matter. */
+static void add_own(struct picture *p, const struct lab_lab_chart *chart,
+                    bool all)
 {
     const struct lab_ui_lab *lab = chart->lab;
-    const struct lab_ui_lab_row *best = lab_ui_lab_best(lab, chart->size);
+    const struct lab_ui_lab_row *own = fastest(chart, false);
+    const struct lab_ui_lab_row *library = fastest(chart, true);
     if (chart->chosen >= 0 && chart->chosen < lab->row_count)
-        add_rung(p, lab, &lab->rows[chart->chosen], "");
-    for (int64_t i = 0; i < lab->row_count; i++)
-        if (shown(chart, &lab->rows[i]) && lab->rows[i].library)
-            add_rung(p, lab, &lab->rows[i], "");
-    if (best && best->set == chart->set)
-        add_rung(p, lab, best, "");
-    for (int64_t i = 0; i < lab->row_count && p->count < RUNG_LINES; i++)
+        add_rung(p, chart, &lab->rows[chart->chosen]);
+    if (own)
+        add_rung(p, chart, own);
+    if (library)
+        add_rung(p, chart, library);
+    for (int64_t i = 0; all && i < lab->row_count; i++)
         if (shown(chart, &lab->rows[i]))
-            add_rung(p, lab, &lab->rows[i], "");
+            add_rung(p, chart, &lab->rows[i]);
 }
 
 /* The best of every size that another set has. */
@@ -318,17 +362,21 @@ static void add_ceiling(struct picture *p, const struct lab_lab_chart *chart)
     p->count++;
 }
 
-static void fill_picture(struct picture *p, const struct lab_lab_chart *chart)
+static void fill_picture(struct picture *p, const struct lab_lab_chart *chart,
+                         struct lab_rect r)
 {
+    bool others = r.h >= OTHERS_H;
     p->count = 0;
-    p->most = LINES - 1; /* the last is the ceiling's */
+    p->most = LINES - LAB_UI_LAB_SETS; /* the rest is for what is not a rung */
     p->x0 = NAN;
     p->x1 = NAN;
-    add_own(p, chart);
-    for (int s = 0; s < chart->lab->set_count; s++)
+    add_own(p, chart, r.h >= ALL_H && r.w >= ALL_W);
+    p->most = LINES - 1; /* the last is the ceiling's */
+    for (int s = 0; others && s < chart->lab->set_count; s++)
         if (s != chart->set && p->count < LINES - 2)
             add_set(p, chart->lab, s);
-    add_slides(p, chart->lab);
+    if (others)
+        add_slides(p, chart->lab);
     p->most = LINES;
     add_ceiling(p, chart);
 }
@@ -342,7 +390,8 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     int y = 0;
     for (int k = 0; k < p->count; k++) {
         char name[104];
-        snprintf(name, sizeof(name), "%d %s", k + 1, p->lines[k].name);
+        snprintf(name, sizeof(name), "%c %s", lab_chart_sign(k),
+                 p->lines[k].name);
         int w = lab_canvas_columns(c, name);
         if (x > 0 && x + w > r.w) {
             x = 0;
@@ -365,13 +414,13 @@ const char *lab_lab_rates_title(const struct lab_ui_lab *lab)
 void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_lab_chart *chart)
 {
-    struct picture picture; /* 10 KiB */
+    struct picture picture; /* 28 KiB */
     struct picture *p = &picture;
     struct lab_series series[LINES];
     enum lab_role roles[LINES];
     if (lab_rect_empty(r))
         return;
-    fill_picture(p, chart);
+    fill_picture(p, chart, r);
     for (int k = 0; k < p->count; k++) {
         roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % 3);
         series[k] =

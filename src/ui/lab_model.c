@@ -113,6 +113,17 @@ static const struct lab_ui_lab_row *library(const struct lab_ui_lab *lab,
     return best;
 }
 
+const struct lab_ui_lab_row *
+lab_ui_lab_gain_over(const struct lab_ui_lab *lab,
+                     const struct lab_ui_lab_row *row)
+{
+    const struct lab_ui_lab_row *over = NULL;
+    for (const struct lab_ui_lab_row *r = lab->rows; r < row; r++)
+        if (r->size == row->size && !r->library && r->state == LAB_UI_LAB_DONE)
+            over = r;
+    return over;
+}
+
 void lab_ui_lab_relate(struct lab_ui_lab *lab, int size)
 {
     for (int64_t i = 0; i < lab->row_count; i++) {

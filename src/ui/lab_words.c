@@ -134,6 +134,25 @@ const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
     return out;
 }
 
+const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
+                                 double model, double bytes, double traffic)
+{
+    static const double noise = 1.02;
+    if (unit == LAB_UI_LAB_TIME)
+        return model > noise * rate ? "an item takes less than the model has "
+                                      "for it"
+                                    : NULL;
+    if (!(rate > noise * model))
+        return NULL;
+    if (unit == LAB_UI_LAB_FLOPS)
+        return "the model counts each access of the kernel's text, and caches "
+               "and registers serve some at once";
+    return traffic > noise * bytes
+               ? "caches serve a part of what the model charges to memory"
+               : "the model has memory at a copy's rate, and this mix of "
+                 "reads and writes is faster";
+}
+
 const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
                                size_t cap)
 {

@@ -173,17 +173,35 @@ struct lab_home_layout lab_home_layout(struct lab_rect body)
     return l;
 }
 
-struct lab_run_layout lab_run_layout(struct lab_rect body, bool has_kernels)
+/* Two lines of facts at least, where there are no kernels four. */
+static int facts_rows(struct lab_rect body, const struct lab_run_want *want,
+                      bool wide)
+{
+    enum { LEAST = 3, LEAST_CPU = 5, HEADS = 2, MOST = 10000 };
+    int steps = (want->steps < MOST ? (int)want->steps : MOST) + HEADS;
+    int kernels = (want->kernels < MOST ? (int)want->kernels : MOST) + HEADS;
+    int facts = (want->facts < MOST ? (int)want->facts : MOST) + 1;
+    int lists = !wide ? steps + kernels : steps > kernels ? steps : kernels;
+    int room = body.h - lists > body.h / 5 ? body.h - lists : body.h / 5;
+    facts = facts < room ? facts : room;
+    int least = want->kernels > 0 ? LEAST : LEAST_CPU;
+    return facts > least ? facts : least;
+}
+
+struct lab_run_layout lab_run_layout(struct lab_rect body,
+                                     const struct lab_run_want *want)
 {
     struct lab_run_layout l = {0};
     int rows[3];
-    /* facts, steps, kernels: a step has one or two of these */
-    static const struct lab_share gpu[3] = {{3, 0, 2}, {5, 2, 0}, {4, 1, 1}};
-    static const struct lab_share cpu[3] = {{5, 0, 2}, {5, 1, 0}, {2, 0, 1}};
-    const struct lab_share *parts = has_kernels ? gpu : cpu;
+    bool wide = body.w >= 180;
+    bool gpu = want->kernels > 0;
+    /* A step has one or two kernels. */
+    const struct lab_share parts[3] = {{facts_rows(body, want, wide), 0, 2},
+                                       {5, gpu ? 2 : 1, 0},
+                                       {gpu ? 4 : 2, gpu ? 1 : 0, gpu ? 1 : 2}};
     lab_layout_share(body.h, parts, 3, rows);
     l.facts = lab_rect_cut_top(&body, rows[0]);
-    if (body.w >= 180) {
+    if (wide) {
         l.steps = lab_rect_cut_left(&body, body.w * 9 / 20);
         l.kernels = body;
         return l;

@@ -133,6 +133,12 @@ static void layout(struct lab_pager *p, int width, bool ascii)
     }
 }
 
+size_t lab_pager_lines(struct lab_pager *p, int width, bool ascii)
+{
+    layout(p, width, ascii);
+    return p->row_count;
+}
+
 static size_t last_top(const struct lab_pager *p)
 {
     size_t h = p->view_h > 0 ? (size_t)p->view_h : 1;

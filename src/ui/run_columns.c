@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/launch.h"
 #include "trace/record.h"
 #include "ui/format.h"
 
@@ -318,6 +319,7 @@ const struct lab_table_ops lab_step_columns = {STEP_TABLE, STEP_COLUMNS,
 enum {
     KERNEL_NAME,
     KERNEL_STEP,
+    KERNEL_PHASE,
     KERNEL_MEDIAN,
     KERNEL_COUNT,
     KERNEL_GRID,
@@ -332,31 +334,40 @@ enum {
     KERNEL_COLUMNS
 };
 
-#define KERNEL_COMMON                                                          \
+/* The larger its number, the sooner a column goes where the screen is narrow:
+ * for the columns of which lists differ it is an argument. */
+#define KERNEL_COMMON(step, phase, block, shared)                              \
     [KERNEL_NAME] = {"kernel", 20, 4, 0, false, false},                        \
-    [KERNEL_STEP] = {"step", 14, 1, 7, false, false},                          \
+    [KERNEL_STEP] = {"step", 14, 1, step, false, false},                       \
+    [KERNEL_PHASE] = {"phase", 8, 0, phase, false, false},                     \
     [KERNEL_MEDIAN] = {"median", 9, 0, 0, true, true},                         \
     [KERNEL_COUNT] = {"times", 7, 0, 8, true, true},                           \
     [KERNEL_GRID] = {"grid", 9, 0, 2, true, true}, [KERNEL_BLOCK] = {"block",  \
                                                                      8,        \
                                                                      0,        \
-                                                                     2,        \
+                                                                     block,    \
                                                                      true,     \
                                                                      true},    \
     [KERNEL_REGISTERS] = {"regs", 4, 0, 3, true, true},                        \
-    [KERNEL_SHARED] = {"shared", 8, 0, 4, true, true},                         \
+    [KERNEL_SHARED] = {"shared", 8, 0, shared, true, true},                    \
     [KERNEL_OCCUPANCY] = {"occup.", 7, 0, 1, true, true},                      \
-    [KERNEL_LIMIT] = {"limited by", 10, 1, 6, false, false},
+    [KERNEL_LIMIT] = {"limited by", 10, 1, 6, false, false}
+#define KERNEL_COUNTERS(achieved, dram, counted)                               \
+    [KERNEL_ACHIEVED] = {"achieved", 8, 0, achieved, true, true},              \
+    [KERNEL_DRAM] = {"DRAM", 9, 0, dram, true, true},                          \
+    [KERNEL_COUNTED] = {"counted", 11, 0, counted, true, true}
+/* The heading says which step it is whose kernels are listed. */
+#define KERNEL_OF_STEP KERNEL_COMMON(7, 12, 2, 4)
+/* Whose a kernel is comes before its block. */
+#define KERNEL_OF_ALL KERNEL_COMMON(0, 1, 4, 5)
 static const struct lab_table_column KERNEL_TABLE[KERNEL_COLUMNS] = {
-    KERNEL_COMMON[KERNEL_ACHIEVED] = {"achieved", 8, 0, 9, true, true},
-    [KERNEL_DRAM] = {"DRAM", 9, 0, 10, true, true},
-    [KERNEL_COUNTED] = {"counted", 11, 0, 11, true, true},
-};
+    KERNEL_OF_STEP, KERNEL_COUNTERS(9, 10, 11)};
 static const struct lab_table_column KERNEL_COUNTED_TABLE[KERNEL_COLUMNS] = {
-    KERNEL_COMMON[KERNEL_ACHIEVED] = {"achieved", 8, 0, 1, true, true},
-    [KERNEL_DRAM] = {"DRAM", 9, 0, 4, true, true},
-    [KERNEL_COUNTED] = {"counted", 11, 0, 3, true, true},
-};
+    KERNEL_OF_STEP, KERNEL_COUNTERS(1, 4, 3)};
+static const struct lab_table_column KERNEL_ALL_TABLE[KERNEL_COLUMNS] = {
+    KERNEL_OF_ALL, KERNEL_COUNTERS(9, 10, 11)};
+static const struct lab_table_column KERNEL_ALL_COUNTED_TABLE[KERNEL_COLUMNS] =
+    {KERNEL_OF_ALL, KERNEL_COUNTERS(1, 6, 5)};
 
 static void put_dims(const int64_t d[3], char *out, size_t cap)
 {
@@ -371,18 +382,11 @@ static void put_dims(const int64_t d[3], char *out, size_t cap)
         snprintf(out, cap, "%" PRId64, d[0]);
 }
 
-static void kernel_cell(const void *user, int64_t row, int column, char *out,
-                        size_t cap, enum lab_role *role)
+static void kernel_number(const struct lab_ui_kernel_row *r, int column,
+                          char *out, size_t cap)
 {
-    const struct lab_ui_kernel_row *r =
-        *(struct lab_ui_kernel_row *const *)user + row;
+    bool shared = r->shared_bytes != LAB_UNKNOWN;
     switch (column) {
-    case KERNEL_NAME:
-        put_text(r->name, out, cap);
-        break;
-    case KERNEL_STEP:
-        put_text(r->step, out, cap);
-        break;
     case KERNEL_MEDIAN:
         lab_format_ns(r->median_ns, out, cap);
         break;
@@ -399,9 +403,7 @@ static void kernel_cell(const void *user, int64_t row, int column, char *out,
         lab_format_int(r->registers, out, cap);
         break;
     case KERNEL_SHARED:
-        lab_format_bytes(
-            r->shared_bytes == LAB_UNKNOWN ? NAN : (double)r->shared_bytes, out,
-            cap);
+        lab_format_bytes(shared ? (double)r->shared_bytes : NAN, out, cap);
         break;
     case KERNEL_OCCUPANCY:
         lab_format_share(r->occupancy, out, cap);
@@ -412,19 +414,34 @@ static void kernel_cell(const void *user, int64_t row, int column, char *out,
     case KERNEL_DRAM:
         lab_format_bytes(r->dram_bytes, out, cap);
         break;
-    case KERNEL_COUNTED:
+    default:
         lab_format_flop(r->counted_flop, out, cap);
+    }
+}
+
+static void kernel_cell(const void *user, int64_t row, int column, char *out,
+                        size_t cap, enum lab_role *role)
+{
+    const struct lab_ui_kernel_row *r =
+        *(struct lab_ui_kernel_row *const *)user + row;
+    switch (column) {
+    case KERNEL_NAME:
+        put_text(r->name, out, cap);
+        break;
+    case KERNEL_STEP:
+        put_text(r->step, out, cap);
+        break;
+    case KERNEL_PHASE:
+        put_text(r->phase, out, cap);
+        break;
+    case KERNEL_LIMIT:
+        put_text(r->limit, out, cap);
         break;
     default:
-        put_text(r->limit, out, cap);
+        kernel_number(r, column, out, cap);
     }
     if (strcmp(out, "n/a") == 0)
         *role = LAB_ROLE_DIM;
-}
-
-static int64_t volume(const int64_t d[3])
-{
-    return d[0] == LAB_UNKNOWN ? LAB_UNKNOWN : d[0] * d[1] * d[2];
 }
 
 static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
@@ -439,15 +456,18 @@ static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
         return compare_text(p->name, q->name);
     case KERNEL_STEP:
         return compare_text(p->step, q->step);
+    case KERNEL_PHASE: /* as they ran */
+        return lab_table_compare_int(p->place, q->place, turned);
     case KERNEL_MEDIAN:
         return lab_table_compare_double(p->median_ns, q->median_ns, turned);
     case KERNEL_COUNT:
         return lab_table_compare_int(p->count, q->count, turned);
     case KERNEL_GRID:
-        return lab_table_compare_int(volume(p->grid), volume(q->grid), turned);
+        return lab_table_compare_int(lab_launch_size(p->grid),
+                                     lab_launch_size(q->grid), turned);
     case KERNEL_BLOCK:
-        return lab_table_compare_int(volume(p->block), volume(q->block),
-                                     turned);
+        return lab_table_compare_int(lab_launch_size(p->block),
+                                     lab_launch_size(q->block), turned);
     case KERNEL_REGISTERS:
         return lab_table_compare_int(p->registers, q->registers, turned);
     case KERNEL_SHARED:
@@ -466,7 +486,11 @@ static int kernel_compare(const void *user, int64_t a, int64_t b, int column,
     }
 }
 
-const struct lab_table_ops lab_kernel_counted_columns = {
-    KERNEL_COUNTED_TABLE, KERNEL_COLUMNS, kernel_cell, kernel_compare};
 const struct lab_table_ops lab_kernel_columns = {KERNEL_TABLE, KERNEL_COLUMNS,
                                                  kernel_cell, kernel_compare};
+const struct lab_table_ops lab_kernel_counted_columns = {
+    KERNEL_COUNTED_TABLE, KERNEL_COLUMNS, kernel_cell, kernel_compare};
+const struct lab_table_ops lab_kernel_all_columns = {
+    KERNEL_ALL_TABLE, KERNEL_COLUMNS, kernel_cell, kernel_compare};
+const struct lab_table_ops lab_kernel_all_counted_columns = {
+    KERNEL_ALL_COUNTED_TABLE, KERNEL_COLUMNS, kernel_cell, kernel_compare};

@@ -12,6 +12,9 @@ extern const struct lab_table_ops lab_kernel_columns; /* lab_ui_kernel_row ** */
 /* The same for a run that was counted: its counters stay in sight longer. */
 extern const struct lab_table_ops lab_step_counted_columns;
 extern const struct lab_table_ops lab_kernel_counted_columns;
+/* The same for kernels of several steps: which step stays in sight. */
+extern const struct lab_table_ops lab_kernel_all_columns;
+extern const struct lab_table_ops lab_kernel_all_counted_columns;
 
 /* What a table of lab_compare_columns points at: some of the rows. */
 struct lab_compare_list {

@@ -160,10 +160,12 @@ void lab_ui_handle_key(struct lab_ui *ui, int key)
     ui->dirty = true;
     if (too_small(ui)) {
         /* What cannot be seen must not happen; the way out stays. */
-        if (key == 'q' && ui->asking == LAB_ASK_NOTHING && may_close(s))
+        if (ui->asking != LAB_ASK_NOTHING) {
+            if (key == 'q' || key == LAB_KEY_ESC)
+                finish_asking(ui, NULL);
+        } else if (key == 'q' && may_close(s)) {
             lab_ui_pop(ui);
-        else if (key == 'q' || key == LAB_KEY_ESC)
-            finish_asking(ui, NULL);
+        }
         return;
     }
     if (ui->asking != LAB_ASK_NOTHING) {

@@ -316,7 +316,7 @@ static const struct lab_binding BINDINGS[] = {
      ACT_RECORDED,
      "recorded",
      "runs that ship with the program, recorded on a GPU",
-     false},
+     true},
     {{'d', LAB_KEY_F1 + 3},
      ACT_DOCTOR,
      "doctor",

@@ -23,7 +23,7 @@ static const char *const LOWER_TITLES[LAB_LOWERS] = {
     "Rungs", "Rates", "Kernel", "Profile", "The course's figures"};
 
 struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
-                                     int slides)
+                                     int slides, bool tall)
 {
     struct lab_lab_layout l = {.wide = body.w >= WIDE_W && body.h >= WIDE_H};
     int rows = rungs + 1;
@@ -31,7 +31,7 @@ struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
     if (!l.wide) {
         int lower = body.h - WORDS_H - rows;
         int most = body.h - WORDS_H - (rows < TABLE_H ? rows : TABLE_H);
-        lower = lower > LOWER_H ? lower : LOWER_H;
+        lower = tall ? most : lower > LOWER_H ? lower : LOWER_H;
         l.lower = lab_rect_cut_bottom(&body, lower < most ? lower : most);
         l.words = lab_rect_cut_bottom(&body, WORDS_H);
         l.table = body;
@@ -219,16 +219,42 @@ static void draw_words(const struct lab_lab_state *st, struct lab_canvas *c,
 
 /* ---- the course's figures ---- */
 
+/* In as many rows as it takes: ours stands at its end. Cuts them from `r`, or
+ * draws nothing where there are too few and `spare` of them are wanted. */
+static bool draw_slide(const struct lab_ui_lab_slide *s, struct lab_canvas *c,
+                       struct lab_rect *r, int spare)
+{
+    char text[LAB_LAB_SLIDE_TEXT];
+    lab_lab_slide_text(s, text, sizeof(text));
+    int rows = lab_canvas_paragraph_rows(c, r->w - 2, r->h, text);
+    if (spare > 0 && r->h < rows + spare)
+        return false;
+    struct lab_rect at = lab_rect_cut_top(r, rows);
+    struct lab_rect sign = lab_rect_cut_left(&at, 2);
+    lab_canvas_text(c, sign.y, sign.x, sign.w, LAB_ROLE_DIM, "-");
+    lab_canvas_paragraph(c, at, LAB_ROLE_NORMAL, text);
+    return true;
+}
+
+/* Those of the size that is shown, then the others. */
 static void draw_slides(const struct lab_lab_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
+    const char *size = st->size >= 0 ? st->lab.sizes[st->size].text : "";
+    int left = st->lab.slide_count;
     lab_canvas_heading(c, &r, LOWER_TITLES[LAB_LOWER_SLIDE], false);
-    for (int i = 0; i < st->lab.slide_count && r.h > 0; i++) {
-        const struct lab_ui_lab_slide *s = &st->lab.slides[i];
-        struct lab_rect row = lab_rect_cut_top(&r, 1);
-        char text[LAB_LAB_SLIDE_TEXT];
-        lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
-                            lab_lab_slide_text(s, text, sizeof(text)));
+    for (int k = 0; k < 2 * st->lab.slide_count && r.h > 0; k++) {
+        const struct lab_ui_lab_slide *s =
+            &st->lab.slides[k % st->lab.slide_count];
+        bool here = strcmp(s->size, size) == 0;
+        if (here != (k < st->lab.slide_count))
+            continue;
+        if (!draw_slide(s, c, &r, left > 1 ? 1 : 0)) {
+            lab_canvas_textf(c, r.y, r.x, r.w, LAB_ROLE_DIM,
+                             "  and %d more: lapenna-lab lab prints all", left);
+            return;
+        }
+        left--;
     }
     if (st->lab.slide_count == 0)
         lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_DIM,
@@ -301,8 +327,9 @@ void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
                   struct lab_rect body)
 {
     struct lab_lab_state *st = s->state;
+    bool tall = st->lower == LAB_LOWER_RATES || st->lower == LAB_LOWER_SLIDE;
     struct lab_lab_layout l =
-        lab_lab_layout(body, (int)st->table.count, st->lab.slide_count);
+        lab_lab_layout(body, (int)st->table.count, st->lab.slide_count, tall);
     struct lab_lab_chart bars = {.lab = &st->lab,
                                  .set = st->set,
                                  .size = st->size,

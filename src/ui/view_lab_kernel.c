@@ -147,6 +147,22 @@ static void times_line(struct page *p, const struct lab_ui_lab_row *r)
     line_of(p, "time", text);
 }
 
+static void model_line(struct page *p, const struct lab_ui_lab *lab,
+                       const struct lab_ui_lab_row *r)
+{
+    char text[220];
+    char rate[48];
+    const char *why = lab_lab_model_passed(lab->unit, r->rate, r->rate_model,
+                                           r->bytes, r->traffic_bytes);
+    if (isnan(r->rate_model))
+        snprintf(text, sizeof(text), "none");
+    else
+        snprintf(text, sizeof(text), "%s%s%s",
+                 lab_lab_rate_text(lab, r->rate_model, rate, sizeof(rate)),
+                 why ? ", passed: " : "", why ? why : "");
+    line_of(p, "model", text);
+}
+
 static void rate_line(struct page *p, const struct lab_ui_lab *lab,
                       const struct lab_ui_lab_row *r)
 {
@@ -160,21 +176,18 @@ static void rate_line(struct page *p, const struct lab_ui_lab *lab,
                  100 * r->share, set->ceiling_name);
     snprintf(text, sizeof(text), "%s%s", rate, share);
     line_of(p, "rate", text);
-    if (isnan(r->rate_model))
-        snprintf(text, sizeof(text), "none");
-    else
-        snprintf(text, sizeof(text), "at most %s",
-                 lab_lab_rate_text(lab, r->rate_model, rate, sizeof(rate)));
-    line_of(p, "model", text);
+    model_line(p, lab, r);
 }
 
-static void gain_line(struct page *p, const struct lab_ui_lab_row *r)
+static void gain_line(struct page *p, const struct lab_ui_lab *lab,
+                      const struct lab_ui_lab_row *r)
 {
     char text[120];
+    const struct lab_ui_lab_row *over = lab_ui_lab_gain_over(lab, r);
     if (isnan(r->gain))
         return;
-    int n =
-        snprintf(text, sizeof(text), "%.3g x over the rung before", r->gain);
+    int n = snprintf(text, sizeof(text), "%.3g x over %s", r->gain,
+                     over ? over->rung : "the rung before");
     if (!isnan(r->gain_model))
         snprintf(text + n, sizeof(text) - (size_t)n, "; the model: %.3g x",
                  r->gain_model);
@@ -268,7 +281,7 @@ static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
         line_of(p, "note", row->note);
     times_line(p, row);
     rate_line(p, lab, row);
-    gain_line(p, row);
+    gain_line(p, lab, row);
     line_of(p, "bound by",
             row->bound[0] ? row->bound : "not known: no ceiling of it");
     said_lines(p, lab, row);

@@ -65,8 +65,9 @@ struct lab_lab_state {
 };
 
 LAB_C_BEGIN
+/* `tall`: what stands below a narrow screen's table takes rows of it. */
 struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
-                                     int slides);
+                                     int slides, bool tall);
 /* The chosen row, or NULL. */
 const struct lab_ui_lab_row *lab_lab_chosen(const struct lab_lab_state *st);
 /* Its index in lab.rows, or -1. */

@@ -16,6 +16,7 @@ struct state {
     struct lab_occupancy_args args;
     char kernel[TEXT];
     char device[TEXT];
+    char note[TEXT];
     struct lab_occupancy_try now;
     int knob;
 };
@@ -26,6 +27,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     st->args = *(const struct lab_occupancy_args *)args;
     snprintf(st->kernel, sizeof(st->kernel), "%s", st->args.kernel);
     snprintf(st->device, sizeof(st->device), "%s", st->args.device);
+    snprintf(st->note, sizeof(st->note), "%s%s", st->args.note ? "; " : "",
+             st->args.note ? st->args.note : "");
     st->now = st->args.launch;
     return LAB_OK;
 }
@@ -231,8 +234,8 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
     const struct state *st = s->state;
     struct page p = {c, body, body.y};
     lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_CODE, "%s", st->kernel);
-    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_DIM, "on %s",
-                     st->device);
+    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_DIM, "on %s%s",
+                     st->device, st->note);
     draw_knobs(st, &p);
     draw_answer(st, &p);
     draw_curve(st, &p);
@@ -260,3 +263,17 @@ const struct lab_screen_ops lab_view_occupancy = {
     .draw = draw,
     .action = action,
 };
+
+enum lab_status lab_occupancy_open(struct lab_ui *ui,
+                                   const struct lab_runs_model *model,
+                                   int64_t run,
+                                   const struct lab_ui_kernel_row *kernel,
+                                   int64_t row)
+{
+    struct lab_occupancy_args args;
+    if (!model->load_occupancy)
+        return lab_fail(LAB_E_STATE, "nothing here computes an occupancy");
+    enum lab_status st =
+        model->load_occupancy(model->user, run, kernel, row, &args);
+    return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
+}

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "run_columns.h"
+#include "trace/record.h"
 #include "ui/layout.h"
 #include "ui/pager.h"
 #include "ui/ui.h"
+#include "ui/view_occupancy.h"
 #include "ui/view_timeline.h"
 #include "ui/views.h"
 
-enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE, ACT_TIMELINE };
+enum { ACT_ALL_KERNELS = LAB_ACT_OWN, ACT_ROOFLINE, ACT_TIMELINE, ACT_WHAT_IF };
 enum { PANE_STEPS, PANE_KERNELS, PANE_FACTS, PANE_COUNT };
 
 struct run_state {
@@ -24,10 +26,20 @@ struct run_state {
     int pane;
     int64_t kernels_of; /* the step whose kernels are shown, or -1: all */
     bool all_kernels;
-    bool has_kernels; /* any step of the run */
+    bool counted;         /* hardware counters were taken */
+    int64_t most_kernels; /* that a step launches, or the run without steps */
     struct lab_str no_steps;
 };
 
+static const struct lab_table_ops *kernel_columns(const struct run_state *st)
+{
+    if (st->kernels_of < 0)
+        return st->counted ? &lab_kernel_all_counted_columns
+                           : &lab_kernel_all_columns;
+    return st->counted ? &lab_kernel_counted_columns : &lab_kernel_columns;
+}
+
+/* When it fails there are none: those that were shown are gone. */
 static enum lab_status load_kernels(struct run_state *st)
 {
     const struct lab_runs_model *m = st->args.model;
@@ -37,11 +49,11 @@ static enum lab_status load_kernels(struct run_state *st)
     enum lab_status status =
         m->load_kernels(m->user, st->args.run.run,
                         step < 0 ? NULL : &st->step_rows[step], &rows, &count);
-    if (status)
-        return status;
-    st->kernel_rows = rows;
     st->kernels_of = step;
-    return lab_table_set_count(&st->kernels, count);
+    st->kernels.ops = kernel_columns(st);
+    st->kernels.count = 0;
+    st->kernel_rows = status ? NULL : rows;
+    return status ? status : lab_table_set_count(&st->kernels, count);
 }
 
 /* The cursor onto the step that was asked for. */
@@ -65,18 +77,20 @@ static enum lab_status load(struct run_state *st)
         m->load_steps(m->user, st->args.run.run, &st->step_rows, &count);
     if (!status)
         status = lab_table_set_count(&st->steps, count);
-    for (int64_t i = 0; i < count && !status; i++)
-        st->has_kernels = st->has_kernels || st->step_rows[i].kernels > 0;
     for (int64_t i = 0; i < count && !status; i++) {
-        if (isnan(st->step_rows[i].achieved))
-            continue;
-        st->steps.ops = &lab_step_counted_columns;
-        st->kernels.ops = &lab_kernel_counted_columns;
+        const struct lab_ui_step_row *row = &st->step_rows[i];
+        if (row->kernels > st->most_kernels)
+            st->most_kernels = row->kernels;
+        st->counted = st->counted || !isnan(row->achieved);
     }
+    if (st->counted)
+        st->steps.ops = &lab_step_counted_columns;
     if (!status)
         select_step(st);
     if (!status)
         status = load_kernels(st);
+    if (!status && count == 0) /* another tool's run has kernels of no step */
+        st->most_kernels = st->kernels.count;
     if (!status)
         status = m->write_facts(m->user, st->args.run.run, &st->doc);
     return status ? status : lab_doc_check(&st->doc);
@@ -107,7 +121,7 @@ static void say_empty(struct run_state *st)
     st->steps.empty =
         lab ? lab_str_text(&st->no_steps) : "This run has no steps.";
     st->kernels.empty =
-        lab && st->has_kernels
+        lab && st->most_kernels > 0
             ? "No kernels: a lab's repeats are timed without the trace. The "
               "steps named \"traced\", below these, have them."
             : "No kernels: the step ran on the CPU, or the run recorded none.";
@@ -132,8 +146,13 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
                      struct lab_rect body)
 {
     struct run_state *st = s->state;
-    struct lab_run_layout l = lab_run_layout(body, st->has_kernels);
-    char title[160] = "Kernels of all steps";
+    const struct lab_run_want want = {
+        (int64_t)lab_pager_lines(&st->facts, body.w, c->ascii), st->steps.count,
+        st->most_kernels};
+    struct lab_run_layout l = lab_run_layout(body, &want);
+    char title[160] = "Kernels";
+    if (st->kernels_of < 0 && st->steps.count > 0)
+        snprintf(title, sizeof(title), "Kernels of all steps");
     if (st->kernels_of >= 0)
         snprintf(title, sizeof(title), "Kernels of %s, %s",
                  st->step_rows[st->kernels_of].name,
@@ -146,7 +165,7 @@ static void run_draw(struct lab_screen *s, struct lab_canvas *c,
     lab_table_draw(&st->steps, c, l.steps, st->pane == PANE_STEPS);
     if (l.kernels.h > 0) {
         lab_canvas_heading(c, &l.kernels, title, st->pane == PANE_KERNELS);
-        if (st->has_kernels)
+        if (st->most_kernels > 0)
             lab_table_draw(&st->kernels, c, l.kernels,
                            st->pane == PANE_KERNELS);
         else
@@ -170,6 +189,39 @@ static void follow(struct lab_screen *s)
     int64_t step = st->all_kernels ? -1 : lab_table_row(&st->steps);
     if (step != st->kernels_of && load_kernels(st))
         lab_ui_error(s->ui);
+}
+
+/* Of the chosen kernel; without kernels the model says why. */
+static enum lab_status open_what_if(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    int64_t row = lab_table_row(&st->kernels);
+    if (row < 0 && st->most_kernels > 0)
+        return lab_fail(LAB_E_STATE, "%s", st->kernels.empty);
+    return lab_occupancy_open(s->ui, st->args.model, st->args.run.run,
+                              row < 0 ? NULL : &st->kernel_rows[row],
+                              LAB_UNKNOWN);
+}
+
+static enum lab_status write_facts(void *user, struct lab_doc *out)
+{
+    struct run_state *st = user;
+    const struct lab_runs_model *m = st->args.model;
+    return m->write_facts(m->user, st->args.run.run, out);
+}
+
+/* From a step to its kernels, from a kernel to other numbers of its launch; the
+ * facts on a screen of their own. */
+static enum lab_status open_chosen(struct lab_screen *s)
+{
+    struct run_state *st = s->state;
+    const struct lab_text_args facts = {"Facts", st, write_facts};
+    if (st->pane == PANE_FACTS)
+        return lab_ui_push(s->ui, &lab_view_text, &facts);
+    if (st->pane == PANE_KERNELS || st->kernels.count == 0)
+        return open_what_if(s);
+    st->pane = PANE_KERNELS;
+    return LAB_OK;
 }
 
 /* At the chosen step, in the last iteration with kernels. */
@@ -218,6 +270,11 @@ static bool run_action(struct lab_screen *s, int action)
         break;
     case ACT_ALL_KERNELS:
         st->all_kernels = !st->all_kernels;
+        break;
+    case LAB_ACT_OPEN:
+    case ACT_WHAT_IF:
+        if (action == ACT_WHAT_IF ? open_what_if(s) : open_chosen(s))
+            lab_ui_error(s->ui);
         break;
     case ACT_TIMELINE:
         open_timeline(s);
@@ -279,21 +336,31 @@ static void run_title(struct lab_screen *s, char *out, size_t cap)
 }
 
 static const struct lab_binding BINDINGS[] = {
+    {{LAB_KEY_ENTER},
+     LAB_ACT_OPEN,
+     "open",
+     "a step's kernels, a kernel's what if, all facts",
+     true},
+    {{'O'},
+     ACT_WHAT_IF,
+     "what if",
+     "the kernel's occupancy with another block, registers, shared memory",
+     true},
+    {{'T'}, ACT_TIMELINE, "timeline", "what happened when", true},
+    {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
+    {{'a', LAB_KEY_F1 + 6},
+     ACT_ALL_KERNELS,
+     "all",
+     "the kernels of all steps, or of the chosen one",
+     true},
+    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
     {{'s', LAB_KEY_F1 + 5},
      LAB_ACT_SORT,
      "sort",
      "sort by the next column",
      true},
     {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
-    {{'a', LAB_KEY_F1 + 6},
-     ACT_ALL_KERNELS,
-     "all kernels",
-     "the kernels of all steps, or of the chosen one",
-     true},
-    {{'R'}, ACT_ROOFLINE, "roofline", "what bounds each step", true},
-    {{'T'}, ACT_TIMELINE, "timeline", "what happened when", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
-    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "pane", "steps, kernels or facts", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 

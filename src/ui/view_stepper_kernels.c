@@ -71,18 +71,30 @@ static void add_time(const struct lab_stepper *v, const struct sheet *o,
     add_pair(o, "time", line);
 }
 
-/* Shares of a peak are small for small tensors: two digits, however small. */
-static void add_share(char *line, size_t cap, double rate, double peak,
-                      const char *what)
+/* Shares of a peak are small for small tensors: two digits, however small. What
+ * was measured comes before the peak that the device's attributes give. */
+static void add_share(char *line, size_t cap, double rate, double measured,
+                      const char *what, double peak, const char *what_peak)
 {
     size_t used = strlen(line);
+    bool known = measured > 0;
+    double share = 100 * rate / (known ? measured : peak);
     if (isnan(rate))
         return;
-    if (peak > 0)
-        snprintf(line + used, cap - used, ", %.2g %% of %s", rate / peak * 100,
-                 what);
+    if (!known && !(peak > 0))
+        snprintf(line + used, cap - used, ", %s n/a here", what_peak);
     else
-        snprintf(line + used, cap - used, ", %s n/a here", what);
+        snprintf(line + used, cap - used,
+                 share >= 99.5 ? ", %.0f %% of %s" : ", %.2g %% of %s", share,
+                 known ? what : what_peak);
+}
+
+static struct lab_stepper_roofs roofs_of(const struct lab_stepper *v)
+{
+    struct lab_stepper_roofs r = {NAN, NAN, ""};
+    if (v->model.roofs)
+        v->model.roofs(v->model.user, &v->snap, &r);
+    return r;
 }
 
 static void add_work(const struct lab_stepper *v, const struct sheet *o,
@@ -93,12 +105,16 @@ static void add_work(const struct lab_stepper *v, const struct sheet *o,
     char rate[LAB_FORMAT_BYTES];
     char line[256];
     const char *sep = isnan(ns) ? "" : ", ";
+    struct lab_stepper_roofs roofs = roofs_of(v);
+    char products[64];
+    snprintf(products, sizeof(products), "what products in %.8s reach",
+             roofs.precision);
     lab_format_flop(step->flop, amount, sizeof(amount));
     lab_format_flops(step->flop > 0 ? step->flop : NAN, ns, rate, sizeof(rate));
     snprintf(line, sizeof(line), "%s by its formula%s%s", amount, sep,
              isnan(ns) ? "" : rate);
     add_share(line, sizeof(line), step->flop > 0 ? step->flop / ns * 1e9 : NAN,
-              d->peak_fp32_flops, "peak fp32");
+              roofs.flop_per_s, products, d->peak_fp32_flops, "peak fp32");
     add_pair(o, "work", line);
     lab_format_bytes(step->bytes, amount, sizeof(amount));
     lab_format_rate(step->bytes > 0 ? step->bytes : NAN, ns, rate,
@@ -106,8 +122,8 @@ static void add_work(const struct lab_stepper *v, const struct sheet *o,
     snprintf(line, sizeof(line), "%s at least%s%s", amount, sep,
              isnan(ns) ? "" : rate);
     add_share(line, sizeof(line),
-              step->bytes > 0 ? step->bytes / ns * 1e9 : NAN,
-              d->peak_dram_bytes_s, "peak memory");
+              step->bytes > 0 ? step->bytes / ns * 1e9 : NAN, roofs.bytes_per_s,
+              "a copy's rate", d->peak_dram_bytes_s, "peak memory");
     add_pair(o, "memory", line);
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "trace/intern.h"
 #include "ui/ui.h"
+#include "ui/view_occupancy.h"
 #include "view_timeline_priv.h"
 
 enum {
@@ -18,7 +19,8 @@ enum {
     ACT_PREV,
     ACT_CALL,
     ACT_LATER,
-    ACT_EARLIER
+    ACT_EARLIER,
+    ACT_WHAT_IF
 };
 
 /* ---- loading ---- */
@@ -197,6 +199,16 @@ static enum lab_status open_chosen(struct lab_screen *s)
     return status;
 }
 
+static enum lab_status open_what_if(struct lab_screen *s)
+{
+    const struct lab_timeline_state *st = s->state;
+    const struct lab_span *k = lab_timeline_chosen(st);
+    if (!k || k->kind != LAB_SPAN_KERNEL)
+        return lab_fail(LAB_E_STATE, "what if is asked of a kernel: choose one "
+                                     "(Enter lists those of a step)");
+    return lab_occupancy_open(s->ui, st->model, st->run, NULL, k->row);
+}
+
 static bool look(struct lab_timeline_state *st, int action)
 {
     const struct lab_span *s = lab_timeline_chosen(st);
@@ -249,10 +261,14 @@ static bool go(struct lab_timeline_state *st, int action)
         lab_timeline_move(st, INT32_MAX / 2);
         return true;
     case LAB_ACT_UP:
+        lab_timeline_upright(st, -1);
+        return true;
+    case LAB_ACT_DOWN:
+        lab_timeline_upright(st, 1);
+        return true;
     case LAB_ACT_PREV_PANE:
         lab_timeline_lane(st, -1);
         return true;
-    case LAB_ACT_DOWN:
     case LAB_ACT_NEXT_PANE:
         lab_timeline_lane(st, 1);
         return true;
@@ -268,6 +284,9 @@ static bool turn(struct lab_screen *s, int action)
     switch (action) {
     case LAB_ACT_OPEN:
         status = open_chosen(s);
+        break;
+    case ACT_WHAT_IF:
+        status = open_what_if(s);
         break;
     case ACT_CALL:
         status = lab_timeline_follow(st);
@@ -369,11 +388,30 @@ static const struct lab_binding BINDINGS[] = {
     {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "later", "later times", false},
     {{'n'}, ACT_NEXT, "next", "the next of its lane, or of the list", true},
     {{'p'}, ACT_PREV, "before", "the one before it", false},
-    {{LAB_KEY_TAB}, LAB_ACT_NEXT_PANE, "lane", "the next lane", true},
+    {{LAB_KEY_UP, 'k'},
+     LAB_ACT_UP,
+     "up",
+     "the lane above, or the one before in the list",
+     false},
+    {{LAB_KEY_DOWN, 'j'},
+     LAB_ACT_DOWN,
+     "down",
+     "the lane below, or the next in the list",
+     false},
+    {{LAB_KEY_TAB},
+     LAB_ACT_NEXT_PANE,
+     "lane",
+     "the next lane, out of a list",
+     true},
     {{LAB_KEY_ENTER},
      LAB_ACT_OPEN,
      "kernels",
      "from a step to what it launched, and back",
+     true},
+    {{'O'},
+     ACT_WHAT_IF,
+     "what if",
+     "a kernel's occupancy with another block, registers, shared memory",
      true},
     {{']'}, ACT_LATER, "iteration on", "the next recorded iteration", false},
     {{'['}, ACT_EARLIER, "iteration back", "the one before", false},

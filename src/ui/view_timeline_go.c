@@ -39,11 +39,16 @@ static int32_t list_place(const struct lab_timeline_state *st)
     return -1;
 }
 
+static bool is_listed(const struct lab_timeline_state *st)
+{
+    return st->focus >= 0 && st->list_count > 0;
+}
+
 /* Along the lane, or along the list of a step. */
 void lab_timeline_move(struct lab_timeline_state *st, int32_t by)
 {
     const struct lab_lane *l = &st->t->lanes[st->lane];
-    bool listed = st->focus >= 0 && st->list_count > 0;
+    bool listed = is_listed(st);
     int32_t count = listed ? st->list_count : l->count;
     int32_t at = listed ? list_place(st) : st->chosen - l->first;
     at = at < 0 ? 0 : at + by;
@@ -54,6 +59,7 @@ void lab_timeline_move(struct lab_timeline_state *st, int32_t by)
 /* The span of the lane that is nearest to the chosen one's start. */
 void lab_timeline_lane(struct lab_timeline_state *st, int by)
 {
+    st->focus = -1; /* the list is of the step that is chosen then */
     const struct lab_span *s = lab_timeline_chosen(st);
     int64_t moment =
         s && s->start_ns != LAB_UNKNOWN ? s->start_ns : st->window.from;
@@ -69,6 +75,14 @@ void lab_timeline_lane(struct lab_timeline_state *st, int by)
         best = l->first + i;
     }
     lab_timeline_choose(st, best);
+}
+
+void lab_timeline_upright(struct lab_timeline_state *st, int by)
+{
+    if (is_listed(st))
+        lab_timeline_move(st, by);
+    else
+        lab_timeline_lane(st, by);
 }
 
 bool lab_timeline_search(struct lab_timeline_state *st)

@@ -31,8 +31,10 @@ struct lab_timeline_state {
 const struct lab_span *lab_timeline_chosen(const struct lab_timeline_state *st);
 /* Along the lane, or along the list of a step. */
 void lab_timeline_move(struct lab_timeline_state *st, int32_t by);
-/* To another lane, at about the same time. */
+/* To another lane, at about the same time, out of a list. */
 void lab_timeline_lane(struct lab_timeline_state *st, int by);
+/* Up and down: along the list of a step, else from lane to lane. */
+void lab_timeline_upright(struct lab_timeline_state *st, int by);
 /* To the next span whose name holds st->search; false: none. */
 bool lab_timeline_search(struct lab_timeline_state *st);
 /* A span that is in sight, or comes into it. */

@@ -1,12 +1,5 @@
 # shellcheck shell=sh
 # Two runs of a lab side by side on the screen, as the database has them.
-play() { # the script is on standard input
-    cat >keys
-    command=" (on a terminal)"
-    status=0
-    LAPENNA_LAB_SCRIPT=keys "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
-        "$LAB_EXE" >"$out" 2>"$err" </dev/null || status=$?
-}
 for sizes in 300,700 700; do
     run lab lab-saxpy --backend cpu --sizes "$sizes" --repeat 20 \
         --variants plain

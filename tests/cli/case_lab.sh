@@ -43,6 +43,15 @@ expect_no_escape
 expect_ascii
 expect_stdout 'of ceiling'
 
+# A model knows no cache; a rung that is faster than its own is told why.
+run lab transpose --backend cpu --variants plain --sizes 64 --repeat 20
+expect_exit 0
+expect_stdout 'gain is over the last rung before it that is no library'
+awk '/^plain/ { passed = $8 > 1.05 * $12; slower = $8 < $12 }
+     /times as fast as its model: caches serve/ { said = 1 }
+     END { exit passed && !said || slower && said }' "$out" ||
+    complain 'whether the model is passed is not what the line says'
+
 # Predictions stand beside the result.
 run lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json
 expect_exit 0
@@ -423,7 +432,7 @@ expect_json '[r["variant"] for r in of("lab_row")] == ["plain", "openblas"]' \
     'of("lab_row")[0]["rate"] > 0'
 run profile show 1 --db c.db --ascii
 expect_stdout 'openblas'
-expect_stdout 'promised'
+expect_stdout "model's"
 run lab batch-size mlp-digits --backend cpu --sizes 5,10 --repeat 20 --json \
     --db s.db
 cp "$out" measured

@@ -1,12 +1,5 @@
 # shellcheck shell=sh
 # A lab on the screen, with the real engine: read, predicted, run, stopped.
-play() { # ARG... ; the script is on standard input
-    cat >keys
-    command=" $* (on a terminal)"
-    status=0
-    LAPENNA_LAB_SCRIPT=keys "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" \
-        "$LAB_EXE" "$@" >"$out" 2>"$err" </dev/null || status=$?
-}
 count() { # SQL
     "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
 print(sqlite3.connect("screen.db").execute(sys.argv[1]).fetchone()[0])' "$1"

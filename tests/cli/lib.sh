@@ -6,6 +6,8 @@
 # ends with exit code 1 when there was one.
 #
 #   run ARG...               runs $LAB_EXE; keeps $out, $err (files) and $status
+#   play ARG... <<END        the same on a terminal, with the keys of a script
+#                            (src/ui/script.h)
 #   expect_exit N            the exit code
 #   expect_stdout TEXT       standard output holds TEXT (fixed, one line)
 #   expect_stderr TEXT       the same of standard error
@@ -57,6 +59,15 @@ run() {
     status=0
     timeout "${RUN_LIMIT:-120}" "$LAB_EXE" "$@" </dev/null >"$out" 2>"$err" ||
         status=$?
+}
+
+play() {
+    cat >keys
+    command=" $* (on a terminal)"
+    status=0
+    LAPENNA_LAB_SCRIPT=keys timeout "${RUN_LIMIT:-120}" \
+        "${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" "$@" \
+        >"$out" 2>"$err" </dev/null || status=$?
 }
 
 expect_exit() {

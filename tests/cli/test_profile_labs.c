@@ -291,6 +291,22 @@ static void show_says_what_was_expected(void **state)
     assert_non_null(strstr(said, "50 %"));
 }
 
+static void show_says_why_a_model_is_passed(void **state)
+{
+    const char *db = make_lab(true, false);
+    (void)state;
+    sample_sql(db, "UPDATE lab_row SET rateModel = 2.1e12 WHERE rung = 'tile'");
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_null(strstr(output, "passed"));
+    sample_sql(db, "UPDATE lab_row SET rateModel = 1.9e12 WHERE rung = 'tile'");
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "=1+1,<b>; passed: the model counts each"));
+    sample_sql(db, "UPDATE lab_row SET unit = 'B/s', bytes = 8, traffic_bytes "
+                   "= 64");
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, "passed: caches serve a part"));
+}
+
 static void show_says_what_was_tuned(void **state)
 {
     const char *db = make_lab(true, false);
@@ -373,6 +389,8 @@ int main(void)
         cmocka_unit_test_teardown(lines_have_every_row, export_cleanup),
         cmocka_unit_test_teardown(lines_have_every_column, export_cleanup),
         cmocka_unit_test_teardown(show_says_what_was_expected, export_cleanup),
+        cmocka_unit_test_teardown(show_says_why_a_model_is_passed,
+                                  export_cleanup),
         cmocka_unit_test_teardown(show_says_what_was_tuned, export_cleanup),
         cmocka_unit_test_teardown(winners_are_merged, export_cleanup),
         cmocka_unit_test_teardown(show_of_a_sweep_has_no_winners,

@@ -156,7 +156,7 @@ static void read_lab(struct lab_database *db, int64_t run)
     lab_sweep_rows_read(db, run, see_sweep_row, &seen);
     lab_tuned_of_run(db, run, see_tuned_row, &seen);
     lab_tuned_list(db, see_tuned_row, &seen);
-    lab_lab_run_newest(db, "gemm", NULL, NULL, &seen);
+    lab_lab_run_fullest(db, "gemm", NULL, NULL, &seen);
     lab_ceiling_list(db, see_ceiling, &seen);
     if (lab_ceiling_device_of_run(db, run, &device) == LAB_OK)
         lab_roof_find(db, &device, "copy", &roof);

@@ -13,17 +13,17 @@ enum { ROOF_COUNT = sizeof(ROOFS) / sizeof(ROOFS[0]) };
 
 static const char NEITHER[] =
     "Neither roof bounds it: it could take 1.71 ns and takes 4.35 us (0.039 %, "
-    "at 6 % occupancy). It is too short for this device: 4.35 us a kernel is "
-    "mostly its start and end. More work in a launch would help (a larger "
-    "batch, a fused variant).";
+    "at 6 % occupancy). Few warps are there to hide waiting: occupancy 6 % "
+    "achieved.";
 static const char MEMORY[] =
     "Memory bounds it: 3.91 TB/s counted, 92 % of what a copy reaches. Only "
     "fewer bytes, or bytes that stay in a cache (a fused variant), would make "
     "it faster.";
 static const char COMPUTE[] =
     "Arithmetic bounds it: 41.2 TFLOP/s, 80 % of what large products in fp32 "
-    "reach. Only fewer FLOPs would make it faster, or tensor cores: products "
-    "in tf32 reach 382 TFLOP/s.";
+    "reach. Up to their rate 20 % of its time could go, with a better tuned "
+    "kernel; past it only fewer FLOPs would make it faster, or tensor cores: "
+    "products in tf32 reach 382 TFLOP/s.";
 static const char NO_FORMULA[] = "Its work is not known: no formula, and no "
                                  "counters were taken.";
 

@@ -199,6 +199,32 @@ static void numbers_read_well(void **state)
         assert_true(strlen(lab_format_value(-v, 8, s, sizeof(s))) <= 8);
 }
 
+/* Lines that end in one place still say which they are; after 9 come letters. */
+static void signs_do_not_hide_each_other(void **state)
+{
+    const double low[] = {0, 0};
+    const double high[] = {3, 3};
+    struct lab_series s[11];
+    struct lab_chart c = {
+        .series = s, .count = 3, .y_min = NAN, .y_max = NAN, .unlisted = true};
+    (void)state;
+    for (int k = 0; k < 11; k++)
+        s[k] = (struct lab_series){NULL, k == 1 ? high : low, 2, "same",
+                                   LAB_ROLE_SERIES_1};
+    char *text = chart(&c, 6, 22, 0);
+    assert_non_null(strstr(text, "⣀3⣀1"));
+    assert_non_null(strstr(text, "⠉2\n"));
+    lab_free(text);
+    c.count = 11;
+    text = chart(&c, 6, 60, 0);
+    assert_non_null(strstr(text, "b⣀a⣀9"));
+    lab_free(text);
+    text = chart(&c, 6, 14, 0); /* no room is left to go to */
+    assert_non_null(text);
+    lab_free(text);
+    assert_int_equal(lab_chart_sign(LAB_CHART_SERIES - 1), 'o');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +234,7 @@ int main(void)
         cmocka_unit_test(bars_are_in_proportion),
         cmocka_unit_test(heat_cells_differ_without_colour),
         cmocka_unit_test(numbers_read_well),
+        cmocka_unit_test(signs_do_not_hide_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,8 @@ static void no_part_overlaps_another(void **state)
         for (int w = 0; w < 220; w += 7) {
             for (int rungs = 0; rungs < 40; rungs += 13) {
                 struct lab_rect body = {1, 0, h, w};
-                struct lab_lab_layout l = lab_lab_layout(body, rungs, rungs);
+                struct lab_lab_layout l =
+                    lab_lab_layout(body, rungs, rungs, w & 1);
                 const struct lab_rect parts[] = {l.facts, l.table,   l.words,
                                                  l.lower, l.bars,    l.rates,
                                                  l.slide, l.profile, l.kernel};
@@ -41,11 +42,16 @@ static void no_part_overlaps_another(void **state)
         }
     }
     struct lab_lab_layout l =
-        lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 4, 2);
+        lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 4, 2, false);
     assert_false(l.wide);
     assert_int_equal(l.table.h, 5);
     assert_true(l.lower.h >= 8);
-    l = lab_lab_layout((struct lab_rect){1, 0, 57, 200}, 10, 2);
+    /* a ladder of twelve leaves a picture four rows of dots, or more */
+    l = lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, false);
+    assert_int_equal(l.lower.h, 8);
+    l = lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, true);
+    assert_true(l.lower.h >= 12 && l.table.h >= 4);
+    l = lab_lab_layout((struct lab_rect){1, 0, 57, 200}, 10, 2, true);
     assert_true(l.wide);
     assert_true(l.table.h == 11 && l.kernel.h > 30 && l.rates.h > 15);
 }
@@ -114,6 +120,50 @@ static void rates_in_their_unit(void **state)
     assert_string_equal(lab_lab_rate_text(&lab, 25e-9, text, 64),
                         "25 ns / access");
     assert_string_equal(lab_lab_rate_text(&lab, NAN, text, 64), "n/a");
+}
+
+/* Of 424 rungs on an H200 21 are faster than their model. */
+static void why_a_model_can_be_passed(void **state)
+{
+    const double bytes = 32;
+    (void)state;
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 0.9, 1, 4, 8));
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.01, 1, 4, 8));
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 9, NAN, 4, NAN));
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, NAN, 1, 4, 8));
+    /* gemv plain: a sector of 32 bytes for each number of 4 */
+    assert_non_null(strstr(
+        lab_lab_model_passed(LAB_UI_LAB_BYTES, 900, 525, bytes, 8 * bytes),
+        "caches serve"));
+    /* vector_add fours: as many bytes as the problem has */
+    assert_non_null(
+        strstr(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.03, 1, bytes, bytes),
+               "mix of reads"));
+    assert_non_null(
+        strstr(lab_lab_model_passed(LAB_UI_LAB_FLOPS, 20.9, 14.9, bytes, bytes),
+               "counts each access"));
+    /* times: less is faster */
+    assert_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1.4, 1, NAN, NAN));
+    assert_non_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1, 1.4, NAN, NAN));
+}
+
+/* A library is no rung to climb over. */
+static void gains_are_over_the_last_own_rung(void **state)
+{
+    struct lab_ui_lab_row rows[5];
+    struct lab_ui_lab lab = {.rows = rows, .row_count = 5};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        rows[i] = row_of(1, 1, "");
+        rows[i].size = 0;
+    }
+    rows[2].library = true;
+    rows[3].state = LAB_UI_LAB_FAILED;
+    assert_null(lab_ui_lab_gain_over(&lab, &rows[0]));
+    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[2]), &rows[1]);
+    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[1]);
+    rows[1].size = 1; /* another size */
+    assert_ptr_equal(lab_ui_lab_gain_over(&lab, &rows[4]), &rows[0]);
 }
 
 static void the_kernel_of_a_rung_is_found(void **state)
@@ -185,6 +235,57 @@ static void pictures_at_every_size(void **state)
     assert_non_null(strstr(text, "failed"));
     lab_free(text);
     lab_ui_lab_release(&lab);
+}
+
+static void draws(const struct lab_lab_chart *chart, int h, int w,
+                  const char *with, const char *without)
+{
+    char *text = drawn(chart, true, h, w, false);
+    if (!strstr(text, with) || strstr(text, without))
+        fail_msg("%d x %d: '%s', without '%s', is not:\n%s", w, h, with,
+                 without, text);
+    lab_free(text);
+}
+
+/* Twelve lines in nine rows are one grey band. */
+static void small_pictures_have_the_lines_that_matter(void **state)
+{
+    struct lab_ui_lab lab;
+    (void)state;
+    fixture_lab();
+    fixture_lab_finish();
+    assert_int_equal(fixture_lab_data(&lab), LAB_OK);
+    struct lab_lab_chart chart = {
+        .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
+    assert_string_equal(lab.rows[34].rung, "tile");
+    draws(&chart, 12, 80, "1 tile  2 wide  3 cublas  4 ceiling", "slide");
+    draws(&chart, 12, 80, "4 ceiling", "5 ");
+    draws(&chart, 16, 80, "4 best of CPU  5 slide", "coalesced");
+    draws(&chart, 20, 119, "4 naive  5 coalesced  6 thread_1d", "none");
+    draws(&chart, 20, 119, "a double  b best of CPU", "none");
+    /* a rung of several precisions is several lines */
+    snprintf(lab.rows[33].precision, sizeof(lab.rows[33].precision), "bf16");
+    draws(&chart, 12, 80, "1 tile fp32  2 wide fp32", "1 tile  2");
+    lab_ui_lab_release(&lab);
+}
+
+/* What was recorded elsewhere is not this machine's. */
+static void a_figure_says_whose_ours_is(void **state)
+{
+    struct lab_ui_lab_slide s = {.label = "np.dot",
+                                 .machine = "its CPU",
+                                 .size = "6000",
+                                 .unit = "GFLOP/s",
+                                 .value = 71.65,
+                                 .here = "30 GFLOP/s (openblas)"};
+    char text[400];
+    (void)state;
+    assert_string_equal(lab_lab_slide_text(&s, text, sizeof(text)),
+                        "np.dot at 6000: slide, its CPU: 71.65 GFLOP/s; this "
+                        "machine: 30 GFLOP/s (openblas)");
+    snprintf(s.recorded_on, sizeof(s.recorded_on), "NVIDIA H200");
+    assert_non_null(strstr(lab_lab_slide_text(&s, text, sizeof(text)),
+                           "; recorded on NVIDIA H200: 30 GFLOP/s (openblas)"));
 }
 
 static void pictures_for_a_pipe(void **state)
@@ -261,8 +362,12 @@ int main(void)
         cmocka_unit_test(how_far_off_a_prediction_was),
         cmocka_unit_test(rates_in_their_unit),
         cmocka_unit_test(what_a_row_is_of_the_library),
+        cmocka_unit_test(why_a_model_can_be_passed),
+        cmocka_unit_test(gains_are_over_the_last_own_rung),
         cmocka_unit_test(the_kernel_of_a_rung_is_found),
         cmocka_unit_test(pictures_at_every_size),
+        cmocka_unit_test(small_pictures_have_the_lines_that_matter),
+        cmocka_unit_test(a_figure_says_whose_ours_is),
         cmocka_unit_test(pictures_for_a_pipe),
         cmocka_unit_test(the_keys_have_names),
     };

@@ -50,7 +50,8 @@ static void homes_and_runs_never_overlap(void **state)
             struct lab_rect body = {3, 5, h, w};
             struct lab_home_layout l = lab_home_layout(body);
             struct lab_rect home[] = {l.badge, l.lessons, l.about, l.runs};
-            struct lab_run_layout m = lab_run_layout(body, h % 2);
+            const struct lab_run_want want = {w % 30, h % 50, h % 2};
+            struct lab_run_layout m = lab_run_layout(body, &want);
             struct lab_rect run[] = {m.facts, m.steps, m.kernels};
             check_parts(home, 4, body, h >= 14);
             check_parts(run, 3, body, h >= 12);
@@ -58,6 +59,36 @@ static void homes_and_runs_never_overlap(void **state)
                 assert_true(l.lessons.h >= 5 && l.runs.h >= 5 &&
                             m.steps.h >= 5 && m.kernels.h >= (h % 2 ? 4 : 2));
         }
+    }
+}
+
+/* The facts of a run in the room that its lists leave. */
+static void facts_take_what_is_left(void **state)
+{
+    (void)state;
+    const struct {
+        int h;
+        int w;
+        struct lab_run_want want;
+        int facts; /* rows, with the heading */
+    } cases[] = {
+        {21, 80, {12, 7, 1}, 9},  /* 9 + 3 for the lists */
+        {21, 80, {4, 7, 1}, 5},   /* no more than there are */
+        {21, 80, {12, 40, 3}, 4}, /* a fifth, where the lists are long */
+        {21, 80, {12, 12, 3}, 4},
+        {57, 200, {12, 40, 3}, 13}, /* the lists stand side by side */
+        {57, 200, {12, 3, 40}, 13},
+        {57, 200, {40, 54, 3}, 11},
+        {57, 200, {40, INT64_MAX, 3}, 11},
+        {13, 60, {12, 40, 3}, 3},
+        {13, 60, {12, 40, 0}, 5},
+        {21, 80, {12, 7, 0}, 10},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct lab_rect body = {1, 0, cases[i].h, cases[i].w};
+        struct lab_run_layout l = lab_run_layout(body, &cases[i].want);
+        if (l.facts.h != cases[i].facts)
+            fail_msg("case %d: %d", (int)i, l.facts.h);
     }
 }
 
@@ -114,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_never_overlap),
         cmocka_unit_test(homes_and_runs_never_overlap),
+        cmocka_unit_test(facts_take_what_is_left),
         cmocka_unit_test(shares_keep_their_promises),
         cmocka_unit_test(strips_are_cut),
     };

@@ -140,6 +140,19 @@ static enum lab_status write_facts(void *user, int64_t run, struct lab_doc *out)
     return LAB_OK;
 }
 
+/* Says which launch it was asked for. */
+static enum lab_status load_occupancy(void *user, int64_t run,
+                                      const struct lab_ui_kernel_row *kernel,
+                                      int64_t row,
+                                      struct lab_occupancy_args *out)
+{
+    (void)user;
+    (void)out;
+    assert_null(kernel);
+    return lab_fail(LAB_E_STATE, "run %lld, launch %lld", (long long)run,
+                    (long long)row);
+}
+
 /* ---- playing ---- */
 
 static struct source source;
@@ -172,7 +185,8 @@ static enum lab_status play(const char *script, bool ascii)
                                          .load_kernels = load_kernels,
                                          .write_facts = write_facts,
                                          .load_passes = load_passes,
-                                         .load_timeline = load_timeline};
+                                         .load_timeline = load_timeline,
+                                         .load_occupancy = load_occupancy};
     const struct lab_timeline_args args = {
         .model = &model, .run = 1, .step = "relu", .phase = "forward"};
     const char *path = OUT "/play.keys";
@@ -296,12 +310,33 @@ static void a_step_shows_its_kernels_and_back(void **state)
     same_as_golden("timeline_step_80x24.txt");
 }
 
+/* What is highlighted is what the keys walk through, and nothing else is. */
+static void up_and_down_stay_in_the_list(void **state)
+{
+    (void)state;
+    make(sample_timeline_run);
+    plays("resize 80 24\n"
+          "key n\nkey Enter\nexpect ══ What sgd launched (5)\n"
+          "expect set memset\n"
+          "key Down\nexpect kernel sgd_weights (graph node)\n"
+          "expect node 101\nexpect ══ What sgd launched\n"
+          "key j\nexpect kernel sgd_bias\nexpect ══ What sgd launched\n"
+          "key Down\nexpect node 103\nkey k\nexpect kernel sgd_bias\n"
+          "key Up\nkey Up\nkey Up\nexpect set memset\n"
+          "expect ══ What sgd launched\n"
+          /* Out of it, to the lane after that of the memset: the steps'. */
+          "key Tab\nexpect step sgd\nabsent ══ What\n"
+          "key Down\nexpect range iteration 1\nabsent What sgd launched\n");
+}
+
 static void keys_choose_and_follow(void **state)
 {
     (void)state;
     make(sample_timeline_run);
     plays("resize 100 30\n"
+          "key O\nexpect what if is asked of a kernel\n"
           "text /sgd_b\nkey Enter\nexpect kernel sgd_bias\n"
+          "key O\nexpect run 1, launch 6\n" /* as they were recorded */
           "expect launch latency 23.0 us from cudaGraphLaunch\n"
           "key c\nexpect call cudaGraphLaunch\n"
           "expect belongs to step sgd, update\n"
@@ -448,6 +483,7 @@ int main(void)
         TEST(whole_screens),
         TEST(ascii_screens),
         TEST(a_step_shows_its_kernels_and_back),
+        TEST(up_and_down_stay_in_the_list),
         TEST(keys_choose_and_follow),
         TEST(it_opens_from_runs_and_from_a_step),
         TEST(zoom_and_pan),

@@ -1,10 +1,10 @@
 #include "ui_fixture.h"
 #include "doctor_fixture.h"
 #include "ui_fixture_compare.h"
+#include "ui_fixture_occupancy.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,15 +174,20 @@ static enum lab_status load_kernels(void *user, int64_t run,
                                     int64_t *count)
 {
     (void)user;
+    memset(kernels, 0xFF, sizeof(kernels)); /* what was handed out is gone */
+    if (step && step->index == 6)
+        return lab_fail(LAB_E_DB, "the kernels of %s are gone", step->name);
     *count = 0;
     for (int i = 0; i < KERNEL_COUNT; i++)
         if (!step || (strcmp(KERNELS[i].step, step->name) == 0 &&
                       strcmp("forward", step->phase) == 0))
             kernels[(*count)++] = KERNELS[i];
-    for (int64_t i = 0; i < *count; i++)
+    for (int64_t i = 0; i < *count; i++) {
+        kernels[i].phase = "forward";
         if (run != 12 || kernels[i].counted_flop == 0) /* not counted */
             kernels[i].achieved = kernels[i].dram_bytes =
                 kernels[i].counted_flop = NAN;
+    }
     *rows = kernels;
     return LAB_OK;
 }
@@ -219,11 +224,10 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     (void)user;
     if (strcmp(id, "hostile") == 0)
         return lab_fail(LAB_E_PARSE, "an error with \033[31mcolour\033[0m");
-    if (strcmp(id, "gemm-lab") == 0)
-        ending = 3;
-    if (strcmp(id, "gemm-lab") == 0)
-        return lab_ui_push(ui, &lab_view_lab, fixture_lab());
-    return lab_ui_push(ui, &fixture_busy, id);
+    if (strcmp(id, "gemm-lab") != 0)
+        return lab_ui_push(ui, &fixture_busy, id);
+    ending = 3;
+    return lab_ui_push(ui, &lab_view_lab, fixture_lab());
 }
 
 static const struct lab_runs_model RUNS_MODEL = {
@@ -235,6 +239,7 @@ static const struct lab_runs_model RUNS_MODEL = {
     .delete_run = delete_run,
     .load_compare = fixture_load_compare,
     .load_roofline = fixture_roofline,
+    .load_occupancy = fixture_load_occupancy,
 };
 
 static enum lab_status refresh(void *user, struct lab_home_model *model)

@@ -56,6 +56,17 @@ static bool says(const struct lab_advice_facts *f, enum lab_advice_rule rule,
     return false;
 }
 
+static bool remedies(const struct lab_advice_facts *f,
+                     enum lab_advice_rule rule, const char *remedy)
+{
+    struct lab_advice all[LAB_ADVICE_COUNT];
+    int n = lab_advise(f, all);
+    for (int i = 0; i < n; i++)
+        if (all[i].rule == rule)
+            return strstr(all[i].remedy, remedy) != NULL;
+    return false;
+}
+
 static void a_good_kernel_needs_no_advice(void **state)
 {
     struct lab_advice all[LAB_ADVICE_COUNT];
@@ -90,8 +101,10 @@ static void blocks_for_every_multiprocessor(void **state)
 {
     struct lab_advice_facts f = good();
     (void)state;
-    f.blocks = 131;
-    assert_true(says(&f, LAB_ADVICE_FEW_BLOCKS, "1 SMs"));
+    f.blocks = 100;
+    assert_true(says(&f, LAB_ADVICE_FEW_BLOCKS, "32 SMs"));
+    f.blocks = 128; /* 4 idle ones are 3 % */
+    assert_false(says(&f, LAB_ADVICE_FEW_BLOCKS, ""));
     f.blocks = 132;
     assert_false(says(&f, LAB_ADVICE_FEW_BLOCKS, ""));
 }
@@ -128,6 +141,9 @@ static void launches_that_cost_more_than_the_work(void **state)
     f.time_ns = 1800;
     f.wall_ns = 12000;
     assert_true(says(&f, LAB_ADVICE_LAUNCH_BOUND, "12.0 us"));
+    assert_false(remedies(&f, LAB_ADVICE_LAUNCH_BOUND, "fused"));
+    f.fusable = true;
+    assert_true(remedies(&f, LAB_ADVICE_LAUNCH_BOUND, "a fused variant"));
     f.kernels = 4; /* 3 us each */
     assert_false(says(&f, LAB_ADVICE_LAUNCH_BOUND, ""));
 }

@@ -54,6 +54,17 @@ static void says(const struct lab_roofline_work *w, const char *what)
     lab_str_release(&s);
 }
 
+static void says_not(const struct lab_roofline_work *w, const char *what)
+{
+    struct lab_str s;
+    struct lab_roofline_point p = place(w);
+    lab_str_init(&s);
+    lab_roofline_say(&s, w, &p, roofs);
+    if (strstr(lab_str_text(&s), what))
+        fail_msg("'%s' is in: %s", what, lab_str_text(&s));
+    lab_str_release(&s);
+}
+
 static void close_to(double have, double want)
 {
     if (!(fabs(have - want) <= 1e-9 * fabs(want)))
@@ -141,6 +152,123 @@ static void neither_says_why(void **state)
     w.counted.dram_read_bytes = 8e9;
     w.counted.dram_write_bytes = 4e9;
     says(&w, "3.0 times the bytes that it needs (counted)");
+}
+
+/* Only what stands near the run's own shortest kernel is short. */
+static void short_is_near_the_floor(void **state)
+{
+    struct lab_roofline_work w = make_work(3.4e7, 1.1e6, 6208);
+    (void)state;
+    w.floor_ns = 960;
+    w.blocks = 128;
+    w.counted.achieved_occupancy_pct = 3;
+    says(&w, "Few warps are there to hide waiting: occupancy 3 %");
+    says_not(&w, "too short");
+    says_not(&w, "Starting and ending");
+    w.time_ns = 3000; /* three of them */
+    says(&w, "Few warps");
+    says(&w, "Starting and ending a kernel takes 960 ns of it.");
+    w.time_ns = 9000; /* the same of three */
+    w.kernels = 3;
+    says(&w, "Starting and ending 3 kernels takes 2.88 us of it.");
+    w = make_work(2e3, 4e3, 1250);
+    w.floor_ns = 960;
+    says(&w, "1.25 us a kernel, and the shortest of this run takes 960 ns");
+    w.floor_ns = 600;
+    says_not(&w, "too short");
+    /* a run of long kernels shows no floor: 74 us is not one */
+    w = make_work(2e3, 4e3, 1e5);
+    w.floor_ns = 74e3;
+    says_not(&w, "too short");
+    w.time_ns = 3900;
+    says(&w, "too short for this device: 3.9 us a kernel is mostly");
+    w.floor_ns = NAN;
+    says(&w, "too short");
+    w.time_ns = 4100;
+    says_not(&w, "too short");
+}
+
+static void a_fused_variant_must_exist(void **state)
+{
+    struct lab_roofline_work w = make_work(2e3, 4e3, 1250);
+    (void)state;
+    says(&w, "(a larger batch).");
+    w.fusable = true;
+    says(&w, "(a larger batch, a fused variant).");
+    w = make_work(1e9, 4e9, 1.05e6);
+    says_not(&w, "fused");
+    w.fusable = true;
+    says(&w, "stay in a cache (a fused variant)");
+}
+
+/* 128 blocks leave 4 of 132 SMs without work: 3 %, not the way from 26 %. */
+static void idle_sms_explain_or_are_not_said(void **state)
+{
+    struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
+    (void)state;
+    w.blocks = 128;
+    says_not(&w, "the others are idle");
+    says(&w, "Waiting holds it back");
+    w.blocks = 66; /* half of them: twice as fast is 52 % */
+    says(&w, "Its grid has 66 blocks for 132 SMs: the others are idle.");
+    w.time_ns = 1e6 / 0.01; /* at 1 % that is no longer the reason */
+    says_not(&w, "the others are idle");
+    w.blocks = 1;
+    says(&w, "Its grid has 1 block for 132 SMs");
+    w.blocks = 0; /* nonsense of a database */
+    says_not(&w, "idle.");
+}
+
+static void a_library_has_no_loop_to_mend(void **state)
+{
+    struct lab_roofline_work w = make_work(1e9, 4e9, 5e6);
+    (void)state;
+    w.gpu = false;
+    says(&w, "Its loop holds it back");
+    w.library = true;
+    says_not(&w, "loop");
+    says(&w, "a library's kernel");
+}
+
+/* "Only" is said at the roof alone: from 60 % on it bounds, with 40 % left. */
+static void what_is_left_below_a_roof(void **state)
+{
+    struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 0.65);
+    (void)state;
+    says(&w, "Arithmetic bounds it: 32.5 TFLOP/s, 65 %");
+    says(&w, "Up to their rate 35 % of its time could go");
+    says(&w, "past it only fewer FLOPs");
+    says_not(&w, "Only");
+    w.time_ns = 20e6 / 0.95;
+    says(&w, "Only fewer FLOPs would make it faster");
+    says_not(&w, "could go");
+    w = make_work(1e9, 4e9, 1e6 / 0.7);
+    says(&w, "Up to a copy's rate 30 % of its time could go");
+    says_not(&w, "Only");
+    w.time_ns = 1e6 / 0.95;
+    says(&w, "Only fewer bytes");
+    says_not(&w, "could go");
+}
+
+/* Faster than a product: why it can be is known, counted, or open. */
+static void above_the_roof_of_products(void **state)
+{
+    struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 1.17);
+    (void)state;
+    says_not(&w, "measured on a busy");
+    says(&w, "loads less than a product can pass it, and so does an algorithm");
+    w.other_algorithm = true;
+    says(&w, "its algorithm finds the same result with fewer");
+    says_not(&w, "loads");
+    w.other_algorithm = false;
+    w.counted.fp32_flop = 4e11;
+    w.counted.tensor_flop = w.counted.tf32_flop = 0;
+    w.counted.bf16_flop = w.counted.fp16_tensor_flop = 0;
+    w.counted.fp16_flop = w.counted.fp64_flop = 0;
+    says(&w, "only 40 % of them were counted");
+    w.counted.fp32_flop = 1e12;
+    says(&w, "the FLOPs were counted");
+    says_not(&w, "fewer");
 }
 
 static void counted_traffic_is_believed(void **state)
@@ -241,6 +369,12 @@ int main(void)
         cmocka_unit_test(memory_and_compute_bound),
         cmocka_unit_test(at_the_ridge_and_beside_it),
         cmocka_unit_test(neither_says_why),
+        cmocka_unit_test(short_is_near_the_floor),
+        cmocka_unit_test(a_fused_variant_must_exist),
+        cmocka_unit_test(idle_sms_explain_or_are_not_said),
+        cmocka_unit_test(a_library_has_no_loop_to_mend),
+        cmocka_unit_test(what_is_left_below_a_roof),
+        cmocka_unit_test(above_the_roof_of_products),
         cmocka_unit_test(counted_traffic_is_believed),
         cmocka_unit_test(kernels_have_counters_alone),
         cmocka_unit_test(unknown_stays_unknown),

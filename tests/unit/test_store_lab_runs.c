@@ -12,6 +12,7 @@
 #include "lab_samples.h"
 #include "store/compare.h"
 #include "store/contents.h"
+#include "store/lab_said.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -296,6 +297,57 @@ static void contents_are_what_a_run_has(void **state)
     lab_database_close(db);
 }
 
+/* What is shown of a ladder is the run that has climbed most of it. */
+static void the_fullest_run_is_found(void **state)
+{
+    static const struct sample_rung tuning[] = {
+        {"8x8", "fp32", "64", 9},
+        {"8x16", "fp32", "64", 9},
+        {"9x8", "fp32", "64", 9},
+        {"9x16", "fp32", "64", 9},
+    };
+    static const struct sample_rung small[] = {
+        {"mma", "bf16", "64", 9},
+        {"wgmma", "bf16", "64", 9},
+        {"cublas", "bf16", "64", 9},
+    };
+    const char *path = sample_path("runs.db");
+    int64_t run = 0;
+    (void)state;
+    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, small, 3, false, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, both, BOTH, false, NULL), LAB_OK);
+    assert_int_equal(sample_lab(path, tuning, 4, false, NULL), LAB_OK);
+    struct lab_database *db = open_reader(path);
+    /* three rungs before two in two precisions; then two sizes before one */
+    assert_int_equal(lab_lab_run_fullest(db, "gemm", NULL, NULL, &run), LAB_OK);
+    assert_int_equal(run, 1);
+    assert_int_equal(lab_lab_run_fullest(db, "gemm", "other", NULL, &run),
+                     LAB_E_NOTFOUND);
+    assert_int_equal(lab_lab_run_fullest(db, "gemm", NULL, "cuda", &run),
+                     LAB_E_NOTFOUND);
+    assert_int_equal(lab_lab_run_fullest(db, "saxpy", NULL, NULL, &run),
+                     LAB_E_NOTFOUND);
+    lab_database_close(db);
+    /* of equal ones the newest; what failed is no rung */
+    assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
+    db = open_reader(path);
+    assert_int_equal(lab_lab_run_fullest(db, "gemm", "lab-gemm", "cpu", &run),
+                     LAB_OK);
+    assert_int_equal(run, 5);
+    lab_database_close(db);
+    sample_sql(path, "UPDATE lab_row SET status = 'failed' WHERE runId = 5 AND "
+                     "rung = 'cublas'; UPDATE run SET lesson = 'lab-autotune' "
+                     "WHERE id = 4");
+    db = open_reader(path);
+    assert_int_equal(lab_lab_run_fullest(db, "gemm", NULL, NULL, &run), LAB_OK);
+    assert_int_equal(run, 1);
+    assert_int_equal(
+        lab_lab_run_fullest(db, "gemm", "lab-autotune", NULL, &run), LAB_OK);
+    assert_int_equal(run, 4);
+    lab_database_close(db);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +358,7 @@ int main(void)
         cmocka_unit_test_teardown(names_say_the_precision_that_differs,
                                   cleanup),
         cmocka_unit_test_teardown(every_allocation_may_fail, cleanup),
+        cmocka_unit_test_teardown(the_fullest_run_is_found, cleanup),
         cmocka_unit_test_teardown(contents_are_what_a_run_has, cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ struct lab_device_state {
     double power_w;
 };
 
-/* What a machine can do at best, and so what a model promises. */
+/* What a machine can do at best, and so what a model reckons with. */
 struct lab_ladder_machine {
     struct lab_device_info info;
     double copy_bytes_s; /* measured in this run; NaN: refused */
@@ -68,7 +68,7 @@ struct lab_ladder_row {
     double bytes;      /* that the problem needs */
     double traffic;    /* bytes that the rung reads and writes by its model */
     double rate;       /* FLOP/s, B/s, or seconds an item, of the median */
-    double rate_model; /* what the model promises at best */
+    double rate_model; /* by the model, which knows no cache */
     double gain;       /* over the last rung that was timed, not a library's */
     double gain_model; /* that the rung's idea promises, or the model */
     double share;      /* of the ceiling of its precision that was measured */
@@ -155,8 +155,9 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
 double lab_ladder_traffic(const struct lab_operation *l,
                           const struct lab_rung *rung,
                           const struct lab_ladder_size *s);
-/* The rate that the rung reaches at best by its model, on this machine; NaN
- * where there is no model. */
+/* The rung's rate by its model, on this machine; NaN where there is no model.
+ * The model charges every access of the kernel's text to L1 or to memory: where
+ * caches serve it, a rung is faster. */
 double lab_ladder_model(const struct lab_ladder_machine *m,
                         const struct lab_operation *l,
                         const struct lab_rung *rung,

@@ -12,7 +12,7 @@
 
 enum lab_advice_rule {
     LAB_ADVICE_LOW_OCCUPANCY, /* a resource holds the warps down */
-    LAB_ADVICE_FEW_BLOCKS,    /* some SMs have nothing to do */
+    LAB_ADVICE_FEW_BLOCKS,    /* a fifth of the SMs or more are idle */
     LAB_ADVICE_TAIL,          /* the last wave is nearly empty */
     LAB_ADVICE_UNCOALESCED,   /* a warp's request is spread over memory */
     LAB_ADVICE_LAUNCH_BOUND,  /* launching takes longer than the work */
@@ -36,6 +36,7 @@ struct lab_advice_facts {
     double flop;     /* of the step's formula, when it is one kernel */
     double bytes;    /* its tensors, each once */
     double peak_dram_bytes_s;
+    bool fusable; /* another variant does more in one kernel */
     struct lab_counters counters;
 };
 

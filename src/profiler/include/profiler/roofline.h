@@ -16,8 +16,11 @@
 #define LAB_ROOFLINE_BOUND 0.6
 /* More than this share of the memory's roof cannot come from memory. */
 #define LAB_ROOFLINE_ABOVE 1.05
-/* A kernel's start and end take some microseconds, however little it does. */
-#define LAB_ROOFLINE_SHORT_NS 10000
+/* From this share of a roof on there is nothing to gain but by other work. */
+#define LAB_ROOFLINE_AT 0.9
+/* An empty kernel's start and end take no longer on any GPU that is supported:
+ * a run whose shortest kernel takes longer does not show them. */
+#define LAB_ROOFLINE_FLOOR_NS 2000
 
 enum lab_roofline_verdict {
     LAB_ROOFLINE_UNKNOWN,
@@ -40,6 +43,12 @@ struct lab_roofline_work {
     int64_t sm_count;
     int64_t kernels;             /* launches in it; LAB_UNKNOWN or 0: none */
     enum lab_ceiling arithmetic; /* of the run's precision */
+    /* The shortest kernel of the same run, which is what starting and ending
+     * one takes; NaN or not positive: unknown. */
+    double floor_ns;
+    bool library;         /* its kernel is a library's, not to be read */
+    bool fusable;         /* another variant does more in one kernel */
+    bool other_algorithm; /* it needs fewer FLOPs than the formula counts */
 };
 
 struct lab_roofline_point {

@@ -27,10 +27,10 @@ enum lab_status lab_said_row_add(struct lab_database *db, int64_t run,
 /* In their order, until `each` returns false. */
 enum lab_status lab_said_rows_read(struct lab_database *db, int64_t run,
                                    lab_said_row_fn *each, void *user);
-/* The newest run that has rows of `lab`, was one of `lesson` (NULL: of any) and
- * was not on the backend `but` (NULL: on any). Errors: LAB_E_NOTFOUND, there is
- * none; LAB_E_DB. */
-enum lab_status lab_lab_run_newest(struct lab_database *db, const char *lab,
-                                   const char *lesson, const char *but,
-                                   int64_t *run);
+/* The run that has rows of most rungs of `lab`, then of most sizes, then the
+ * newest; of `lesson` (NULL: of any) and not on the backend `but` (NULL: on
+ * any). Errors: LAB_E_NOTFOUND, there is none; LAB_E_DB. */
+enum lab_status lab_lab_run_fullest(struct lab_database *db, const char *lab,
+                                    const char *lesson, const char *but,
+                                    int64_t *run);
 LAB_C_END

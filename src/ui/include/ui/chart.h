@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include "ui/canvas.h"
 
+enum { LAB_CHART_SERIES = 24 };
+
 struct lab_series {
     const double *x; /* NULL: 0, 1, 2 ...; must not fall */
     const double *y;
@@ -21,7 +23,7 @@ struct lab_chart {
     const char *title;  /* may be NULL */
     const char *x_name; /* may be NULL: "iteration" */
     const struct lab_series *series;
-    int count;    /* at most 9 */
+    int count;    /* at most LAB_CHART_SERIES */
     double y_min; /* NaN: from the values */
     double y_max;
     bool log_y;    /* values <= 0 are gaps */
@@ -35,6 +37,9 @@ LAB_C_BEGIN
  * rectangle too small for a picture gets the legend alone. */
 void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
                     const struct lab_chart *chart);
+
+/* What stands for series k: 1 ... 9 a b ... */
+char lab_chart_sign(int k);
 
 /* Vertical bars side by side from n counts or values >= 0, one column each
  * when they fit (else neighbours are summed), as high as the rectangle. */

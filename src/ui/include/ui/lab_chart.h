@@ -19,14 +19,15 @@ struct lab_lab_chart {
 
 LAB_C_BEGIN
 /* A heading, then a row for each rung. '|' in a bar is what the rung's model
- * promises, '?' what was said before. */
+ * says, '?' what was said before. */
 void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
                        const struct lab_lab_chart *chart);
 /* "Rates: GFLOP/s against the size" */
 const char *lab_lab_rates_title(const struct lab_ui_lab *lab);
-/* A line for each rung, at most five (the chosen, the library's, the fastest,
- * then in order), one for the best of every other set, the course's figures as
- * points, and the ceiling. */
+/* Lines of rates. A small picture has the chosen rung, the fastest, the
+ * library's and the ceiling; one of 14 rows or more the best of every other set
+ * and the course's figures as points as well, and one that is wide too every
+ * rung. */
 void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
                         const struct lab_lab_chart *chart);
 /* Rows that lab_lab_bars_draw() needs for a size. */

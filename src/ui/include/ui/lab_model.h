@@ -67,7 +67,7 @@ struct lab_ui_lab_row {
     double traffic_bytes; /* by the rung's model */
     double rate;
     double rate_model;
-    double gain; /* over the rung before */
+    double gain; /* over lab_ui_lab_gain_over() */
     double gain_model;
     double share;      /* of the ceiling */
     double of_library; /* of the library's rate at this size and precision */
@@ -182,6 +182,12 @@ void lab_ui_lab_row_init(struct lab_ui_lab_row *row);
 /* The fastest row of a size that is done, or NULL. */
 const struct lab_ui_lab_row *lab_ui_lab_best(const struct lab_ui_lab *lab,
                                              int size);
+/* The rung that a row's gain is over: the last one before it at its size that
+ * was timed and is no library's, in whatever precision; NULL: none. `row` is one
+ * of lab->rows. */
+const struct lab_ui_lab_row *
+lab_ui_lab_gain_over(const struct lab_ui_lab *lab,
+                     const struct lab_ui_lab_row *row);
 /* Fills of_library of a size's rows: the speed as a share of that of the
  * fastest library row of the same precision, NaN where there is none. */
 void lab_ui_lab_relate(struct lab_ui_lab *lab, int size);

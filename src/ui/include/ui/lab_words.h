@@ -25,6 +25,11 @@ const char *lab_lab_off_short(enum lab_ui_lab_unit unit,
 /* Measured over said, as speeds: 2 is twice as fast; NaN: not to be said. */
 double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
                    const struct lab_ui_lab_row *row);
+/* Why a rate can be above that of the rung's model, which knows no cache; NULL:
+ * it is not, by 2 % at least, or one of the two is unknown. Bytes are what the
+ * problem needs and what the model counts. Also of rows that no screen has. */
+const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
+                                 double model, double bytes, double traffic);
 /* A figure of the course beside ours: "np.dot at 6000: slide, its CPU: 71.65
  * GFLOP/s; this machine: 50.1 GFLOP/s (blas)", or "; recorded on NVIDIA H200:
  * ..." */

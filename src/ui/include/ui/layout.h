@@ -6,6 +6,7 @@
  * of one layout overlap, at any size from 0x0 up. Threads: any. */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 #include "ui/canvas.h"
 
 enum { LAB_SCREEN_MIN_H = 16, LAB_SCREEN_MIN_W = 60 };
@@ -32,11 +33,19 @@ struct lab_run_layout { /* one run: what it was, its steps, its kernels */
     struct lab_rect kernels;
 };
 
+struct lab_run_want { /* what there is to show of it */
+    int64_t facts;    /* lines */
+    int64_t steps;
+    int64_t kernels; /* of the step with the most; 0: no step has any */
+};
+
 LAB_C_BEGIN
 struct lab_frame lab_frame_layout(int h, int w);
 struct lab_home_layout lab_home_layout(struct lab_rect body);
-/* Without kernels their part is a line that says so. */
-struct lab_run_layout lab_run_layout(struct lab_rect body, bool has_kernels);
+/* Without kernels their part is a line that says so. The facts get the room that
+ * the lists leave, and a fifth of the body where these are long. */
+struct lab_run_layout lab_run_layout(struct lab_rect body,
+                                     const struct lab_run_want *want);
 
 /* Takes a strip of at most n cells off one side of *r and returns it; *r keeps
  * the rest. n < 0 counts as 0. */

@@ -37,6 +37,8 @@ void lab_pager_release(struct lab_pager *p);
 void lab_pager_show(struct lab_pager *p, const struct lab_doc *doc);
 void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
                     struct lab_rect r);
+/* The lines that it takes at this width. */
+size_t lab_pager_lines(struct lab_pager *p, int width, bool ascii);
 /* Up, down, pages, ends, sideways; false for other actions. */
 bool lab_pager_action(struct lab_pager *p, int action);
 /* Puts the paragraph into sight, at the top where there is room below. */

@@ -59,6 +59,13 @@ struct lab_stepper_sampling {
     char prompt[LAB_COMMAND_TEXT]; /* what it goes on from */
 };
 
+/* What the device reached when it was measured; NaN: it was not. */
+struct lab_stepper_roofs {
+    double flop_per_s;     /* large products in the plan's precision */
+    double bytes_per_s;    /* a copy, read and written */
+    const char *precision; /* "fp32" */
+};
+
 struct lab_stepper_model {
     void *user;
     const char *title;     /* the lesson's; "" for none. Outlives the screen */
@@ -79,6 +86,9 @@ struct lab_stepper_model {
      * `index`, the weightiest first. */
     void (*advise)(void *user, const struct lab_snapshot *snap, int index,
                    int kernel, lab_stepper_advice_fn *each, void *to);
+    /* The measured ceilings of the device of the walk. */
+    void (*roofs)(void *user, const struct lab_snapshot *snap,
+                  struct lab_stepper_roofs *out);
     /* Names of the variants that node `node` of the plan can take, the default
      * first. Returns how many, at most max; the names outlive the screen. */
     int (*variant_names)(void *user, int node, const char **names, int max);

@@ -3,6 +3,7 @@
  *
  * The screen knows no GPU: whoever opens it computes. Threads: the UI's. */
 #pragma once
+#include "ui/models.h"
 #include "ui/screen.h"
 
 /* The numbers of a launch that a kernel's author chooses. */
@@ -28,8 +29,9 @@ struct lab_occupancy_answer {
 };
 
 struct lab_occupancy_args {
-    const char *kernel; /* its name and the device's: copied */
+    const char *kernel; /* its name, the device's and the note: copied */
     const char *device;
+    const char *note;                /* which launch it is; NULL: the only */
     struct lab_occupancy_try launch; /* as it ran */
     double achieved_pct;             /* NaN: not counted */
     int max_threads_per_block;
@@ -41,3 +43,13 @@ struct lab_occupancy_args {
 };
 
 extern const struct lab_screen_ops lab_view_occupancy; /* the args above */
+
+LAB_C_BEGIN
+/* Opens it for lab_runs_model.load_occupancy(). LAB_E_STATE: the model has
+ * none. */
+enum lab_status lab_occupancy_open(struct lab_ui *ui,
+                                   const struct lab_runs_model *model,
+                                   int64_t run,
+                                   const struct lab_ui_kernel_row *kernel,
+                                   int64_t row);
+LAB_C_END

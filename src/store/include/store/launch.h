@@ -1,0 +1,42 @@
+/* store/launch.h -- one launch of a run, and the limits of the GPU that it ran
+ * on: what a theoretical occupancy is computed from.
+ *
+ * Unknown integers are LAB_UNKNOWN, unknown texts "". Errors: LAB_E_DB,
+ * LAB_E_NOMEM; LAB_E_NOTFOUND, said of each. Threads: that of the
+ * connection. */
+#pragma once
+#include "store/query.h"
+
+struct lab_run_gpu {
+    char name[96];
+    int64_t compute_major;
+    int64_t compute_minor;
+    int64_t sm_count;
+    int64_t warp_size;
+    int64_t max_warps_per_sm;
+    int64_t max_blocks_per_sm;
+    int64_t max_registers_per_sm;
+    int64_t max_shared_per_sm_bytes;
+    int64_t max_shared_per_block_optin_bytes;
+};
+
+LAB_C_BEGIN
+/* Threads of a block, or blocks of a grid; LAB_UNKNOWN where one of the three
+ * is, or the product has no room in 64 bits. */
+int64_t lab_launch_size(const int64_t d[3]);
+/* The GPU with CUDA's number `device`; LAB_UNKNOWN is any number. A run with one
+ * GPU has that one, whatever the number. LAB_E_NOTFOUND: none was recorded. */
+enum lab_status lab_run_gpu_read(struct lab_database *db, int64_t run,
+                                 int64_t device, struct lab_run_gpu *out);
+/* The launch that is lab_kernel_row.row. LAB_E_NOTFOUND: the run has none. */
+enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
+                                 int64_t row, lab_kernel_row_fn *each,
+                                 void *user);
+/* The newest launch of a kernel, by its name with template arguments, in the
+ * executions of a step with this variant; LAB_UNKNOWN and NULL match what is
+ * not known. Reads the run's kernels from the last one back. LAB_E_NOTFOUND:
+ * there is none. */
+enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
+                                int64_t step_index, const char *variant,
+                                const char *kernel, int64_t *row);
+LAB_C_END

@@ -1,0 +1,48 @@
+/* ui/home_model.h -- what the home screen shows: as ui/models.h. */
+#pragma once
+#include "ui/models.h"
+
+struct lab_ui;
+
+enum lab_lesson_progress {
+    LAB_LESSON_NEW,
+    LAB_LESSON_STARTED,
+    LAB_LESSON_DONE,
+    LAB_LESSON_BROKEN /* the file cannot be read; `problem` says why */
+};
+
+struct lab_home_lesson {
+    const char *id;
+    const char *title;
+    const char *summary;
+    const char *problem; /* BROKEN: file:line:column: what */
+    int minutes;         /* 0: not said */
+    bool is_lab;
+    enum lab_lesson_progress progress;
+    int64_t steps_seen;
+    int64_t steps_total; /* LAB_UNKNOWN until it has been opened */
+};
+
+struct lab_home_model {
+    void *user;
+    const char *machine; /* one line under the title */
+    const char *note;    /* a warning in the status line at the start */
+    const struct lab_home_lesson *lessons;
+    int64_t lesson_count;
+    const struct lab_ui_run_row *runs; /* newest first, the last few */
+    int64_t run_count;
+    /* A run that was left is still ending: refresh() is called again and again
+     * until it is not, so that the list never shows a run as running that has
+     * ended meanwhile. */
+    bool waiting;
+    /* Brings the fields above up to date: at the start, and whenever the home
+     * screen comes back. May be NULL. */
+    enum lab_status (*refresh)(void *user, struct lab_home_model *model);
+    /* Opens a lesson's screen with lab_ui_push(). */
+    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui,
+                                   const char *id);
+    enum lab_status (*write_doctor)(void *user, struct lab_doc *out);
+    const struct lab_runs_model *all_runs; /* NULL: no store */
+    /* Runs of another machine that ship with the program; NULL: none do. */
+    const struct lab_runs_model *recorded;
+};

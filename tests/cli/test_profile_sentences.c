@@ -1,0 +1,96 @@
+/* What profile roofline says of steps from what only the run knows: its shortest
+ * kernel, the names of its variants. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "profile_program.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+/* Two steps with a kernel each, on a device with 4e8 B/s and 1 TFLOP/s. */
+static void make_run(const char *db)
+{
+    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    sample_sql(db, "UPDATE run SET precision = 'fp32', smCount = 132;"
+                   "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES ('GPU-1', "
+                   "1);"
+                   "INSERT INTO ceiling (backend, device, uuid, name, "
+                   "best_per_s, measured, measured_ns) VALUES ('cuda', 'NVIDIA "
+                   "H200', 'GPU-1', 'copy', 4e8, '2026-01-02', 5), ('cuda', "
+                   "'NVIDIA H200', 'GPU-1', 'fp32', 1e12, '2026-01-02', 5)");
+}
+
+/* The nth of the output; NULL past the last. */
+static json_t *point_at(int n)
+{
+    json_t *o;
+    for (int i = 0; (o = line_object(i)); i++) {
+        if (strcmp(text_of(o, "type"), "point") == 0 && n-- == 0)
+            return o;
+        json_decref(o);
+    }
+    return NULL;
+}
+
+static void sentence_is(int point, const char *what, const char *without)
+{
+    json_t *o = point_at(point);
+    assert_non_null(o);
+    const char *text = text_of(o, "sentence");
+    if (!strstr(text, what) || strstr(text, without))
+        fail_msg("'%s', without '%s', is not: %s", what, without, text);
+    json_decref(o);
+}
+
+/* The run's shortest kernel takes a microsecond: six are not short there. */
+static void the_run_says_what_is_short(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_run(db);
+    sample_sql(db, "UPDATE time_sum SET flop = 1, bytes = 1, kernels = 1 WHERE "
+                   "level = 3;"
+                   "UPDATE time_sum SET median_ns = 1000 + 5000 * stepIndex "
+                   "WHERE level IN (3, 4)");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    sentence_is(1, "the shortest of this run takes 1 us", "Waiting");
+    sentence_is(1, "(a larger batch, a fused variant)", "Waiting");
+    sentence_is(3, "Neither roof bounds it", "too short");
+}
+
+static void names_of_variants_say_what_they_do(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_run(db);
+    sample_sql(db, "INSERT INTO StringIds (value) VALUES ('cudnn_winograd');"
+                   "UPDATE time_sum SET flop = 2e9 WHERE level = 3");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    sentence_is(0, "More than the ceiling, which is a product's", "finds");
+    sample_sql(db, "UPDATE time_sum SET variantId = (SELECT id FROM StringIds "
+                   "WHERE value = 'cudnn_winograd') WHERE level IN (3, 4)");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    sentence_is(0, "its algorithm finds the same result", "loads less");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(the_run_says_what_is_short, cleanup),
+        cmocka_unit_test_teardown(names_of_variants_say_what_they_do, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

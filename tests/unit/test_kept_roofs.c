@@ -1,0 +1,99 @@
+/* The ceilings of the device that a walk runs on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "kept_roofs.h"
+#include "store_samples.h"
+#include "trace/intern.h"
+
+static int cleanup(void **state)
+{
+    (void)state;
+    sample_dir_remove();
+    lab_intern_release();
+    return 0;
+}
+
+static void add(const char *path, const char *device, const char *name,
+                double best)
+{
+    struct lab_database *db;
+    const struct lab_ceiling_row row = {.backend = "cuda",
+                                        .device = device,
+                                        .uuid = "GPU-1",
+                                        .hostname = "here",
+                                        .name = name,
+                                        .best_per_s = best,
+                                        .median_per_s = best,
+                                        .worst_per_s = best,
+                                        .repeats = 9,
+                                        .size = 4096,
+                                        .measured_ns = 1000,
+                                        .version = "0.1"};
+    assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
+    assert_int_equal(lab_ceiling_add(db, &row), LAB_OK);
+    lab_database_close(db);
+}
+
+static struct lab_device_info device_of(const char *name)
+{
+    struct lab_device_info d = {.device_id = 0};
+    snprintf(d.name, sizeof(d.name), "%s", name);
+    snprintf(d.uuid, sizeof(d.uuid), "GPU-1");
+    return d;
+}
+
+static void what_was_measured_is_found(void **state)
+{
+    const char *db = sample_path("runs.db");
+    struct lab_device_info d = device_of("a chip");
+    struct lab_kept_roofs k = {.asked = false};
+    (void)state;
+    add(db, "a chip", "copy", 3e12);
+    add(db, "a chip", "fp32", 5e13);
+    const double *per_s = lab_kept_roofs_find(&k, db, "cuda", &d);
+    assert_true(per_s[LAB_CEILING_COPY] == 3e12);
+    assert_true(per_s[LAB_CEILING_FP32] == 5e13);
+    assert_true(isnan(per_s[LAB_CEILING_TF32]));
+    /* asked once for each device */
+    add(db, "a chip", "copy", 4e12);
+    per_s = lab_kept_roofs_find(&k, db, "cuda", &d);
+    assert_true(per_s[LAB_CEILING_COPY] == 3e12);
+    d = device_of("another");
+    per_s = lab_kept_roofs_find(&k, db, "cuda", &d);
+    assert_true(isnan(per_s[LAB_CEILING_COPY]));
+    d = device_of("a chip");
+    per_s = lab_kept_roofs_find(&k, db, "cpu", &d);
+    assert_true(isnan(per_s[LAB_CEILING_FP32]));
+}
+
+/* The device's own attributes say as much as a data sheet. */
+static void nothing_is_made_up(void **state)
+{
+    const char *db = sample_path("runs.db");
+    struct lab_device_info d = device_of("NVIDIA H200");
+    struct lab_kept_roofs k = {.asked = false};
+    (void)state;
+    /* there is no such file yet */
+    assert_true(
+        isnan(lab_kept_roofs_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
+    add(db, "a chip", "copy", 3e12);
+    k = (struct lab_kept_roofs){.asked = false};
+    assert_true(
+        isnan(lab_kept_roofs_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(what_was_measured_is_found, cleanup),
+        cmocka_unit_test_teardown(nothing_is_made_up, cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

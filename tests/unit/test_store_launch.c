@@ -1,0 +1,148 @@
+/* One launch of a run, and the limits of its GPU. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/launch.h"
+#include "store_samples.h"
+
+static const char KERNEL[] = "void matmul<float>(float*)";
+
+static struct lab_database *open_sample(void)
+{
+    const struct lab_database_options options = {.read_only = true};
+    struct lab_database *db;
+    assert_int_equal(lab_database_open(&db, sample_path("runs.db"), &options),
+                     LAB_OK);
+    return db;
+}
+
+/* Two iterations of three steps: rows 1 to 12, two of each execution. */
+static void make_sample(void)
+{
+    int64_t run;
+    assert_int_equal(sample_run(sample_path("runs.db"), 2, 3, &run), LAB_OK);
+    assert_int_equal(run, 1);
+}
+
+static bool take(void *user, const struct lab_kernel_row *row)
+{
+    struct lab_kernel_row *out = user;
+    *out = *row;
+    assert_string_equal(row->name, KERNEL);
+    return true;
+}
+
+static void a_launch_by_its_row(void **state)
+{
+    struct lab_kernel_row k;
+    (void)state;
+    make_sample();
+    sample_sql(sample_path("runs.db"),
+               "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 96, clusterX = "
+               "2 WHERE kernelRow = 9");
+    struct lab_database *db = open_sample();
+    assert_int_equal(lab_query_launch(db, 1, 9, take, &k), LAB_OK);
+    assert_int_equal(k.row, 9);
+    assert_int_equal(k.step_index, 1);
+    assert_int_equal(k.block[0], 96);
+    assert_int_equal(k.cluster[0], 2);
+    assert_int_equal(k.registers_per_thread, 40);
+    assert_int_equal(k.shared_bytes, 1088);
+    assert_int_equal(lab_query_launch(db, 1, 13, take, &k), LAB_E_NOTFOUND);
+    assert_int_equal(lab_query_launch(db, 2, 9, take, &k), LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
+/* The step at place 1 ran as "tiled", in the rows 3, 4 and 9, 10. */
+static void the_newest_launch_of_a_kernel(void **state)
+{
+    int64_t row = -7;
+    (void)state;
+    make_sample();
+    struct lab_database *db = open_sample();
+    assert_int_equal(lab_launch_last(db, 1, 1, "tiled", KERNEL, &row), LAB_OK);
+    assert_int_equal(row, 10);
+    assert_int_equal(lab_launch_last(db, 1, 0, "naive", KERNEL, &row), LAB_OK);
+    assert_int_equal(row, 8);
+    const struct {
+        int64_t step;
+        const char *variant;
+        const char *kernel;
+    } none[] = {{1, "naive", KERNEL},      {1, NULL, KERNEL},
+                {1, "of no run", KERNEL},  {1, "tiled", "other"},
+                {LAB_UNKNOWN, NULL, NULL}, {LAB_UNKNOWN, NULL, KERNEL},
+                {9, "tiled", KERNEL}};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        assert_int_equal(lab_launch_last(db, 1, none[i].step, none[i].variant,
+                                         none[i].kernel, &row),
+                         LAB_E_NOTFOUND);
+    assert_int_equal(row, 8);
+    lab_database_close(db);
+}
+
+/* Another tool's run has kernels of no step. */
+static void a_kernel_of_no_step(void **state)
+{
+    int64_t row;
+    (void)state;
+    make_sample();
+    sample_sql(sample_path("runs.db"),
+               "DELETE FROM step; UPDATE op_kernel SET stepExec = NULL");
+    struct lab_database *db = open_sample();
+    assert_int_equal(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row),
+                     LAB_OK);
+    assert_int_equal(row, 12);
+    lab_database_close(db);
+}
+
+static void the_gpu_of_a_run(void **state)
+{
+    struct lab_run_gpu gpu = {.name = "as before"};
+    (void)state;
+    make_sample();
+    struct lab_database *db = open_sample();
+    assert_int_equal(lab_run_gpu_read(db, 1, 0, &gpu), LAB_E_NOTFOUND);
+    assert_string_equal(gpu.name, "as before");
+    lab_database_close(db);
+    sample_sql(sample_path("runs.db"),
+               "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name, "
+               "computeMajor, computeMinor, smCount, maxRegistersPerSm) VALUES "
+               "(1, 4, 0, 'first', 9, 0, 132, 65536)");
+    db = open_sample();
+    assert_int_equal(lab_run_gpu_read(db, 1, 3, &gpu), LAB_OK); /* the only */
+    assert_string_equal(gpu.name, "first");
+    assert_int_equal(gpu.compute_major, 9);
+    assert_int_equal(gpu.compute_minor, 0);
+    assert_int_equal(gpu.sm_count, 132);
+    assert_int_equal(gpu.max_registers_per_sm, 65536);
+    assert_int_equal(gpu.max_warps_per_sm, LAB_UNKNOWN);
+    lab_database_close(db);
+    sample_sql(sample_path("runs.db"),
+               "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name) VALUES "
+               "(1, 0, 1, 'second')");
+    db = open_sample();
+    assert_int_equal(lab_run_gpu_read(db, 1, 1, &gpu), LAB_OK);
+    assert_string_equal(gpu.name, "second");
+    assert_int_equal(lab_run_gpu_read(db, 1, 0, &gpu), LAB_OK);
+    assert_string_equal(gpu.name, "first");
+    assert_int_equal(lab_run_gpu_read(db, 1, 3, &gpu), LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, sample_cleanup)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_launch_by_its_row),
+        TEST(the_newest_launch_of_a_kernel),
+        TEST(a_kernel_of_no_step),
+        TEST(the_gpu_of_a_run),
+    };
+    return cmocka_run_group_tests_name("store_launch", tests, NULL, NULL);
+}

@@ -1,0 +1,335 @@
+/* The what-if screen's numbers of a launch in a database, without a GPU. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "store_samples.h"
+#include "trace/record.h"
+#include "whatif_model.h"
+
+#define H200                                                                   \
+    "INSERT INTO TARGET_INFO_GPU (runId, id, cuDevice, name, computeMajor, "   \
+    "computeMinor, smCount, threadsPerWarp, maxWarpsPerSm, maxBlocksPerSm, "   \
+    "maxRegistersPerSm, maxShmemPerSm, maxShmemPerBlockOptin) VALUES (1, 0, "  \
+    "0, 'NVIDIA H200', 9, 0, 132, 32, 64, 32, 65536, 233472, 232448);"
+
+static struct lab_whatif whatif;
+
+/* Two iterations of two steps; two launches of each execution, of 128 threads
+ * with 40 registers and 1,088 bytes of shared memory; and `sql` after that. */
+static enum lab_status load(const char *sql, int64_t row,
+                            struct lab_occupancy_args *out)
+{
+    const struct lab_database_options options = {.read_only = true};
+    const char *path = sample_path("runs.db");
+    struct lab_database *db;
+    int64_t run;
+    assert_int_equal(sample_run(path, 2, 2, &run), LAB_OK);
+    assert_int_equal(run, 1);
+    sample_sql(path, sql);
+    assert_int_equal(lab_database_open(&db, path, &options), LAB_OK);
+    enum lab_status st =
+        lab_whatif_stored(&whatif, db, run, row, (double)NAN, out);
+    lab_database_close(db);
+    return st;
+}
+
+/* 40 * 32 registers a warp: 12 warps a quarter, 48 of the 64. */
+static void a_stored_launch(void **state)
+{
+    struct lab_occupancy_args args;
+    struct lab_occupancy_answer a;
+    (void)state;
+    assert_int_equal(load(H200, 3, &args), LAB_OK);
+    assert_string_equal(args.kernel, "void matmul<float>(float*)");
+    assert_string_equal(args.device, "NVIDIA H200");
+    assert_null(args.note);
+    assert_true(isnan(args.achieved_pct));
+    assert_int_equal(args.max_threads_per_block, 1024);
+    assert_int_equal(args.max_shared_bytes, 232448);
+    struct lab_occupancy_try t = args.launch;
+    assert_int_equal(t.threads_per_block, 128);
+    assert_int_equal(t.registers_per_thread, 40);
+    assert_int_equal(t.shared_bytes, 1088);
+    assert_int_equal(t.blocks, 6);
+    assert_true(args.compute(args.user, &t, &a));
+    assert_float_equal((float)a.occupancy_pct, 75, 1e-6);
+    assert_int_equal(a.blocks_per_sm, 12);
+    assert_int_equal(a.max_warps_per_sm, 64);
+    assert_int_equal(a.by_registers, 12);
+    assert_int_equal(a.by_warps, 16);
+    assert_int_equal(a.by_shared, 107); /* 1,088 and the driver's 1,024 */
+    assert_float_equal((float)a.waves, 6 / (12 * 132.0), 1e-6);
+    t.registers_per_thread = 32; /* and what if */
+    assert_true(args.compute(args.user, &t, &a));
+    assert_float_equal((float)a.occupancy_pct, 100, 1e-6);
+    t.threads_per_block = 2048;
+    assert_false(args.compute(args.user, &t, &a));
+}
+
+/* A wave holds whole clusters: 12 * 132 blocks are 226 of 7. */
+static void its_cluster(void **state)
+{
+    struct lab_occupancy_args args;
+    struct lab_occupancy_answer a;
+    (void)state;
+    assert_int_equal(load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET clusterX "
+                               "= 7, clusterY = 1, clusterZ = 1",
+                          3, &args),
+                     LAB_OK);
+    assert_true(args.compute(args.user, &args.launch, &a));
+    assert_float_equal((float)a.waves, 6 / (226 * 7.0), 1e-7);
+}
+
+/* The second kernel of the second execution was counted, the first was too. */
+static void what_was_counted_stands_beside_it(void **state)
+{
+    struct lab_occupancy_args args;
+    (void)state;
+    assert_int_equal(
+        load(H200 "INSERT INTO StringIds (id, value) VALUES (9000, "
+                  "'sm__warps_active.avg.pct_of_peak_sustained_active');"
+                  "INSERT INTO metric_value (runId, stepExec, kernelOrdinal, "
+                  "metricId, value) VALUES (1, 2, 0, 9000, 11.5), (1, 2, 1, "
+                  "9000, 22.5)",
+             4, &args),
+        LAB_OK);
+    assert_float_equal((float)args.achieved_pct, 22.5, 1e-6);
+}
+
+static void what_is_missing_is_said(void **state)
+{
+    static const struct {
+        const char *sql;
+        enum lab_status status;
+        const char *said;
+    } cases[] = {
+        {"", LAB_E_NOTFOUND, "limits of the GPU of run 1 were not recorded"},
+        {H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = NULL",
+         LAB_E_UNSUPPORTED, "not recorded: registers of a thread"},
+        {H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = NULL, "
+              "dynamicSharedMemory = NULL",
+         LAB_E_UNSUPPORTED, "recorded: the block, dynamic shared memory"},
+        {H200 "UPDATE TARGET_INFO_GPU SET maxWarpsPerSm = NULL, "
+              "maxShmemPerSm = NULL",
+         LAB_E_UNSUPPORTED,
+         "recorded: warps of a multiprocessor, shared memory of a multipro"},
+        {H200 "UPDATE TARGET_INFO_GPU SET computeMajor = NULL",
+         LAB_E_UNSUPPORTED, "recorded: the GPU's compute capability"},
+        {H200 "UPDATE TARGET_INFO_GPU SET computeMajor = 3", LAB_E_UNSUPPORTED,
+         "compute capability 3.0 is not known"},
+        {H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 1 << 62, blockY "
+              "= 4",
+         LAB_E_UNSUPPORTED, "recorded: the block"},
+        {H200 "UPDATE TARGET_INFO_GPU SET maxWarpsPerSm = 1 << 62",
+         LAB_E_UNSUPPORTED, "recorded: warps of a multiprocessor"},
+    };
+    struct lab_occupancy_args args;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(load(cases[i].sql, 3, &args), cases[i].status);
+        if (!strstr(lab_error(), cases[i].said))
+            fail_msg("%s", lab_error());
+        sample_dir_remove();
+    }
+    assert_int_equal(load(H200, 99, &args), LAB_E_NOTFOUND);
+}
+
+/* Without a grid there are no waves; all else is there. */
+static void what_is_not_needed_may_be_missing(void **state)
+{
+    struct lab_occupancy_args args;
+    struct lab_occupancy_answer a;
+    (void)state;
+    assert_int_equal(
+        load(H200 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = NULL, "
+                  "clusterX = NULL; UPDATE TARGET_INFO_GPU SET name = NULL, "
+                  "smCount = NULL, threadsPerWarp = NULL, maxBlocksPerSm = "
+                  "NULL, maxShmemPerBlockOptin = NULL",
+             3, &args),
+        LAB_OK);
+    assert_string_equal(args.device, "an unnamed GPU");
+    assert_int_equal(args.max_shared_bytes, 48 << 10);
+    assert_true(args.compute(args.user, &args.launch, &a));
+    assert_float_equal((float)a.occupancy_pct, 75, 1e-6);
+    assert_true(isnan(a.waves));
+}
+
+/* What a database calls its things goes to a terminal. */
+static void texts_from_outside_are_made_visible(void **state)
+{
+    struct lab_occupancy_args args;
+    (void)state;
+    assert_int_equal(
+        load(H200 "UPDATE StringIds SET value = 'ker' || char(27) || '[31mnel' "
+                  "WHERE value LIKE 'void matmul%'; UPDATE TARGET_INFO_GPU SET "
+                  "name = 'GPU' || char(7)",
+             3, &args),
+        LAB_OK);
+    assert_null(strchr(args.kernel, '\033'));
+    assert_non_null(strstr(args.kernel, "[31mnel"));
+    assert_null(strchr(args.device, '\a'));
+}
+
+/* ---- a step that runs here ---- */
+
+static void push_kernel(struct lab_live *live, int threads, int64_t time_ns)
+{
+    struct lab_sink sink = lab_live_tee(live, NULL);
+    struct lab_record r = sample_kernel(7, 1000 * threads, time_ns);
+    r.u.kernel.block[0] = threads;
+    assert_true(sink.push(sink.user, &r));
+}
+
+static struct lab_ui *scripted(const char *script)
+{
+    const char *path = sample_path("whatif.keys");
+    const struct lab_ui_options options = {.script = path};
+    struct lab_ui *ui;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(script, f);
+    fclose(f);
+    assert_int_equal(lab_ui_new(&ui, &options), LAB_OK);
+    return ui;
+}
+
+/* As the stepper opens it: the longest of the step's three kernels. */
+static void the_longest_kernel_of_a_step(void **state)
+{
+    struct lab_live *live;
+    struct lab_step_status step = {.exec = 7};
+    struct lab_snapshot snap = {
+        .steps = &step,
+        .device = {.name = "NVIDIA H200",
+                   .compute_major = 9,
+                   .sm_count = 132,
+                   .warp_size = 32,
+                   .max_threads_per_sm = 2048,
+                   .max_registers_per_sm = 65536,
+                   .max_shared_per_sm_bytes = 233472,
+                   .max_shared_per_block_optin_bytes = 232448}};
+    (void)state;
+    assert_int_equal(lab_live_new(&live, NULL), LAB_OK);
+    push_kernel(live, 64, 100);
+    push_kernel(live, 128, 300);
+    push_kernel(live, 256, 200);
+    struct lab_ui *ui = scripted("resize 80 24\n"
+                                 "expect void matmul<float>(float*)\n"
+                                 "expect on NVIDIA H200\n"
+                                 "expect 128   as it ran\n"
+                                 "expect occupancy 75.0 %: 12 blocks\n"
+                                 "absent counted:\n"
+                                 "key Right\nexpect it ran with 128\n");
+    assert_int_equal(lab_whatif_open(&whatif, live, ui, &snap, 0), LAB_OK);
+    if (lab_ui_run(ui))
+        fail_msg("%s", lab_error());
+    lab_ui_free(ui);
+    snap.device.max_registers_per_sm = 0;
+    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
+                     LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "recorded: registers of a multipr"));
+    step.exec = 8;
+    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
+                     LAB_E_STATE);
+    snap.device.compute_major = 0;
+    assert_int_equal(lab_whatif_open(&whatif, live, NULL, &snap, 0),
+                     LAB_E_UNSUPPORTED);
+    assert_non_null(strstr(lab_error(), "in a run, key O"));
+    lab_live_free(live);
+}
+
+/* ---- every run that ships ---- */
+
+enum { RUNS = 1024, EACH = 8 };
+
+struct shipped {
+    struct lab_database *db;
+    int64_t run[RUNS];
+    int runs;
+    int64_t row[EACH];
+    double occupancy[EACH];
+    int rows;
+    int compared;
+};
+
+static bool take_run(void *user, const struct lab_run_row *r)
+{
+    struct shipped *s = user;
+    s->run[s->runs++] = r->id;
+    return s->runs < RUNS;
+}
+
+static bool take_kernel(void *user, const struct lab_kernel_row *k)
+{
+    struct shipped *s = user;
+    if (isnan(k->occupancy_pct))
+        return true;
+    s->row[s->rows] = k->row;
+    s->occupancy[s->rows++] = k->occupancy_pct;
+    return s->rows < EACH;
+}
+
+static void compare_kernels(struct shipped *s, int64_t run)
+{
+    static const struct lab_kernel_filter longest = {.step_index = LAB_UNKNOWN,
+                                                     .iteration = LAB_UNKNOWN,
+                                                     .sort = LAB_KERNEL_BY_TIME,
+                                                     .descending = true,
+                                                     .limit = EACH};
+    struct lab_occupancy_args args;
+    struct lab_occupancy_answer a;
+    s->rows = 0;
+    assert_int_equal(lab_query_kernels(s->db, run, &longest, take_kernel, s),
+                     LAB_OK);
+    for (int i = 0; i < s->rows; i++, s->compared++) {
+        assert_int_equal(
+            lab_whatif_stored(&whatif, s->db, run, s->row[i], 0, &args),
+            LAB_OK);
+        assert_true(args.compute(args.user, &args.launch, &a));
+        if (fabs(a.occupancy_pct - s->occupancy[i]) > 1e-9)
+            fail_msg("run %d, %s: %g, recorded %g", (int)run, args.kernel,
+                     a.occupancy_pct, s->occupancy[i]);
+    }
+}
+
+/* As it ran, the screen says what the recorder did where the kernel ran. */
+static void recorded_runs_have_their_occupancy(void **state)
+{
+    static struct shipped s;
+    const struct lab_database_options options = {.read_only = true};
+    const char *path = LAB_SOURCE_DIR "/profiles/recorded/h200.db";
+    (void)state;
+    if (access(path, R_OK))
+        skip(); /* not made yet */
+    assert_int_equal(lab_database_open(&s.db, path, &options), LAB_OK);
+    assert_int_equal(lab_query_runs(s.db, take_run, &s), LAB_OK);
+    for (int i = 0; i < s.runs; i++)
+        compare_kernels(&s, s.run[i]);
+    lab_database_close(s.db);
+    assert_true(s.compared > 100);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, sample_cleanup)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_stored_launch),
+        TEST(its_cluster),
+        TEST(what_was_counted_stands_beside_it),
+        TEST(what_is_missing_is_said),
+        TEST(what_is_not_needed_may_be_missing),
+        TEST(texts_from_outside_are_made_visible),
+        TEST(the_longest_kernel_of_a_step),
+        TEST(recorded_runs_have_their_occupancy),
+    };
+    return cmocka_run_group_tests_name("whatif", tests, NULL, NULL);
+}

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -290,6 +291,26 @@ static void bars_are_the_longest(void **state)
     test_free(html);
 }
 
+/* The longest step is not the one whose times reach furthest. */
+static void the_widest_half_has_room(void **state)
+{
+    static const char edge[] = "x2=\"";
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
+                   "UPDATE step SET time_ns = iif(stepIndex <> 0, 200, "
+                   "iif(iteration = 2, 50000, 100))");
+    char *html = export_as(db, "html", "x.html");
+    const char *svg = strstr(html, "aria-label=\"median time of each step\"");
+    assert_non_null(svg);
+    const char *end = strstr(svg, "</svg>");
+    for (const char *p = svg; (p = strstr(p, edge)) && p < end; p++)
+        assert_true(strtod(p + strlen(edge), NULL) < 860);
+    assert_int_equal(count(svg, end, edge), 4);
+    test_free(html);
+}
+
 /* An iteration's time and a rate of few iterations are those of a start. */
 static void few_iterations_are_said(void **state)
 {
@@ -343,6 +364,7 @@ int main(void)
                                   export_cleanup),
         cmocka_unit_test_teardown(pages_have_what_was_counted, export_cleanup),
         cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
+        cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
         cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

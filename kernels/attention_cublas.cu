@@ -2,10 +2,10 @@
  *
  * A head is a matrix whose rows lie H*E numbers apart, which is what the
  * leading dimension is for: nothing is copied to separate the heads. The N*H
- * matrices of a batch do not lie at one fixed step, so cuBLAS is given a list of
- * addresses, which a small kernel writes into the workspace: one call does all
- * heads of all sequences, and fills the chip. cuBLAS counts column by column: as in dense_cublas.cu we ask for the
- * transposed products.
+ * matrices of a batch do not lie at one fixed step, so cuBLAS is given a list
+ * of addresses, which a small kernel writes into the workspace: one call does
+ * all heads of all sequences, and fills the chip. cuBLAS counts column by
+ * column: as in dense_cublas.cu we ask for the transposed products.
  *
  *   scores^T  = k q^T / sqrt(E)      ctx^T = v^T probs^T
  *   dprobs^T  = v dctx^T             dv^T  = dctx^T probs

@@ -1,5 +1,5 @@
-/* kernels/cudnn_entry.cuh -- what the launchers of cuDNN share: entries, memory and
- * messages. See cudnn_exec.h. */
+/* kernels/cudnn_entry.cuh -- what the launchers of cuDNN share: entries, memory
+ * and messages. See cudnn_exec.h. */
 #pragma once
 #include "cudnn_exec.h"
 #include "cudnn_sets.h"

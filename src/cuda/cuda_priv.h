@@ -85,5 +85,6 @@ enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
 /* ---- tables.c ---- */
 
 /* The kernel sets of this process: without the rows that need cuBLAS, and
- * without the sets of cuDNN, when it is not there. Valid as long as the module. Any thread. */
+ * without the sets of cuDNN, when it is not there. Valid as long as the module.
+ * Any thread. */
 const struct lab_kernel_set *const *lab_cuda_sets(int *count);

@@ -3,7 +3,8 @@
  * When a backend is opened for a session, every variant of every op is run on
  * a small odd shape and compared with the reference in double. One that is off
  * by more than 1e-5 * (1 + max|ref|), or fails, is never offered again in this
- * process. A variant may refuse some of the shapes (LAB_E_UNSUPPORTED). Threads: lab_variant_check() from the engine's; the others any. */
+ * process. A variant may refuse some of the shapes (LAB_E_UNSUPPORTED).
+ * Threads: lab_variant_check() from the engine's; the others any. */
 #pragma once
 #include "base/str.h"
 #include "engine/backend.h"

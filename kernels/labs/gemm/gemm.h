@@ -1,4 +1,5 @@
-/* kernels/labs/gemm/gemm.h -- the matrix product: the launchers of the CUDA rungs. */
+/* kernels/labs/gemm/gemm.h -- the matrix product: the launchers of the CUDA
+ * rungs. */
 #pragma once
 #include "labs/rung.h"
 

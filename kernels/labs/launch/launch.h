@@ -1,4 +1,5 @@
-/* kernels/labs/launch/launch.h -- any size of block: the launchers of the CUDA rungs. */
+/* kernels/labs/launch/launch.h -- any size of block: the launchers of the CUDA
+ * rungs. */
 #pragma once
 #include "labs/sweep.h"
 

@@ -3,7 +3,8 @@
  * to[b, c, r] = from[b, r, c], from (batch, rows, cols). NCHW to NHWC is that
  * with an image's channels as rows and its pixels as columns; back is the same
  * with both exchanged. Tiles go through shared memory with rows one number
- * longer, as in the lab transpose: whole lines are read, and whole lines written. */
+ * longer, as in the lab transpose: whole lines are read, and whole lines
+ * written. */
 #pragma once
 #include "launch.cuh"
 

@@ -1,4 +1,5 @@
-/* kernels/labs/offset/offset.h -- reads that begin elsewhere: the launchers of the CUDA rungs. */
+/* kernels/labs/offset/offset.h -- reads that begin elsewhere: the launchers of
+ * the CUDA rungs. */
 #pragma once
 #include "labs/sweep.h"
 

@@ -1,4 +1,5 @@
-/* kernels/labs/reduction/reduction.h -- the sum of a vector: the launchers of the CUDA rungs. */
+/* kernels/labs/reduction/reduction.h -- the sum of a vector: the launchers of
+ * the CUDA rungs. */
 #pragma once
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-/* kernels/labs/reduction/rungs.cu -- the CUDA rungs in the order in which a learner
- * climbs them. */
+/* kernels/labs/reduction/rungs.cu -- the CUDA rungs in the order in which a
+ * learner climbs them. */
 #include "labs/reduction/reduction.h"
 #include "labs/rung.h"
 

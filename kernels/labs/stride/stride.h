@@ -1,4 +1,5 @@
-/* kernels/labs/stride/stride.h -- one number out of every S: the launchers of the CUDA rungs. */
+/* kernels/labs/stride/stride.h -- one number out of every S: the launchers of
+ * the CUDA rungs. */
 #pragma once
 #include "labs/sweep.h"
 

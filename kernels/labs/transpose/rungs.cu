@@ -1,5 +1,6 @@
-/* kernels/labs/transpose/rungs.cu -- the CUDA rungs in the order in which a learner
- * climbs them. plain writes 32 bytes for 4 and reads 4: 36 bytes for 8. */
+/* kernels/labs/transpose/rungs.cu -- the CUDA rungs in the order in which a
+ * learner climbs them. plain writes 32 bytes for 4 and reads 4: 36 bytes for 8.
+ */
 #include "labs/transpose/transpose.h"
 #include "labs/rung.h"
 

@@ -1,4 +1,5 @@
-/* kernels/labs/transpose/transpose.h -- a matrix turned: the launchers of the CUDA rungs. */
+/* kernels/labs/transpose/transpose.h -- a matrix turned: the launchers of the
+ * CUDA rungs. */
 #pragma once
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-/* kernels/labs/vector_add/rungs.cu -- the CUDA rungs in the order in which a learner
- * climbs them. */
+/* kernels/labs/vector_add/rungs.cu -- the CUDA rungs in the order in which a
+ * learner climbs them. */
 #include "labs/vector_add/vector_add.h"
 #include "labs/rung.h"
 

@@ -1,4 +1,5 @@
-/* kernels/labs/vector_add/vector_add.cu -- C = A + B, the first kernel of the course.
+/* kernels/labs/vector_add/vector_add.cu -- C = A + B, the first kernel of the
+ * course.
  *
  * plain  a thread for each element, 256 a block: 50,000 elements take 196
  *        blocks, and 176 threads of the last one have nothing to do.

@@ -1,4 +1,5 @@
-/* kernels/labs/vector_add/vector_add.h -- C = A + B: the launchers of the CUDA rungs. */
+/* kernels/labs/vector_add/vector_add.h -- C = A + B: the launchers of the CUDA
+ * rungs. */
 #pragma once
 #include "kernel.h"
 

@@ -6,7 +6,8 @@
 
 #ifdef LAB_HAVE_COUNTERS
 /* Counts from 0 on, or no longer. The caller holds the subscription
- * (cupti_attach.h). Errors, with the reason in `why`: LAB_E_DEVICE CUPTI refused. */
+ * (cupti_attach.h). Errors, with the reason in `why`: LAB_E_DEVICE CUPTI
+ * refused. */
 enum lab_status lab_cupti_watch(const struct lab_cupti *cupti,
                                 CUpti_SubscriberHandle subscriber, bool on,
                                 char *why, size_t bytes);

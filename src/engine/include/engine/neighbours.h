@@ -50,8 +50,8 @@ enum lab_status lab_near_find(const float *table, int64_t rows, int64_t dim,
                               int64_t first, const struct lab_near_term *terms,
                               int n_terms, struct lab_neighbours *out);
 /* Asks the walk's network as it is now. LAB_E_NOTFOUND: also when its data
- * has no words, or it no embedding of them; the others as above. *out is whole then or
- * untouched. */
+ * has no words, or it no embedding of them; the others as above. *out is whole
+ * then or untouched. */
 enum lab_status lab_near_ask(struct lab_walk *w, const char *question,
                              struct lab_neighbours *out);
 /* "near king: queen 0.93, prince 0.88", appended. */

@@ -1,9 +1,9 @@
 /* engine/plan.h -- the tensors and the ordered steps of one training iteration.
  *
  * A plan is built once from a network and never changes, but for the seed (see
- * there); it may be read by any thread. Which variant runs each step, and which steps a group variant hides,
- * is a struct lab_schedule: small, immutable, counted by references, made anew
- * when the learner switches a variant. */
+ * there); it may be read by any thread. Which variant runs each step, and which
+ * steps a group variant hides, is a struct lab_schedule: small, immutable,
+ * counted by references, made anew when the learner switches a variant. */
 #pragma once
 #include "engine/backend.h"
 #include "engine/network.h"

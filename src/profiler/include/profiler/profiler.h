@@ -73,9 +73,10 @@ void lab_profiler_set_device(struct lab_profiler *p,
 void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out);
 
 /* The observer's `synced` does this by itself; call it where nobody else tells
- * the observer. The caller has synchronised the backend. Afterwards every kernel, copy and
- * call of the steps executed so far has been given to the sink. On the CPU it
- * does nothing. Errors: LAB_E_DEVICE (CUPTI's words in lab_error()). */
+ * the observer. The caller has synchronised the backend. Afterwards every
+ * kernel, copy and call of the steps executed so far has been given to the
+ * sink. On the CPU it does nothing. Errors: LAB_E_DEVICE (CUPTI's words in
+ * lab_error()). */
 enum lab_status lab_profiler_flush(struct lab_profiler *p);
 
 /* Where the steps' times come from. LAB_TIME_CUDA_EVENTS: the engine has to
@@ -88,10 +89,11 @@ const char *lab_profiler_note(const struct lab_profiler *p);
 void lab_profiler_get_stats(struct lab_profiler *p,
                             struct lab_profiler_stats *out);
 
-/* Takes the trace off, or puts it on again with more records or fewer, without a
- * restart; between steps, the backend synchronised. While it is off steps are
- * timed by CUDA events: ask lab_profiler_time_source(), and make graphs anew. LAB_E_UNSUPPORTED: nothing
- * was traced from the start, lab_error() says why; LAB_E_DEVICE. */
+/* Takes the trace off, or puts it on again with more records or fewer, without
+ * a restart; between steps, the backend synchronised. While it is off steps are
+ * timed by CUDA events: ask lab_profiler_time_source(), and make graphs anew.
+ * LAB_E_UNSUPPORTED: nothing was traced from the start, lab_error() says why;
+ * LAB_E_DEVICE. */
 enum lab_status lab_profiler_trace(struct lab_profiler *p,
                                    enum lab_gpu_records records);
 /* Of the present run; UNKNOWN on the host. */

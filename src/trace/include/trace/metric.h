@@ -65,7 +65,8 @@ double lab_counters_flop(const struct lab_counters *c);
 double lab_counters_flop_beside(const struct lab_counters *c, double formula);
 /* Makes one picture of the kernels of a step: sums are summed, shares are
  * averaged over the kernels' time. values[k * stride + m] is metric names[m] of
- * kernel k, m < n_metrics <= stride. A value that is NaN makes what it belongs to unknown. */
+ * kernel k, m < n_metrics <= stride. A value that is NaN makes what it belongs
+ * to unknown. */
 void lab_counters_compute(struct lab_counters *out, const char *const *names,
                           int n_metrics, const double *values, int stride,
                           int n_kernels);

@@ -212,20 +212,33 @@ static void add_label(struct lab_report *r, int roof, double x, double y,
     lab_str_release(&label);
 }
 
-/* Names stand below their lines; those of several arithmetics side by side. */
+/* Below those that would be written over it. */
+static double find_free(double y, const double *used, int n)
+{
+    enum { LINE = 13 };
+    for (int i = 0; i < n; i++) {
+        if (y > used[i] - LINE && y < used[i] + LINE) {
+            y = used[i] + LINE;
+            i = -1; /* it may lie on another one now */
+        }
+    }
+    return y;
+}
+
+/* Names stand below their lines. */
 static void add_labels(struct lab_report *r, const struct axes *a)
 {
-    enum { LABEL = 190 };
     double bytes = r->roofs[COPY].per_s;
     double begin = fmax(pow(10, a->x0), pow(10, a->y0) / bytes);
-    double x = WIDTH - RIGHT;
+    double used[LAB_ROOF_NAMES];
+    int n = 0;
     add_label(r, COPY, place_x(a, begin) + 48, place_y(a, begin * bytes) + 4,
               "start");
     for (int i = 0; i < LAB_ROOF_NAMES; i++) {
         if (!is_drawn(r, r->roofs, i))
             continue;
-        add_label(r, i, x, place_y(a, r->roofs[i].per_s) + 15, "end");
-        x -= LABEL;
+        used[n] = find_free(place_y(a, r->roofs[i].per_s) + 15, used, n);
+        add_label(r, i, WIDTH - RIGHT, used[n++], "end");
     }
 }
 

@@ -159,6 +159,18 @@ static void measure(const char *db)
                "('fp32', 5e13), ('bf16', 8e14))");
 }
 
+/* Where the text that ends with `what` stands. */
+static double height_of(const char *html, const char *what)
+{
+    const char *at = strstr(html, what);
+    const char *y = NULL;
+    assert_non_null(at);
+    for (const char *p = html; (p = strstr(p, " y=\"")) && p < at; p++)
+        y = p;
+    assert_non_null(y);
+    return strtod(y + 4, NULL);
+}
+
 /* Those of `profile roofline`: what was measured, else the data sheet's. */
 static void roofs_are_those_of_roofline(void **state)
 {
@@ -189,6 +201,14 @@ static void roofs_are_those_of_roofline(void **state)
     has(html, ">800 TFLOP/s bf16 (measured)</text>");
     has(html, ">494.5 TFLOP/s tf32 (NVIDIA H200 datasheet)</text>");
     has_not(html, "fp16 (");
+    test_free(html);
+    /* one height, two lines of text */
+    sample_sql(db, "UPDATE run SET precision = 'bf16, fp16'; UPDATE ceiling "
+                   "SET name = 'fp16', best_per_s = 989.5e12 WHERE name = "
+                   "'bf16'");
+    html = export_as(db, "html", "w.html");
+    assert_true(height_of(html, " fp16 (measured)") >=
+                height_of(html, " bf16 (NVIDIA") + 13);
     no_attribute_is_no_number(html);
     test_free(html);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "json_line.h"
-#include "trace/record.h"
+#include "store/limit_words.h"
 
 static void add_figures(json_t *o, const struct lab_run_row *r)
 {
@@ -68,22 +68,10 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
 static void add_counters(json_t *o, const struct lab_counted_item *item,
                          double formula)
 {
-    struct lab_counters none;
-    lab_counters_init(&none);
-    const struct lab_counters *c = item ? &item->counters : &none;
-    lab_json_real(o, "achieved_occupancy_pct", c->achieved_occupancy_pct);
-    lab_json_real(o, "counted_flop", lab_counters_flop_beside(c, formula));
-    lab_json_real(o, "counted_fp32_flop", c->fp32_flop);
-    lab_json_real(o, "counted_tensor_flop", c->tensor_flop);
-    lab_json_real(o, "tensor_active_pct", c->tensor_active_pct);
-    lab_json_real(o, "dram_read_bytes", c->dram_read_bytes);
-    lab_json_real(o, "dram_write_bytes", c->dram_write_bytes);
-    lab_json_real(o, "ipc", c->ipc);
-    lab_json_real(o, "sm_pct", c->sm_pct);
-    lab_json_real(o, "memory_pct", c->memory_pct);
-    lab_json_real(o, "dram_pct", c->dram_pct);
-    lab_json_real(o, "l1_hit_pct", c->l1_hit_pct);
-    lab_json_real(o, "l2_hit_pct", c->l2_hit_pct);
+    double values[LAB_COUNTED_COLUMNS];
+    lab_counted_values(item, formula, values);
+    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
+        lab_json_real(o, lab_counted_column(i), values[i]);
 }
 
 void lab_profile_add_rung(json_t *o, const struct lab_lab_name *rung)
@@ -137,35 +125,6 @@ json_t *lab_profile_loss_object(int64_t run, const struct lab_loss_row *r)
     return o;
 }
 
-void lab_profile_limit_words(int64_t limit, const char *between, char *out,
-                             size_t bytes)
-{
-    static const struct {
-        int64_t bit;
-        const char *name;
-    } bits[] = {
-        {LAB_LIMIT_WARPS, "warps"},         {LAB_LIMIT_BLOCKS, "blocks"},
-        {LAB_LIMIT_REGISTERS, "registers"}, {LAB_LIMIT_SHARED, "shared"},
-        {LAB_LIMIT_BARRIERS, "barriers"},   {LAB_LIMIT_GRID, "grid"},
-    };
-    size_t n = 0;
-    out[0] = '\0';
-    if (limit == LAB_UNKNOWN)
-        return;
-    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
-        if ((limit & bits[i].bit) && n < bytes)
-            n += (size_t)snprintf(out + n, bytes - n, "%s%s", n ? between : "",
-                                  bits[i].name);
-}
-
-const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes)
-{
-    lab_profile_limit_words(limit, "+", out, bytes);
-    if (limit == LAB_UNKNOWN)
-        return NULL;
-    return out[0] ? out : "none";
-}
-
 json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
                                   const struct lab_counted_run *counted)
 {
@@ -192,9 +151,8 @@ json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
     lab_json_int(o, "shared_executed_bytes", r->shared_executed_bytes);
     lab_json_int(o, "local_per_thread_bytes", r->local_per_thread_bytes);
     lab_json_real(o, "occupancy_pct", r->occupancy_pct);
-    lab_json_text(
-        o, "occupancy_limit",
-        lab_profile_limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    lab_json_text(o, "occupancy_limit",
+                  lab_limit_text(r->occupancy_limit, limit, sizeof(limit)));
     lab_json_int(o, "active_blocks_per_sm", r->active_blocks_per_sm);
     lab_json_int(o, "device", r->device);
     lab_json_int(o, "context", r->context);

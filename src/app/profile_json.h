@@ -20,9 +20,3 @@ void lab_profile_add_rung(json_t *o, const struct lab_lab_name *rung);
 typedef enum lab_status lab_json_line_fn(void *user, json_t *object);
 enum lab_status lab_profile_lab_lines(struct lab_database *db, int64_t run,
                                       lab_json_line_fn *put, void *user);
-/* The limits of an occupancy, "registers<between>shared"; "" for none, or when
- * they are not known. */
-void lab_profile_limit_words(int64_t limit, const char *between, char *out,
-                             size_t bytes);
-/* "registers+shared"; NULL: unknown. */
-const char *lab_profile_limit_text(int64_t limit, char *out, size_t bytes);

@@ -11,6 +11,7 @@
 #include "profile_json.h"
 #include "profile_labs.h"
 #include "profile_missing.h"
+#include "store/limit_words.h"
 #include "text_table.h"
 #include "ui/format.h"
 
@@ -415,7 +416,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
     else
         lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
     lab_text_table_add(
-        t, lab_profile_limit_text(r->occupancy_limit, limit, sizeof(limit)));
+        t, lab_limit_text(r->occupancy_limit, limit, sizeof(limit)));
     add_counted(p, lab_counted_kernel(&p->counted, r->row), NAN);
     lab_text_table_add(t, r->short_name ? r->short_name : r->name);
     return !t->failed;

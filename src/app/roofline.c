@@ -74,28 +74,17 @@ static bool read_facts(void *user, const struct lab_run_row *row)
     return true;
 }
 
-/* What a lab measured of its device, where nothing else was measured on it. */
-static void take_own_roof(struct lab_roof *roof, double per_s)
-{
-    if (roof->origin != LAB_ROOF_MEASURED && isfinite(per_s) && per_s > 0)
-        *roof = (struct lab_roof){.per_s = per_s, .origin = LAB_ROOF_RUN};
-}
-
 static enum lab_status find_roofs(struct lab_roofline *r,
                                   struct lab_database *db)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++) {
-        st = lab_roof_find(db, &r->device,
-                           lab_ceiling_name((enum lab_ceiling)i), &r->roofs[i]);
-    }
-    if (st)
-        return st;
-    take_own_roof(&r->roofs[LAB_CEILING_COPY], r->sums.rungs.copy_bytes_s);
-    take_own_roof(&r->roofs[LAB_CEILING_FP32], r->sums.rungs.fp32_flop_s);
-    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+        st = lab_roof_of_run(db, &r->device, &r->sums.rungs,
+                             lab_ceiling_name((enum lab_ceiling)i),
+                             &r->roofs[i]);
         r->per_s[i] = r->roofs[i].per_s;
-    return LAB_OK;
+    }
+    return st;
 }
 
 /* ---- rows ---- */

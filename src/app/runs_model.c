@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "hint.h"
 #include "store/delete.h"
+#include "store/limit_words.h"
 #include "store/query.h"
-#include "profile_json.h"
 #include "runs_model_priv.h"
 #include "ui/format.h"
 #include "variant_words.h"
@@ -248,7 +248,7 @@ static void take_kernel(struct lab_runs_source *s, size_t place)
     struct lab_ui_kernel_row *out = add_row(r, sizeof(*out));
     if (!out)
         return;
-    lab_profile_limit_words(sum->occupancy_limit, ", ", limit, sizeof(limit));
+    lab_limit_words(sum->occupancy_limit, ", ", limit, sizeof(limit));
     *out = (struct lab_ui_kernel_row){.count = sum->count,
                                       .median_ns = sum->median_ns,
                                       .registers = sum->registers_per_thread,

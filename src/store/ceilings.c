@@ -7,6 +7,9 @@
 #include "row.h"
 #include "store/devices.h"
 
+const char *const lab_roof_names[LAB_ROOF_NAMES] = {"copy", "fp32", "tf32",
+                                                    "bf16", "fp16"};
+
 const char *lab_roof_origin_text(enum lab_roof_origin origin)
 {
     static const char *const texts[LAB_ROOF_ORIGINS] = {
@@ -204,6 +207,24 @@ enum lab_status lab_roof_find(struct lab_database *db,
         return st;
     if (roof.origin == LAB_ROOF_NONE)
         lab_roof_published(device->device, name, &roof);
+    *out = roof;
+    return LAB_OK;
+}
+
+enum lab_status lab_roof_of_run(struct lab_database *db,
+                                const struct lab_ceiling_device *device,
+                                const struct lab_lab_names *rungs,
+                                const char *name, struct lab_roof *out)
+{
+    struct lab_roof roof;
+    double own = strcmp(name, "copy") == 0   ? rungs->copy_bytes_s
+                 : strcmp(name, "fp32") == 0 ? rungs->fp32_flop_s
+                                             : (double)NAN;
+    enum lab_status st = lab_roof_find(db, device, name, &roof);
+    if (st)
+        return st;
+    if (roof.origin != LAB_ROOF_MEASURED && isfinite(own) && own > 0)
+        roof = (struct lab_roof){.per_s = own, .origin = LAB_ROOF_RUN};
     *out = roof;
     return LAB_OK;
 }

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "export_priv.h"
+#include "store/counted.h"
+#include "store/limit_words.h"
 #include "store/row_fields.h"
 
 /* The columns of every kind of row, in one table: a kind leaves those empty
@@ -27,6 +29,7 @@ struct csv {
     bool labs[LABS]; /* has columns for them */
     bool rungs;      /* a lab's steps or kernels alone say what they are of */
     int lab;         /* the table that is written */
+    struct lab_counted_run counted;
     enum lab_status st;
 };
 
@@ -94,6 +97,12 @@ enum { KERNEL_COLUMNS = 32 };
 static const char loss_head[] = "loss_iteration,loss,accuracy,moment_ns";
 enum { LOSS_COLUMNS = 4 };
 
+/* What comes before the columns of labs, for rows that have none of it. */
+enum {
+    OTHER_COLUMNS =
+        STEP_COLUMNS + KERNEL_COLUMNS + LOSS_COLUMNS + LAB_COUNTED_COLUMNS
+};
+
 /* What steps and kernels of a lab are of: columns of its rungs. */
 static const char *const rung_columns[] = {"size", "rung", "precision"};
 enum { RUNG_COLUMNS = 3 };
@@ -116,6 +125,16 @@ static void nothing_of_labs(struct csv *c, int from, int to)
     for (int i = from; i < to; i++)
         if (c->labs[i])
             nothing(c, lab_tables[i].fields->count);
+}
+
+/* What both a step and a kernel may have, in columns that they share. */
+static void put_counted(struct csv *c, const struct lab_counted_item *item,
+                        double formula)
+{
+    double values[LAB_COUNTED_COLUMNS];
+    lab_counted_values(item, formula, values);
+    for (int i = 0; i < LAB_COUNTED_COLUMNS; i++)
+        real(c, values[i]);
 }
 
 /* The last columns of a step or kernel. */
@@ -153,6 +172,8 @@ static bool put_step(void *user, const struct lab_step_row *r)
     text(c, r->time_source);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, KERNEL_COLUMNS + LOSS_COLUMNS);
+    put_counted(c, lab_counted_step(&c->counted, r->index, r->variant),
+                r->flop);
     put_rung(c, r->rung);
     return end(c);
 }
@@ -160,6 +181,7 @@ static bool put_step(void *user, const struct lab_step_row *r)
 static bool put_kernel(void *user, const struct lab_kernel_row *r)
 {
     struct csv *c = user;
+    char limit[64];
     begin(c, "kernel");
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, STEP_COLUMNS);
@@ -187,10 +209,11 @@ static bool put_kernel(void *user, const struct lab_kernel_row *r)
     for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
         integer(c, launch[i]);
     real(c, r->occupancy_pct);
-    integer(c, r->occupancy_limit);
+    text(c, lab_limit_text(r->occupancy_limit, limit, sizeof(limit)));
     integer(c, r->active_blocks_per_sm);
     if (c->table == LAB_EXPORT_ALL)
         nothing(c, LOSS_COLUMNS);
+    put_counted(c, lab_counted_kernel(&c->counted, r->row), NAN);
     put_rung(c, r->rung);
     return end(c);
 }
@@ -205,6 +228,8 @@ static bool put_loss(void *user, const struct lab_loss_row *r)
     real(c, r->loss);
     real(c, r->accuracy);
     integer(c, r->moment_ns);
+    if (c->table == LAB_EXPORT_ALL)
+        nothing(c, LAB_COUNTED_COLUMNS);
     nothing_of_labs(c, 0, LABS);
     return end(c);
 }
@@ -217,7 +242,7 @@ static bool put_lab_row(void *user, const void *row)
     const struct lab_table *t = &lab_tables[c->lab];
     begin(c, t->type);
     if (c->table == LAB_EXPORT_ALL) {
-        nothing(c, STEP_COLUMNS + KERNEL_COLUMNS + LOSS_COLUMNS);
+        nothing(c, OTHER_COLUMNS);
         nothing_of_labs(c, 0, c->lab);
     }
     for (int i = 0; i < t->fields->count; i++) {
@@ -290,6 +315,9 @@ static enum lab_status put_head(struct csv *c)
         lab_str_addf(&c->line, ",%s", kernel_head);
     if (all || t == LAB_EXPORT_LOSSES)
         lab_str_addf(&c->line, ",%s", loss_head);
+    bool counts = all || t == LAB_EXPORT_STEPS || t == LAB_EXPORT_KERNELS;
+    for (int i = 0; counts && i < LAB_COUNTED_COLUMNS; i++)
+        lab_str_addf(&c->line, ",%s", lab_counted_column(i));
     for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)
         lab_str_addf(&c->line, ",%s%s", lab_tables[RUNGS].fields->prefix,
                      rung_columns[i]);
@@ -312,6 +340,8 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
     if (st == LAB_OK)
         st = find_labs(&c, db);
     if (st == LAB_OK)
+        st = lab_counted_load(&c.counted, db, run);
+    if (st == LAB_OK)
         st = put_head(&c);
     if (st == LAB_OK && (all || table == LAB_EXPORT_STEPS))
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, put_step, &c);
@@ -321,6 +351,7 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
         st = lab_query_losses(db, run, put_loss, &c);
     if (st == LAB_OK && c.st == LAB_OK)
         st = put_labs(&c, db);
+    lab_counted_release(&c.counted);
     lab_str_release(&c.line);
     return st ? st : c.st;
 }

@@ -23,8 +23,8 @@ static const char style[] =
     "svg{width:100%;height:auto;margin:.5em 0}\n"
     "svg text{font:11px system-ui,sans-serif;fill:var(--fg)}\n"
     ".grid{stroke:var(--line)}.box{stroke:var(--fg);stroke-width:2}\n"
-    ".curve,.roof{fill:none;stroke:var(--p0);stroke-width:1.5}\n"
-    ".roof{stroke:var(--fg)}\n"
+    ".curve,.roof,.sheet{fill:none;stroke:var(--p0);stroke-width:1.5}\n"
+    ".roof{stroke:var(--fg)}.sheet{stroke:var(--dim);stroke-dasharray:5 4}\n"
     ".p0{fill:var(--p0)}.p1{fill:var(--p1)}.p2{fill:var(--p2)}"
     ".p3{fill:var(--p3)}\n"
     ".key span{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 1em}"
@@ -54,6 +54,50 @@ static void number_fact(struct lab_str *s, const char *name, double v,
         lab_str_addf(s, "<tr><th>%s</th><td>%.6g%s</td></tr>\n", name, v, unit);
 }
 
+/* What a median of so few iterations, and a rate made of it, has in it. */
+static void add_few(struct lab_str *s, const struct lab_run_row *run)
+{
+    enum { FEW = 5 };
+    bool gpu = run->backend && strcmp(run->backend, "cuda") == 0;
+    if (run->iterations < 1 || run->iterations >= FEW)
+        return;
+    lab_str_addf(s, " <span class=\"dim\">(of %lld iteration%s",
+                 (long long)run->iterations, run->iterations == 1 ? "" : "s");
+    lab_str_add(s, run->iterations == 1 ? ", the first"
+                                        : ", the first among them");
+    if (gpu)
+        lab_str_addf(s, ": loading kernels and libraries is in %s",
+                     run->iterations == 1 ? "it" : "that one");
+    lab_str_add(s, ")</span>");
+}
+
+static void put_speed(struct lab_str *s, const struct lab_run_row *run)
+{
+    if (run->iteration_median_ns != LAB_UNKNOWN) {
+        lab_str_add(s, "<tr><th>iteration (median wall time)</th><td>");
+        lab_report_ns(s, (double)run->iteration_median_ns);
+        add_few(s, run);
+        lab_str_add(s, "</td></tr>\n");
+    }
+    if (!isnan(run->samples_per_s)) {
+        lab_str_addf(s, "<tr><th>samples a second</th><td>%.6g",
+                     run->samples_per_s);
+        add_few(s, run);
+        lab_str_add(s, "</td></tr>\n");
+    }
+}
+
+/* Why there are no columns of them, where there are none. */
+static void put_counters(struct lab_str *s, const struct lab_run_row *run)
+{
+    const char *reason = run->counters_reason;
+    lab_str_add(s, "<tr><th>hardware counters</th><td>");
+    lab_export_text(s, run->counters ? run->counters : "n/a", LAB_ESCAPE_HTML);
+    lab_str_add(s, reason ? ": " : "");
+    lab_export_text(s, reason, LAB_ESCAPE_HTML);
+    lab_str_add(s, "</td></tr>\n");
+}
+
 static bool put_run(void *user, const struct lab_run_row *run)
 {
     struct lab_report *r = user;
@@ -76,25 +120,22 @@ static bool put_run(void *user, const struct lab_run_row *run)
     fact(s, "variants", run->variants);
     number_fact(s, "batch", lab_report_known(run->batch), "");
     number_fact(s, "iterations", lab_report_known(run->iterations), "");
-    if (run->iteration_median_ns != LAB_UNKNOWN) {
-        lab_str_add(s, "<tr><th>iteration (median wall time)</th><td>");
-        lab_report_ns(s, (double)run->iteration_median_ns);
-        lab_str_add(s, "</td></tr>\n");
-    }
-    number_fact(s, "samples a second", run->samples_per_s, "");
+    put_speed(s, run);
     number_fact(s, "first loss", run->loss_first, "");
     number_fact(s, "last loss", run->loss_last, "");
     number_fact(s, "accuracy, held back", 100 * run->accuracy, " %");
     fact(s, "status", run->status);
     fact(s, "started", run->started);
     fact(s, "times from", run->time_source);
+    put_counters(s, run);
     fact(s, "machine", run->hostname);
     fact(s, "user", run->label ? run->label : run->user);
     fact(s, "version", run->version);
     fact(s, "commit", run->commit);
     fact(s, "uuid", run->uuid);
     lab_str_add(s, "</table>\n");
-    lab_device_peaks_find(run->device, &r->peaks);
+    snprintf(r->precision, sizeof(r->precision), "%s",
+             run->precision ? run->precision : "");
     return true;
 }
 
@@ -130,8 +171,39 @@ static void name_cell(struct lab_str *s, const char *text)
     lab_str_add(s, "</div></td>");
 }
 
-static void put_step_row(struct lab_str *s, const struct lab_time_sum *t)
+static const char counted_head[] =
+    "<th class=\"n\">achieved %</th><th class=\"n\">DRAM read</th>"
+    "<th class=\"n\">DRAM written</th><th class=\"n\">fp32 FLOP, "
+    "counted</th><th class=\"n\">tensor FLOP, counted</th>"
+    "<th class=\"n\">IPC</th>";
+
+static const char counted_step[] =
+    "<p class=\"dim\">Achieved occupancy, DRAM, the counted FLOP and IPC are "
+    "the hardware counters of one execution.</p>\n";
+static const char counted_kernel[] =
+    "<p class=\"dim\">The hardware counters are those of one launch.</p>\n";
+
+/* Where the run was counted at all. */
+static void put_counted(struct lab_report *r, const struct lab_counters *c)
 {
+    struct lab_str *s = &r->text;
+    if (r->counted.count == 0)
+        return;
+    lab_report_number_cell(s, c->achieved_occupancy_pct, "");
+    lab_report_amount_cell(s, c->dram_read_bytes, "B");
+    lab_report_amount_cell(s, c->dram_write_bytes, "B");
+    lab_report_amount_cell(s, c->fp32_flop, "FLOP");
+    lab_report_amount_cell(s, c->tensor_flop, "FLOP");
+    lab_report_number_cell(s, c->ipc, "");
+}
+
+static void put_step_row(struct lab_report *r, const struct lab_time_sum *t)
+{
+    struct lab_str *s = &r->text;
+    const struct lab_counted_item *item =
+        lab_counted_step(&r->counted, t->step_index, t->variant);
+    struct lab_counters none;
+    lab_counters_init(&none);
     lab_str_add(s, "<tr>");
     lab_report_number_cell(s, lab_report_known(t->step_index), "");
     lab_report_word_cell(s, t->phase);
@@ -143,6 +215,7 @@ static void put_step_row(struct lab_str *s, const struct lab_time_sum *t)
     lab_report_number_cell(s, t->flop, "");
     lab_report_number_cell(s, t->flop / t->median_ns, "");
     lab_report_number_cell(s, t->bytes / t->median_ns, "");
+    put_counted(r, item ? &item->counters : &none);
     lab_str_add(s, "</tr>\n");
 }
 
@@ -155,8 +228,12 @@ static void dim_cell(struct lab_str *s, const int64_t d[3])
                      (long long)d[0], (long long)d[1], (long long)d[2]);
 }
 
-static void put_kernel_row(struct lab_str *s, const struct lab_time_sum *t)
+static void put_kernel_row(struct lab_report *r, const struct lab_time_sum *t)
 {
+    struct lab_str *s = &r->text;
+    struct lab_counters counted;
+    lab_counted_launch(&r->counted, t->step_index, t->variant, t->kernel,
+                       &counted);
     lab_str_add(s, "<tr>");
     name_cell(s, t->kernel ? t->kernel : t->kernel_short);
     name_cell(s, lab_time_sum_step(t));
@@ -168,6 +245,7 @@ static void put_kernel_row(struct lab_str *s, const struct lab_time_sum *t)
     dim_cell(s, t->block);
     lab_report_number_cell(s, lab_report_known(t->registers_per_thread), "");
     lab_report_number_cell(s, t->occupancy_pct, "");
+    put_counted(r, &counted);
     lab_str_add(s, "</tr>\n");
 }
 
@@ -181,14 +259,18 @@ static void put_table(struct lab_report *r, enum lab_sum_level level,
         lab_str_addf(&r->text, "<p>%s</p>\n", none);
         return;
     }
-    lab_str_addf(&r->text, "<div class=\"wide\"><table>\n%s\n", head);
+    if (r->counted.count > 0)
+        lab_str_add(&r->text,
+                    level == LAB_SUM_STEP ? counted_step : counted_kernel);
+    lab_str_addf(&r->text, "<div class=\"wide\"><table>\n<tr>%s%s</tr>\n", head,
+                 r->counted.count > 0 ? counted_head : "");
     for (size_t i = 0; i < r->sums.count; i++) {
         if (r->sums.items[i].level != level)
             continue;
         if (level == LAB_SUM_STEP)
-            put_step_row(&r->text, &r->sums.items[i]);
+            put_step_row(r, &r->sums.items[i]);
         else
-            put_kernel_row(&r->text, &r->sums.items[i]);
+            put_kernel_row(r, &r->sums.items[i]);
     }
     lab_str_add(&r->text, "</table></div>\n");
 }
@@ -207,19 +289,19 @@ static void put_body(struct lab_report *r)
     lab_str_add(s, key);
     lab_report_step_bars(r);
     put_table(r, LAB_SUM_STEP,
-              "<tr><th class=\"n\">#</th><th>phase</th><th>step</th>"
+              "<th class=\"n\">#</th><th>phase</th><th>step</th>"
               "<th>variant</th><th class=\"n\">times</th>"
               "<th class=\"n\">median</th><th class=\"n\">MAD</th>"
               "<th class=\"n\">FLOP</th><th class=\"n\">GFLOP/s</th>"
-              "<th class=\"n\">GB/s</th></tr>",
+              "<th class=\"n\">GB/s</th>",
               "No step was recorded.");
     lab_str_add(s, "<h2>Kernels</h2>\n");
     put_table(r, LAB_SUM_KERNEL,
-              "<tr><th>kernel</th><th>step</th><th>phase</th>"
+              "<th>kernel</th><th>step</th><th>phase</th>"
               "<th class=\"n\">launches</th><th class=\"n\">median</th>"
               "<th class=\"n\">MAD</th><th class=\"n\">grid</th>"
               "<th class=\"n\">block</th><th class=\"n\">registers</th>"
-              "<th class=\"n\">occupancy %</th></tr>",
+              "<th class=\"n\">occupancy %</th>",
               "No kernel was recorded: the run was on the CPU, or without a "
               "kernel trace.");
     lab_str_add(s, "<h2>Roofline</h2>\n");
@@ -241,10 +323,15 @@ enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
         st = r.st;
     if (st == LAB_OK)
         st = lab_time_sums_load(&r.sums, db, run, ~0u);
+    if (st == LAB_OK)
+        st = lab_counted_load(&r.counted, db, run);
+    if (st == LAB_OK)
+        st = lab_report_roofs_find(&r);
     if (st == LAB_OK) {
         put_body(&r);
         st = r.st ? r.st : lab_export_put(to, &r.text);
     }
+    lab_counted_release(&r.counted);
     lab_time_sums_release(&r.sums);
     lab_free(r.loss);
     lab_free(r.iteration);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "export_html_priv.h"
-#include "store/ceilings.h"
 #include "store/lab_rows.h"
 #include "store/lab_said.h"
 #include "store/sweeps.h"
@@ -21,7 +20,6 @@ struct bar {
 /* The rungs of one size, or the places of a sweep. */
 struct part {
     struct lab_report *r;
-    struct lab_ceiling_device device;
     char head[160]; /* the lab and its size */
     char unit[48];
     struct bar bars[LAB_REPORT_BARS]; /* the first */
@@ -39,25 +37,13 @@ static void cell(struct lab_str *s, const char *text)
     lab_str_add(s, "</td>");
 }
 
-/* 4.2e12 B/s is 4.2 TB/s; seconds an item are told in nanoseconds. */
+/* Seconds an item are told in nanoseconds. */
 static void add_rate(struct lab_str *s, double rate, const char *unit)
 {
-    static const char prefix[] = {' ', 'k', 'M', 'G', 'T', 'P'};
-    int step = 0;
-    if (isnan(rate)) {
-        lab_str_add(s, "n/a");
-        return;
-    }
-    if (strncmp(unit, "s/", 2) == 0) {
-        lab_str_addf(s, "%.4g n", rate * 1e9);
-    } else {
-        for (; step < 5 && fabs(rate) >= 999.5; step++)
-            rate /= 1000;
-        lab_str_addf(s, "%.4g ", rate);
-        if (step)
-            lab_str_add_char(s, prefix[step]);
-    }
-    lab_str_add(s, unit);
+    if (strncmp(unit, "s/", 2) == 0 && !isnan(rate))
+        lab_str_addf(s, "%.4g n%s", rate * 1e9, unit);
+    else
+        lab_report_amount(s, rate, unit);
 }
 
 static void rate_cell(struct lab_str *s, double rate, const char *unit)
@@ -110,7 +96,7 @@ static void add_bars(struct part *p)
     struct lab_str *s = &p->r->text;
     if (p->n == 0)
         return;
-    size_t shown = lab_report_bars_begin(s, p->n, p->head);
+    size_t shown = lab_report_bars_begin(s, p->n, "first", p->head);
     double most = longest(p, shown);
     for (size_t i = 0; i < shown; i++)
         add_bar(p, &p->bars[i], 4 + (double)i * LAB_REPORT_BAR, most);
@@ -159,26 +145,14 @@ static void begin_table(struct part *p, const char *head, const char *columns)
     lab_str_addf(s, "</h3>\n<div class=\"wide\"><table>\n%s\n", columns);
 }
 
-/* Of this very run where the row has it, else the device's; NaN: unknown. */
-static double find_peak(struct part *p, const struct lab_lab_row *r)
+/* The roof that the rung's rate is held against; NaN: unknown. */
+static double find_peak(const struct part *p, const struct lab_lab_row *r)
 {
-    struct lab_roof roof = {.per_s = NAN};
-    const char *name = NULL;
-    double own = NAN;
-    if (strcmp(p->unit, "B/s") == 0) {
-        own = r->ceiling_copy;
-        name = "copy";
-    } else if (strcmp(p->unit, "FLOP/s") == 0) {
-        name = r->precision;
-        own = name && strcmp(name, "fp32") == 0 ? r->ceiling_fp32 : (double)NAN;
-    }
-    if (own > 0 && isfinite(own))
-        return own;
-    enum lab_status st =
-        name ? lab_roof_find(p->r->db, &p->device, name, &roof) : LAB_OK;
-    if (st)
-        p->r->st = st;
-    return isfinite(roof.per_s) ? roof.per_s : (double)NAN;
+    if (strcmp(p->unit, "B/s") == 0)
+        return lab_report_roof(p->r, "copy");
+    if (strcmp(p->unit, "FLOP/s") == 0 && r->precision)
+        return lab_report_roof(p->r, r->precision);
+    return NAN;
 }
 
 static bool put_rung(void *user, const struct lab_lab_row *r)
@@ -188,14 +162,15 @@ static bool put_rung(void *user, const struct lab_lab_row *r)
     char head[sizeof(p->head)];
     if (!p->ladder)
         lab_str_add(s, "<h2>Ladder</h2>\n<p>A bar is the rate at the median, "
-                       "the line the device's peak in that precision.</p>\n");
+                       "the line the roof of the device in that precision "
+                       "(below: Roofline).</p>\n");
     p->ladder = true;
     snprintf(head, sizeof(head), "%.60s, %.60s", r->lab ? r->lab : "?",
              r->size ? r->size : "?");
     begin_table(p, head,
                 "<tr><th>rung</th><th>in</th><th>status</th>"
                 "<th class=\"n\">median</th><th class=\"n\">rate</th>"
-                "<th class=\"n\">of the peak</th><th class=\"n\">gain</th>"
+                "<th class=\"n\">of the roof</th><th class=\"n\">gain</th>"
                 "<th class=\"n\">promised</th><th>note</th></tr>");
     snprintf(p->unit, sizeof(p->unit), "%s", r->unit ? r->unit : "");
     double peak = find_peak(p, r);
@@ -293,9 +268,7 @@ static bool put_sweep(void *user, const struct lab_sweep_row *r)
 void lab_report_lab(struct lab_report *r)
 {
     struct part p = {.r = r};
-    enum lab_status st = lab_ceiling_device_of_run(r->db, r->run, &p.device);
-    if (st == LAB_OK)
-        st = lab_lab_rows_read(r->db, r->run, put_rung, &p);
+    enum lab_status st = lab_lab_rows_read(r->db, r->run, put_rung, &p);
     end_table(&p);
     if (st == LAB_OK)
         st = lab_said_rows_read(r->db, r->run, put_said, &p);

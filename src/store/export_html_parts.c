@@ -21,6 +21,22 @@ void lab_report_ns(struct lab_str *out, double ns)
     lab_str_addf(out, "%.4g %s", ns, unit[u]);
 }
 
+void lab_report_amount(struct lab_str *out, double v, const char *unit)
+{
+    static const char prefix[] = {' ', 'k', 'M', 'G', 'T', 'P'};
+    int step = 0;
+    if (isnan(v)) {
+        lab_str_add(out, "n/a");
+        return;
+    }
+    for (; step < 5 && fabs(v) >= 999.5; step++)
+        v /= 1000;
+    lab_str_addf(out, "%.4g ", v);
+    if (step)
+        lab_str_add_char(out, prefix[step]);
+    lab_str_add(out, unit);
+}
+
 double lab_report_known(int64_t v)
 {
     return v == LAB_UNKNOWN ? (double)NAN : (double)v;
@@ -48,6 +64,13 @@ void lab_report_number_cell(struct lab_str *s, double v, const char *unit)
         lab_str_add(s, "<td class=\"n\">n/a</td>");
     else
         lab_str_addf(s, "<td class=\"n\">%.4g%s</td>", v, unit);
+}
+
+void lab_report_amount_cell(struct lab_str *s, double v, const char *unit)
+{
+    lab_str_add(s, "<td class=\"n\">");
+    lab_report_amount(s, v, unit);
+    lab_str_add(s, "</td>");
 }
 
 /* ---- pictures ---- */
@@ -91,11 +114,15 @@ void lab_report_clip(char *out, size_t size, const char *text, size_t most)
 
 /* ---- bars ---- */
 
-size_t lab_report_bars_begin(struct lab_str *s, size_t bars, const char *label)
+size_t lab_report_bars_begin(struct lab_str *s, size_t bars, const char *which,
+                             const char *label)
 {
     size_t shown = bars > LAB_REPORT_BARS ? LAB_REPORT_BARS : bars;
     if (shown < bars)
-        lab_str_addf(s, "<p>The first %zu of %zu.</p>\n", shown, bars);
+        lab_str_addf(s,
+                     "<p>The %s %zu of %zu, in the order they ran; the table "
+                     "has all.</p>\n",
+                     which, shown, bars);
     lab_report_begin(s, (int)shown * BAR + 8, label);
     return shown;
 }

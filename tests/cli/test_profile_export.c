@@ -57,6 +57,76 @@ static int column(char **head, int n, const char *name)
     return 0;
 }
 
+static void csv_has_counters(void **state)
+{
+    static const char *const names[] = {
+        "achieved_occupancy_pct", "dram_read_bytes",     "dram_write_bytes",
+        "counted_fp32_flop",      "counted_tensor_flop", "ipc"};
+    static const char *const of_kernel[] = {"25", "100", "100", "1500", "", ""};
+    static const char *const of_step[] = {"25", "200", "200", "3000", "", ""};
+    enum { MOST = 80, NAMES = 6 };
+    const char *db = sample_path("runs.db");
+    char *head[MOST];
+    char *field[MOST];
+    int columns;
+    int n;
+    int counted[2] = {0, 0};
+    (void)state;
+    record_gpu_run(db);
+    sample_counters(db, 5);
+    char *text = export_as(db, "csv", "x.csv");
+    char *p = read_record(text, head, MOST, &columns);
+    while (*p) {
+        p = read_record(p, field, MOST, &n);
+        assert_int_equal(n, columns);
+        bool step = strcmp(field[0], "step") == 0;
+        if (*field[column(head, n, "ipc")] != '\0')
+            fail_msg("ipc was not counted");
+        if (*field[column(head, n, names[0])] == '\0')
+            continue;
+        counted[step]++;
+        for (int i = 0; i < NAMES; i++)
+            assert_string_equal(field[column(head, n, names[i])],
+                                step ? of_step[i] : of_kernel[i]);
+        assert_string_equal(field[column(head, n, step ? "index" : "exec")],
+                            step ? "0" : "5");
+    }
+    assert_int_equal(counted[true], 1);
+    assert_int_equal(counted[false], 2);
+    test_free(text);
+    assert_int_equal(
+        profile(db, "export 1 --format csv --table losses --output - @"), 0);
+    assert_null(strstr(output, "dram"));
+}
+
+/* The words that kernels and JSON Lines have, for the bits that are kept. */
+static void csv_says_limits_in_words(void **state)
+{
+    static const struct {
+        const char *kept;
+        const char *word;
+    } limits[] = {{"37", "warps+registers+grid"},
+                  {"12", "registers+shared"},
+                  {"0", "none"},
+                  {"NULL", ""}};
+    const char *db = sample_path("runs.db");
+    char sql[100];
+    char field[100];
+    (void)state;
+    record_gpu_run(db);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        snprintf(sql, sizeof(sql), "UPDATE op_kernel SET occupancyLimit = %s",
+                 limits[i].kept);
+        sample_sql(db, sql);
+        assert_int_equal(
+            profile(db, "export 1 --format csv --table kernels --output - @"),
+            0);
+        snprintf(field, sizeof(field), ",62.5,%s,5,", limits[i].word);
+        if (!strstr(output, field))
+            fail_msg("%s is not in %s", field, output);
+    }
+}
+
 static void csv_has_one_width(void **state)
 {
     enum { MOST = 80 };
@@ -359,6 +429,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(csv_has_one_width, export_cleanup),
+        cmocka_unit_test_teardown(csv_has_counters, export_cleanup),
+        cmocka_unit_test_teardown(csv_says_limits_in_words, export_cleanup),
         cmocka_unit_test_teardown(csv_holds_no_formula, export_cleanup),
         cmocka_unit_test_teardown(lines_are_those_of_show, export_cleanup),
         cmocka_unit_test_teardown(nothing_is_overwritten, export_cleanup),

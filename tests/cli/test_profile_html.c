@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -125,11 +126,247 @@ static void what_is_left_out_is_said(void **state)
     (void)state;
     char *html = export_as(make_lab(70, "rung %d"), "html", "x.html");
     const char *svg = picture(html, &end);
-    assert_int_equal(count(html, svg, "<p>The first 60 of 70.</p>"), 1);
+    assert_int_equal(count(html, svg, "<p>The first 60 of 70, in the order "),
+                     1);
     assert_int_equal(count(svg, end, "<rect"), 60);
     assert_int_equal(count(svg, end, "<line class=\"box\""), 60);
     assert_int_equal(count(html, svg, "<td class=\"w\">rung "), 70);
     test_free(html);
+}
+
+/* ---- roofs ---- */
+
+static void has(const char *html, const char *what)
+{
+    if (!strstr(html, what))
+        fail_msg("the page has no %s", what);
+}
+
+static void has_not(const char *html, const char *what)
+{
+    if (strstr(html, what))
+        fail_msg("the page has %.80s", strstr(html, what));
+}
+
+/* What was measured on the very device that run 1 ran on. */
+static void measure(const char *db)
+{
+    sample_sql(db,
+               "UPDATE TARGET_INFO_GPU SET uuid = 'GPU-1';"
+               "INSERT INTO ceiling (backend, device, uuid, name, best_per_s, "
+               "measured, measured_ns) SELECT 'cuda', 'NVIDIA H200', 'GPU-1', "
+               "column1, column2, '2026-01-02', 5 FROM (VALUES ('copy', 2e12), "
+               "('fp32', 5e13), ('bf16', 8e14))");
+}
+
+/* Where the text that ends with `what` stands. */
+static double height_of(const char *html, const char *what)
+{
+    const char *at = strstr(html, what);
+    const char *y = NULL;
+    assert_non_null(at);
+    for (const char *p = html; (p = strstr(p, " y=\"")) && p < at; p++)
+        y = p;
+    assert_non_null(y);
+    return strtod(y + 4, NULL);
+}
+
+/* Those of `profile roofline`: what was measured, else the data sheet's. */
+static void roofs_are_those_of_roofline(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    char *html = export_as(db, "html", "x.html");
+    has(html, "<td>fp32</td><td class=\"n\">67 TFLOP/s</td><td>data sheet, "
+              "NVIDIA H200");
+    has(html, ">67 TFLOP/s fp32 (NVIDIA H200 datasheet)</text>");
+    has(html, ">4.8 TB/s copy (NVIDIA H200 datasheet)</text>");
+    has_not(html, "Dashed");
+    has_not(html, "class=\"sheet\"");
+    test_free(html);
+    measure(db);
+    html = export_as(db, "html", "y.html");
+    has(html, "<td>fp32</td><td class=\"n\">50 TFLOP/s</td><td>measured, "
+              "2026-01-02</td><td class=\"n\">67 TFLOP/s</td>");
+    has(html, ">50 TFLOP/s fp32 (measured)</text>");
+    has(html, ">2 TB/s copy (measured)</text>");
+    has(html, "class=\"sheet\"");
+    has(html, "Dashed, what the data sheet says: 4.8 TB/s copy, 67 TFLOP/s "
+              "fp32 (NVIDIA H200 datasheet)");
+    has_not(html, "bf16 (measured)");
+    test_free(html);
+    sample_sql(db, "UPDATE run SET precision = 'tf32, bf16'");
+    html = export_as(db, "html", "z.html");
+    has(html, ">800 TFLOP/s bf16 (measured)</text>");
+    has(html, ">494.5 TFLOP/s tf32 (NVIDIA H200 datasheet)</text>");
+    has_not(html, "fp16 (");
+    test_free(html);
+    /* one height, two lines of text */
+    sample_sql(db, "UPDATE run SET precision = 'bf16, fp16'; UPDATE ceiling "
+                   "SET name = 'fp16', best_per_s = 989.5e12 WHERE name = "
+                   "'bf16'");
+    html = export_as(db, "html", "w.html");
+    assert_true(height_of(html, " fp16 (measured)") >=
+                height_of(html, " bf16 (NVIDIA") + 13);
+    no_attribute_is_no_number(html);
+    test_free(html);
+}
+
+/* Rates of 1 and 1.001 TB/s; the lab itself measured 4 TB/s. */
+static void a_ladder_stands_under_the_same_roof(void **state)
+{
+    const char *db = make_lab(2, "rung %d");
+    const char *end;
+    (void)state;
+    char *html = export_as(db, "html", "x.html");
+    has(picture(html, &end), "1 TB/s, 25 %</text>");
+    has(html, "<td>copy</td><td class=\"n\">4 TB/s</td><td>measured by this "
+              "run</td>");
+    has(html, ">4 TB/s copy (measured by this run)</text>");
+    test_free(html);
+    measure(db);
+    html = export_as(db, "html", "y.html");
+    has(picture(html, &end), "1 TB/s, 50 %</text>");
+    has(html, ">2 TB/s copy (measured)</text>");
+    test_free(html);
+}
+
+/* ---- counters ---- */
+
+static void pages_have_what_was_counted(void **state)
+{
+    static const char head[] = "<th class=\"n\">DRAM read</th>";
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE run SET counters = 'refused', countersReason = "
+                   "'no <right>'");
+    char *html = export_as(db, "html", "x.html");
+    has(html, "<th>hardware counters</th><td>refused: no &lt;right&gt;</td>");
+    has_not(html, head);
+    test_free(html);
+    sample_counters(db, 5);
+    sample_sql(db, "UPDATE run SET counters = 'basic', countersReason = NULL");
+    html = export_as(db, "html", "y.html");
+    has(html, "<th>hardware counters</th><td>basic</td>");
+    assert_int_equal(count(html, html + strlen(html), head), 2);
+    const char *kernels = strstr(html, "<h2>Kernels</h2>");
+    const char *steps = strstr(html, "<h2>Steps</h2>");
+    assert_non_null(kernels);
+    /* the step, and one launch of the two */
+    assert_int_equal(count(steps, kernels,
+                           "<td class=\"n\">25</td><td class=\"n\">200 B</td>"
+                           "<td class=\"n\">200 B</td><td class=\"n\">3 "
+                           "kFLOP</td><td class=\"n\">n/a</td><td "
+                           "class=\"n\">n/a</td></tr>"),
+                     1);
+    assert_int_equal(count(kernels, html + strlen(html),
+                           "<td class=\"n\">25</td><td class=\"n\">100 B</td>"
+                           "<td class=\"n\">100 B</td><td class=\"n\">1.5 "
+                           "kFLOP</td><td class=\"n\">n/a</td><td "
+                           "class=\"n\">n/a</td></tr>"),
+                     1);
+    test_free(html);
+}
+
+/* ---- bars and words ---- */
+
+static int names_in(const char *svg, const char *end, char first)
+{
+    char name[32];
+    snprintf(name, sizeof(name), ">%c.", first);
+    return count(svg, end, name);
+}
+
+/* Short steps come first; three of those of one length have room. */
+static void bars_are_the_longest(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(
+        db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
+            "DELETE FROM step; DELETE FROM op_kernel;"
+            "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+            "LIMIT 80) INSERT INTO StringIds (value) SELECT printf('%s.%d', "
+            "iif(i < 10, 's', iif(i < 23, 'e', 'l')), i) FROM n;"
+            "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+            "LIMIT 80) INSERT INTO step (runId, exec, iteration, stepIndex, "
+            "phase, nameId, timeSource, time_ns) SELECT 1, 100 + i, 0, i, 0, "
+            "(SELECT id FROM StringIds WHERE value GLOB '[sel].' || i), 1, "
+            "iif(i < 10, 100, iif(i < 23, 200, 1000 + i)) FROM n");
+    char *html = export_as(db, "html", "x.html");
+    const char *svg = strstr(html, "aria-label=\"median time of each step\"");
+    assert_non_null(svg);
+    const char *end = strstr(svg, "</svg>");
+    has(html, "<p>The longest 60 of 80, in the order they ran; the table has "
+              "all.</p>");
+    assert_int_equal(count(svg, end, "<rect"), 60);
+    assert_int_equal(names_in(svg, end, 's'), 0);
+    assert_int_equal(names_in(svg, end, 'e'), 3);
+    assert_int_equal(names_in(svg, end, 'l'), 57);
+    assert_true(strstr(svg, ">e.12<") < strstr(svg, ">l.23<"));
+    assert_true(strstr(svg, ">l.23<") < strstr(svg, ">l.79<"));
+    test_free(html);
+}
+
+/* The longest step is not the one whose times reach furthest. */
+static void the_widest_half_has_room(void **state)
+{
+    static const char edge[] = "x2=\"";
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE run SET summed = NULL; DELETE FROM time_sum;"
+                   "UPDATE step SET time_ns = iif(stepIndex <> 0, 200, "
+                   "iif(iteration = 2, 50000, 100))");
+    char *html = export_as(db, "html", "x.html");
+    const char *svg = strstr(html, "aria-label=\"median time of each step\"");
+    assert_non_null(svg);
+    const char *end = strstr(svg, "</svg>");
+    for (const char *p = svg; (p = strstr(p, edge)) && p < end; p++)
+        assert_true(strtod(p + strlen(edge), NULL) < 860);
+    assert_int_equal(count(svg, end, edge), 4);
+    test_free(html);
+}
+
+/* An iteration's time and a rate of few iterations are those of a start. */
+static void few_iterations_are_said(void **state)
+{
+    static const struct {
+        const char *set;
+        const char *words; /* NULL: none */
+    } cases[] = {
+        {"iterations = 1", "(of 1 iteration, the first: loading kernels and "
+                           "libraries is in it)"},
+        {"iterations = 4", "(of 4 iterations, the first among them: loading "
+                           "kernels and libraries is in that one)"},
+        {"iterations = 5", NULL},
+        {"iterations = NULL", NULL},
+        {"iterations = 1, backend = 'cpu'", "(of 1 iteration, the first)"},
+    };
+    const char *db = sample_path("runs.db");
+    char sql[200];
+    (void)state;
+    record_gpu_run(db);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(sql, sizeof(sql),
+                 "UPDATE run SET iterationMedian_ns = 25771000, samples_per_s "
+                 "= 620, %s",
+                 cases[i].set);
+        sample_sql(db, sql);
+        remove(sample_path("x.html"));
+        char *html = export_as(db, "html", "x.html");
+        has(html, "<td>25.77 ms");
+        if (cases[i].words)
+            assert_int_equal(count(html, html + strlen(html), cases[i].words),
+                             2);
+        else
+            has_not(html, "iteration, the first");
+        has_not(html, cases[i].words ? "<td>620</td>" : "<td>620 ");
+        test_free(html);
+    }
 }
 
 int main(void)
@@ -142,6 +379,13 @@ int main(void)
         cmocka_unit_test_teardown(a_long_name_is_cut_between_characters,
                                   export_cleanup),
         cmocka_unit_test_teardown(what_is_left_out_is_said, export_cleanup),
+        cmocka_unit_test_teardown(roofs_are_those_of_roofline, export_cleanup),
+        cmocka_unit_test_teardown(a_ladder_stands_under_the_same_roof,
+                                  export_cleanup),
+        cmocka_unit_test_teardown(pages_have_what_was_counted, export_cleanup),
+        cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
+        cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
+        cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,7 +189,7 @@ static void csv_has_columns_of_the_rung(void **state)
     assert_int_equal(
         profile(db, "export 3 --format csv --table kernels --output - @"), 0);
     assert_int_equal(column(output, "lab_rung"), -1);
-    assert_true(has(output, ",active_blocks_per_sm\r\n"));
+    assert_true(has(output, ",l1_hit_pct,l2_hit_pct\r\n"));
 }
 
 static void lines_have_keys_of_the_rung(void **state)

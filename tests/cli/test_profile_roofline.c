@@ -98,17 +98,8 @@ static void make_run(const char *db, bool counted, bool ceilings)
                    "'NVIDIA H200', 'GPU-1', 'fp32', 1e12, '2026-01-02', 5)");
     if (!counted)
         return;
-    sample_sql(
-        db,
-        "UPDATE run SET counters = 'basic', countersReason = NULL;"
-        "INSERT INTO StringIds (value) VALUES ('dram__bytes_read.sum'), "
-        "('dram__bytes_write.sum'), "
-        "('smsp__sass_thread_inst_executed_op_ffma_pred_on.sum'), "
-        "('sm__warps_active.avg.pct_of_peak_sustained_active');"
-        "INSERT INTO metric_value SELECT 1, s.exec, k.column1, n.id, CASE "
-        "substr(n.value, 1, 4) WHEN 'dram' THEN 100 WHEN 'smsp' THEN 750 ELSE "
-        "25 END, 2 FROM step AS s, (VALUES (0), (1)) AS k, StringIds AS n "
-        "WHERE (n.value LIKE 'dram_%' OR n.value LIKE 's%.%') AND s.exec = 5");
+    sample_sql(db, "UPDATE run SET counters = 'basic', countersReason = NULL");
+    sample_counters(db, 5);
 }
 
 static void roofline_has_measured_roofs(void **state)

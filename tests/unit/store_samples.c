@@ -258,3 +258,25 @@ void sample_sql(const char *path, const char *sql)
         fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);
 }
+
+void sample_counters(const char *path, int64_t exec)
+{
+    char sql[900];
+    sample_sql(
+        path,
+        "INSERT INTO StringIds (value) VALUES ('gpu__time_duration.sum'), "
+        "('dram__bytes_read.sum'), ('dram__bytes_write.sum'), "
+        "('smsp__sass_thread_inst_executed_op_ffma_pred_on.sum'), "
+        "('sm__warps_active.avg.pct_of_peak_sustained_active')");
+    snprintf(
+        sql, sizeof(sql),
+        "WITH m(name, value) AS (VALUES ('gpu__time_duration.sum', 1000), "
+        "('dram__bytes_read.sum', 100), ('dram__bytes_write.sum', 100), "
+        "('smsp__sass_thread_inst_executed_op_ffma_pred_on.sum', 750), "
+        "('sm__warps_active.avg.pct_of_peak_sustained_active', 25)) "
+        "INSERT INTO metric_value SELECT 1, %lld, k.column1, n.id, m.value, 2 "
+        "FROM m JOIN StringIds AS n ON n.value = m.name, (VALUES (0), (1)) AS "
+        "k",
+        (long long)exec);
+    sample_sql(path, sql);
+}

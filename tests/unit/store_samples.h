@@ -36,6 +36,10 @@ void sample_record(const char *path, sample_push_fn *push, void *user);
  * `turn` and count have no common divisor. */
 void sample_names(const struct lab_sink *sink, uint32_t *names, int count,
                   int turn);
+/* Hardware counters of a sample's execution, of each of its two kernels: 100
+ * bytes of DRAM read and 100 written, 1500 FLOPs in fp32, an achieved occupancy
+ * of 25 %. */
+void sample_counters(const char *path, int64_t exec);
 /* To read only; fails the test on an error. */
 struct lab_database *sample_open(const char *path);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/ceiling.h"
 #include "store/ceilings.h"
 #include "store/counted.h"
 #include "store/query.h"
@@ -145,6 +146,47 @@ static void a_run_knows_its_device(void **state)
     assert_true(d.hostname[0] != '\0');
     assert_int_equal(lab_ceiling_device_of_run(db, 9, &d), LAB_E_NOTFOUND);
     lab_database_close(db);
+}
+
+/* Of a run: its own device's, then the lab's own, then the others'. */
+static void a_run_has_one_roof(void **state)
+{
+    struct lab_database *db = open_db(sample_path("runs.db"));
+    struct lab_ceiling_device d = {
+        .backend = "cuda", .device = "NVIDIA H200", .uuid = "GPU-1"};
+    struct lab_lab_names lab = {.copy_bytes_s = 3e12, .fp32_flop_s = 4e13};
+    const struct lab_lab_names none = {.copy_bytes_s = NAN,
+                                       .fp32_flop_s = INFINITY};
+    struct lab_roof r;
+    (void)state;
+    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_int_equal(r.origin, LAB_ROOF_RUN);
+    assert_true(r.per_s == 3e12);
+    add(db, "GPU-2", "a", "copy", 5e12, 1000000000);
+    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_int_equal(r.origin, LAB_ROOF_RUN);
+    assert_int_equal(lab_roof_of_run(db, &d, &none, "copy", &r), LAB_OK);
+    assert_int_equal(r.origin, LAB_ROOF_ALIKE);
+    add(db, "GPU-1", "a", "copy", 4e12, 1000000000);
+    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_int_equal(r.origin, LAB_ROOF_MEASURED);
+    assert_true(r.per_s == 4e12);
+    assert_int_equal(lab_roof_of_run(db, &d, &lab, "fp32", &r), LAB_OK);
+    assert_true(r.origin == LAB_ROOF_RUN && r.per_s == 4e13);
+    assert_int_equal(lab_roof_of_run(db, &d, &none, "fp32", &r), LAB_OK);
+    assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
+    assert_int_equal(lab_roof_of_run(db, &d, &lab, "bf16", &r), LAB_OK);
+    assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
+    lab_database_close(db);
+}
+
+static void roofs_are_the_engines_ceilings(void **state)
+{
+    (void)state;
+    assert_int_equal(LAB_ROOF_NAMES, LAB_CEILING_COUNT);
+    for (int i = 0; i < LAB_ROOF_NAMES; i++)
+        assert_string_equal(lab_roof_names[i],
+                            lab_ceiling_name((enum lab_ceiling)i));
 }
 
 /* ---- counters ---- */
@@ -306,6 +348,8 @@ int main(void)
         cmocka_unit_test_teardown(the_newest_of_the_device_counts, cleanup),
         cmocka_unit_test_teardown(lists_one_row_for_each, cleanup),
         cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
+        cmocka_unit_test_teardown(a_run_has_one_roof, cleanup),
+        cmocka_unit_test(roofs_are_the_engines_ceilings),
         cmocka_unit_test_teardown(counters_of_steps_kernels_launches, cleanup),
         cmocka_unit_test_teardown(other_kernels_than_traced_have_no_name,
                                   cleanup),

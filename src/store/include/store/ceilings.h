@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "store/database.h"
+#include "store/lab_names.h"
 
-enum { LAB_ROOF_TEXT = 128 };
+enum { LAB_ROOF_TEXT = 128, LAB_ROOF_NAMES = 5 };
 
 /* Which device. Unknown texts are "". */
 struct lab_ceiling_device {
@@ -57,6 +58,10 @@ struct lab_roof {
 
 typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
 
+/* "copy" (bytes a second), then the arithmetics (FLOPs a second) "fp32", "tf32",
+ * "bf16", "fp16": the ceilings of engine/ceiling.h, in their order. */
+extern const char *const lab_roof_names[LAB_ROOF_NAMES];
+
 LAB_C_BEGIN
 /* "measured", "measured by this run", "measured on another device of this
  * name", "data sheet"; "". */
@@ -78,6 +83,13 @@ enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
 enum lab_status lab_roof_find(struct lab_database *db,
                               const struct lab_ceiling_device *device,
                               const char *name, struct lab_roof *out);
+/* The roof of a run, the same for all that is shown of it: what was measured on
+ * its device; else what its lab measured before the rungs (`rungs`, which for
+ * another run say nothing); else as lab_roof_find(). */
+enum lab_status lab_roof_of_run(struct lab_database *db,
+                                const struct lab_ceiling_device *device,
+                                const struct lab_lab_names *rungs,
+                                const char *name, struct lab_roof *out);
 /* The data sheet's alone. */
 void lab_roof_published(const char *device, const char *name,
                         struct lab_roof *out);

@@ -35,6 +35,8 @@ struct lab_counted_run {
     size_t text_count;
 };
 
+enum { LAB_COUNTED_COLUMNS = 13 };
+
 LAB_C_BEGIN
 /* A run without counters has no items. */
 enum lab_status lab_counted_load(struct lab_counted_run *out,
@@ -54,4 +56,11 @@ lab_counted_kernel(const struct lab_counted_run *c, int64_t kernel_row);
 bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
                         const char *variant, const char *kernel,
                         struct lab_counters *out);
+/* What CSV and JSON call the columns of what was counted ("ipc"), with units,
+ * in their order; 0 <= i < LAB_COUNTED_COLUMNS. */
+const char *lab_counted_column(int i);
+/* Their values; `item` NULL, not counted: NaN. `formula`: the FLOPs that were
+ * to be counted, NaN unknown (lab_counters_flop_beside()). */
+void lab_counted_values(const struct lab_counted_item *item, double formula,
+                        double out[LAB_COUNTED_COLUMNS]);
 LAB_C_END

@@ -36,8 +36,10 @@ enum lab_status lab_run_fill_from_rows(struct lab_database *db,
                                        struct lab_run_row *r)
 {
     sqlite3_stmt *stmt;
-    if (r->iterations != LAB_UNKNOWN || !isnan(r->loss_first) ||
-        !isnan(r->loss_last))
+    bool told = r->iterations != LAB_UNKNOWN || !isnan(r->loss_first) ||
+                !isnan(r->loss_last) || !isnan(r->samples_per_s) ||
+                r->iteration_median_ns != LAB_UNKNOWN;
+    if (told)
         return LAB_OK;
     enum lab_status st = lab_database_prepare(db, figures, &stmt);
     if (st)

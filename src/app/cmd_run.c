@@ -189,10 +189,10 @@ static void say_trace_cost(const struct lab_work *w, double seconds)
 static void summary_text(struct lab_work *w, const struct lab_training *t,
                          const struct lab_recording_state *kept)
 {
-    lab_say(stdout, "%s%lld iterations on %s (%s): loss %.6g -> %.6g",
+    lab_say(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
             t->interrupted ? "stopped after " : "", (long long)t->iterations,
-            lab_walk_backend(w->walk)->ops->name, w->device.name, t->loss_first,
-            t->loss_last);
+            t->iterations == 1 ? "" : "s", lab_walk_backend(w->walk)->ops->name,
+            w->device.name, t->loss_first, t->loss_last);
     struct lab_decoded decoded;
     lab_walk_decoded(w->walk, &decoded);
     if (!isnan(t->accuracy))

@@ -66,7 +66,8 @@ static void say_break(const struct lab_break_info *b)
         lab_say(stdout, "%s in what a step writes",
                 b->kind == LAB_BREAK_NAN ? "NaN" : "Inf");
     if (b->hits)
-        lab_say(stdout, "  (hit %lld times)", (long long)b->hits);
+        lab_say(stdout, "  (hit %lld time%s)", (long long)b->hits,
+                b->hits == 1 ? "" : "s");
     lab_say(stdout, "\n");
 }
 

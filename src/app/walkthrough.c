@@ -169,8 +169,9 @@ static enum lab_status conclude(struct walkthrough *t,
                                 const struct lab_training *r,
                                 const struct lab_recording_state *kept)
 {
-    lab_say(stdout, "\nloss %.6g -> %.6g in %lld iterations", r->loss_first,
-            r->loss_last, (long long)r->iterations);
+    lab_say(stdout, "\nloss %.6g -> %.6g in %lld iteration%s", r->loss_first,
+            r->loss_last, (long long)r->iterations,
+            r->iterations == 1 ? "" : "s");
     if (!isnan(r->accuracy))
         lab_say(stdout, "; %.2f %% of the held-back rows right",
                 100 * r->accuracy);

@@ -55,8 +55,8 @@ static enum lab_status write_breaks(void *user, struct lab_doc *d)
             lab_doc_addf(d, LAB_ROLE_NORMAL, "%s%s", b->step[0] ? " " : "",
                          lab_phase_name((enum lab_phase)b->phase));
         if (b->hits)
-            lab_doc_addf(d, LAB_ROLE_DIM, "  (hit %lld times)",
-                         (long long)b->hits);
+            lab_doc_addf(d, LAB_ROLE_DIM, "  (hit %lld time%s)",
+                         (long long)b->hits, b->hits == 1 ? "" : "s");
     }
     return LAB_OK;
 }

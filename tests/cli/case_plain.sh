@@ -58,7 +58,7 @@ expect_json "math.isclose(one('end')['loss'], $shown, rel_tol=1e-6)" \
 plain 'break fc2.matmul\ncontinue\nlist breaks\n'
 expect_stdout 'Stopped: breakpoint 1: fc2.matmul'
 expect_stdout 'Next: 4. fc2.matmul'
-expect_stdout '1  step fc2.matmul  (hit 1 times)'
+expect_stdout '1  step fc2.matmul  (hit 1 time)'
 count 0 'fc2.bias'
 
 plain 'break phase backward\nc\nbreak loss > 0.0001\nbreak nan\nlist breaks\n'

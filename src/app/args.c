@@ -74,10 +74,11 @@ int lab_args_parse(const struct argp *argp, int argc, char **argv,
     named.help_filter = spell_help;
     argp_err_exit_status = LAB_EXIT_USAGE;
     program_invocation_short_name = spelt.data;
+    char *first = argv[0];
     argv[0] = NULL;
     int wrong = argp_parse(&named, argc, argv, 0, NULL, input);
     program_invocation_short_name = before;
-    argv[0] = (char *)name;
+    argv[0] = first;
     lab_str_release(&spelt);
     lab_free(words);
     return wrong;

@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 #include "cmd.h"
+#include "engine/ladder.h"
+#include "lesson/catalog.h"
 #include "hint.h"
 #include "profiler/profiler.h"
 #include "store/query.h"
@@ -26,6 +28,24 @@ struct reason {
     char instead[200];
 };
 
+/* What a file says becomes a word of a command only where it is the name of a
+ * lesson or a lab that is here. */
+static bool is_known(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const struct lab_operation *op;
+    struct lab_str path;
+    if (!name || !name[0] || name[0] == '-' || name[strspn(name, letters)])
+        return false;
+    if (lab_ladder_find(name, &op) == LAB_OK)
+        return true;
+    lab_str_init(&path);
+    bool found = lab_lesson_find(name, &path) == LAB_OK;
+    lab_str_release(&path);
+    return found;
+}
+
 static bool read_facts(void *user, const struct lab_run_row *r)
 {
     struct facts *f = user;
@@ -35,8 +55,8 @@ static bool read_facts(void *user, const struct lab_run_row *r)
     f->own = r->kind != NULL;
     f->trace = lab_trace_state_find(r->trace_state);
     snprintf(f->status, sizeof(f->status), "%s", r->status ? r->status : "");
-    snprintf(f->lesson, sizeof(f->lesson), "%.60s",
-             r->lesson ? r->lesson : "LESSON");
+    snprintf(f->lesson, sizeof(f->lesson), "%s",
+             is_known(r->lesson) ? r->lesson : "LESSON");
     return true;
 }
 
@@ -64,7 +84,7 @@ static const struct {
     {LAB_HAS_RUNGS, "rungs", "only a lab with a ladder of kernels has them",
      "`lapenna-lab lab NAME` measures one"},
     {LAB_HAS_SWEEPS, "places of a sweep", "only a sweep has them",
-     "`lapenna-lab lab batch-size` is one"},
+     "`lapenna-lab lab batch-size LESSON` is one"},
     {LAB_HAS_SAID, "predictions", "nothing was said before it was measured",
      "`lapenna-lab lab NAME --predict ask` keeps it"},
     {LAB_HAS_TUNED, "winners of a tuning", "nothing was tuned in it",
@@ -84,7 +104,8 @@ static void say_ended(struct reason *r, const struct facts *f, const char *when)
 static void why_no_steps(const struct facts *f, struct reason *r)
 {
     if (f->has & LAB_HAS_RUNGS) {
-        say(r, "no rung of it was timed", "`profile show` says why");
+        say(r, "no rung of it was timed",
+            "`lapenna-lab profile show` says why");
     } else if (!f->own) {
         say(r, "it was imported from an nsys export, which has none",
             f->has & LAB_HAS_KERNELS

@@ -145,7 +145,7 @@ static const char *make_runs(void)
         assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
     drop_steps(db, SWEEP, "kind = 'lab'");
     sample_sql(db, "INSERT INTO sweep_row (runId, place) VALUES (1, 0)");
-    drop_steps(db, EMPTY, "lesson = 'mlp'");
+    drop_steps(db, EMPTY, "lesson = 'rnn-fibonacci'");
     drop_steps(db, STOPPED, "status = 'cancelled'");
     drop_steps(db, RUNNING, "status = 'running', hostname = 'elsewhere'");
     sample_sql(db, "DELETE FROM step WHERE runId = 5;"
@@ -168,7 +168,8 @@ static const struct {
     const char *instead;
 } lacking[] = {
     {SWEEP, false, false, "a sweep times whole iterations", "`profile show`"},
-    {EMPTY, false, false, "nothing was recorded of it", "lab run mlp --db "},
+    {EMPTY, false, false, "nothing was recorded of it",
+     "lab run rnn-fibonacci --db "},
     {STOPPED, false, false, "it was cancelled before", "to its end"},
     {RUNNING, false, false, "still being recorded", "look again"},
     {FOREIGN, false, true, "imported from an nsys export", "`profile kernels`"},
@@ -180,6 +181,26 @@ static const struct {
     {WHOLE, true, true, NULL, NULL},
 };
 enum { LACKING = sizeof(lacking) / sizeof(lacking[0]) };
+
+/* What a file calls its lesson is no part of a command that is to be pasted. */
+static void a_name_is_no_command(void **state)
+{
+    static const char *const names[] = {
+        "x; touch pwned; `id`",    "--help", "$(id)", "../x", "no-such-lesson",
+        "lessons/20-mlp-digits.md"};
+    const char *db = sample_path("runs.db");
+    char sql[160];
+    (void)state;
+    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    drop_rows(db, 1, "traceState = 'never'");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(sql, sizeof(sql), "UPDATE run SET lesson = '%s'", names[i]);
+        sample_sql(db, sql);
+        assert_int_equal(profile(db, "kernels 1 @"), 0);
+        assert_non_null(strstr(errors, "lab run LESSON --trace on"));
+        assert_null(strstr(errors, names[i]));
+    }
+}
 
 /* What a command that wants `wanted` (0: steps, 1: kernels) says of a run. */
 static void told(int i, const char *args, bool wanted_kernels)
@@ -342,6 +363,7 @@ static void a_database_without_runs_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_name_is_no_command, cleanup),
         cmocka_unit_test_teardown(what_is_missing_is_shown_by_the_right_command,
                                   cleanup),
         cmocka_unit_test_teardown(no_baselines_are_told, cleanup),

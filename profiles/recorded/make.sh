@@ -104,6 +104,13 @@ d.execute("""UPDATE sweep_row SET reason =
 # Lessons whose data do not ship have nothing to show in a sweep of all.
 d.execute("DELETE FROM sweep_row WHERE reason LIKE '%: has no file %'")
 d.execute("UPDATE run SET importedFrom = NULL, imported = NULL")
+# Which of the GPUs it was stays told apart; their serial numbers are their owner's.
+gpus = [u for (u,) in d.execute("""SELECT uuid FROM TARGET_INFO_GPU UNION
+        SELECT uuid FROM ceiling UNION SELECT uuid FROM lab_tuned""") if u]
+for n, uuid in enumerate(sorted(gpus), 1):
+    for table in "TARGET_INFO_GPU", "ceiling", "lab_tuned":
+        d.execute(f"UPDATE {table} SET uuid = ? WHERE uuid = ?",
+                  (f"GPU-00000000-0000-0000-0000-{n:012d}", uuid))
 d.execute("PRAGMA journal_mode = DELETE")
 d.execute("VACUUM")
 P

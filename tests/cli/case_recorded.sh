@@ -19,6 +19,15 @@ assert all(r["device"] == "NVIDIA H200" for r in runs)
 # LU's rungs are all timed; looking at its 76,085 kernels was ended (make.sh).
 assert {r["lesson"] for r in runs if r["status"] != "done"} <= {"lab-lu"}
 P
+# No serial number of anybody's GPU ships.
+python3 - "$LAB_SOURCE_DIR/profiles/recorded/h200.db" <<'P' || complain "a serial number"
+import sqlite3, sys
+d = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+found = {u for (u,) in d.execute("""SELECT uuid FROM TARGET_INFO_GPU UNION
+         SELECT uuid FROM ceiling UNION SELECT uuid FROM lab_tuned""") if u}
+assert found, "no GPU"
+assert all(u.startswith("GPU-00000000-0000-0000-0000-") for u in found), found
+P
 run profile show --recorded last
 expect_exit 0
 grep -q 'NVIDIA H200' "$out" || complain "show does not name the device"

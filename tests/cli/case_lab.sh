@@ -44,13 +44,18 @@ expect_ascii
 expect_stdout 'of ceiling'
 
 # A model knows no cache; a rung that is faster than its own is told why.
-run lab transpose --backend cpu --variants plain --sizes 64 --repeat 20
+run lab transpose --backend cpu --variants plain --sizes 64 --repeat 20 \
+    --db model.db
 expect_exit 0
 expect_stdout 'gain is over the last rung before it that is no library'
-awk '/^plain/ { passed = $8 > 1.05 * $12; slower = $8 < $12 }
-     /times as fast as its model: caches serve/ { said = 1 }
-     END { exit passed && !said || slower && said }' "$out" ||
-    complain 'whether the model is passed is not what the line says'
+python3 - "$out" <<'P' || complain 'what is said is not how the rate stands to its model'
+import sqlite3, sys
+rate, model = sqlite3.connect("model.db").execute(
+    "SELECT rate, rateModel FROM lab_row WHERE rung = 'plain'").fetchone()
+said = "times as fast as its model: caches serve" in open(sys.argv[1]).read()
+assert rate > 0 and model > 0, (rate, model)
+assert said == (rate > 1.02 * model), (rate, model, said)
+P
 
 # Predictions stand beside the result.
 run lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json

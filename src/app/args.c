@@ -78,6 +78,7 @@ int lab_args_parse(const struct argp *argp, int argc, char **argv,
     argv[0] = NULL;
     int wrong = argp_parse(&named, argc, argv, 0, NULL, input);
     program_invocation_short_name = before;
+    memcpy(argv, words, (size_t)argc * sizeof(*words));
     argv[0] = first;
     lab_str_release(&spelt);
     lab_free(words);

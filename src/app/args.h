@@ -7,7 +7,9 @@
 
 /* argp_parse() for the command `name` ("lapenna-lab run"), which messages and
  * --help then name as people have to type it: base/command.h. A wrong option
- * ends the program. Not while another one runs. Returns 0, or argp's error. */
+ * ends the program. Afterwards `argv` is in the order in which it was read,
+ * options first; a parser keeps nothing of state->argv but its words. Not while
+ * another one runs. Returns 0, or argp's error. */
 int lab_args_parse(const struct argp *argp, int argc, char **argv,
                    const char *name, void *input);
 

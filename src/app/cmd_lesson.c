@@ -56,8 +56,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->command = arg;
         break;
     case ARGP_KEY_ARGS:
-        o->names = state->argv + state->next;
-        o->n_names = state->argc - state->next;
+        o->n_names = state->argc - state->next; /* the last ones */
         break;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "say what: list, show or lint");
@@ -367,6 +366,7 @@ int lab_cmd_lesson(int argc, char **argv)
     struct lab_lesson_options o = {0};
     setlocale(LC_CTYPE, "");
     lab_args_parse(&argp, argc, argv, "lapenna-lab lesson", &o);
+    o.names = argv + argc - o.n_names;
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         o.ascii = true;
     enum lab_status st = LAB_E_USAGE;

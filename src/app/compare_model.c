@@ -146,12 +146,15 @@ static void write_wall(struct lab_doc *doc, const struct lab_comparison *c)
 static void write_facts(struct lab_doc *doc, const struct lab_comparison *c)
 {
     const struct lab_compared_run *run = c->run;
-    char wall[2][LAB_FORMAT_BYTES];
-    for (int i = 0; i < LAB_SIDES; i++)
-        lab_format_ns(run[i].iteration_median_ns == LAB_UNKNOWN
-                          ? (double)NAN
-                          : (double)run[i].iteration_median_ns,
-                      wall[i], sizeof(wall[i]));
+    char wall[2][LAB_FORMAT_BYTES + 16];
+    for (int i = 0; i < LAB_SIDES; i++) {
+        bool known = run[i].iteration_median_ns != LAB_UNKNOWN;
+        char time[LAB_FORMAT_BYTES];
+        lab_format_ns(known ? (double)run[i].iteration_median_ns : (double)NAN,
+                      time, sizeof(time));
+        snprintf(wall[i], sizeof(wall[i]), "%s%s", time,
+                 known && run[i].iterations == 1 ? ", its first" : "");
+    }
     write_fact(doc, "wall time", wall[0], wall[1]);
     for (int i = 0; i < LAB_FACT_COUNT; i++)
         if (lab_comparison_differs(c, (enum lab_run_fact)i))

@@ -11,8 +11,9 @@ struct lab_database;
 /* Some words, for lab_hint(). */
 #define LAB_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Appends "lapenna-lab WORD..." (its first word as base/command.h has it), and " --db DB" unless that is NULL: the usual
- * place, or a command that uses no database. `words` ends with NULL. */
+/* Appends "lapenna-lab WORD..." (its first word as base/command.h has it), and
+ * " --db DB" unless that is NULL: the usual place, or a command that uses no
+ * database. `words` ends with NULL. */
 void lab_hint(struct lab_str *out, const char *db, const char *const *words);
 /* The same as a text of its own, to be released. */
 struct lab_str lab_hint_text(const char *db, const char *const *words);

@@ -43,7 +43,8 @@ enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
 /* A kernel of a stored row, as lab_feed_kernel(). */
 void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
                             const struct lab_kernel_row *kernel);
-/* A set "recorded" with the newest run of this lab that ships with the program
+/* A set "recorded" with that run of this lab that ships with the program and has
+ * most of its rungs, then sizes, then is the newest
  * (profiles/recorded). Errors: LAB_E_NOTFOUND, none does; LAB_E_DB. */
 enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
                                   const struct lab_lab *lab);

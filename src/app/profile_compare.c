@@ -62,6 +62,9 @@ static enum lab_status verdict(const struct lab_profile_options *o,
                       "the worst is %s with %+.1f %%",
                       100 * f->limit, (long long)f->slower, f->worst_name,
                       100 * f->worst);
+    else if (st == LAB_OK && f->judged == 0 && f->few == 0)
+        st = lab_fail(LAB_E_RANGE, "--fail-above: the runs have no timed row "
+                                   "in common that could be judged");
     else if (st == LAB_OK && f->judged == 0)
         st = lab_fail(LAB_E_RANGE,
                       "--fail-above: no row can be judged: record both runs "

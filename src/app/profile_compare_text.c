@@ -6,6 +6,7 @@
 
 #include "compare_label.h"
 #include "text_table.h"
+#include "ui/format.h"
 #include "variant_words.h"
 
 /* Columns of a name where a line has 80. */
@@ -313,6 +314,17 @@ static void add_cut(struct lab_text_table *t, const char *text)
         lab_text_table_add(t, text);
 }
 
+static void add_wall(struct lab_text_table *t, const struct lab_compared_run *r)
+{
+    char time[LAB_FORMAT_BYTES];
+    if (r->iterations == 1 && r->iteration_median_ns != LAB_UNKNOWN)
+        lab_text_table_addf(
+            t, "%s, its first",
+            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
+    else
+        lab_text_table_add_ns(t, r->iteration_median_ns);
+}
+
 static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
 {
     struct lab_text_table t;
@@ -339,8 +351,8 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
     lab_text_table_add_int(&t, a->iterations);
     lab_text_table_add_int(&t, b->iterations);
     lab_text_table_add(&t, "wall time of one");
-    lab_text_table_add_ns(&t, a->iteration_median_ns);
-    lab_text_table_add_ns(&t, b->iteration_median_ns);
+    add_wall(&t, a);
+    add_wall(&t, b);
     lab_text_table_add(&t, "samples/s");
     lab_text_table_add_real(&t, a->samples_per_s, 6);
     lab_text_table_add_real(&t, b->samples_per_s, 6);
@@ -372,9 +384,10 @@ static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
                  "median distance from\nthe median. p: Mann-Whitney U, "
                  "two-sided, normal approximation, corrected for\nties, and "
                  "adjusted after Holm over the rows of a level. Verdict: p "
-                 "below %.2f,\nand medians %.0f %% and %d ns apart, which is "
-                 "more than two runs of the same thing\ndiffer by. For such a "
-                 "p each side needs %lld times for one row",
+                 "below %.2f,\nand medians %.0f %% and %d ns apart, more "
+                 "than two runs of the same thing\nmostly differ by: record "
+                 "both again to be sure. Each side needs %lld times for\none "
+                 "row",
                  (long long)c->run[LAB_SIDE_A].run, LAB_RANK_ALPHA,
                  100 * LAB_COMPARE_LEAST_SHARE, LAB_COMPARE_LEAST_NS,
                  (long long)lab_rank_least(LAB_RANK_ALPHA));

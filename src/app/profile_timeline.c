@@ -32,6 +32,7 @@ static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
     const struct lab_timeline_sums *s = &t->sums;
     json_t *o = lab_json_new("timeline");
     int64_t left_out = 0;
+    bool device = s->kernels || s->copies; /* else nothing is known of one */
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
         left_out += t->left_out[k];
     lab_json_int(o, "run", t->run);
@@ -47,9 +48,12 @@ static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
     lab_json_int(o, "copies", s->copies);
     lab_json_int(o, "copied_bytes", s->copied_bytes);
     lab_json_int(o, "busy_ns", s->busy_ns);
-    lab_json_int(o, "kernel_ns", s->cover_ns[LAB_COVER_KERNEL]);
-    lab_json_int(o, "copy_ns", s->cover_ns[LAB_COVER_COPY]);
-    lab_json_int(o, "launch_ns", s->cover_ns[LAB_COVER_LAUNCH]);
+    lab_json_int(o, "kernel_ns",
+                 device ? s->cover_ns[LAB_COVER_KERNEL] : LAB_UNKNOWN);
+    lab_json_int(o, "copy_ns",
+                 device ? s->cover_ns[LAB_COVER_COPY] : LAB_UNKNOWN);
+    lab_json_int(o, "launch_ns",
+                 s->called ? s->cover_ns[LAB_COVER_LAUNCH] : LAB_UNKNOWN);
     lab_json_int(o, "in_steps_ns", s->cover_ns[LAB_COVER_STEP]);
     lab_json_int(o, "between_ns", s->cover_ns[LAB_COVER_REST]);
     lab_json_int(o, "gaps", s->gaps);

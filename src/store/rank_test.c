@@ -110,7 +110,7 @@ double lab_times_mad(const struct lab_times *t)
     size_t right = 0;
     int64_t seen = 0;
     double last[2] = {NAN, NAN};
-    if (t->n == 0)
+    if (t->total < 2)
         return NAN;
     while (right < t->n && (double)t->value[right] < middle)
         right++;

@@ -262,6 +262,8 @@ static void read_facts(struct lab_columns *c, struct lab_sum_row *row)
         *reals[k] = lab_column_real(c);
     for (size_t k = 0; k < sizeof(launch) / sizeof(launch[0]); k++)
         *launch[k] = lab_column_int(c);
+    if (t->timed < 2) /* one time has no spread, whatever an older file says */
+        t->mad_ns = NAN;
     t->occupancy_pct = lab_column_real(c);
     t->occupancy_limit = lab_column_int(c);
 }

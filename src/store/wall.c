@@ -48,7 +48,7 @@ static bool add_pass(void *user, const struct lab_iteration_row *row)
 {
     struct passes *p = user;
     if (row->steps == 0 || row->start_ns == LAB_UNKNOWN ||
-        row->end_ns == LAB_UNKNOWN)
+        row->end_ns == LAB_UNKNOWN || row->end_ns < row->start_ns)
         return true;
     struct pass *pass = lab_timeline_grow(&p->list, sizeof(*pass));
     p->failed = !pass;
@@ -159,10 +159,10 @@ static void device_parts(struct lab_wall *w, const struct lab_timeline_sums *s)
     unknown(w, LAB_WALL_BETWEEN, "its steps were launched as one CUDA graph");
 }
 
-static void untimed_parts(struct lab_wall *w)
+static void untold_parts(struct lab_wall *w, const char *why)
 {
     for (int i = 0; i < LAB_WALL_OUTSIDE; i++)
-        unknown(w, (enum lab_wall_part)i, "it has kernels without times");
+        unknown(w, (enum lab_wall_part)i, why);
 }
 
 /* Where there was but one iteration the run's wall time is its. */
@@ -189,7 +189,9 @@ static void take_parts(struct lab_wall *w, const struct lab_timeline *t,
     w->iteration = t->of.iteration;
     w->wall_ns = t->end_ns - t->start_ns;
     if (s->kernels_untimed)
-        untimed_parts(w);
+        untold_parts(w, "it has kernels without times");
+    else if (s->cover_ns[LAB_COVER_REST] == LAB_UNKNOWN)
+        untold_parts(w, "its moments contradict each other");
     else if (s->kernels || s->copies)
         device_parts(w, s);
     else

@@ -42,7 +42,7 @@ void lab_times_coarsen(struct lab_times *t, size_t most);
 /* The q-quantile, 0..1, between neighbours (type 7 of Hyndman and Fan); NaN
  * for none. */
 double lab_times_quantile(const struct lab_times *t, double q);
-/* The median distance from the median; NaN for none. */
+/* The median distance from the median; NaN for fewer than two. */
 double lab_times_mad(const struct lab_times *t);
 
 /* As bytes, for a database, and back. Errors: LAB_E_NOMEM; LAB_E_PARSE, the

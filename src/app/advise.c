@@ -2,14 +2,10 @@
 
 #include <math.h>
 
+#include "known.h"
 #include "variant_facts.h"
 
 enum { MOST_KERNELS = 64 };
-
-static double known_ns(int64_t ns)
-{
-    return ns == LAB_UNKNOWN ? NAN : (double)ns;
-}
 
 static void add_launch(struct lab_advice_facts *f,
                        const struct lab_kernel_record *k)
@@ -53,7 +49,7 @@ int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
     if (snap->device.peak_dram_bytes_s > 0)
         f.peak_dram_bytes_s = snap->device.peak_dram_bytes_s;
     f.kernels = (int64_t)n;
-    f.wall_ns = known_ns(status->time_ns);
+    f.wall_ns = lab_known(status->time_ns);
     f.fusable = lab_variant_can_fuse(snap->backend, step->op->name, step->phase,
                                      step->name, ran_as(snap, index));
     if (n == 1) { /* the formula is that of the whole step */

@@ -202,11 +202,16 @@ void lab_profile_complain(bool ascii)
     lab_str_release(&text);
 }
 
-static bool is_there(void *user, const struct lab_run_row *r)
+static bool look_no_further(void *user, const struct lab_run_row *r)
 {
+    (void)user;
     (void)r;
-    *(bool *)user = true;
     return false;
+}
+
+enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
+{
+    return lab_query_run(db, run, look_no_further, NULL);
 }
 
 /* The command that shows what there is instead of a word that names nothing;
@@ -219,11 +224,9 @@ static const char *shown_by(const struct lab_profile_options *o,
         return "baseline";
     for (int i = names; i < o->n_words; i++) {
         int64_t run;
-        bool there = false;
         enum lab_status st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK) {
-            lab_query_run(db, run, is_there, &there);
-            if (!there)
+            if (lab_profile_check_run(db, run))
                 return "list";
         } else if (st == LAB_E_USAGE) {
             return "list";

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "compare_label.h"
 #include "profile_compare.h"
 #include "ui/format.h"
 #include "variant_words.h"
@@ -34,8 +35,7 @@ static const char *verdict_text(enum lab_verdict verdict)
 static void fill(struct lab_ui_compare_row *out,
                  const struct lab_compare_row *row)
 {
-    const struct lab_time_sum *any =
-        row->side[LAB_SIDE_A] ? row->side[LAB_SIDE_A] : row->side[LAB_SIDE_B];
+    const struct lab_time_sum *any = lab_compare_either(row);
     const char *name =
         row->level == LAB_SUM_NODE ? any->node : lab_time_sum_step(any);
     const char *shown = any->kernel_short ? any->kernel_short : any->kernel;

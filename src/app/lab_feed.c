@@ -9,6 +9,7 @@
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "known.h"
 #include "lesson/lesson.h"
 #include "profiler/roofline.h"
 #include "trace/intern.h"
@@ -293,11 +294,6 @@ static void put_sides(const int64_t *v, char *out, size_t cap)
         snprintf(out, cap, "%" PRId64, v[0]);
 }
 
-static double known(int64_t v)
-{
-    return v == LAB_UNKNOWN ? NAN : (double)v;
-}
-
 /* A kernel as the store has it: there is no wider one. */
 static void put_kernel(struct lab_ui_lab_row *to,
                        const struct lab_kernel_row *k,
@@ -305,7 +301,7 @@ static void put_kernel(struct lab_ui_lab_row *to,
 {
     char grid[64];
     char block[64];
-    double ns = known(k->time_ns);
+    double ns = lab_known(k->time_ns);
     double dram = c->dram_read_bytes + c->dram_write_bytes;
     to->kernels++;
     if (!isnan(dram))
@@ -320,8 +316,8 @@ static void put_kernel(struct lab_ui_lab_row *to,
     to->kernel_ns = ns;
     to->occupancy_pct = k->occupancy_pct;
     to->achieved_pct = c->achieved_occupancy_pct;
-    to->registers = known(k->registers_per_thread);
-    to->shared_bytes = known(k->shared_bytes);
+    to->registers = lab_known(k->registers_per_thread);
+    to->shared_bytes = lab_known(k->shared_bytes);
 }
 
 static void put_record(struct lab_ui_lab_row *to,

@@ -40,6 +40,9 @@ int lab_profile_parse(int argc, char **argv, struct lab_profile_options *o);
  * LAB_E_NOTFOUND. */
 enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
                                      int64_t *run);
+/* Whether there is such a run: a number may be of none. Errors:
+ * LAB_E_NOTFOUND, LAB_E_DB. */
+enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run);
 /* Text on stdout, without a byte above 0x7F when `ascii`; releases it. */
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
 

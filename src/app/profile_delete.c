@@ -8,7 +8,6 @@
 #include "profile_cmd.h"
 #include "store/compare.h"
 #include "store/delete.h"
-#include "store/query.h"
 
 static enum lab_status print_deleted(const struct lab_profile_options *o,
                                      int64_t run, const struct lab_deleted *d)
@@ -60,13 +59,6 @@ static enum lab_status delete_run(const struct lab_profile_options *o,
     return st;
 }
 
-static bool is_there(void *user, const struct lab_run_row *row)
-{
-    (void)user;
-    (void)row;
-    return true;
-}
-
 /* All of them, each once, before the first is gone: a wrong word deletes
  * nothing, and `last` means the same for all. */
 static enum lab_status find_runs(const struct lab_profile_options *o,
@@ -78,7 +70,7 @@ static enum lab_status find_runs(const struct lab_profile_options *o,
         int before = 0;
         st = lab_profile_find_run(db, o->words[i], &runs[*n]);
         if (st == LAB_OK)
-            st = lab_query_run(db, runs[*n], is_there, NULL);
+            st = lab_profile_check_run(db, runs[*n]);
         while (st == LAB_OK && before < *n && runs[before] != runs[*n])
             before++;
         *n += st == LAB_OK && before == *n;

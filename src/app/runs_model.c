@@ -11,6 +11,7 @@
 #include "store/delete.h"
 #include "store/limit_words.h"
 #include "store/query.h"
+#include "known.h"
 #include "runs_model_priv.h"
 #include "ui/format.h"
 #include "variant_words.h"
@@ -89,11 +90,6 @@ enum lab_status lab_runs_source_open(struct lab_runs_source *s, bool write,
     return lab_database_open(db, s->path, &options);
 }
 
-static double known(int64_t v)
-{
-    return v == LAB_UNKNOWN ? NAN : (double)v;
-}
-
 /* ---- runs ---- */
 
 static void convert_run(struct rows *r, const struct lab_run_row *row,
@@ -109,7 +105,8 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
                                    .loss_first = row->loss_first,
                                    .loss_last = row->loss_last,
                                    .accuracy = row->accuracy,
-                                   .median_ns = known(row->iteration_median_ns),
+                                   .median_ns =
+                                       lab_known(row->iteration_median_ns),
                                    .samples_per_s = row->samples_per_s};
     char lab[96];
     char variants[LAB_VARIANT_WORDS];
@@ -187,8 +184,8 @@ static bool each_step(void *user, const struct lab_step_row *row)
         return false;
     *out = (struct lab_ui_step_row){.index = row->index,
                                     .count = row->count,
-                                    .min_ns = known(row->min_ns),
-                                    .median_ns = known(row->median_ns),
+                                    .min_ns = lab_known(row->min_ns),
+                                    .median_ns = lab_known(row->median_ns),
                                     .spread_ns = NAN,
                                     .flop = row->flop,
                                     .bytes = row->bytes,
@@ -201,7 +198,8 @@ static bool each_step(void *user, const struct lab_step_row *row)
     out->achieved = c->achieved_occupancy_pct / 100;
     out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
     out->counted_flop = lab_counters_flop_beside(c, row->flop);
-    out->spread_ns = known(row->three_quarters_ns) - known(row->quarter_ns);
+    out->spread_ns =
+        lab_known(row->three_quarters_ns) - lab_known(row->quarter_ns);
     out->name = keep(r, lab_lab_name_text(row->rung, row->name));
     out->op = keep(r, row->op);
     out->phase = keep(r, row->phase);

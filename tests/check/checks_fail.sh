@@ -71,7 +71,6 @@ fresh_tree
 passes edges edges
 passes headers "$check/headers.sh" "$work/tree"
 passes format "$check/format.sh" "$work/tree"
-passes caps "$check/caps.sh" "$work/tree"
 
 plant trace/one.c '#include "engine/one.h"'
 catches 'trace uses engine' 'trace may not use engine' edges
@@ -102,37 +101,6 @@ fresh_tree
 printf 'int  lab_spaces ( int a );\n' >>"$work/tree/src/base/one.c"
 catches 'unformatted code' 'clang-format-violations' \
     "$check/format.sh" "$work/tree"
-
-# longer FILE LINES: so many lines more.
-longer() {
-    fresh_tree
-    yes '' | head -n "$2" >>"$work/tree/$1"
-}
-caps() {
-    "$check/caps.sh" "$work/tree"
-}
-longer src/base/one.c 500
-catches 'a .c of 501 lines' 'base/one.c: 501 lines, the cap is 500' caps
-longer src/base/include/base/one.h 200
-catches 'a .h of 202 lines' 'base/one.h: 202 lines, the cap is 200' caps
-longer kernels/k.cu 401
-catches 'a .cu of 401 lines' 'k.cu: 401 lines, the cap is 400' caps
-longer tests/one.c 501
-catches 'a test of 501 lines' 'tests/one.c: 501 lines' caps
-fresh_tree
-{
-    printf 'int lab_long(void)\n{\n'
-    yes '    ;' | head -n 49
-    printf '}\n'
-} >>"$work/tree/src/base/one.c"
-catches 'a function of 51 lines' '51 lines: int lab_long' caps
-fresh_tree
-{
-    printf 'int lab_long(void)\n{\n'
-    yes '    ;' | head -n 48
-    printf '}\n'
-} >>"$work/tree/src/base/one.c"
-passes 'a function of 50 lines' caps
 
 # An archive whose table is a function in the program: the linker says nothing.
 if command -v nm >/dev/null && command -v ar >/dev/null; then

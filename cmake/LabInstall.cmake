@@ -27,9 +27,7 @@ install(FILES completions/_lapenna-lab
 foreach(file README.md CHANGELOG.md LICENSE docs/design.md
         docs/lesson-format.md docs/architecture.md docs/add-an-op.md
         docs/add-a-variant.md docs/adding-a-lab.md docs/profiles.md docs/measurements.md)
-    if(EXISTS ${CMAKE_SOURCE_DIR}/${file})
-        install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
-    endif()
+    install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endforeach()
 
 # The build tree looks like the installed one, so that a program started from

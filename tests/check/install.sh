@@ -18,6 +18,8 @@ for file in bin/lapenna-lab share/man/man1/lapenna-lab.1 \
     share/lapenna-lab/kernels/dense_ref.c \
     share/lapenna-lab/profiles/schema.sql \
     share/lapenna-lab/lessons/data/digits.csv.gz \
+    share/lapenna-lab/lessons/data/README.md \
+    share/doc/lapenna-lab/LICENSE \
     share/lapenna-lab/lessons/data/course.txt; do
     [ -s "$work/usr/$file" ] || { echo "not installed: $file"; bad=1; }
 done

@@ -29,13 +29,23 @@ static char *expand_formula(const struct lab_plan *plan,
     return lab_str_detach(&s);
 }
 
+/* A step's formula names what it reads: a gradient that is not wanted, and a
+ * slope that needs only one of x and y, leave an input unread. A group's
+ * formula is prose, and "..." stands for the rest: those read all. */
+static bool reads(const struct lab_step_def *def, int slot, bool group)
+{
+    const char name[] = {'$', 'i', (char)('0' + slot), '\0'};
+    return group || slot > 9 || !def->formula || strstr(def->formula, name) ||
+           strstr(def->formula, " ...");
+}
+
 static double bytes_touched(const struct lab_plan *plan,
-                            const struct lab_step_def *def)
+                            const struct lab_step_def *def, bool group)
 {
     double bytes = 0;
     for (int i = 0; i < def->n_in + def->n_out; i++) {
         int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
-        if (id < 0)
+        if (id < 0 || (i < def->n_in && !reads(def, i, group)))
             continue;
         const struct lab_tensor *t = &plan->tensors[id];
         if (i >= def->n_in && t->alias_of >= 0 && !t->slice)
@@ -72,7 +82,7 @@ void lab_step_release(struct lab_step *s)
 
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
-                              const char *node_id)
+                              const char *node_id, bool group)
 {
     struct lab_str name;
     lab_str_init(&name);
@@ -90,7 +100,7 @@ enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
     s->explain = def->explain;
     memcpy(s->in, def->in, sizeof(s->in));
     memcpy(s->out, def->out, sizeof(s->out));
-    s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, def);
+    s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, def, group);
     s->name = lab_str_detach(&name);
     s->formula = expand_formula(plan, def);
     s->params = NULL;
@@ -119,7 +129,7 @@ void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
     if (b->status || !grow_steps(b))
         return;
     struct lab_step s = {.op = b->node_spec->op, .node = b->node};
-    if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id)) {
+    if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id, false)) {
         lab_builder_no_memory(b);
         return;
     }

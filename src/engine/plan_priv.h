@@ -108,9 +108,9 @@ enum lab_status lab_group_prepare(const struct lab_plan *plan,
                                   const struct lab_variant *v);
 
 /* build_step.c. Fills a step from its definition: name, formula, parameters,
- * bytes. The
- * step owns them (lab_step_release). `node_id` gives the name's first part. */
+ * bytes. The step owns them (lab_step_release). `node_id` gives the name's first
+ * part. A group's definition is one that an op's `group` made. */
 enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
                               const struct lab_step_def *def,
-                              const char *node_id);
+                              const char *node_id, bool group);
 void lab_step_release(struct lab_step *s);

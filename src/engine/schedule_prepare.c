@@ -36,7 +36,7 @@ enum lab_status lab_group_fill(const struct lab_plan *plan,
     g.def.phase = v->phase;
     *step = (struct lab_step){
         .op = node->op, .node = (int)(node - plan->nodes), .group = true};
-    return lab_step_fill(step, plan, &g.def, node->id);
+    return lab_step_fill(step, plan, &g.def, node->id, true);
 }
 
 enum lab_status lab_group_prepare(const struct lab_plan *plan,

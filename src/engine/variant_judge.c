@@ -220,7 +220,7 @@ static enum lab_status judge_group(struct lab_variant_trial *c,
         .op = node->op, .node = (int)(node - c->plan->nodes), .group = true};
     node->op->group(c->plan, node, phase, absorbed, &g);
     g.def.phase = phase;
-    enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id);
+    enum lab_status st = lab_step_fill(&s, c->plan, &g.def, node->id, true);
     if (st)
         return st;
     c->group = true;

@@ -123,6 +123,50 @@ static void no_two_tensors_share_memory_but_aliases(void **state)
     net_free(&n);
 }
 
+static double bytes_back(const struct net *n, const char *step)
+{
+    for (int i = 0; i < n->plan->n_steps; i++) {
+        const struct lab_step *s = &n->plan->steps[i];
+        if (s->phase == LAB_BACKWARD && strcmp(s->name, step) == 0)
+            return s->bytes;
+    }
+    fail_msg("no step %s", step);
+    return 0;
+}
+
+/* The first layer's W is not read on the way back, unless the gradient of x is
+ * wanted; of x and y an activation reads the one that its slope needs. */
+static void bytes_are_of_what_a_step_reads(void **state)
+{
+    struct net n;
+    (void)state;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        mlp(&n);
+        n.spec.data.gradient = wanted;
+        built(&n);
+        double both = 4 * (4 * 6 + 5 * 4); /* W and dx, or x and dW */
+        assert_float_equal(bytes_back(&n, "fc1.matmul"),
+                           4 * 5 * 6 + both + (wanted ? both : 0), 0);
+        assert_float_equal(bytes_back(&n, "relu1.relu"), 3 * 4 * 5 * 6, 0);
+        net_free(&n);
+
+        net_init(&n);
+        n.spec.data.gradient = wanted;
+        net_tensor(&n, "x 2,1,4,4", NULL);
+        net_tensor(&n, "y 2,3,3,3", NULL);
+        net_node(&n, "conv1 conv2d filters=3 kernel=2,2 bias=false");
+        net_node(&n, "tanh1 tanh");
+        net_loss(&n, "mse");
+        net_optimizer(&n, "sgd lr=0.1");
+        built(&n);
+        double pair = 4 * (2 * 16 + 3 * 4);
+        assert_float_equal(bytes_back(&n, "conv1.conv"),
+                           4 * 54 + pair + (wanted ? pair : 0), 0);
+        assert_float_equal(bytes_back(&n, "tanh1.tanh"), 3 * 4 * 54, 0);
+        net_free(&n);
+    }
+}
+
 static void every_formula_names_its_tensors(void **state)
 {
     static const char *const losses[] = {"softmax_cross_entropy",
@@ -194,9 +238,9 @@ static void work_by_hand(void **state)
         /* reads d xW, x, W; writes d W and d x */
         {"fc2.matmul", LAB_BACKWARD, 2 * 2 * 5 * 6 * 3,
          4 * (15 + 30 + 18 + 18 + 30)},
-        {"relu1.relu", LAB_BACKWARD, 30, 4 * (30 + 30 + 30 + 30)},
-        /* nobody wants d x */
-        {"fc1.matmul", LAB_BACKWARD, 2 * 5 * 4 * 6, 4 * (30 + 20 + 24 + 24)},
+        {"relu1.relu", LAB_BACKWARD, 30, 4 * (30 + 30 + 30)},
+        /* d x is not wanted, so W is not read */
+        {"fc1.matmul", LAB_BACKWARD, 2 * 5 * 4 * 6, 4 * (30 + 20 + 24)},
         {"fc1.W", LAB_UPDATE, 2 * 24, 4 * (24 + 2 * 24)},
         {"fc2.b", LAB_UPDATE, 2 * 3, 4 * (3 + 2 * 3)},
     };
@@ -428,6 +472,7 @@ int main(void)
         cmocka_unit_test(tensors_have_shapes_and_roles),
         cmocka_unit_test(no_two_tensors_share_memory_but_aliases),
         cmocka_unit_test(every_formula_names_its_tensors),
+        cmocka_unit_test(bytes_are_of_what_a_step_reads),
         cmocka_unit_test(work_by_hand),
         cmocka_unit_test(work_of_momentum_and_layer_norm),
         cmocka_unit_test(a_dead_branch_gets_no_gradient),

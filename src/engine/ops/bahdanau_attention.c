@@ -2,6 +2,7 @@
  * h, and the rows are mixed by how well they fit. */
 #include "bahdanau_attention.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bahdanau_explain.h"
@@ -154,11 +155,14 @@ static void backward(struct lab_builder *b)
                lab_build_input_grad(b, 1)};
     double width = p.S + p.D;
     double back = (d[3] >= 0 ? p.S : 0) + (d[4] >= 0 ? p.D : 0);
+    char formula[240];
+    snprintf(formula, sizeof(formula),
+             "$o0[s,a] = sum_t $i1[s] $i0[t,a]; $o1[d,a] = sum_t $i2[t,d] "
+             "$i0[t,a]; $o2[a] = sum_t $i0[t,a]%s%s",
+             d[3] >= 0 ? "; $o3[s] = sum_t,a $i0[t,a] $i3[s,a]" : "",
+             d[4] >= 0 ? "; $o4[t,d] = sum_a $i0[t,a] $i4[d,a]" : "");
     step(b, LAB_BACKWARD, "u", (int[]){du, p.s, p.h, p.Ws, p.Wh}, 5, d, 5,
-         p.rows * p.A * (2 * width + 1 + 2 * back),
-         "$o0[s,a] = sum_t $i1[s] $i0[t,a]; $o1[d,a] = sum_t $i2[t,d] "
-         "$i0[t,a]; $o2[a] = sum_t $i0[t,a]; back to s and h: $i0 $i3^T summed "
-         "over t, $i0 $i4^T",
+         p.rows * p.A * (2 * width + 1 + 2 * back), formula,
          lab_bahdanau_explain_u_back);
 }
 

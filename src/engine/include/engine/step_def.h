@@ -23,7 +23,8 @@ struct lab_step_def {
     const void *params; /* copied */
     size_t params_bytes;
     double flop;
-    double bytes; /* 0: every input read once, every output written once */
+    double bytes; /* 0: each input that `formula` names is read once, each
+                   * output written once */
     /* "$o0" and "$i1" stand for tensor names. */
     const char *formula;
     lab_explain_fn *explain;

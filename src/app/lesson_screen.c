@@ -160,10 +160,10 @@ static void text_for(void *user, const char *step, const char *node,
     struct lab_lesson_screen *s = user;
     const struct lab_section *section =
         lab_lesson_text_for(s->lesson, step, node, phase);
-    if (!section && s->lesson->n_sections > 0)
-        section = &s->lesson->sections[0];
     if (section)
-        add_doc(&section->doc, columns, out);
+        add_doc(lab_section_part(section, phase), columns, out);
+    else if (s->lesson->n_sections > 0)
+        add_doc(&s->lesson->sections[0].doc, columns, out);
 }
 
 static enum lab_status write_lesson(void *user, struct lab_doc *out)

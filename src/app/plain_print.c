@@ -54,9 +54,6 @@ void lab_plain_print_where(struct lab_plain *p)
     lab_say(stdout, "Next: %d. %s  (%s, %s), iteration %lld\n", s->position + 1,
             next->step->name, lab_phase_name(next->step->phase),
             next->variant->name, (long long)s->iteration);
-    lab_read_step(&p->reader, next->step->name,
-                  s->plan->nodes[next->step->node].id,
-                  lab_phase_name(next->step->phase));
 }
 
 void lab_plain_print_start(struct lab_plain *p)
@@ -69,7 +66,7 @@ void lab_plain_print_start(struct lab_plain *p)
     say_badge(p);
     if (l->sections[0].doc.n_blocks > 0) {
         lab_say(stdout, "\n");
-        lab_read_doc(&l->sections[0].doc, 0);
+        lab_read_doc(&l->sections[0].doc);
     }
     if (p->snap.n_breaks > 0) {
         lab_say(stdout, "\nThe lesson stops at:\n");
@@ -126,6 +123,9 @@ static void print_whole(struct lab_plain *p, int index)
             lab_plain_print_stats(p, s->step->out[i]);
     }
     lab_plain_run(p, &hide);
+    if (s->step->node >= 0)
+        lab_read_step(&p->reader, s->step->name,
+                      p->snap.plan->nodes[s->step->node].id, s->step->phase);
     lab_schedule_release(schedule);
 }
 

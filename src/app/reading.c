@@ -18,13 +18,10 @@ static enum lab_status done(enum lab_status st)
     return !st && ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : st;
 }
 
-enum lab_status lab_read_doc(const struct lab_md *doc, size_t blocks)
+enum lab_status lab_read_doc(const struct lab_md *doc)
 {
     struct lab_lesson_options o = print_options();
-    struct lab_md part = *doc;
-    if (blocks > 0 && blocks < part.n_blocks)
-        part.n_blocks = blocks;
-    return done(lab_lesson_put_doc(&o, &part));
+    return done(lab_lesson_put_doc(&o, doc));
 }
 
 enum lab_status lab_read_paragraph(const char *text, int indent)
@@ -64,7 +61,7 @@ enum lab_status lab_reader_init(struct lab_reader *r,
                                 const struct lab_lesson *lesson)
 {
     r->lesson = lesson;
-    r->shown = lab_alloc_array((size_t)lesson->n_sections, sizeof(bool));
+    r->shown = lab_alloc_array((size_t)lesson->n_sections, sizeof(*r->shown));
     return r->shown ? LAB_OK
                     : lab_fail(LAB_E_NOMEM, "no memory for the lesson's text");
 }
@@ -76,24 +73,28 @@ void lab_reader_release(struct lab_reader *r)
 }
 
 static enum lab_status show(struct lab_reader *r, const struct lab_section *s,
-                            bool *any)
+                            enum lab_phase phase, bool *any)
 {
-    if (!s || r->shown[s - r->lesson->sections] || s->doc.n_blocks == 0)
+    const struct lab_md *part = s ? &s->in_phase[phase] : NULL;
+    unsigned *shown = s ? &r->shown[s - r->lesson->sections] : NULL;
+    if (!s || *shown & 1u << phase || part->n_blocks == 0)
         return LAB_OK;
-    r->shown[s - r->lesson->sections] = true;
+    *shown |= 1u << phase;
     *any = true;
     lab_say(stdout, "\n");
-    return lab_read_doc(&s->doc, 0);
+    return lab_read_doc(part);
 }
 
 enum lab_status lab_read_step(struct lab_reader *r, const char *step,
-                              const char *node, const char *phase)
+                              const char *node, enum lab_phase phase)
 {
+    const char *name = lab_phase_name(phase);
     bool any = false;
-    enum lab_status st =
-        show(r, lab_lesson_section(r->lesson, LAB_SECTION_PHASE, phase), &any);
+    enum lab_status st = show(
+        r, lab_lesson_section(r->lesson, LAB_SECTION_PHASE, name), phase, &any);
     if (!st)
-        st = show(r, lab_lesson_text_for(r->lesson, step, node, phase), &any);
+        st = show(r, lab_lesson_text_for(r->lesson, step, node, name), phase,
+                  &any);
     if (any)
         lab_say(stdout, "\n");
     return st;

@@ -3,24 +3,23 @@
 #pragma once
 #include "lesson/lesson.h"
 
-/* The whole text, or its first `blocks` blocks (0: all). */
-enum lab_status lab_read_doc(const struct lab_md *doc, size_t blocks);
+enum lab_status lab_read_doc(const struct lab_md *doc);
 /* One paragraph of plain text, every line behind `indent` blanks. */
 enum lab_status lab_read_paragraph(const char *text, int indent);
 /* A line of its own, underlined or marked as headings of `level` are. */
 enum lab_status lab_read_heading(const char *text, int level);
 
-/* Which sections have been shown. */
+/* Which sections have been shown, and in which phases. */
 struct lab_reader {
     const struct lab_lesson *lesson;
-    bool *shown; /* lesson->n_sections of them */
+    unsigned *shown; /* of each section: bit 1 << phase */
 };
 /* LAB_E_NOMEM. */
 enum lab_status lab_reader_init(struct lab_reader *r,
                                 const struct lab_lesson *lesson);
 void lab_reader_release(struct lab_reader *r);
-/* What the lesson says where a step comes: the phase's text when it has not
- * been shown, then the step's (else its node's), the same, between blank lines.
+/* The lesson's text for a step of a phase, each text once a phase: the phase's
+ * own, then the step's part for it (else its node's), between blank lines.
  * Prints nothing when there is nothing new. */
 enum lab_status lab_read_step(struct lab_reader *r, const char *step,
-                              const char *node, const char *phase);
+                              const char *node, enum lab_phase phase);

@@ -44,7 +44,7 @@ static enum lab_status introduce(struct walkthrough *t)
     if (st || l->sections[0].doc.n_blocks == 0)
         return st;
     lab_say(stdout, "\n");
-    return lab_read_doc(&l->sections[0].doc, 1);
+    return lab_read_doc(&l->sections[0].doc);
 }
 
 static enum lab_status walk_step(struct walkthrough *t)
@@ -62,8 +62,7 @@ static enum lab_status walk_step(struct walkthrough *t)
             return heading;
     }
     enum lab_status st =
-        lab_read_step(&t->reader, s->name, t->w.plan->nodes[s->node].id,
-                      lab_phase_name(phase));
+        lab_read_step(&t->reader, s->name, t->w.plan->nodes[s->node].id, phase);
     if (!st)
         st = lab_walk_step(walk);
     return st ? st : lab_step_text(&t->w, at, stdout);

@@ -225,6 +225,27 @@ static void check_twice(struct linter *l, int index)
                      s->title, first->line);
 }
 
+/* "### bacward" was meant to divide a step's text; "### Why" was not. */
+static void check_part_headings(struct linter *l, const struct lab_section *s)
+{
+    const char *names[LAB_PHASE_COUNT];
+    for (int i = 0; i < LAB_PHASE_COUNT; i++)
+        names[i] = lab_phase_name((enum lab_phase)i);
+    for (size_t i = 0; i < s->doc.n_blocks; i++) {
+        const struct lab_md_block *b = &s->doc.blocks[i];
+        struct lab_place at = {b->line, 1};
+        if (b->kind != LAB_MD_HEADING || b->level != 3 || b->n_spans != 1)
+            continue;
+        const char *word = b->spans[0].text;
+        const char *near = lab_nearest(word, names, LAB_PHASE_COUNT);
+        if (near && strncasecmp(word, near, strlen(near)) != 0)
+            lab_lint_add(l, at, LAB_SEVERITY_WARNING,
+                         "this heading is no phase, and begins no part; did "
+                         "you mean \"### %s\"?",
+                         near);
+    }
+}
+
 static enum lab_status check_headings(struct linter *l)
 {
     for (int i = 0; i < l->lesson->n_sections; i++) {
@@ -241,6 +262,8 @@ static enum lab_status check_headings(struct linter *l)
             check_other_heading(l, s);
         if (st)
             return st;
+        if (s->kind == LAB_SECTION_STEP || s->kind == LAB_SECTION_NODE)
+            check_part_headings(l, s);
         if (*s->name)
             check_twice(l, i);
         if (s->kind != LAB_SECTION_INTRO && s->doc.n_blocks == 0)

@@ -166,7 +166,7 @@ static bool adopt_schedule(struct lab_stepper *v)
     int n = v->snap.plan->n_tensors;
     if (lab_step_tree_build(&v->tree, v->snap.plan, v->snap.schedule))
         return false;
-    v->text_step = -1;
+    v->text_step = LAB_TEXT_NONE;
     if (v->n_looks != n) {
         struct lab_tensor_look *looks =
             lab_alloc_array((size_t)n + 1, sizeof(*looks));
@@ -324,7 +324,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->tensor = -1;
     v->asked.tensor = -1;
     v->explained = no_element;
-    v->text_step = -1;
+    v->text_step = LAB_TEXT_NONE;
     v->n_kernels = -1;
     lab_step_tree_init(&v->tree);
     lab_stepper_text_init(&v->lines);

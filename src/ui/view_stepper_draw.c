@@ -8,7 +8,7 @@
 #include "view_stepper_priv.h"
 
 static const char *const pane_names[LAB_PANE_COUNT] = {
-    "1 steps", "2 tensor", "3 explain", "4 kernels", "5 lesson"};
+    "1 steps", "2 tensor", "3 explain", "4 kernels", "5 lesson, L: all"};
 
 static void rule(struct lab_canvas *c, struct lab_rect row, bool focused)
 {

@@ -33,6 +33,9 @@ struct lab_stepper_scroll {
     int64_t top;
 };
 
+/* What the lesson's pane shows when it is no step's text. */
+enum { LAB_TEXT_NONE = -2, LAB_TEXT_OPENING = -1 };
+
 struct lab_stepper {
     struct lab_ui *ui;
     struct lab_stepper_model model;
@@ -79,7 +82,7 @@ struct lab_stepper {
     int n_kernels;                /* -1: not known */
     int64_t kernels_of;           /* exec they were read for */
     struct lab_stepper_text text; /* the lesson's, for (text_step, columns) */
-    int text_step;
+    int text_step; /* LAB_TEXT_NONE, LAB_TEXT_OPENING or a step */
     int text_columns;
 
     struct {

@@ -1,17 +1,23 @@
-/* The pane with the lesson's own words for the chosen step. */
+/* The pane with the lesson's text: its introduction until a step has run, then
+ * that of the chosen step in its phase. */
 #include "view_stepper_priv.h"
 
 static void fetch(struct lab_stepper *v, int columns)
 {
     const struct lab_schedule_step *s = lab_stepper_now(v);
-    if (v->text_step == v->step && v->text_columns == columns)
+    bool opening =
+        v->step <= 0 && v->snap.position == 0 && v->snap.iteration == 0;
+    int step = opening ? LAB_TEXT_OPENING : v->step;
+    if (v->text_step == step && v->text_columns == columns)
         return;
     lab_stepper_text_clear(&v->text);
-    if (v->text_step != v->step)
+    if (v->text_step != step)
         v->top[LAB_PANE_TEXT] = 0;
-    v->text_step = v->step;
+    v->text_step = step;
     v->text_columns = columns;
-    if (s && v->model.text_for)
+    if (opening && v->model.text_for)
+        v->model.text_for(v->model.user, NULL, NULL, NULL, columns, &v->text);
+    else if (s && v->model.text_for)
         v->model.text_for(v->model.user, s->step->name,
                           lab_stepper_node(v, v->step),
                           lab_phase_name(s->step->phase), columns, &v->text);

@@ -7,6 +7,20 @@ cat >>small.md <<'END'
 
 The first product.
 
+### forward
+
+Rows meet columns.
+
+### backward
+
+Turned on its side.
+
+## node: fc2
+
+**Forward.** Scores.
+
+**Backward.** Blame.
+
 ## phase: backward
 
 The way back.
@@ -39,6 +53,26 @@ expect_stdout 'fc1.xW [3,3]  min'
 expect_stdout 'Next: 2. fc1.bias  (forward,'
 expect_stdout 'recorded as run 1'
 count 1 'The first product.'
+count 1 'Rows meet columns.'
+count 0 'Turned on its side.'
+count 0 'Scores.'
+expect_stdout 'The introduction.'
+
+# Each step's text is of its phase, and follows the step that ran.
+plain ''
+for pair in 'fc2.matmul  (forward,=Scores.' 'fc2.bias  (backward,=Blame.' \
+    'fc1.matmul  (backward,=Turned on its side.'; do
+    count 2 "${pair%%=*}" # as the next step, and as the one that ran
+    count 1 "${pair#*=}"
+    sed -n "/^[0-9]*[.] ${pair%%=*}/,/^Next:/p" "$out" >part
+    grep -qF "${pair#*=}" part || complain "not at $pair"
+done
+count 2 'The first product.' # in both phases
+plain 'break fc2.matmul\ncontinue\n'
+count 0 'Scores.'
+count 0 'Rows meet columns.'
+plain 'watch fc2.xW\ncontinue\n'
+count 1 'Scores.'
 # No prompt where nobody reads it.
 count 0 '(lab)'
 
@@ -61,7 +95,7 @@ expect_stdout 'Next: 4. fc2.matmul'
 expect_stdout '1  step fc2.matmul  (hit 1 time)'
 count 0 'fc2.bias'
 
-plain 'break phase backward\nc\nbreak loss > 0.0001\nbreak nan\nlist breaks\n'
+plain 'break phase backward\nc\ns\nbreak loss > 0.0001\nbreak nan\nlist breaks\n'
 expect_stdout 'Stopped: breakpoint 1: backward'
 expect_stdout 'loss above 0.0001'
 expect_stdout 'NaN in what a step writes'

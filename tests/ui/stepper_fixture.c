@@ -105,7 +105,12 @@ static void text_for(void *user, const char *step, const char *node,
                      struct lab_stepper_text *out)
 {
     (void)user;
-    if (strcmp(node, "fc1") != 0)
+    if (!node)
+        lab_stepper_text_wrap(out, LAB_ROLE_NORMAL,
+                              "Two layers on four rows: this is the lesson's "
+                              "introduction.",
+                              columns, 0);
+    if (!node || strcmp(node, "fc1") != 0)
         return;
     char line[256];
     snprintf(line, sizeof(line), "%s (%s)", step, phase);

@@ -210,6 +210,57 @@ static void a_steps_text_comes_first(void **state)
     lab_lesson_free(l);
 }
 
+/* The first words of each block that a reader gets in a phase. */
+static void expect_part(const struct lab_section *s, const char *phase,
+                        const char *want)
+{
+    struct lab_str have;
+    lab_str_init(&have);
+    const struct lab_md *part = lab_section_part(s, phase);
+    for (size_t i = 0; i < part->n_blocks; i++) {
+        const struct lab_md_block *b = &part->blocks[i];
+        for (size_t k = 0; k < b->n_spans; k++)
+            lab_str_add(&have, b->spans[k].text);
+        lab_str_add(&have, "|");
+    }
+    assert_string_equal(lab_str_text(&have), want);
+    lab_str_release(&have);
+}
+
+static void a_steps_text_has_parts(void **state)
+{
+    struct lab_lesson *l =
+        parse("## step: a.new\nBoth.\n\n### forward\nF1.\n\nF2.\n\n"
+              "### Why\nF3.\n\n### backward\nB.\n\n"
+              "## node: old\n**Forward.** One.\n\nMore.\n\n**Backward**, at "
+              "last. **Update:** three.\n\n"
+              "## node: inner\n**Forward** as before. **Backward** back.\n\n"
+              "## node: plain\nThe **forward** way, and the **Backward** one."
+              "\n\n## node: one\n**Forward.** Only.\n\n"
+              "## phase: backward\nP.\n");
+    (void)state;
+    const struct lab_section *s = &l->sections[1];
+    expect_part(s, "forward", "Both.|F1.|F2.|Why|F3.|");
+    expect_part(s, "backward", "Both.|B.|");
+    expect_part(s, "update", "Both.|");
+    s = &l->sections[2];
+    expect_part(s, "forward", "Forward. One.|More.|");
+    expect_part(s, "backward", "Backward, at last. |");
+    expect_part(s, "update", "Update: three.|");
+    expect_part(s, "loss", "");
+    s = &l->sections[3];
+    expect_part(s, "forward", "Forward as before. |");
+    expect_part(s, "backward", "Backward back.|");
+    s = &l->sections[4];
+    expect_part(s, "backward", "The forward way, and the Backward one.|");
+    /* Nothing for the phase: the phase's text. */
+    assert_string_equal(title_for(l, NULL, "one", "forward"), "node: one");
+    assert_string_equal(title_for(l, NULL, "one", "backward"),
+                        "phase: backward");
+    assert_null(title_for(l, NULL, "one", "update"));
+    lab_lesson_free(l);
+}
+
 static void no_line_is_too_long(void **state)
 {
     struct lab_lesson *l = parse(
@@ -271,6 +322,7 @@ int main(void)
         cmocka_unit_test(spans_carry_styles),
         cmocka_unit_test(sections_are_found),
         cmocka_unit_test(a_steps_text_comes_first),
+        cmocka_unit_test(a_steps_text_has_parts),
         cmocka_unit_test(no_line_is_too_long),
         cmocka_unit_test(short_memory_is_told),
     };

@@ -76,6 +76,11 @@ struct lab_section {
     const char *title; /* the heading as written; "" for the introduction */
     int line;          /* of its heading */
     struct lab_md doc; /* without the heading */
+    /* What a reader gets where a step of that phase has run: what comes before
+     * the first part, and that phase's parts. A step's or node's text is cut
+     * into parts by "### backward", or by a "**Backward.**" that begins a
+     * sentence; without parts it is `doc` in every phase. */
+    struct lab_md in_phase[LAB_PHASE_COUNT];
 };
 
 struct lab_lesson {
@@ -118,7 +123,8 @@ enum lab_status lab_lesson_parse(struct lab_lesson **out, const char *path,
                                  struct lab_findings *found);
 void lab_lesson_free(struct lab_lesson *lesson); /* NULL allowed */
 
-/* The text for a step: its own, else its node's, else its phase's, else NULL.
+/* The section for a step: its own, else its node's, else its phase's, else
+ * NULL; one that has nothing for `phase` is passed over. NULL: any phase.
  * Steps of a time step ("lstm1.cell.3") also take the text of "lstm1.cell",
  * nodes inside a block ("block1.attn") that of the block. Any name may be
  * NULL. */
@@ -126,6 +132,9 @@ const struct lab_section *lab_lesson_text_for(const struct lab_lesson *lesson,
                                               const char *step,
                                               const char *node,
                                               const char *phase);
+/* Its text for a phase, by name; of no phase or an unknown one: the whole. */
+const struct lab_md *lab_section_part(const struct lab_section *s,
+                                      const char *phase);
 /* The section of that kind and name, or NULL. */
 const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,
                                              enum lab_section_kind kind,

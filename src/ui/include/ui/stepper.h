@@ -92,8 +92,9 @@ struct lab_stepper_model {
     /* Names of the variants that node `node` of the plan can take, the default
      * first. Returns how many, at most max; the names outlive the screen. */
     int (*variant_names)(void *user, int node, const char **names, int max);
-    /* Writes the lesson's text for a step into `out`, wrapped to `columns`;
-     * leaves it empty where the lesson says nothing. */
+    /* Writes the lesson's text for a step in a phase into `out`, wrapped to
+     * `columns`; without a step and a phase (NULL) the lesson's introduction.
+     * Leaves it empty where the lesson has none. */
     void (*text_for)(void *user, const char *step, const char *node,
                      const char *phase, int columns,
                      struct lab_stepper_text *out);

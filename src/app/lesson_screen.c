@@ -348,8 +348,6 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
 static void summarize(struct lab_lesson_screen *s, bool signalled,
                       struct lab_run_summary *summary)
 {
-    const int64_t patience_ns = 2000000000;
-    const struct lab_command stop = {.kind = LAB_DO_STOP, .phase = -1};
     struct lab_snapshot snap;
     bool cut = signalled;
     if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
@@ -357,8 +355,7 @@ static void summarize(struct lab_lesson_screen *s, bool signalled,
               snap.state == LAB_SESSION_WALKING;
         lab_snapshot_release(&snap);
     }
-    lab_session_post(s->session, &stop);
-    lab_session_wait(s->session, patience_ns);
+    lab_session_end(s->session); /* hands out its last records */
     if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
         lab_recording_summarize(&snap, summary);
         lab_snapshot_release(&snap);
@@ -376,7 +373,7 @@ void lab_lesson_screen_close(struct lab_lesson_screen *s, bool signalled,
     lab_run_summary_init(&summary);
     if (s->session)
         summarize(s, signalled, &summary);
-    lab_session_free(s->session); /* hands out its last records */
+    lab_session_free(s->session);
     if (s->recording)
         lab_recording_finish(s->recording, &summary);
     /* After the end: the last records may have failed. */

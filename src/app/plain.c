@@ -37,9 +37,11 @@ static void wait_idle(struct lab_plain *p, bool training)
     while (lab_session_wait(p->session, TICK_NS) == LAB_E_CANCELLED) {
         int number = lab_signals_take();
         stopping = stopping || number != 0 || lab_signals_reader_gone();
-        if (number && number != SIGINT)
+        if (number && (number != SIGINT || p->opening))
             p->signal = number;
-        if (stopping) /* again and again: it may not have begun yet */
+        if (p->signal)
+            lab_session_end(p->session);
+        else if (stopping) /* again and again: it may not have begun yet */
             lab_session_post(p->session, &stop);
         struct lab_snapshot now;
         if (!training || lab_session_snapshot(p->session, &now))
@@ -99,12 +101,12 @@ static enum lab_status open_session(struct lab_plain *p)
                   .closing = lab_recording_closing,
                   .count = lab_recording_count_said,
                   .trace = lab_recording_trace_said}};
-    lab_signals_hold(); /* they are for the thread that waits for input */
     st = lab_session_new(&p->session, &config);
-    lab_signals_release();
     if (st)
         return st;
+    p->opening = true;
     wait_idle(p, false);
+    p->opening = false;
     refresh(p);
     if (p->snap.state == LAB_SESSION_FAILED)
         return lab_fail(p->snap.error_code, "%s", p->snap.error);
@@ -255,7 +257,7 @@ int lab_plain_session(const struct lab_options *o, const char *lesson)
     enum lab_status st = open_lesson(&p, lesson);
     if (!st)
         st = open_session(&p);
-    if (st) {
+    if (st && !p.signal) {
         code = lab_exit_error(st);
     } else if (!p.signal) {
         lab_plain_print_start(&p);

@@ -21,7 +21,8 @@ struct lab_plain {
     int64_t trained_to;         /* iteration up to which progress was told */
     int64_t progress_ns;        /* when, of the monotonic clock */
     bool leaving;
-    int signal; /* that ends the session, 0: none */
+    int signal;   /* that ends the session, 0: none */
+    bool opening; /* the session starts: INT ends the program, too */
 };
 
 /* plain.c: posts the command and waits for its end; then p->snap is new. The

@@ -96,6 +96,8 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
     while (!st && begun < iterations && !out->interrupted) {
         st = lab_walk_iterate(w->walk);
+        if (st == LAB_E_CANCELLED)
+            break;
         begun++;
         say_no_graph(w);
         /* The second iteration is a warm one, if there is a second. */
@@ -114,10 +116,19 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
             st = evaluate(w, &facts, tell, user, out);
         out->interrupted = lab_signals_caught() != 0; /* it may have cut that */
     }
-    if (!st && !evaluated)
+    if (st == LAB_E_CANCELLED) { /* what came before it is kept */
+        out->interrupted = true;
+        st = lab_walk_settle(w->walk);
+        if (!st)
+            st = take_news(w, &times, tell, user, out);
+    }
+    if (!st && !evaluated && !out->interrupted) {
         st = evaluate(w, &facts, tell, user, out);
+        out->interrupted = st == LAB_E_CANCELLED;
+        st = out->interrupted ? LAB_OK : st;
+    }
     /* A text too long to be counted leaves the line to beat unknown. */
-    if (!st && facts.text &&
+    if (!st && facts.text && !out->interrupted &&
         lab_text_order3_bits(lab_data_text(lab_walk_data(w->walk)),
                              &out->bits_order3))
         out->bits_order3 = NAN;

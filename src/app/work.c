@@ -5,6 +5,7 @@
 #include "engine/setup.h"
 #include "hint.h"
 #include "lesson/catalog.h"
+#include "signals.h"
 
 enum lab_status lab_work_lesson(const char *name, const char *db,
                                 struct lab_lesson **out)
@@ -63,6 +64,7 @@ static enum lab_status open_walk(struct lab_work *w, lab_work_check_fn *check)
                               .device = w->options->device,
                               .batch = w->options->batch,
                               .data = w->options->data,
+                              .stop = {lab_signals_asked, NULL},
                               .choices = w->options->choices,
                               .n_choices = w->options->n_choices,
                               .prepare = lab_recording_prepare,

@@ -90,15 +90,15 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     bool labels = spec->loss.op && spec->loss.op->labels;
     switch (spec->data.source) {
     case LAB_DATA_DIGITS:
-        return lab_digits_read(&d->table, path);
+        return lab_digits_read(&d->table, path, d->stop);
     case LAB_DATA_MNIST:
-        return lab_mnist_read(&d->table, path);
+        return lab_mnist_read(&d->table, path, d->stop);
     case LAB_DATA_CSV:
-        return lab_csv_read(&d->table, &spec->data, path, labels);
+        return lab_csv_read(&d->table, &spec->data, path, labels, d->stop);
     case LAB_DATA_FIBONACCI:
         return lab_fibonacci_make(&d->table, spec);
     case LAB_DATA_WORDS:
-        return lab_words_read(&d->table, &d->words, spec, path);
+        return lab_words_read(&d->table, &d->words, spec, path, d->stop);
     case LAB_DATA_REVERSE:
         return lab_reverse_make(&d->table, spec);
     case LAB_DATA_INLINE:
@@ -180,6 +180,14 @@ enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
                               const char *path, int64_t batch)
 {
+    return lab_data_open_until(out, spec, path, batch, NULL);
+}
+
+enum lab_status lab_data_open_until(struct lab_data **out,
+                                    const struct lab_network_spec *spec,
+                                    const char *path, int64_t batch,
+                                    const struct lab_stop *stop)
+{
     enum lab_status st = check_path(spec, path);
     if (st)
         return st;
@@ -187,6 +195,7 @@ enum lab_status lab_data_open(struct lab_data **out,
     if (!d)
         return lab_fail(LAB_E_NOMEM, "no memory for the data");
     d->spec = spec;
+    d->stop = stop;
     d->seed = spec->seed;
     d->epoch = -1;
     d->one_hot = !(spec->loss.op && spec->loss.op->labels);
@@ -205,6 +214,7 @@ enum lab_status lab_data_open(struct lab_data **out,
         lab_data_free(d);
         return st;
     }
+    d->stop = NULL;
     *out = d;
     return LAB_OK;
 }

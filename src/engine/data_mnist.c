@@ -1,11 +1,9 @@
 /* The IDX files of MNIST (Y. LeCun, C. Cortes, C. Burges), plain or gzip:
  * big-endian words 2051, count, rows, columns, then bytes; labels 2049, count,
  * then bytes. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -14,12 +12,11 @@
 enum { MAGIC_IMAGES = 2051, MAGIC_LABELS = 2049, MAX_ROWS = 100000000 };
 
 struct idx {
-    gzFile file;
+    struct lab_data_file file;
     struct lab_str path;
     int64_t count;
     int64_t rows;
     int64_t columns;
-    int64_t bytes; /* of the file as it lies on the disk */
 };
 
 /* Files of the set have gone by two spellings: train-images-idx3-ubyte and
@@ -38,10 +35,8 @@ static enum lab_status idx_find(struct idx *f, const char *dir,
                      form % 2 ? ".gz" : "");
         if (f->path.failed)
             return lab_fail(LAB_E_NOMEM, "%s: no memory for a path", dir);
-        if (stat(lab_str_text(&f->path), &info) == 0) {
-            f->bytes = info.st_size;
+        if (stat(lab_str_text(&f->path), &info) == 0)
             return LAB_OK;
-        }
     }
     return lab_fail(LAB_E_IO,
                     "%s: has no file %s or %s.gz: put the four MNIST files "
@@ -54,13 +49,15 @@ static enum lab_status read_bytes(struct idx *f, void *out, size_t n,
 {
     unsigned char *at = out;
     while (n > 0) {
-        unsigned ask = n > (1u << 30) ? 1u << 30 : (unsigned)n;
-        int got = gzread(f->file, at, ask);
-        if (got <= 0)
+        size_t got = 0;
+        enum lab_status st = lab_data_file_read(&f->file, at, n, &got);
+        if (st == LAB_E_CANCELLED)
+            return st;
+        if (st || got == 0)
             return lab_fail(LAB_E_IO, "%s: is cut short or damaged in its %s",
                             lab_str_text(&f->path), what);
         at += got;
-        n -= (size_t)got;
+        n -= got;
     }
     return LAB_OK;
 }
@@ -82,19 +79,26 @@ static enum lab_status check_claim(const struct idx *f, int64_t head)
                         path, (long long)f->count, (long long)f->rows,
                         (long long)f->columns);
     int64_t claim = head + f->count * f->rows * f->columns;
-    bool plain = gzdirect(f->file) != 0;
-    if (claim > (plain ? f->bytes : 1032 * f->bytes))
+    bool plain = gzdirect(f->file.gz) != 0;
+    int64_t bytes = f->file.bytes;
+    if (claim > (plain ? bytes : 1032 * bytes))
         return lab_fail(LAB_E_IO,
                         "%s: is cut short: its header claims %lld items of "
                         "%lldx%lld, %lld bytes, and the file has %lld%s",
                         path, (long long)f->count, (long long)f->rows,
                         (long long)f->columns, (long long)claim,
-                        (long long)f->bytes, plain ? "" : ", packed");
+                        (long long)bytes, plain ? "" : ", packed");
+    if (claim > LAB_DATA_MOST_BYTES)
+        return lab_fail(LAB_E_RANGE,
+                        "%s: claims %lld items of %lldx%lld: more than %d MiB",
+                        path, (long long)f->count, (long long)f->rows,
+                        (long long)f->columns, LAB_DATA_MOST_BYTES >> 20);
     return LAB_OK;
 }
 
 static enum lab_status idx_open(struct idx *f, const char *dir,
-                                const char *name, int magic)
+                                const char *name, int magic,
+                                const struct lab_stop *stop)
 {
     unsigned char head[16];
     size_t bytes = magic == MAGIC_IMAGES ? 16 : 8;
@@ -103,12 +107,9 @@ static enum lab_status idx_open(struct idx *f, const char *dir,
     if (st)
         return st;
     const char *path = lab_str_text(&f->path);
-    errno = 0;
-    f->file = gzopen(path, "rb");
-    if (!f->file)
-        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path,
-                        errno ? strerror(errno) : "no memory");
-    st = read_bytes(f, head, bytes, "header");
+    st = lab_data_file_open(&f->file, path, stop);
+    if (!st)
+        st = read_bytes(f, head, bytes, "header");
     if (st)
         return st;
     if (word(head) != magic)
@@ -125,8 +126,8 @@ static enum lab_status idx_open(struct idx *f, const char *dir,
 
 static void idx_close(struct idx *f)
 {
-    if (f->file)
-        gzclose(f->file);
+    if (f->file.gz)
+        gzclose(f->file.gz);
     lab_str_release(&f->path);
 }
 
@@ -168,10 +169,11 @@ static enum lab_status check_end(struct idx *f)
 {
     unsigned char more;
     int code = Z_OK;
-    int got = gzread(f->file, &more, 1);
-    gzerror(f->file, &code);
-    if (got == 0 && code != Z_BUF_ERROR)
-        return LAB_OK;
+    size_t got = 0;
+    enum lab_status st = lab_data_file_read(&f->file, &more, 1, &got);
+    gzerror(f->file.gz, &code);
+    if (st == LAB_E_CANCELLED || (!st && got == 0 && code != Z_BUF_ERROR))
+        return st;
     if (got > 0)
         return lab_fail(LAB_E_PARSE,
                         "%s: goes on after the %lld items that its header "
@@ -183,11 +185,12 @@ static enum lab_status check_end(struct idx *f)
 
 static enum lab_status open_pair(struct idx *images, struct idx *labels,
                                  const char *dir, const char *images_name,
-                                 const char *labels_name)
+                                 const char *labels_name,
+                                 const struct lab_stop *stop)
 {
-    enum lab_status st = idx_open(images, dir, images_name, MAGIC_IMAGES);
+    enum lab_status st = idx_open(images, dir, images_name, MAGIC_IMAGES, stop);
     if (!st)
-        st = idx_open(labels, dir, labels_name, MAGIC_LABELS);
+        st = idx_open(labels, dir, labels_name, MAGIC_LABELS, stop);
     if (!st && images->count != labels->count)
         st = lab_fail(LAB_E_SHAPE, "%s holds %lld images, %s %lld labels",
                       lab_str_text(&images->path), (long long)images->count,
@@ -195,18 +198,19 @@ static enum lab_status open_pair(struct idx *images, struct idx *labels,
     return st;
 }
 
-enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir)
+enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir,
+                               const struct lab_stop *stop)
 {
-    struct idx f[4] = {{0}};
+    struct idx f[4] = {{.count = 0}};
     struct lab_samples table = {0};
     if (!dir)
         return lab_fail(LAB_E_PARSE, "data: source mnist needs a path: the "
                                      "directory with the four IDX files");
     enum lab_status st = open_pair(&f[0], &f[1], dir, "train-images-idx3-ubyte",
-                                   "train-labels-idx1-ubyte");
+                                   "train-labels-idx1-ubyte", stop);
     if (!st)
         st = open_pair(&f[2], &f[3], dir, "t10k-images-idx3-ubyte",
-                       "t10k-labels-idx1-ubyte");
+                       "t10k-labels-idx1-ubyte", stop);
     if (!st && (f[0].rows != f[2].rows || f[0].columns != f[2].columns))
         st = lab_fail(LAB_E_SHAPE,
                       "%s: training and test images differ in "

@@ -1,6 +1,9 @@
 /* data_priv.h -- what data.c and data_*.c share: the data set, and the table
  * that the readers of the sources fill. */
 #pragma once
+#include <zlib.h>
+
+#include "base/str.h"
 #include "engine/data.h"
 #include "engine/text.h"
 
@@ -22,10 +25,38 @@ struct lab_samples {
     int64_t held_from; /* rows from here are held back by the source; 0: none */
 };
 
+/* ---- data_file.c ---- */
+
+enum { LAB_DATA_MOST_BYTES = 256 << 20 /* of one file, unpacked */ };
+
+struct lab_data_file {
+    gzFile gz;
+    const char *path;
+    int64_t bytes; /* of the file on the disk */
+    int64_t read;  /* unpacked, so far */
+    const struct lab_stop *stop;
+};
+
+/* `path` and `stop` must outlive it. LAB_E_IO: it is no regular file or cannot
+ * be opened. After a failure there is nothing to close. */
+enum lab_status lab_data_file_open(struct lab_data_file *f, const char *path,
+                                   const struct lab_stop *stop);
+/* At most `room` bytes; *got 0: the end. LAB_E_RANGE: more than
+ * LAB_DATA_MOST_BYTES; LAB_E_CANCELLED. */
+enum lab_status lab_data_file_read(struct lab_data_file *f, void *out,
+                                   size_t room, size_t *got);
+/* LAB_E_IO: a packed file is cut short. */
+enum lab_status lab_data_file_close(struct lab_data_file *f);
+/* Appends the whole file. */
+enum lab_status lab_data_file_text(const char *path,
+                                   const struct lab_stop *stop,
+                                   struct lab_str *out);
+
 enum { LAB_DATA_BATCH = 32 }; /* when a lesson gives none */
 
 struct lab_data {
     const struct lab_network_spec *spec;
+    const struct lab_stop *stop; /* while it is opened, else NULL */
     uint64_t seed;
     struct lab_samples table;     /* rows 0: inline */
     struct lab_vocabulary *words; /* of the source, or NULL */
@@ -55,7 +86,7 @@ enum lab_status lab_fibonacci_make(struct lab_samples *t,
 enum lab_status lab_words_read(struct lab_samples *t,
                                struct lab_vocabulary **words,
                                const struct lab_network_spec *spec,
-                               const char *path);
+                               const char *path, const struct lab_stop *stop);
 /* Strings that all differ; LAB_E_RANGE: more of them than there are, or sizes
  * out of range; LAB_E_PARSE: a loss that takes no labels. */
 enum lab_status lab_reverse_make(struct lab_samples *t,
@@ -65,17 +96,19 @@ int32_t lab_reverse_id(const struct lab_samples *t, const char *name,
                        int64_t row, int64_t k);
 /* "0" .. "9", "a" .. "z", and "^", which begins. */
 const char *lab_reverse_symbol(const struct lab_samples *t, int64_t id);
-enum lab_status lab_digits_read(struct lab_samples *t, const char *path);
-enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir);
+enum lab_status lab_digits_read(struct lab_samples *t, const char *path,
+                                const struct lab_stop *stop);
+enum lab_status lab_mnist_read(struct lab_samples *t, const char *dir,
+                               const struct lab_stop *stop);
 enum lab_status lab_csv_read(struct lab_samples *t,
                              const struct lab_data_spec *spec, const char *path,
-                             bool labels);
+                             bool labels, const struct lab_stop *stop);
 
 /* Text. path NULL: the course's. Errors name the file, the line and the byte,
  * or the lesson's place. */
 enum lab_status lab_text_read(struct lab_text **out,
                               const struct lab_network_spec *spec,
-                              const char *path);
+                              const char *path, const struct lab_stop *stop);
 void lab_text_free(struct lab_text *t); /* NULL allowed */
 /* data_window.c: the windows of a text. */
 enum lab_status lab_text_open(struct lab_data *d, const char *path,

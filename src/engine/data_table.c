@@ -1,9 +1,7 @@
 /* Tables of samples, and the comma-separated reader behind digits and csv. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/datadir.h"
 #include "base/mem.h"
@@ -42,7 +40,7 @@ enum { MAX_COLUMNS = 1 << 20, MAX_LINE = 64 << 20 };
 enum { CHUNK = 1 << 16 };
 
 struct csv {
-    gzFile file;
+    struct lab_data_file file;
     const char *path;
     int64_t line;
     char *text; /* the current line, without its end */
@@ -62,17 +60,13 @@ static bool next_chunk(struct csv *c, enum lab_status *st)
         *st = lab_fail(LAB_E_NOMEM, "%s: no memory to read it", c->path);
         return false;
     }
-    int got = gzread(c->file, c->chunk, CHUNK);
-    if (got < 0) {
-        int code = Z_OK;
-        const char *why = gzerror(c->file, &code);
-        *st = lab_fail(LAB_E_IO, "%s: cannot read after line %lld: %s", c->path,
-                       (long long)c->line,
-                       code == Z_ERRNO ? strerror(errno) : why);
-        return false;
-    }
+    size_t got = 0;
+    *st = lab_data_file_read(&c->file, c->chunk, CHUNK, &got);
+    if (*st && *st != LAB_E_CANCELLED)
+        *st = lab_fail(*st, "%s, after line %lld", lab_error(),
+                       (long long)c->line);
     c->at = 0;
-    c->end = (size_t)got;
+    c->end = got;
     return got > 0;
 }
 
@@ -298,22 +292,21 @@ static enum lab_status read_rows(struct lab_samples *t, struct csv *c,
 }
 
 static enum lab_status read_csv(struct lab_samples *t, const char *path,
-                                const struct csv_options *o)
+                                const struct csv_options *o,
+                                const struct lab_stop *stop)
 {
     struct csv c = {.path = path};
     struct lab_samples table = {0};
-    errno = 0;
-    c.file = gzopen(path, "rb");
-    if (!c.file)
-        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path,
-                        errno ? strerror(errno) : "no memory");
-    gzbuffer(c.file, 1 << 17);
-    enum lab_status st = read_rows(&table, &c, o);
+    enum lab_status st = lab_data_file_open(&c.file, path, stop);
+    if (st)
+        return st;
+    st = read_rows(&table, &c, o);
     lab_free(c.text);
     lab_free(c.chunk);
-    int closed = gzclose(c.file);
-    if (!st && closed == Z_BUF_ERROR)
-        st = lab_fail(LAB_E_IO, "%s: is cut short", path);
+    if (st)
+        gzclose(c.file.gz);
+    else
+        st = lab_data_file_close(&c.file);
     if (st) {
         lab_samples_release(&table);
         return st;
@@ -322,7 +315,8 @@ static enum lab_status read_csv(struct lab_samples *t, const char *path,
     return LAB_OK;
 }
 
-enum lab_status lab_digits_read(struct lab_samples *t, const char *path)
+enum lab_status lab_digits_read(struct lab_samples *t, const char *path,
+                                const struct lab_stop *stop)
 {
     struct csv_options o = {
         .label_column = -1, .labels = true, .scale = 1 / 16.};
@@ -334,7 +328,7 @@ enum lab_status lab_digits_read(struct lab_samples *t, const char *path)
     else
         st = lab_data_path("lessons/data/digits.csv.gz", &found);
     if (!st)
-        st = read_csv(t, lab_str_text(&found), &o);
+        st = read_csv(t, lab_str_text(&found), &o, stop);
     if (!st && t->features != 64) {
         st =
             lab_fail(LAB_E_SHAPE, "%s: has %lld features a row, digits have 64",
@@ -349,7 +343,7 @@ enum lab_status lab_digits_read(struct lab_samples *t, const char *path)
 
 enum lab_status lab_csv_read(struct lab_samples *t,
                              const struct lab_data_spec *spec, const char *path,
-                             bool labels)
+                             bool labels, const struct lab_stop *stop)
 {
     struct csv_options o = {.label_column = spec->label_column,
                             .labels = labels,
@@ -357,5 +351,5 @@ enum lab_status lab_csv_read(struct lab_samples *t,
                             .scale = spec->scale};
     if (!path)
         return lab_fail(LAB_E_PARSE, "data: source csv needs a path:");
-    return read_csv(t, path, &o);
+    return read_csv(t, path, &o, stop);
 }

@@ -1,14 +1,12 @@
 /* Text: a UTF-8 file, read whole and dealt out in windows. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "data_priv.h"
 
-enum { MOST_BYTES = 256 << 20, CHUNK = 1 << 16, DEFAULT_CONTEXT = 64 };
+enum { DEFAULT_CONTEXT = 64 };
 #define DEFAULT_SPLIT 0.9
 
 void lab_text_free(struct lab_text *t)
@@ -18,48 +16,6 @@ void lab_text_free(struct lab_text *t)
     lab_free(t->id);
     lab_free(t->code);
     lab_free(t);
-}
-
-/* ---- the file ---- */
-
-static enum lab_status read_all(gzFile file, const char *path,
-                                struct lab_str *out)
-{
-    char *chunk = lab_alloc(CHUNK);
-    enum lab_status st = LAB_OK;
-    int got = chunk ? 1 : 0;
-    while (got > 0 && !st) {
-        got = gzread(file, chunk, CHUNK);
-        if (got > 0)
-            lab_str_add_bytes(out, chunk, (size_t)got);
-        if (out->len > MOST_BYTES)
-            st = lab_fail(LAB_E_RANGE, "%s: is longer than %d MiB", path,
-                          MOST_BYTES >> 20);
-    }
-    if (got < 0) {
-        int code = Z_OK;
-        const char *why = gzerror(file, &code);
-        st = lab_fail(LAB_E_IO, "%s: cannot be read: %s", path,
-                      code == Z_ERRNO ? strerror(errno) : why);
-    }
-    if (!st && (!chunk || out->failed))
-        st = lab_fail(LAB_E_NOMEM, "%s: no memory for the text", path);
-    lab_free(chunk);
-    return st;
-}
-
-static enum lab_status read_text(const char *path, struct lab_str *out)
-{
-    errno = 0;
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path,
-                        errno ? strerror(errno) : "no memory");
-    enum lab_status st = read_all(file, path, out);
-    int closed = gzclose(file);
-    if (!st && closed == Z_BUF_ERROR)
-        st = lab_fail(LAB_E_IO, "%s: is cut short", path);
-    return st;
 }
 
 /* ---- characters ---- */
@@ -77,11 +33,15 @@ static enum lab_status bad_byte(const char *path, const char *text, size_t at,
 /* Code points into t->id; a mark of the byte order is left out, and the line
  * ends of Windows are one character. */
 static enum lab_status decode(struct lab_text *t, const char *path,
-                              const struct lab_str *s)
+                              const struct lab_str *s,
+                              const struct lab_stop *stop)
 {
+    enum { LOOK_EVERY = 1 << 20 };
     const char *text = lab_str_text(s);
     for (size_t i = 0; i < s->len;) {
         unsigned code = 0;
+        if (t->count % LOOK_EVERY == 0 && lab_stop_asked(stop))
+            return lab_fail(LAB_E_CANCELLED, "%s: reading was stopped", path);
         size_t n = lab_utf8_next(text + i, s->len - i, &code);
         if (n == 0)
             return bad_byte(path, text, i,
@@ -190,16 +150,17 @@ cut(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
     return LAB_OK;
 }
 
-static enum lab_status
-make(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
+static enum lab_status make(struct lab_text *t,
+                            const struct lab_network_spec *spec,
+                            const char *path, const struct lab_stop *stop)
 {
     struct lab_str bytes;
     lab_str_init(&bytes);
-    enum lab_status st = read_text(path, &bytes);
+    enum lab_status st = lab_data_file_text(path, stop, &bytes);
     t->context = spec->data.context ? spec->data.context : DEFAULT_CONTEXT;
     if (!st) {
         t->id = lab_alloc_array(bytes.len + 1, sizeof(*t->id));
-        st = t->id ? decode(t, path, &bytes)
+        st = t->id ? decode(t, path, &bytes, stop)
                    : lab_fail(LAB_E_NOMEM, "%s: no memory for its characters",
                               path);
     }
@@ -211,7 +172,7 @@ make(struct lab_text *t, const struct lab_network_spec *spec, const char *path)
 
 enum lab_status lab_text_read(struct lab_text **out,
                               const struct lab_network_spec *spec,
-                              const char *path)
+                              const char *path, const struct lab_stop *stop)
 {
     struct lab_str found;
     enum lab_status st = LAB_OK;
@@ -230,7 +191,7 @@ enum lab_status lab_text_read(struct lab_text **out,
     if (!st && found.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for the text's path");
     if (!st)
-        st = make(t, spec, lab_str_text(&found));
+        st = make(t, spec, lab_str_text(&found), stop);
     lab_str_release(&found);
     if (st)
         lab_text_free(t);

@@ -45,7 +45,7 @@ enum lab_status lab_text_open(struct lab_data *d, const char *path,
                               int64_t batch)
 {
     struct lab_data_facts *f = &d->facts;
-    enum lab_status st = lab_text_read(&d->text, d->spec, path);
+    enum lab_status st = lab_text_read(&d->text, d->spec, path, d->stop);
     if (st)
         return st;
     f->text = true;

@@ -5,9 +5,7 @@
  * ends there stands 0, the padding. Skip-gram turns the question round and has
  * a sample for each pair: the word in the middle is x, one of its neighbours
  * y. */
-#include <errno.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -15,25 +13,7 @@
 #include "engine/words.h"
 
 enum { DEFAULT_CONTEXT = 2, MOST_CONTEXT = 64 };
-enum { MOST_TEXT = 1 << 28, MOST_WORDS = 1 << 24 /* exact in a float */ };
-
-static enum lab_status read_all(gzFile file, const char *path,
-                                struct lab_str *text)
-{
-    char chunk[4096];
-    int got;
-    while ((got = gzread(file, chunk, sizeof(chunk))) > 0) {
-        lab_str_add_bytes(text, chunk, (size_t)got);
-        if (text->failed)
-            return lab_fail(LAB_E_NOMEM, "%s: no memory for the text", path);
-        if (text->len > MOST_TEXT)
-            return lab_fail(LAB_E_RANGE, "%s: is longer than %d MiB", path,
-                            MOST_TEXT >> 20);
-    }
-    if (got < 0)
-        return lab_fail(LAB_E_IO, "%s: cannot read", path);
-    return LAB_OK;
-}
+enum { MOST_WORDS = 1 << 24 /* exact in a float */ };
 
 static enum lab_status check_text(const struct lab_str *text, const char *path)
 {
@@ -51,24 +31,12 @@ static enum lab_status check_text(const struct lab_str *text, const char *path)
                     (long long)line);
 }
 
-static enum lab_status read_text(const char *path, struct lab_str *text)
-{
-    errno = 0;
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return lab_fail(LAB_E_IO, "%s: cannot open: %s", path,
-                        errno ? strerror(errno) : "no memory");
-    enum lab_status st = read_all(file, path, text);
-    if (gzclose(file) == Z_BUF_ERROR && !st)
-        st = lab_fail(LAB_E_IO, "%s: is cut short", path);
-    return st ? st : check_text(text, path);
-}
-
 struct windows {
     struct lab_samples *t;
     int64_t context;
     bool skip_gram;
     bool fill; /* else count only */
+    const struct lab_stop *stop;
     int64_t rows;
 };
 
@@ -132,6 +100,8 @@ static enum lab_status each_line(struct windows *w,
     for (const char *line = text->data; line < end; line += strlen(line) + 1) {
         int32_t *ids = NULL;
         int64_t n = 0;
+        if (lab_stop_asked(w->stop))
+            return lab_fail(LAB_E_CANCELLED, "reading was stopped");
         enum lab_status st = lab_words_number(v, line, &ids, &n);
         if (st)
             return st;
@@ -169,9 +139,11 @@ static enum lab_status make_samples(struct lab_samples *t, struct windows *w,
 /* One text to count in, many to number. */
 static enum lab_status make_vocabulary(struct lab_vocabulary **out,
                                        struct lab_str *text, int64_t most,
-                                       const char *path)
+                                       const char *path,
+                                       const struct lab_stop *stop)
 {
-    struct lab_vocabulary_rule rule = {.unknown = true, .most = most};
+    struct lab_vocabulary_rule rule = {
+        .unknown = true, .most = most, .stop = stop};
     const char *whole = lab_str_text(text);
     enum lab_status st = lab_vocabulary_make(out, &whole, 1, &rule);
     if (st == LAB_E_PARSE)
@@ -191,9 +163,10 @@ static enum lab_status make_vocabulary(struct lab_vocabulary **out,
 enum lab_status lab_words_read(struct lab_samples *t,
                                struct lab_vocabulary **words,
                                const struct lab_network_spec *spec,
-                               const char *path)
+                               const char *path, const struct lab_stop *stop)
 {
     struct windows w = {.t = t,
+                        .stop = stop,
                         .context = spec->data.context ? spec->data.context
                                                       : DEFAULT_CONTEXT,
                         .skip_gram = spec->data.skip_gram};
@@ -207,9 +180,11 @@ enum lab_status lab_words_read(struct lab_samples *t,
                                 "context %lld: at most %d words on each side",
                                 (long long)w.context, MOST_CONTEXT);
     lab_str_init(&text);
-    enum lab_status st = read_text(path, &text);
+    enum lab_status st = lab_data_file_text(path, stop, &text);
     if (!st)
-        st = make_vocabulary(&v, &text, spec->data.most_words, path);
+        st = check_text(&text, path);
+    if (!st)
+        st = make_vocabulary(&v, &text, spec->data.most_words, path, stop);
     if (!st)
         st = make_samples(t, &w, v, &text, path);
     lab_str_release(&text);

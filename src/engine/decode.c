@@ -118,7 +118,10 @@ static enum lab_status run_again(struct lab_walk *w)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < w->schedule->n_steps && !st; i++) {
-        if (w->decoder->again[i])
+        if (!w->decoder->again[i])
+            continue;
+        st = lab_walk_look_for_stop(w);
+        if (!st)
             st = lab_walk_run_schedule_step(w, &w->schedule->steps[i],
                                             w->eval_arena, false);
     }

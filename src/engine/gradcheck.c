@@ -55,7 +55,10 @@ static enum lab_status run_phases(struct checker *c, enum lab_phase last)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < c->r.plan->n_steps && !st; i++) {
-        if (c->r.plan->steps[i].phase <= last)
+        if (c->r.plan->steps[i].phase > last)
+            continue;
+        st = lab_walk_look_for_stop(c->w);
+        if (!st)
             st = lab_replica_run(&c->r, i, lab_walk_iteration(c->w));
     }
     return st;

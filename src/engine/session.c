@@ -66,6 +66,12 @@ static void add_lesson_breaks(struct lab_session *s)
     }
 }
 
+static bool is_stopped(void *user)
+{
+    struct lab_session *s = user;
+    return atomic_load(&s->cancel);
+}
+
 static enum lab_status open_walk(struct lab_session *s)
 {
     struct lab_str notice;
@@ -74,6 +80,7 @@ static enum lab_status open_walk(struct lab_session *s)
                               .device = s->device,
                               .batch = s->batch,
                               .data = s->data,
+                              .stop = {is_stopped, s},
                               .prepare = s->hooks.prepare,
                               .user = s->hooks.user};
     lab_str_init(&notice);
@@ -168,7 +175,7 @@ static void *engine_main(void *user)
     struct lab_session *s = user;
     start(s);
     pthread_mutex_lock(&s->lock);
-    while (!s->quit) {
+    while (!atomic_load(&s->quit)) {
         struct lab_command c;
         if (!take(s, false, &c)) {
             s->busy = false;
@@ -193,6 +200,10 @@ static void *engine_main(void *user)
         lab_walk_run_end(s->walk);
     if (s->walk && s->hooks.closing)
         s->hooks.closing(s->hooks.user, s->walk);
+    pthread_mutex_lock(&s->lock);
+    s->busy = false;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
@@ -218,6 +229,11 @@ enum lab_status lab_session_post(struct lab_session *s,
         return lab_fail(LAB_E_NOMEM, "no memory for a command");
     q->command = *command;
     pthread_mutex_lock(&s->lock);
+    if (atomic_load(&s->quit)) {
+        pthread_mutex_unlock(&s->lock);
+        lab_free(q);
+        return lab_fail(LAB_E_STATE, "the session has ended");
+    }
     if (s->last)
         s->last->next = q;
     else
@@ -339,15 +355,21 @@ enum lab_status lab_session_new(struct lab_session **out,
     return LAB_OK;
 }
 
+void lab_session_end(struct lab_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ended = atomic_exchange(&s->quit, true);
+    atomic_store(&s->cancel, true);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (!ended)
+        pthread_join(s->thread, NULL);
+}
+
 void lab_session_free(struct lab_session *s)
 {
     if (!s)
         return;
-    pthread_mutex_lock(&s->lock);
-    s->quit = true;
-    atomic_store(&s->cancel, true);
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    pthread_join(s->thread, NULL);
+    lab_session_end(s);
     destroy(s);
 }

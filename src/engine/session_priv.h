@@ -91,7 +91,7 @@ struct lab_session {
     struct lab_queued *first;
     struct lab_queued *last;
     bool busy;
-    bool quit;
+    atomic_bool quit;
     atomic_bool cancel;
     struct lab_snapshot latest;
     atomic_llong version;

@@ -155,6 +155,8 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     if (facts.batches_per_epoch > 0)
         out->epoch = out->iteration / facts.batches_per_epoch;
     fill_steps(s, out);
+    if (atomic_load(&s->quit))
+        return; /* they may take many iterations, and the screen has gone */
     fill_plane(s, &out->plane);
     fill_explanation(s, out);
 }

@@ -108,8 +108,11 @@ static enum lab_status evaluate(struct lab_session *s)
 static enum lab_status finish_walked(struct lab_session *s)
 {
     enum lab_status st = LAB_OK;
-    while (!st && lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk))
-        st = lab_walk_step(s->walk);
+    while (!st && lab_walk_position(s->walk) > 0 && !lab_walk_at_end(s->walk)) {
+        st = lab_walk_look_for_stop(s->walk);
+        if (!st)
+            st = lab_walk_step(s->walk);
+    }
     return st;
 }
 
@@ -141,9 +144,11 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
     enum lab_status st = LAB_OK;
     /* The last one is walked, so that its steps can be looked at and undone. */
     if (last) {
-        do
-            st = lab_walk_step(s->walk);
-        while (!st && !lab_walk_at_end(s->walk));
+        do {
+            st = lab_walk_look_for_stop(s->walk);
+            if (!st)
+                st = lab_walk_step(s->walk);
+        } while (!st && !lab_walk_at_end(s->walk));
     } else {
         st = lab_walk_iterate(s->walk);
         note_no_graph(s);
@@ -166,6 +171,19 @@ static bool epoch_ended(struct lab_session *s)
            (lab_walk_iteration(s->walk) + 1) % facts.batches_per_epoch == 0;
 }
 
+/* Within an iteration the walk stays before a step, as after any stop. */
+static void say_stopped(struct lab_session *s)
+{
+    const struct lab_schedule *schedule = lab_walk_schedule(s->walk);
+    int at = lab_walk_position(s->walk);
+    bool within = at > 0 && at < schedule->n_steps;
+    snprintf(s->stop_reason, sizeof(s->stop_reason),
+             "training stopped after %lld iterations%s%s",
+             (long long)s->train_done,
+             within ? ", in the next one before " : "",
+             within ? schedule->steps[at].step->name : "");
+}
+
 void lab_session_train(struct lab_session *s, int64_t iterations)
 {
     struct lab_data_facts facts;
@@ -179,13 +197,9 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
     enum lab_status st = finish_walked(s);
     bool evaluated = false;
     while (!st && s->train_done < s->train_target) {
-        if (atomic_load(&s->cancel)) {
-            snprintf(s->stop_reason, sizeof(s->stop_reason),
-                     "training stopped after %lld iterations",
-                     (long long)s->train_done);
-            break;
-        }
-        st = one_iteration(s, s->train_done + 1 == s->train_target);
+        st = lab_walk_look_for_stop(s->walk);
+        if (!st)
+            st = one_iteration(s, s->train_done + 1 == s->train_target);
         if (st)
             break;
         s->train_done++;
@@ -201,12 +215,16 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
             lab_session_publish(s);
         }
     }
-    if (!st)
-        st = lab_walk_settle(s->walk); /* it was stopped in between */
+    if (!st || st == LAB_E_CANCELLED) {
+        enum lab_status settled = lab_walk_settle(s->walk);
+        st = settled ? settled : st;
+    }
     take_news(s);
     if (!st && !evaluated)
         st = evaluate(s);
-    if (st)
+    if (st == LAB_E_CANCELLED)
+        say_stopped(s);
+    else if (st)
         lab_session_say_error(s, st);
     else if (!s->stop_reason[0])
         snprintf(s->stop_reason, sizeof(s->stop_reason),

@@ -79,8 +79,8 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
     if (setup->n_choices + setup->spec->n_variants > MAX_CHOICES)
         return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
                         MAX_CHOICES);
-    enum lab_status st =
-        lab_data_open(&data, setup->spec, setup->data, setup->batch);
+    enum lab_status st = lab_data_open_until(&data, setup->spec, setup->data,
+                                             setup->batch, &setup->stop);
     if (!st) {
         lab_data_get_shapes(data, &shapes);
         st = lab_plan_build(&built, setup->spec, &shapes, LAB_F32);
@@ -99,6 +99,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         lab_plan_free(built);
         return st;
     }
+    lab_walk_stop_when(w, &setup->stop);
     st = choose(setup, w, notice);
     if (st) {
         lab_walk_free(w);

@@ -157,6 +157,17 @@ void lab_walk_time_with_events(struct lab_walk *w, bool on)
     w->use_events = on;
 }
 
+void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop)
+{
+    w->stop = *stop;
+}
+
+enum lab_status lab_walk_look_for_stop(const struct lab_walk *w)
+{
+    return lab_stop_asked(&w->stop) ? lab_fail(LAB_E_CANCELLED, "stopped")
+                                    : LAB_OK;
+}
+
 enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
@@ -172,8 +183,11 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
     /* A group that has run in part: its steps have not run. */
     int at = lab_walk_plan_step(w, next, position);
     while (!st && w->position > 0 &&
-           w->schedule->steps[w->position - 1].hides_from >= at)
-        st = lab_walk_undo(w, --w->position);
+           w->schedule->steps[w->position - 1].hides_from >= at) {
+        st = lab_walk_need_copy(w); /* at speed none was kept */
+        if (!st)
+            st = lab_walk_undo(w, --w->position);
+    }
     if (st) {
         lab_schedule_release(next);
         return st;

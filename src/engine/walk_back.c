@@ -123,12 +123,17 @@ enum lab_status lab_walk_undo(struct lab_walk *w, int index)
     return st;
 }
 
-/* Runs the iteration, from its start to plan step `until`, as it ran then. */
+/* Runs the iteration, from its start to plan step `until`, as it ran then. It
+ * may be stopped where a copy of the start is there to begin anew from. */
 static enum lab_status run_again(struct lab_walk *w, int until, bool walking)
 {
     enum lab_status st = LAB_OK;
     struct lab_walk_place p = {w->iteration, 0};
     while (!st && p.at < until) {
+        if (lab_walk_copy_of(w, w->iteration))
+            st = lab_walk_look_for_stop(w);
+        if (st)
+            break;
         w->schedule = lab_walk_schedule_at(w, p);
         int i = lab_walk_position_of(w->schedule, p.at);
         const struct lab_schedule_step *s = &w->schedule->steps[i];
@@ -137,6 +142,22 @@ static enum lab_status run_again(struct lab_walk *w, int until, bool walking)
             p.at = s->hides_from + s->hides_count;
     }
     return st;
+}
+
+/* copy NULL: from the seed. */
+static enum lab_status start_from(struct lab_walk *w,
+                                  const struct lab_walk_copy *copy)
+{
+    enum lab_status st = LAB_OK;
+    w->iteration = copy ? copy->iteration : 0;
+    if (copy)
+        st = lab_backend_copy(w->be, w->arena, copy->memory,
+                              w->plan->persistent_bytes);
+    else
+        st = lab_walk_init_parameters(w);
+    for (int i = 0; i < w->plan->n_tensors; i++)
+        w->generation[i]++;
+    return st ? st : lab_walk_load_iteration(w, true);
 }
 
 /* Starts iteration `target` as it was: from the newest copy at or before it,
@@ -151,18 +172,7 @@ static enum lab_status replay_to(struct lab_walk *w, int64_t target)
             (!best || c->iteration > best->iteration))
             best = c;
     }
-    if (best) {
-        w->iteration = best->iteration;
-        st = lab_backend_copy(w->be, w->arena, best->memory,
-                              w->plan->persistent_bytes);
-    } else {
-        w->iteration = 0;
-        st = lab_walk_init_parameters(w);
-    }
-    for (int i = 0; i < w->plan->n_tensors; i++)
-        w->generation[i]++;
-    if (!st)
-        st = lab_walk_load_iteration(w, true);
+    st = start_from(w, best);
     while (!st && w->iteration < target) {
         st = run_again(w, w->plan->n_steps, false);
         if (!st)
@@ -180,6 +190,13 @@ static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
     enum lab_status st = replay_to(w, to.iteration);
     if (!st)
         st = run_again(w, to.at, true);
+    if (st == LAB_E_CANCELLED) {
+        st = start_from(w, lab_walk_copy_of(w, w->iteration));
+        if (!st)
+            st = lab_fail(LAB_E_CANCELLED,
+                          "stopped on the way, at the start of iteration %lld",
+                          (long long)w->iteration);
+    }
     w->muted = false;
     w->schedule = now;
     w->position = st ? 0 : lab_walk_position_of(now, to.at);
@@ -206,6 +223,8 @@ static enum lab_status replay_for_copy(struct lab_walk *w)
     int64_t *exec = lab_alloc(bytes);
     int64_t *ns = lab_alloc(bytes);
     enum lab_status st = LAB_E_NOMEM;
+    struct lab_stop stop = w->stop;
+    w->stop = (struct lab_stop){0}; /* it must come back to where it is */
     if (exec && ns) {
         memcpy(exec, w->step_exec, bytes);
         memcpy(ns, w->step_ns, bytes);
@@ -215,6 +234,7 @@ static enum lab_status replay_for_copy(struct lab_walk *w)
     } else {
         lab_fail(st, "no memory to run the iteration again");
     }
+    w->stop = stop;
     lab_free(exec);
     lab_free(ns);
     return st;

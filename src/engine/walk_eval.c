@@ -129,7 +129,10 @@ static enum lab_status run_phases(struct lab_walk *w, enum lab_phase last)
     enum lab_status st = LAB_OK;
     for (int i = 0; i < w->schedule->n_steps && !st; i++) {
         const struct lab_schedule_step *s = &w->schedule->steps[i];
-        if (s->step->phase <= last)
+        if (s->step->phase > last)
+            continue;
+        st = lab_walk_look_for_stop(w);
+        if (!st)
             st = lab_walk_run_schedule_step(w, s, w->eval_arena, false);
     }
     return st;

@@ -66,6 +66,8 @@ struct lab_walk {
     bool muted; /* a replay: nobody is told */
     bool quiet; /* at speed: only the iteration and its loss are told */
     bool use_events;
+    bool cut; /* the open iteration was stopped at speed */
+    struct lab_stop stop;
     void *arena;
     struct lab_decoder *decoder; /* decode.c; NULL until it is needed */
     void *eval_arena; /* activations of an evaluation; NULL until the first */
@@ -95,6 +97,8 @@ enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy);
 enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy);
 enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking);
 enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
+/* The iteration stays between two steps that ran at speed. */
+enum lab_status lab_walk_cut_iteration(struct lab_walk *w);
 void lab_walk_close_ranges(struct lab_walk *w);
 /* Nothing of the iteration has run. */
 void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy);

@@ -46,11 +46,13 @@ static void close_phase(struct lab_walk *w)
 static void tell_iteration_end(struct lab_walk *w)
 {
     for (int i = 0; i < w->n_observers && !w->muted; i++) {
-        if (w->observers[i].iteration_end)
-            w->observers[i].iteration_end(w->observers[i].user, w->iteration,
-                                          w->loss);
+        const struct lab_observer *o = &w->observers[i];
+        if (w->cut && o->iteration_cut)
+            o->iteration_cut(o->user, w->iteration);
+        else if (o->iteration_end)
+            o->iteration_end(o->user, w->iteration, w->cut ? NAN : w->loss);
     }
-    w->open_iteration = false;
+    w->open_iteration = w->cut = false;
 }
 
 void lab_walk_close_ranges(struct lab_walk *w)
@@ -211,10 +213,20 @@ enum lab_status lab_walk_finish_iteration(struct lab_walk *w)
 {
     enum lab_status st = LAB_OK;
     close_phase(w);
+    w->cut = false;
     if (isnan(w->loss)) /* at speed it was not read on the way */
         st = read_loss(w);
     if (w->open_iteration)
         tell_iteration_end(w);
+    return st;
+}
+
+enum lab_status lab_walk_cut_iteration(struct lab_walk *w)
+{
+    enum lab_status st = lab_backend_sync(w->be);
+    if (!st && lab_walk_written(w, w->plan->loss))
+        st = read_loss(w);
+    w->cut = w->open_iteration;
     return st;
 }
 

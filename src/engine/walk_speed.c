@@ -314,22 +314,43 @@ static enum lab_status sync_now_and_then(struct lab_walk *w)
     return st;
 }
 
+/* A short iteration comes to its end, so that training stops between two; a long
+ * one is cut. *until: when patience ends, 0: no stop has been seen. */
+static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
+{
+    const int64_t patience_ns = 40000000;
+    enum lab_status st = lab_walk_look_for_stop(w);
+    int64_t now = st ? lab_clock_monotonic_ns() : 0;
+    if (st && *until == 0)
+        *until = now + patience_ns;
+    return st && now >= *until ? st : LAB_OK;
+}
+
 /* A step at a time, as when walking, but without waiting after each. */
 static enum lab_status by_steps(struct lab_walk *w, bool keep)
 {
     int64_t start = lab_clock_monotonic_ns();
-    enum lab_status st = LAB_OK;
-    if (lab_walk_at_end(w))
+    int64_t until = 0;
+    enum lab_status st = lab_walk_look_for_stop(w);
+    if (!st && lab_walk_at_end(w))
         st = lab_walk_next_iteration(w, keep);
+    if (st)
+        return st;
     bool whole = w->position == 0;
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration);
-    for (; !st && !lab_walk_at_end(w); w->position++)
+    while (!st && !lab_walk_at_end(w)) {
         st = lab_walk_run_at(w, w->position, false);
+        w->position += st == LAB_OK;
+        if (!st && !lab_walk_at_end(w))
+            st = look_for_cut(w, &until);
+    }
     if (!st)
         st = lab_walk_finish_iteration(w);
     bool observed = !w->quiet;
     w->quiet = false;
+    if (st == LAB_E_CANCELLED && lab_walk_cut_iteration(w) == LAB_OK)
+        return lab_walk_look_for_stop(w);
     if (!st && observed)
         st = sync_now_and_then(w);
     if (st)

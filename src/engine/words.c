@@ -125,6 +125,8 @@ static enum lab_status make_slots(struct lab_vocabulary *v, size_t n_slots)
 struct counting {
     struct lab_vocabulary *v;
     int64_t room;
+    const struct lab_stop *stop;
+    int64_t counted;
 };
 
 static enum lab_status grow(struct counting *c)
@@ -162,8 +164,11 @@ static enum lab_status add_word(struct counting *c, const char *word)
 static enum lab_status count_word(void *user, const char *word, size_t len)
 {
     struct counting *c = user;
+    enum { LOOK_EVERY = 1 << 12 };
     int64_t id = lab_vocabulary_find(c->v, word);
     (void)len;
+    if (c->counted++ % LOOK_EVERY == 0 && lab_stop_asked(c->stop))
+        return lab_fail(LAB_E_CANCELLED, "reading was stopped");
     if (id < 0) {
         enum lab_status st = add_word(c, word);
         if (st)
@@ -231,7 +236,7 @@ enum lab_status lab_vocabulary_make(struct lab_vocabulary **out,
                                     const char *const *texts, size_t n_texts,
                                     const struct lab_vocabulary_rule *rule)
 {
-    struct counting c = {.v = lab_alloc(sizeof(*c.v))};
+    struct counting c = {.v = lab_alloc(sizeof(*c.v)), .stop = rule->stop};
     if (!c.v)
         return no_memory();
     enum lab_status st = add_word(&c, "<pad>");

@@ -170,6 +170,16 @@ static void iteration_end(void *user, int64_t iteration, double loss)
     count_time(p, now);
 }
 
+/* Its steps stay, and it counts as no iteration. */
+static void iteration_cut(void *user, int64_t iteration)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    (void)iteration;
+    close_to(p, LAB_RANGE_ITERATION, now);
+    count_time(p, now);
+}
+
 /* Its kernels were launched as one: there is nothing below it. */
 static void iteration_done(void *user, int64_t iteration, double loss,
                            int64_t start_ns, int64_t end_ns)
@@ -358,6 +368,7 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .run_end = run_end,
         .iteration_begin = iteration_begin,
         .iteration_end = iteration_end,
+        .iteration_cut = iteration_cut,
         .iteration_done = iteration_done,
         .phase_begin = phase_begin,
         .phase_end = phase_end,

@@ -184,7 +184,7 @@ static void files_that_cannot_be_read(void **state)
     net_said("path");
     assert_int_equal(mkdir("folder.csv", 0700), 0);
     assert_int_equal(open_data(LAB_DATA_CSV, "folder.csv", "mse"), LAB_E_IO);
-    net_said("folder.csv: cannot read");
+    net_said("folder.csv: cannot be read: it is a directory");
 }
 
 /* A packed csv with one byte changed or missing at any place is refused, or

@@ -456,6 +456,28 @@ static void a_restart_ends_the_run(void **state)
     assert_int_equal(h.iteration, 0);
 }
 
+/* Leaving: what trains stops without an evaluation, and the figures stay. */
+static void an_ended_session_keeps_its_figures(void **state)
+{
+    struct fixture *f = *state;
+    struct lab_command step = {.kind = LAB_DO_STEP, .n = 1, .phase = -1};
+    int64_t before = lab_session_version(f->session);
+    post(f, LAB_DO_TRAIN, 100000000);
+    while (lab_session_version(f->session) < before + 3)
+        continue;
+    lab_session_end(f->session);
+    lab_session_end(f->session); /* the second time nothing is left to do */
+    assert_int_equal(lab_session_wait(f->session, 0), LAB_OK);
+    look(f);
+    assert_true(f->snap.train_done > 0);
+    assert_string_equal(f->snap.error, "");
+    assert_non_null(strstr(f->snap.stop_reason, "training stopped after"));
+    int n = f->snap.accuracies.n;
+    int64_t last = n ? f->snap.accuracies.iteration[n - 1] + 1 : 0;
+    assert_int_equal(last % f->snap.iterations_per_epoch, 0);
+    assert_int_equal(lab_session_post(f->session, &step), LAB_E_STATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -464,6 +486,7 @@ int main(void)
         IN_A_SESSION(a_stopped_step_is_not_taken),
         IN_A_SESSION(an_idle_stop_stops_nothing_later),
         IN_A_SESSION(the_end_waits_for_no_training),
+        IN_A_SESSION(an_ended_session_keeps_its_figures),
         IN_A_SESSION(run_to_the_first_step_is_the_next_iteration),
         IN_A_SESSION(a_break_at_the_first_step_stops),
         IN_A_SESSION(many_steps_stop_at_a_break),

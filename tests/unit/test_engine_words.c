@@ -195,7 +195,7 @@ static enum lab_status read_words(struct lab_samples *t,
     spec.data.context = context;
     *t = (struct lab_samples){0};
     *v = NULL;
-    return lab_words_read(t, v, &spec, path);
+    return lab_words_read(t, v, &spec, path, NULL);
 }
 
 /* a is 2, b 3, c 4, d 5, e 6; the lines do not see each other. */

@@ -13,6 +13,7 @@
  * Ownership: struct lab_data owns its rows; the spec must outlive it. Threads:
  * one at a time. Errors name the file and, where there is one, the line. */
 #pragma once
+#include "base/stop.h"
 #include "engine/plan.h"
 
 struct lab_data;
@@ -38,6 +39,11 @@ LAB_C_BEGIN
 enum lab_status lab_data_open(struct lab_data **out,
                               const struct lab_network_spec *spec,
                               const char *path, int64_t batch);
+/* The same; LAB_E_CANCELLED when `stop` asks for it. */
+enum lab_status lab_data_open_until(struct lab_data **out,
+                                    const struct lab_network_spec *spec,
+                                    const char *path, int64_t batch,
+                                    const struct lab_stop *stop);
 void lab_data_free(struct lab_data *d); /* NULL allowed */
 void lab_data_get_facts(const struct lab_data *d, struct lab_data_facts *out);
 /* What lab_plan_build() needs to know. */

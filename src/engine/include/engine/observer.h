@@ -38,6 +38,9 @@ struct lab_observer {
     void (*run_end)(void *user);
     void (*iteration_begin)(void *user, int64_t iteration);
     void (*iteration_end)(void *user, int64_t iteration, double loss);
+    /* In place of iteration_end: the iteration was cut before its last step and
+     * has no loss. NULL: iteration_end, with NaN. */
+    void (*iteration_cut)(void *user, int64_t iteration);
     /* An iteration at speed, told whole when its loss has come; the moments are
      * of the monotonic clock. NULL: iteration_begin and iteration_end, one
      * after the other. */

@@ -102,7 +102,11 @@ LAB_C_BEGIN
  * failure shows as LAB_SESSION_FAILED in the snapshot. */
 enum lab_status lab_session_new(struct lab_session **out,
                                 const struct lab_session_config *config);
-/* Cancels what runs, joins the thread, frees all. NULL allowed. */
+/* Cancels what runs and joins the thread. What was posted and has not begun is
+ * left out, the last snapshot can be read, a post is LAB_E_STATE. The caller is
+ * the thread that frees it. */
+void lab_session_end(struct lab_session *s);
+/* Ends it and frees all. NULL allowed. */
 void lab_session_free(struct lab_session *s);
 /* Copies the command into the queue and returns at once. LAB_E_NOMEM. */
 enum lab_status lab_session_post(struct lab_session *s,

@@ -14,6 +14,7 @@
  * a group as one. What is chosen holds for all that runs from then on, also
  * after going back to before it was chosen. */
 #pragma once
+#include "base/stop.h"
 #include "engine/data.h"
 #include "engine/explain.h"
 #include "engine/observer.h"
@@ -49,6 +50,11 @@ void lab_walk_free(struct lab_walk *w); /* NULL allowed */
 enum lab_status lab_walk_observe(struct lab_walk *w,
                                  const struct lab_observer *o);
 void lab_walk_time_with_events(struct lab_walk *w, bool on);
+/* Copied. iterate(), evaluate(), forward() and back() look at it before each
+ * step and return LAB_E_CANCELLED; what each of them leaves is said there. */
+void lab_walk_stop_when(struct lab_walk *w, const struct lab_stop *stop);
+/* LAB_E_CANCELLED when the walk is to stop. */
+enum lab_status lab_walk_look_for_stop(const struct lab_walk *w);
 
 /* Replaces the choices of variants; the position keeps its meaning: what has
  * run has run, a group that has run in part runs again. */
@@ -84,7 +90,8 @@ bool lab_walk_at_end(const struct lab_walk *w);
  * Elsewhere it does nothing. */
 enum lab_status lab_walk_begin(struct lab_walk *w);
 /* n steps back, as they ran; where a group is chosen now, to its start. Stops at
- * the first step of iteration 0. */
+ * the first step of iteration 0. Stopped on the way, the walk is at the start of
+ * an earlier iteration. */
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n);
 /* Iteration 0, position 0, initial parameters. */
 enum lab_status lab_walk_restart(struct lab_walk *w);
@@ -92,7 +99,9 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
 /* One iteration at speed: the host does not wait for every step, and a copy for
  * going back is kept now and then only. Observers hear of the steps of sampled
  * iterations, and of every iteration's start, end and loss. Leaves the walk at
- * the end of the iteration.
+ * the end of the iteration. Stopped, and 40 ms from the end, it leaves the walk
+ * between two steps: the iteration goes on as a walked one, and observers hear
+ * of it as cut unless it comes to its end.
  *
  * Where the backend has graphs, an iteration whose steps no observer wants is
  * captured once, when its schedule has run, and launched as one. The host does
@@ -128,7 +137,8 @@ bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes. Of
  * data that decodes, the share of symbols that come out right (decode.h).
- * Between iterations only; leaves parameters and position as they were. */
+ * Between iterations only; leaves parameters and position as they were. Stopped,
+ * no observer hears of it. */
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss);
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
+#include "base/stop.h"
 
 enum { LAB_WORD_BYTES = 63 }; /* a longer word is cut there */
 
@@ -28,6 +29,7 @@ struct lab_vocabulary_rule {
     bool unknown;              /* a number for words that it does not have */
     enum lab_word_order order; /* equally frequent ones: as they come */
     int64_t most; /* words with a number of their own; 0: all of them */
+    const struct lab_stop *stop; /* LAB_E_CANCELLED; NULL: none */
 };
 
 /* How rows of numbers of one length come out of texts of many lengths. */

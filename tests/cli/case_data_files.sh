@@ -1,0 +1,49 @@
+# shellcheck shell=sh
+# What is no regular file, or unpacks to too much, is refused: nothing waits for
+# it, and it takes no memory.
+# data_lesson SOURCE PATH
+data_lesson() {
+    printf '%s\n' '---' 'format: 1' 'title: "t"' \
+        "data: {source: $1, path: $2}" \
+        'network: [{id: fc1, op: dense, units: 2}]' \
+        'loss: {op: softmax_cross_entropy}' '---' '' '# t' '' 'text' >data.md
+}
+mkfifo fifo
+mkfifo train-images-idx3-ubyte
+for source in csv digits text words; do
+    data_lesson "$source" fifo
+    run lesson lint data.md
+    expect_stderr 'fifo: cannot be read: it is a pipe'
+    run run data.md
+    expect_exit 3
+    expect_stderr 'fifo: cannot be read: it is a pipe'
+    run step data.md
+    expect_exit 3
+    run --plain data.md
+    expect_exit 3
+done
+data_lesson mnist .
+run run data.md
+expect_exit 3
+expect_stderr 'it is a pipe'
+data_lesson csv /dev/zero
+run run data.md
+expect_exit 3
+expect_stderr 'it is a device'
+
+# 300 MiB of numbers and spaces in 300 KiB.
+"${LAB_PYTHON:-python3}" -c '
+import gzip
+row = b"0," * 9 + b"1" + b" " * (30 << 20) + b"\n"
+with gzip.open("bomb.csv.gz", "wb", 6) as f:
+    for _ in range(10):
+        f.write(row)'
+for source in csv text words; do
+    data_lesson "$source" bomb.csv.gz
+    run run data.md
+    expect_exit 3
+    expect_stderr 'bomb.csv.gz: is longer than 256 MiB, unpacked'
+done
+data_lesson csv bomb.csv.gz
+run run data.md
+expect_stderr 'after line 8'

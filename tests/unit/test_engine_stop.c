@@ -1,0 +1,307 @@
+/* Work that is stopped: an iteration is cut between two steps, an evaluation is
+ * left out, going back ends on the way, and the numbers stay exact. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "unit/net.h"
+
+/* Says stop from its `after`th call on, and then takes longer than a short
+ * iteration is waited for. */
+struct asker {
+    int asked;
+    int after;
+    bool slow;
+};
+
+static bool ask(void *user)
+{
+    struct asker *a = user;
+    const struct timespec patience = {0, 50000000};
+    if (++a->asked < a->after)
+        return false;
+    if (a->slow && a->asked > a->after)
+        nanosleep(&patience, NULL);
+    return true;
+}
+
+static void stop_after(struct net *n, struct asker *a)
+{
+    const struct lab_stop stop = {ask, a};
+    lab_walk_stop_when(n->walk, &stop);
+}
+
+static void never_stop(struct net *n)
+{
+    const struct lab_stop stop = {NULL, NULL};
+    lab_walk_stop_when(n->walk, &stop);
+}
+
+static void digits(struct net *n)
+{
+    net_init(n);
+    n->spec.data.source = LAB_DATA_DIGITS;
+    n->spec.data.batch = 16;
+    net_node(n, "fc1 dense units=8");
+    net_node(n, "norm batch_norm");
+    net_node(n, "act relu");
+    net_node(n, "drop dropout p=0.5");
+    net_node(n, "fc2 dense units=10");
+    net_loss(n, "softmax_cross_entropy");
+    net_optimizer(n, "adam lr=0.1");
+    net_walk(n, "cpu");
+}
+
+struct heard {
+    int begun;
+    int ended;
+    int cut;
+    int evaluations;
+    double loss;
+};
+
+static void hear_begin(void *user, int64_t iteration)
+{
+    struct heard *h = user;
+    (void)iteration;
+    h->begun++;
+}
+
+static void hear_end(void *user, int64_t iteration, double loss)
+{
+    struct heard *h = user;
+    (void)iteration;
+    h->ended++;
+    h->loss = loss;
+}
+
+static void hear_cut(void *user, int64_t iteration)
+{
+    struct heard *h = user;
+    (void)iteration;
+    h->cut++;
+}
+
+static void hear_evaluation(void *user, int64_t iteration, double loss,
+                            double accuracy)
+{
+    struct heard *h = user;
+    (void)iteration;
+    (void)loss;
+    (void)accuracy;
+    h->evaluations++;
+}
+
+static void listen(struct net *n, struct heard *h)
+{
+    *h = (struct heard){.loss = NAN};
+    struct lab_observer o = {.user = h,
+                             .iteration_begin = hear_begin,
+                             .iteration_end = hear_end,
+                             .iteration_cut = hear_cut,
+                             .evaluation = hear_evaluation};
+    assert_int_equal(lab_walk_observe(n->walk, &o), LAB_OK);
+}
+
+/* The second iteration of `n`, cut so that `steps` of it have run. */
+static void cut_second(struct net *n, int steps)
+{
+    struct asker a = {.after = steps + 1, .slow = true};
+    assert_int_equal(lab_walk_iterate(n->walk), LAB_OK);
+    stop_after(n, &a);
+    assert_int_equal(lab_walk_iterate(n->walk), LAB_E_CANCELLED);
+    never_stop(n);
+    assert_int_equal(lab_walk_iteration(n->walk), 1);
+    assert_int_equal(lab_walk_position(n->walk), steps + 1);
+}
+
+static void a_cut_iteration_goes_on_exactly(void **state)
+{
+    struct net whole;
+    (void)state;
+    digits(&whole);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(lab_walk_iterate(whole.walk), LAB_OK);
+    struct net_moment *want = net_keep(&whole);
+    int n = lab_walk_schedule(whole.walk)->n_steps;
+    for (int steps = 1; steps < n - 1; steps++) {
+        struct net cut;
+        struct heard h;
+        digits(&cut);
+        listen(&cut, &h);
+        cut_second(&cut, steps);
+        assert_int_equal(h.ended, 1);
+        bool known = lab_walk_written(cut.walk, cut.plan->loss);
+        assert_true(known == (bool)isfinite(lab_walk_loss(cut.walk)));
+        net_steps(&cut, n - steps - 1);
+        struct net_moment *got = net_keep(&cut);
+        net_same(&cut, "cut and walked on", want, got);
+        net_moment_free(got);
+        assert_int_equal(h.begun, 2);
+        assert_int_equal(h.ended, 2);
+        assert_int_equal(h.cut, 0);
+        assert_true(isfinite(h.loss));
+        net_free(&cut);
+    }
+    net_moment_free(want);
+    net_free(&whole);
+}
+
+static void back_from_a_cut_is_exact(void **state)
+{
+    struct net walked;
+    (void)state;
+    digits(&walked);
+    int n = lab_walk_schedule(walked.walk)->n_steps;
+    net_steps(&walked, n + 2);
+    struct net_moment *want = net_keep(&walked);
+    for (int steps = 3; steps < n - 1; steps += 4) {
+        struct net cut;
+        digits(&cut);
+        cut_second(&cut, steps);
+        assert_int_equal(lab_walk_back(cut.walk, steps - 1), LAB_OK);
+        struct net_moment *got = net_keep(&cut);
+        net_same(&cut, "back from a cut", want, got);
+        net_moment_free(got);
+        net_free(&cut);
+    }
+    net_moment_free(want);
+    net_free(&walked);
+}
+
+/* Among the last steps parameters have changed, and no copy was kept. */
+static void a_choice_after_a_cut_holds(void **state)
+{
+    struct net cut;
+    (void)state;
+    digits(&cut);
+    int n = lab_walk_schedule(cut.walk)->n_steps;
+    cut_second(&cut, n - 3);
+    net_choose(&cut, "fc1", "blas");
+    assert_int_equal(lab_walk_iterate(cut.walk), LAB_OK);
+    assert_true(isfinite(lab_walk_loss(cut.walk)));
+    net_free(&cut);
+}
+
+static void a_cut_iteration_that_is_left_is_none(void **state)
+{
+    struct net n;
+    struct heard h;
+    (void)state;
+    digits(&n);
+    listen(&n, &h);
+    lab_walk_run_begin(n.walk, "net");
+    cut_second(&n, lab_walk_schedule(n.walk)->n_steps - 2);
+    lab_walk_run_end(n.walk);
+    assert_int_equal(h.begun, 2);
+    assert_int_equal(h.ended, 1);
+    assert_int_equal(h.cut, 1);
+    net_free(&n);
+}
+
+/* Short ones come to their end, so that training stops between two. */
+static void a_short_iteration_comes_to_its_end(void **state)
+{
+    struct net n;
+    struct asker a = {.after = 3};
+    (void)state;
+    digits(&n);
+    stop_after(&n, &a);
+    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    assert_true(lab_walk_at_end(n.walk));
+    assert_int_equal(lab_walk_iterate(n.walk), LAB_E_CANCELLED);
+    assert_int_equal(lab_walk_iteration(n.walk), 0);
+    assert_true(lab_walk_at_end(n.walk));
+    net_free(&n);
+}
+
+static void an_evaluation_is_left_out(void **state)
+{
+    struct net n;
+    struct heard h;
+    struct asker count = {.after = INT32_MAX};
+    double accuracy = -1;
+    double loss = -1;
+    (void)state;
+    digits(&n);
+    listen(&n, &h);
+    assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    struct net_moment *want = net_keep(&n);
+    stop_after(&n, &count);
+    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_true(count.asked > 20 * 5); /* batches, steps */
+    assert_int_equal(h.evaluations, 1);
+    accuracy = loss = -1;
+    for (int after = 1; after <= count.asked; after += 13) {
+        struct asker a = {.after = after};
+        stop_after(&n, &a);
+        assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss),
+                         LAB_E_CANCELLED);
+        assert_int_equal(a.asked, after); /* it ends at once */
+    }
+    assert_true(accuracy == -1 && loss == -1);
+    assert_int_equal(h.evaluations, 1);
+    struct net_moment *got = net_keep(&n);
+    net_same(&n, "a stopped evaluation", want, got);
+    net_moment_free(got);
+    net_moment_free(want);
+    net_free(&n);
+}
+
+static void going_back_ends_on_the_way(void **state)
+{
+    struct net n;
+    struct net fresh;
+    struct asker count = {.after = INT32_MAX};
+    (void)state;
+    digits(&n);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+    stop_after(&n, &count);
+    assert_int_equal(lab_walk_back(n.walk, 1), LAB_OK);
+    assert_true(count.asked > 12 * 5);
+    for (int after = 1; after < count.asked; after += 31) {
+        struct asker a = {.after = after};
+        net_free(&n);
+        digits(&n);
+        for (int i = 0; i < 12; i++)
+            assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        stop_after(&n, &a);
+        assert_int_equal(lab_walk_back(n.walk, 1), LAB_E_CANCELLED);
+        net_said("at the start of iteration");
+        never_stop(&n);
+        assert_int_equal(lab_walk_position(n.walk), 0);
+        int64_t at = lab_walk_iteration(n.walk);
+        assert_true(at < 12);
+        digits(&fresh);
+        for (int64_t i = 0; i <= at; i++) {
+            assert_int_equal(lab_walk_iterate(fresh.walk), LAB_OK);
+        }
+        assert_int_equal(lab_walk_iterate(n.walk), LAB_OK);
+        struct net_moment *want = net_keep(&fresh);
+        struct net_moment *got = net_keep(&n);
+        net_same(&n, "stopped on the way back", want, got);
+        net_moment_free(got);
+        net_moment_free(want);
+        net_free(&fresh);
+    }
+    net_free(&n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cut_iteration_goes_on_exactly),
+        cmocka_unit_test(back_from_a_cut_is_exact),
+        cmocka_unit_test(a_choice_after_a_cut_holds),
+        cmocka_unit_test(a_cut_iteration_that_is_left_is_none),
+        cmocka_unit_test(a_short_iteration_comes_to_its_end),
+        cmocka_unit_test(an_evaluation_is_left_out),
+        cmocka_unit_test(going_back_ends_on_the_way)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

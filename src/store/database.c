@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "trace/record.h"
 #include "store_priv.h"
 
 enum { BUSY_MS = 5000, HEADER_BYTES = 100 };
@@ -122,14 +125,30 @@ static enum lab_status refuse_short(const char *path, long long bytes,
     return st;
 }
 
-/* The file's own header says how long the file must be. SQLite would find out
+/* The length that the header of `f` states; 0: it states none that is true now.
+ * `*n` is how much of a header there was. */
+static unsigned long long stated_length(FILE *f, unsigned char h[HEADER_BYTES],
+                                        size_t *n)
+{
+    *n = fread(h, 1, HEADER_BYTES, f);
+    if (*n < HEADER_BYTES || memcmp(h + 24, h + 92, 4) != 0)
+        return 0;
+    unsigned long page = (unsigned long)h[16] << 8 | h[17];
+    return (unsigned long long)(page == 1 ? 65536 : page) *
+           big_endian_4(h + 28);
+}
+
+/* The file's own header states how long the file must be. SQLite would find out
  * only when it needs a page that is not there, in the middle of a run. With a
- * write-ahead log beside it the newest pages may still be in the log. */
+ * write-ahead log beside it the newest pages may still be in the log; and while
+ * another process makes the file, its header comes before its end. */
 enum lab_status lab_database_check_length(const char *path, const char *other)
 {
+    enum { LOOKS = 5 };
+    const struct timespec pause = {.tv_nsec = 10000000};
     unsigned char h[HEADER_BYTES];
     struct stat info;
-    enum lab_status st = LAB_OK;
+    size_t n;
     if (stat(path, &info))
         return LAB_OK; /* opening it says why */
     if (S_ISDIR(info.st_mode))
@@ -141,7 +160,8 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
     FILE *f = fopen(path, "rb");
     if (!f)
         return LAB_OK;
-    size_t n = fread(h, 1, sizeof(h), f);
+    enum lab_status st = LAB_OK;
+    unsigned long long whole = stated_length(f, h, &n);
     if (n > 0 && (n < sizeof(h) || memcmp(h, "SQLite format 3", 16) != 0)) {
         st = lab_fail(LAB_E_DB,
                       "%s: this is not a database of recorded runs (or its "
@@ -152,16 +172,14 @@ enum lab_status lab_database_check_length(const char *path, const char *other)
                               "FILE");
         goto out;
     }
-    if (n == 0 || lab_database_has_log(path))
-        goto out;
-    unsigned long page = (unsigned long)h[16] << 8 | h[17];
-    if (page == 1)
-        page = 65536;
-    unsigned long pages = big_endian_4(h + 28);
-    bool valid = memcmp(h + 24, h + 92, 4) == 0; /* the count is up to date */
-    unsigned long long whole = (unsigned long long)page * pages;
-    if (valid && whole > (unsigned long long)info.st_size)
-        st = refuse_short(path, info.st_size, whole, other);
+    for (int look = 0; look < LOOKS; look++) {
+        if (fstat(fileno(f), &info) ||
+            whole <= (unsigned long long)info.st_size ||
+            lab_database_has_log(path))
+            goto out;
+        nanosleep(&pause, NULL);
+    }
+    st = refuse_short(path, info.st_size, whole, other);
 out:
     fclose(f);
     return st;
@@ -229,12 +247,16 @@ static enum lab_status check_owner(struct lab_database *db)
     int64_t id;
     int64_t tables;
     int64_t version;
-    enum lab_status st = lab_database_int(db, "PRAGMA application_id", 0, &id);
+    /* one look: another process may be making the file */
+    enum lab_status st = lab_database_exec(db, "BEGIN", "reading it");
+    if (st == LAB_OK)
+        st = lab_database_int(db, "PRAGMA application_id", 0, &id);
     if (st == LAB_OK)
         st = lab_database_int(db, "SELECT count(*) FROM sqlite_master", 0,
                               &tables);
     if (st == LAB_OK)
         st = lab_database_int(db, "PRAGMA user_version", 0, &version);
+    lab_database_rollback(db); /* nothing was written */
     if (st)
         return st;
     if (id != LAB_APPLICATION_ID && (id != 0 || tables > 0))
@@ -273,33 +295,52 @@ static const char for_writing[] = "PRAGMA page_size = 16384;"
                                   "PRAGMA journal_size_limit = 67108864;"
                                   "PRAGMA cache_size = -16384;";
 
-/* Runs whose process is gone without a word. */
+/* The first run after `*run` that is marked as running and the process of which
+ * is gone; LAB_UNKNOWN: none. */
+static enum lab_status find_interrupted(struct lab_database *db,
+                                        sqlite3_stmt *find, int64_t *run)
+{
+    int64_t found = LAB_UNKNOWN;
+    int rc = SQLITE_DONE;
+    sqlite3_bind_int64(find, 2, *run);
+    while (found == LAB_UNKNOWN && (rc = sqlite3_step(find)) == SQLITE_ROW) {
+        int64_t start = lab_process_start(sqlite3_column_int64(find, 1));
+        if (start < 0 || start != sqlite3_column_int64(find, 2))
+            found = sqlite3_column_int64(find, 0);
+    }
+    enum lab_status st = LAB_OK;
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        st = lab_database_error(db, "looking for interrupted runs");
+    sqlite3_reset(find); /* the reading ends before anything is written */
+    *run = found;
+    return st;
+}
+
+/* Runs the process of which ended without recording an end. */
 static enum lab_status mark_interrupted(struct lab_database *db)
 {
     char host[256];
     sqlite3_stmt *find = NULL;
     sqlite3_stmt *mark = NULL;
+    int64_t run = INT64_MIN;
     lab_host_name(host, sizeof(host));
-    enum lab_status st =
-        lab_database_prepare(db,
-                             "SELECT id, pid, processStart FROM run "
-                             "WHERE status = 'running' AND hostname = ?1",
-                             &find);
-    if (st)
-        return st;
-    sqlite3_bind_text(find, 1, host, -1, SQLITE_TRANSIENT);
-    while (st == LAB_OK && sqlite3_step(find) == SQLITE_ROW) {
-        int64_t start = lab_process_start(sqlite3_column_int64(find, 1));
-        if (start >= 0 && start == sqlite3_column_int64(find, 2))
-            continue;
-        if (!mark)
-            st = lab_database_prepare(db,
-                                      "UPDATE run SET status = 'interrupted' "
-                                      "WHERE id = ?1 AND status = 'running'",
-                                      &mark);
-        if (st)
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT id, pid, processStart FROM run WHERE status = 'running' AND "
+        "hostname = ?1 AND id > ?2 ORDER BY id",
+        &find);
+    if (st == LAB_OK)
+        st = lab_database_prepare(db,
+                                  "UPDATE run SET status = 'interrupted' "
+                                  "WHERE id = ?1 AND status = 'running'",
+                                  &mark);
+    if (st == LAB_OK)
+        sqlite3_bind_text(find, 1, host, -1, SQLITE_STATIC);
+    while (st == LAB_OK) {
+        st = find_interrupted(db, find, &run);
+        if (st || run == LAB_UNKNOWN)
             break;
-        sqlite3_bind_int64(mark, 1, sqlite3_column_int64(find, 0));
+        sqlite3_bind_int64(mark, 1, run);
         if (sqlite3_step(mark) != SQLITE_DONE)
             st = lab_database_error(db, "marking an interrupted run");
         sqlite3_reset(mark);
@@ -307,6 +348,20 @@ static enum lab_status mark_interrupted(struct lab_database *db)
     sqlite3_finalize(find);
     sqlite3_finalize(mark);
     return st;
+}
+
+/* SQLite changes a new file to a write-ahead log by making a reader a writer,
+ * and asks no busy handler then. */
+static enum lab_status begin_log(struct lab_database *db)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    int64_t end =
+        lab_clock_monotonic_ns() + db->busy_timeout_ms * INT64_C(1000000);
+    int rc;
+    while ((rc = sqlite3_exec(db->sql, for_writing, NULL, NULL, NULL)) &&
+           (rc & 0xFF) == SQLITE_BUSY && lab_clock_monotonic_ns() < end)
+        nanosleep(&pause, NULL);
+    return rc ? lab_database_error(db, "preparing it") : LAB_OK;
 }
 
 static enum lab_status open_for_writing(struct lab_database *db)
@@ -328,7 +383,7 @@ static enum lab_status open_for_writing(struct lab_database *db)
     st = check_owner(db); /* before anything is changed */
     if (st)
         return st;
-    st = lab_database_exec(db, for_writing, "preparing it");
+    st = begin_log(db);
     if (st)
         return st;
     const struct lab_migration *steps = lab_database_migrations(&count);

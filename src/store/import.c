@@ -287,6 +287,12 @@ static enum lab_status import_all(struct lab_import *in,
         st = lab_import_check_devices(in);
     if (st)
         return blame_file(in, st); /* until here it is only read */
+    /* Checking may take long and needs only the file. What is read here from
+     * now on must not change before the rows are written: this writes nothing,
+     * and waits for the lock. */
+    st = lab_import_exec(in, "DELETE FROM main.run WHERE 0");
+    if (st)
+        return st;
     st = lab_import_exec(
         in, "CREATE TEMP TABLE run_map (old INTEGER PRIMARY KEY, new INTEGER "
             "NOT NULL UNIQUE);"

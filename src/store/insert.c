@@ -306,8 +306,7 @@ void lab_insert_release(struct lab_insert *in)
 /* Another process may have added rows since our last transaction. */
 enum lab_status lab_insert_begin(struct lab_insert *in)
 {
-    enum lab_status st =
-        lab_database_exec(in->db, "BEGIN IMMEDIATE", "storing records");
+    enum lab_status st = lab_database_begin(in->db, "storing records");
     for (int i = 0; i < 3 && st == LAB_OK; i++) {
         if (sqlite3_step(in->last_row[i]) == SQLITE_ROW)
             in->next_row[i] = sqlite3_column_int64(in->last_row[i], 0) + 1;

@@ -23,7 +23,7 @@ enum lab_status lab_database_migrate(struct lab_database *db,
         lab_database_int(db, "PRAGMA user_version", 0, &version);
     if (st || version >= count)
         return st;
-    st = lab_database_exec(db, "BEGIN IMMEDIATE", "bringing it up to date");
+    st = lab_database_begin(db, "bringing it up to date");
     if (st)
         return st;
     /* Another process may have done it while we waited for the lock. */

@@ -287,8 +287,7 @@ enum lab_status lab_run_delete(struct lab_database *db, int64_t run,
 {
     struct delete_check check = {false};
     struct lab_deleted deleted = {0};
-    enum lab_status st =
-        lab_database_exec(db, "BEGIN IMMEDIATE", "deleting a run");
+    enum lab_status st = lab_database_begin(db, "deleting a run");
     if (st)
         return st;
     st = lab_query_run(db, run, check_run, &check);

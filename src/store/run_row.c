@@ -266,8 +266,7 @@ enum lab_status lab_run_row_begin(struct lab_database *db,
                                   const struct lab_run_info *info, int64_t *run)
 {
     int64_t id = 0;
-    enum lab_status st =
-        lab_database_exec(db, "BEGIN IMMEDIATE", "adding a run");
+    enum lab_status st = lab_database_begin(db, "adding a run");
     if (st)
         return st;
     st = add_run(db, info, &id);

@@ -101,6 +101,11 @@ enum lab_status lab_database_int(struct lab_database *db, const char *sql,
     return st;
 }
 
+enum lab_status lab_database_begin(struct lab_database *db, const char *doing)
+{
+    return lab_database_exec(db, "BEGIN IMMEDIATE", doing);
+}
+
 void lab_database_rollback(struct lab_database *db)
 {
     if (!sqlite3_get_autocommit(db->sql))

@@ -60,6 +60,9 @@ void lab_database_add_saving(struct lab_str *out, const char *path);
 enum lab_status lab_database_integrity(struct lab_database *db,
                                        const char *pragma, const char *path,
                                        const char *other);
+/* Begins a transaction that writes, whatever it reads first: SQLite waits for a
+ * lock only here, and refuses at once where a reader becomes a writer. */
+enum lab_status lab_database_begin(struct lab_database *db, const char *doing);
 /* Undoes an open transaction; keeps this thread's error text. */
 void lab_database_rollback(struct lab_database *db);
 

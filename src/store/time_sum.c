@@ -406,7 +406,7 @@ enum lab_status lab_time_sums_keep(struct lab_database *db, int64_t run)
     bool own = sqlite3_get_autocommit(db->sql) != 0;
     enum lab_status st = LAB_OK;
     if (own)
-        st = lab_database_exec(db, "BEGIN IMMEDIATE", "adding up a run");
+        st = lab_database_begin(db, "adding up a run");
     if (st)
         return st;
     st = is_summed(db, run, &summed, &running);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/thread.h"
 #include "cmd.h"
 #include "lab_screen_priv.h"
 #include "lesson/catalog.h"
@@ -196,7 +197,7 @@ static enum lab_status start(struct lab_lab_screen *s,
                                                  .ascii = o->ascii};
     for (int i = 0; i < LAB_SCREEN_LABS && o->seed_given; i++)
         s->options[i].seed = o->seed;
-    if (pthread_create(&s->thread, NULL, lab_lab_worker, s))
+    if (lab_thread_start(&s->thread, lab_lab_worker, s))
         return lab_fail(LAB_E_NOMEM, "no thread for the lab");
     s->started = true;
     return LAB_OK;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "engine/setup.h"
 #include "session_priv.h"
 
@@ -347,7 +348,7 @@ enum lab_status lab_session_new(struct lab_session **out,
         s->data = lab_strdup(config->data);
     s->busy = true; /* until it has started */
     bool ready = s->iteration_ms && (s->data || !config->data);
-    if (!ready || pthread_create(&s->thread, NULL, engine_main, s)) {
+    if (!ready || lab_thread_start(&s->thread, engine_main, s)) {
         destroy(s);
         return lab_fail(LAB_E_NOMEM, "cannot start the engine's thread");
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "base/clock.h"
 #include "insert.h"
 #include "store/time_sum.h"
@@ -251,7 +252,7 @@ static enum lab_status start_thread(struct lab_writer *writer)
     w->writer = writer;
     w->sums_limit = SUMS_MANY;
     enum lab_status st = lab_insert_init(&w->in, writer->db, writer->run);
-    if (st == LAB_OK && pthread_create(&writer->thread, NULL, write_records, w))
+    if (st == LAB_OK && lab_thread_start(&writer->thread, write_records, w))
         st = lab_fail(LAB_E_NOMEM, "no thread for the writer");
     if (st) {
         lab_insert_release(&w->in);

@@ -1,0 +1,86 @@
+/* A thread of the program has a stack for signals: an overflow of its own one
+ * reaches the handler. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/thread.h"
+
+enum { HANDLED = 42 };
+
+static void on_overflow(int number)
+{
+    (void)number;
+    _exit(HANDLED);
+}
+
+static int (*volatile deeper)(volatile char *above);
+
+static int go_deeper(volatile char *above)
+{
+    volatile char room[4096];
+    room[0] = *above;
+    return deeper(room) + room[0];
+}
+
+static void *overflow(void *user)
+{
+    volatile char start = 1;
+    deeper = go_deeper;
+    *(int *)user = go_deeper(&start);
+    return user;
+}
+
+static void an_overflow_reaches_the_handler(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct sigaction action = {.sa_handler = on_overflow,
+                                   .sa_flags = SA_ONSTACK};
+        const struct rlimit no_core = {0, 0};
+        pthread_t thread;
+        int result;
+        setrlimit(RLIMIT_CORE, &no_core);
+        sigaction(SIGSEGV, &action, NULL);
+        if (lab_thread_start(&thread, overflow, &result))
+            _exit(1);
+        pthread_join(thread, NULL);
+        _exit(2);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), HANDLED);
+}
+
+static void *return_it(void *user)
+{
+    return user;
+}
+
+static void a_thread_returns_what_it_returns(void **state)
+{
+    pthread_t thread;
+    void *result = NULL;
+    int here;
+    (void)state;
+    assert_int_equal(lab_thread_start(&thread, return_it, &here), LAB_OK);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &here);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_overflow_reaches_the_handler),
+        cmocka_unit_test(a_thread_returns_what_it_returns)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -348,7 +348,12 @@ enum lab_time_source lab_recording_time_source(const struct lab_recording *r)
 int64_t lab_recording_run(const struct lab_recording *r)
 {
     struct lab_writer *w = hold(r);
-    int64_t run = w ? lab_writer_run(w) : r->ended_run;
+    pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
+    pthread_mutex_lock(lock);
+    int64_t run = r->ended_run;
+    pthread_mutex_unlock(lock);
+    if (w)
+        run = lab_writer_run(w);
     let_go(r, w);
     return run;
 }

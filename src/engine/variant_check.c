@@ -218,7 +218,7 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
     bool done;
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
-    if (be->ops == &lab_backend_null || !lab_variant_first_time(be->ops))
+    if (be->ops == &lab_backend_null || !lab_variant_check_begin(be->ops))
         return LAB_OK;
     for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]) && !st; i++)
         st = check_one(be, turns[i][0], turns[i][1], NULL, 0, said, &done);
@@ -230,10 +230,6 @@ enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
         for (int turn = 0; turn < ops[i]->n_trials && !st; turn++)
             st = check_trial(be, ops[i], turn, said);
     }
-    if (st)
-        lab_variant_forget(
-            be->ops); /* it was not finished: the next call tries again */
-    else
-        lab_variant_withdraw_unserved();
+    lab_variant_check_end(be->ops, st == LAB_OK);
     return st;
 }

@@ -18,11 +18,12 @@ void lab_variant_withdraw(const struct lab_variant *v);
 
 /* ---- variant_withdrawn.c, for lab_variant_check() ---- */
 
-/* Is it the first check of this backend? It counts as checked from then on. */
-bool lab_variant_first_time(const struct lab_backend_ops *ops);
-void lab_variant_forget(const struct lab_backend_ops *ops);
+/* Is this backend still to be checked? A check that another thread has begun is
+ * waited for. After true comes lab_variant_check_end(): `whole`, it has been
+ * checked, else the next one tries again. Of a whole one, variants that served
+ * none of the shapes are not offered: this device has no such kernel. No fault
+ * of theirs, and nothing to say. */
+bool lab_variant_check_begin(const struct lab_backend_ops *ops);
+void lab_variant_check_end(const struct lab_backend_ops *ops, bool whole);
 /* A variant that may refuse shapes (it has a `prepare`) has served one, or not. */
 void lab_variant_tally(const struct lab_variant *v, bool served);
-/* Those that served none of the check's shapes are not offered: this device has
- * no such kernel. No fault of theirs, and nothing to say. */
-void lab_variant_withdraw_unserved(void);

@@ -11,6 +11,9 @@ static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
 static int n_withdrawn;
 static const struct lab_backend_ops *checked[MAX_CHECKED];
 static int n_checked;
+/* One check at a time; whoever opens the backend meanwhile waits for its end. */
+static pthread_cond_t check_ended = PTHREAD_COND_INITIALIZER;
+static bool checking;
 /* Variants that may refuse a shape, and whether one was served. */
 static struct {
     const struct lab_variant *variant;
@@ -38,25 +41,42 @@ void lab_variant_withdraw(const struct lab_variant *v)
     pthread_mutex_unlock(&lock);
 }
 
-bool lab_variant_first_time(const struct lab_backend_ops *ops)
+bool lab_variant_check_begin(const struct lab_backend_ops *ops)
 {
     bool first = true;
     pthread_mutex_lock(&lock);
+    while (checking)
+        pthread_cond_wait(&check_ended, &lock);
     for (int i = 0; i < n_checked; i++)
         first = first && checked[i] != ops;
-    if (first && n_checked < MAX_CHECKED)
-        checked[n_checked++] = ops;
+    checking = first;
     pthread_mutex_unlock(&lock);
     return first;
 }
 
-void lab_variant_forget(const struct lab_backend_ops *ops)
+/* Those that served none of the check's shapes; under the lock. */
+static void withdraw_unserved(void)
+{
+    for (int i = 0; i < n_choosy; i++) {
+        bool known = choosy[i].served;
+        for (int k = 0; k < n_withdrawn && !known; k++)
+            known = withdrawn[k] == choosy[i].variant;
+        if (!known && n_withdrawn < MAX_WITHDRAWN)
+            withdrawn[n_withdrawn++] = choosy[i].variant;
+    }
+    memset(choosy, 0, sizeof(choosy));
+    n_choosy = 0;
+}
+
+void lab_variant_check_end(const struct lab_backend_ops *ops, bool whole)
 {
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_checked; i++) {
-        if (checked[i] == ops)
-            checked[i] = checked[--n_checked];
-    }
+    if (whole && n_checked < MAX_CHECKED)
+        checked[n_checked++] = ops;
+    if (whole)
+        withdraw_unserved();
+    checking = false;
+    pthread_cond_broadcast(&check_ended);
     pthread_mutex_unlock(&lock);
 }
 
@@ -70,17 +90,5 @@ void lab_variant_tally(const struct lab_variant *v, bool served)
         choosy[n_choosy++].variant = v;
     if (at < n_choosy)
         choosy[at].served = choosy[at].served || served;
-    pthread_mutex_unlock(&lock);
-}
-
-void lab_variant_withdraw_unserved(void)
-{
-    for (int i = 0; i < n_choosy; i++) {
-        if (!choosy[i].served && !lab_variant_withdrawn(choosy[i].variant))
-            lab_variant_withdraw(choosy[i].variant);
-    }
-    pthread_mutex_lock(&lock);
-    memset(choosy, 0, sizeof(choosy));
-    n_choosy = 0;
     pthread_mutex_unlock(&lock);
 }

@@ -160,7 +160,7 @@ static enum lab_status mark_living(struct lab_import *in)
 {
     char host[256];
     sqlite3_stmt *stmt;
-    int rc;
+    int rc = SQLITE_DONE;
     lab_host_name(host, sizeof(host));
     enum lab_status st = lab_database_prepare(
         in->db,
@@ -180,8 +180,8 @@ static enum lab_status mark_living(struct lab_import *in)
                          sqlite3_column_int64(stmt, 0));
         st = lab_import_exec(in, sql);
     }
-    sqlite3_finalize(stmt);
-    return st;
+    enum lab_status read = lab_query_end(in->db, stmt, st ? SQLITE_DONE : rc);
+    return st ? st : read;
 }
 
 static void add_names(struct lab_str *sql, const char *prefix)

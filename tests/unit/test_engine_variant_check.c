@@ -1,12 +1,15 @@
 /* A variant that disagrees with the reference is withdrawn, whatever is wrong
  * with it; one that agrees is not. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -441,6 +444,43 @@ static void the_null_backend_is_not_judged(void **state)
     lab_str_release(&said);
 }
 
+static atomic_int check_ended;
+
+static void *check_too(void *user)
+{
+    int *ended_before = user;
+    const struct lab_backend_ops *ops = &lab_backend_null;
+    bool mine = lab_variant_check_begin(ops);
+    *ended_before = atomic_load(&check_ended);
+    if (mine)
+        lab_variant_check_end(ops, true);
+    return mine ? user : NULL;
+}
+
+/* Two threads that open one backend: the second waits for the first's check,
+ * and checks itself only when that one was not whole. */
+static void a_check_in_progress_is_waited_for(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        const struct timespec moment = {.tv_nsec = 20000000};
+        pthread_t thread;
+        void *checked = NULL;
+        int ended_before = -1;
+        lab_variant_withdraw(NULL);
+        atomic_store(&check_ended, 0);
+        assert_true(lab_variant_check_begin(&lab_backend_null));
+        assert_int_equal(
+            pthread_create(&thread, NULL, check_too, &ended_before), 0);
+        nanosleep(&moment, NULL);
+        atomic_store(&check_ended, 1);
+        lab_variant_check_end(&lab_backend_null, whole);
+        assert_int_equal(pthread_join(thread, &checked), 0);
+        assert_int_equal(ended_before, 1);
+        assert_int_equal(checked == NULL, whole);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, back_to_start, back_to_start)
 
 int main(void)
@@ -454,6 +494,7 @@ int main(void)
         TEST(a_group_without_activations_stays),
         TEST(a_group_is_not_judged_where_it_does_not_serve),
         TEST(the_null_backend_is_not_judged),
+        TEST(a_check_in_progress_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,16 +55,27 @@ static struct {
     pthread_cond_t given_back;
     bool taken;
     pthread_t by;
-} turn = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .given_back = PTHREAD_COND_INITIALIZER};
+} turn = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_once_t turn_ready = PTHREAD_ONCE_INIT;
 enum { TURN_S = 10 }; /* patience */
+
+/* It waits on the clock that is never set. */
+static void init_turn(void)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&turn.given_back, &attr);
+    pthread_condattr_destroy(&attr);
+}
 
 /* false: it traces itself, or the other one does not end. */
 static bool take_turn(void)
 {
     struct timespec until;
     int timed_out = 0;
-    clock_gettime(CLOCK_REALTIME, &until);
+    pthread_once(&turn_ready, init_turn);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += TURN_S;
     pthread_mutex_lock(&turn.lock);
     while (turn.taken && !timed_out && !pthread_equal(turn.by, pthread_self()))
@@ -133,6 +144,10 @@ static void read_buffer(uint8_t *buffer, size_t valid)
     while ((r = trace.cupti->cuptiActivityGetNextRecord(
                 buffer, valid, &record)) == CUPTI_SUCCESS) {
         records++;
+        if (!trace.accepting) { /* the end waits for this call */
+            trace.dropped++;
+            continue;
+        }
         untimed += !lab_cupti_decode(trace.cupti, &trace.sink, &view, record);
     }
     if (r != CUPTI_ERROR_MAX_LIMIT_REACHED)
@@ -363,8 +378,12 @@ void lab_cupti_trace_stop(void)
     lab_cupti_kinds_end(trace.cupti);
     trace.cupti->cuptiActivityFlushAll(0);
     trace.cupti->cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    trace.accepting = false;
     wait_for_callbacks();
+    /* A sink that is stuck takes one more record at most; the sink is freed after
+     * this call, and so the callback must have left it. */
+    trace.accepting = false;
+    while (!wait_for_callbacks())
+        continue;
     lab_cupti_detach();
     for (void *buffer = pool_take(); buffer; buffer = pool_take())
         lab_free(buffer);

@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "profiler/roofline.h"
 #include "recording.h"
+#include "signals.h"
 #include "trace/intern.h"
 #include "ui/stepper.h"
 #include "ui/views.h"
@@ -360,7 +361,7 @@ static void summarize(struct lab_lesson_screen *s, bool signalled,
         lab_recording_summarize(&snap, summary);
         lab_snapshot_release(&snap);
     }
-    if (cut)
+    if (cut || lab_signals_caught())
         summary->status = LAB_RUN_CANCELLED;
 }
 

@@ -14,6 +14,7 @@
 #include "lesson_screen.h"
 #include "machine.h"
 #include "runs_model.h"
+#include "signals.h"
 #include "trace/record.h"
 #include "ui/progress.h"
 #include "ui/views.h"
@@ -196,6 +197,8 @@ static enum lab_status open_ui(struct screens *s)
 
 static enum lab_status start(struct screens *s)
 {
+    /* Before the terminal's own and after them, while all is closed. */
+    lab_signals_catch();
     enum lab_status st = lab_runs_source_new(&s->runs, s->options->db);
     if (!st)
         st = open_ui(s);
@@ -214,6 +217,8 @@ static void finish(struct screens *s)
     s->lab = NULL;
     lab_ui_free(s->ui); /* the terminal is the shell's again */
     s->ui = NULL;
+    if (s->signal)
+        lab_signals_end_now();
     close_lesson(s);
     if (lab)
         save_progress(s);
@@ -235,7 +240,7 @@ int lab_open_screens(const struct lab_options *o)
     lab_machine_look(&s.machine, o->backend);
     load_progress(&s);
     enum lab_status st = start(&s);
-    if (!st) {
+    if (!st && !lab_signals_caught()) {
         st = lab_ui_run(s.ui);
         s.signal = lab_ui_signal(s.ui);
     }
@@ -244,6 +249,8 @@ int lab_open_screens(const struct lab_options *o)
     lab_str_init(&error);
     lab_str_add(&error, lab_error());
     finish(&s);
+    if (!s.signal)
+        s.signal = lab_signals_caught();
     if (st && !s.signal)
         lab_fail(st, "%s", lab_str_text(&error));
     lab_str_release(&error);

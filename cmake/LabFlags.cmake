@@ -24,7 +24,14 @@ if(lab_werror)
         $<$<COMPILE_LANGUAGE:C>:-Werror>)
 endif()
 
-if(LAB_SANITIZE)
+if(LAB_SANITIZE STREQUAL "thread")
+    # Without _FORTIFY_SOURCE, whose functions the sanitizer does not see.
+    target_compile_options(lab_flags INTERFACE
+        $<$<COMPILE_LANGUAGE:C>:-O1 -fsanitize=thread -fno-omit-frame-pointer>
+        # The ring's fences are about sleeping, not about its data.
+        $<$<C_COMPILER_ID:GNU>:-Wno-tsan>)
+    target_link_options(lab_flags INTERFACE -fsanitize=thread)
+elseif(LAB_SANITIZE)
     # -O1: the sanitizers' own advice. Unoptimised, a product takes ten times as
     # long, and tests that wait for one depend on who else works on the machine.
     target_compile_options(lab_flags INTERFACE

@@ -10,8 +10,9 @@ static _Atomic int64_t fail_from;
 
 static int refused(void)
 {
-    int64_t n = atomic_fetch_add(&tried, 1) + 1;
-    int64_t from = atomic_load(&fail_from);
+    /* A counter and no more: it must not order the threads that allocate. */
+    int64_t n = atomic_fetch_add_explicit(&tried, 1, memory_order_relaxed) + 1;
+    int64_t from = atomic_load_explicit(&fail_from, memory_order_relaxed);
     return from > 0 && n >= from;
 }
 

@@ -19,6 +19,7 @@ add_executable(lapenna-lab src/main.c)
 string(REPLACE ";" " " gpus "${CMAKE_CUDA_ARCHITECTURES}")
 target_compile_definitions(lapenna-lab PRIVATE "GPUS=\"${gpus}\"")
 add_custom_target(program DEPENDS lapenna-lab)
+add_custom_target(thread_tests DEPENDS lapenna-lab)
 if(LAB_TESTS)
     enable_testing()
     add_test(NAME one${LAB_SUFFIX} COMMAND lapenna-lab)
@@ -28,7 +29,9 @@ cat >"$tree/CMakePresets.json" <<'END'
 {"version": 3, "configurePresets": [
  {"name": "default", "binaryDir": "${sourceDir}/build/default"},
  {"name": "debug", "binaryDir": "${sourceDir}/build/debug",
-  "cacheVariables": {"LAB_SUFFIX": ".asan"}}]}
+  "cacheVariables": {"LAB_SUFFIX": ".asan"}},
+ {"name": "tsan", "binaryDir": "${sourceDir}/build/tsan",
+  "cacheVariables": {"LAB_SUFFIX": ".tsan", "LAB_TESTS": "ON"}}]}
 END
 cat >"$tree/src/main.c" <<'END'
 #include <fcntl.h>
@@ -188,11 +191,28 @@ err_has "cannot write to /proc/nowhere"
 unset LAB_BUILD_DIR
 lab_run 2 build now
 
-# The tests of both trees are one run; ctest's summary is the last word.
+# The tests of all trees are one run; ctest's summary is the last word. Without
+# ThreadSanitizer there is one tree less.
 if pkg-config --exists cmocka && command -v c++ >/dev/null; then
+    trees=2
+    if echo 'int main(void) { return 0; }' |
+        cc -fsanitize=thread -x c -o "$work/try" - && "$work/try"; then
+        trees=3
+    fi 2>/dev/null
     lab_run 0 test
+    grep -q "100% tests passed, 0 tests failed out of $trees" "$work/out" ||
+        fail "no summary of $trees tests"
+    cat >"$fakes/cc" <<END
+#!/bin/sh
+case "\$*" in *-fsanitize=thread*) exit 1 ;; esac
+exec $(command -v cc) "\$@"
+END
+    chmod +x "$fakes/cc"
+    PATH=$fakes:$PATH lab_run 0 test
     grep -q '100% tests passed, 0 tests failed out of 2' "$work/out" ||
-        fail "no summary of two tests"
+        fail "no summary of two tests without ThreadSanitizer"
+    err_has 'going on without ThreadSanitizer'
+    rm "$fakes/cc"
     lab_run 0 test -R one.asan
     grep -q 'failed out of 1' "$work/out" || fail "ctest did not get -R"
     sleep 0.02

@@ -15,16 +15,6 @@
 #include "trace/intern.h"
 #include "variant_facts.h"
 
-/* Texts of the store come from anywhere: made safe for the terminal. */
-static void put(char *out, size_t cap, const char *text)
-{
-    struct lab_str s;
-    lab_str_init(&s);
-    lab_str_add_visible(&s, text ? text : "", text ? strlen(text) : 0, false);
-    snprintf(out, cap, "%s", lab_str_text(&s));
-    lab_str_release(&s);
-}
-
 /* ---- sets, sizes, rows ---- */
 
 int lab_feed_add_set(struct lab_ui_lab *ui, const char *name,
@@ -34,8 +24,8 @@ int lab_feed_add_set(struct lab_ui_lab *ui, const char *name,
         return -1;
     struct lab_ui_lab_set *set = &ui->sets[ui->set_count];
     *set = (struct lab_ui_lab_set){.ceiling = NAN};
-    put(set->name, sizeof(set->name), name);
-    put(set->device, sizeof(set->device), device);
+    lab_visible_copy(set->name, sizeof(set->name), name);
+    lab_visible_copy(set->device, sizeof(set->device), device);
     return ui->set_count++;
 }
 
@@ -76,7 +66,7 @@ static int add_size(struct lab_ui_lab *ui, int set, const char *text, double x)
     ui->sizes = grown;
     struct lab_ui_lab_size *size = &grown[ui->size_count];
     *size = (struct lab_ui_lab_size){.set = set, .x = x};
-    put(size->text, sizeof(size->text), text);
+    lab_visible_copy(size->text, sizeof(size->text), text);
     lab_ui_said_init(&size->best);
     return ui->size_count++;
 }
@@ -112,16 +102,16 @@ static struct lab_ui_lab_row *find_row(struct lab_ui_lab *ui, int set,
 static void take_unit(struct lab_ui_lab *ui, const struct lab_operation *l)
 {
     ui->unit = lab_lab_ui_unit(l);
-    put(ui->item, sizeof(ui->item), l->item);
+    lab_visible_copy(ui->item, sizeof(ui->item), l->item);
 }
 
 static void describe(struct lab_ui_lab_row *row, const struct lab_rung *rung)
 {
-    put(row->rung, sizeof(row->rung), rung->name);
-    put(row->idea, sizeof(row->idea), rung->idea);
-    put(row->source, sizeof(row->source), rung->source);
-    put(row->precision, sizeof(row->precision),
-        lab_precision_name(rung->precision));
+    lab_visible_copy(row->rung, sizeof(row->rung), rung->name);
+    lab_visible_copy(row->idea, sizeof(row->idea), rung->idea);
+    lab_visible_copy(row->source, sizeof(row->source), rung->source);
+    lab_visible_copy(row->precision, sizeof(row->precision),
+                     lab_precision_name(rung->precision));
     row->library = rung->model.library;
 }
 
@@ -272,8 +262,9 @@ void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
     fill_times(to, &stored);
     to->share = row->share;
     to->state = row->status ? LAB_UI_LAB_FAILED : LAB_UI_LAB_DONE;
-    put(to->reason, sizeof(to->reason), row->status ? row->reason : "");
-    put(to->note, sizeof(to->note), row->note.text);
+    lab_visible_copy(to->reason, sizeof(to->reason),
+                     row->status ? row->reason : "");
+    lab_visible_copy(to->note, sizeof(to->note), row->note.text);
     if (!row->status)
         find_bound(ui, lab->machine.copy_bytes_s,
                    lab->machine.flops[row->rung->precision], precision, to);
@@ -311,7 +302,7 @@ static void put_kernel(struct lab_ui_lab_row *to,
         return;
     put_sides(k->grid, grid, sizeof(grid));
     put_sides(k->block, block, sizeof(block));
-    put(to->kernel, sizeof(to->kernel), k->short_name);
+    lab_visible_copy(to->kernel, sizeof(to->kernel), k->short_name);
     snprintf(to->launch, sizeof(to->launch), "%s blocks of %s", grid, block);
     to->kernel_ns = ns;
     to->occupancy_pct = k->occupancy_pct;
@@ -380,13 +371,13 @@ static void copy_stored(struct lab_ui_lab_row *to,
 {
     bool done = from->status && strcmp(from->status, "done") == 0;
     to->state = done ? LAB_UI_LAB_DONE : LAB_UI_LAB_FAILED;
-    put(to->rung, sizeof(to->rung), from->rung);
-    put(to->precision, sizeof(to->precision), from->precision);
-    put(to->reason, sizeof(to->reason),
-        done           ? ""
-        : from->reason ? from->reason
-                       : from->status);
-    put(to->note, sizeof(to->note), from->note);
+    lab_visible_copy(to->rung, sizeof(to->rung), from->rung);
+    lab_visible_copy(to->precision, sizeof(to->precision), from->precision);
+    lab_visible_copy(to->reason, sizeof(to->reason),
+                     done           ? ""
+                     : from->reason ? from->reason
+                                    : from->status);
+    lab_visible_copy(to->note, sizeof(to->note), from->note);
     fill_times(to, from);
 }
 

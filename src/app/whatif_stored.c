@@ -7,16 +7,6 @@
 #include "store/launch.h"
 #include "whatif_model.h"
 
-/* Names of a database come from anywhere: made safe for the terminal. */
-static void copy_visible(char *out, size_t cap, const char *text)
-{
-    struct lab_str s;
-    lab_str_init(&s);
-    lab_str_add_visible(&s, text, strlen(text), false);
-    snprintf(out, cap, "%s", lab_str_text(&s));
-    lab_str_release(&s);
-}
-
 struct loading {
     struct lab_whatif *whatif;
     struct lab_whatif_launch launch;
@@ -27,10 +17,10 @@ static bool take_launch(void *user, const struct lab_kernel_row *k)
 {
     struct loading *to = user;
     struct lab_whatif *w = to->whatif;
-    copy_visible(w->kernel, sizeof(w->kernel),
-                 k->name         ? k->name
-                 : k->short_name ? k->short_name
-                                 : "a kernel without a name");
+    lab_visible_copy(w->kernel, sizeof(w->kernel),
+                     k->name         ? k->name
+                     : k->short_name ? k->short_name
+                                     : "a kernel without a name");
     to->device = k->device;
     to->launch = (struct lab_whatif_launch){
         .kernel = w->kernel,
@@ -101,7 +91,7 @@ enum lab_status lab_whatif_stored(struct lab_whatif *w, struct lab_database *db,
     st = lab_whatif_start(w, &device, &to.launch, out);
     if (st)
         return st;
-    copy_visible(w->gpu, sizeof(w->gpu), device.name);
+    lab_visible_copy(w->gpu, sizeof(w->gpu), device.name);
     out->device = w->gpu;
     return LAB_OK;
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
+
 enum { DETAIL_BYTES = 1024 };
 static _Thread_local char detail[DETAIL_BYTES];
 
@@ -18,28 +20,12 @@ const char *lab_status_text(enum lab_status st)
     return text[st];
 }
 
-/* A cut in the middle of a UTF-8 sequence would put half a character on the
- * screen: drop the trailing bytes of an incomplete one. */
-static void trim_partial_utf8(char *s)
-{
-    size_t len = strlen(s);
-    size_t start = len;
-    while (start > 0 && ((unsigned char)s[start - 1] & 0xC0) == 0x80)
-        start--;
-    if (start == 0)
-        return;
-    unsigned char lead = (unsigned char)s[start - 1];
-    size_t want = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-    if (want > 1 && len - (start - 1) < want)
-        s[start - 1] = '\0';
-}
-
 enum lab_status lab_fail_v(enum lab_status st, const char *fmt, va_list args)
 {
     char next[DETAIL_BYTES]; /* the arguments may point into `detail` */
     int n = vsnprintf(next, sizeof(next), fmt, args);
     if (n >= (int)sizeof(next))
-        trim_partial_utf8(next);
+        lab_utf8_trim(next);
     memcpy(detail, next, sizeof(detail));
     return st;
 }

@@ -139,6 +139,17 @@ size_t lab_utf8_next(const char *s, size_t n, unsigned *code)
     return len;
 }
 
+void lab_utf8_trim(char *s)
+{
+    size_t len = strlen(s);
+    size_t last = len;
+    unsigned code;
+    while (last > 0 && ((unsigned char)s[last - 1] & 0xC0) == 0x80)
+        last--;
+    if (last > 0 && !lab_utf8_next(s + last - 1, len - last + 1, &code))
+        s[last - 1] = '\0';
+}
+
 size_t lab_utf8_check(const char *s, size_t n)
 {
     for (size_t i = 0; i < n;) {
@@ -185,6 +196,16 @@ void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
             lab_str_add_bytes(s, bytes + i, len);
         i += len;
     }
+}
+
+void lab_visible_copy(char *out, size_t cap, const char *text)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    lab_str_add_visible(&s, text ? text : "", text ? strlen(text) : 0, false);
+    if ((size_t)snprintf(out, cap, "%s", lab_str_text(&s)) >= cap)
+        lab_utf8_trim(out);
+    lab_str_release(&s);
 }
 
 enum { NEAR_MAX = 63 };

@@ -202,15 +202,12 @@ void lab_ui_redraw(struct lab_ui *ui)
 void lab_ui_message(struct lab_ui *ui, enum lab_role role, const char *fmt, ...)
 {
     char text[sizeof(ui->message)];
-    struct lab_str visible;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
+    if ((size_t)vsnprintf(text, sizeof(text), fmt, args) >= sizeof(text))
+        lab_utf8_trim(text);
     va_end(args);
-    lab_str_init(&visible);
-    lab_str_add_visible(&visible, text, strlen(text), false);
-    snprintf(ui->message, sizeof(ui->message), "%s", lab_str_text(&visible));
-    lab_str_release(&visible);
+    lab_visible_copy(ui->message, sizeof(ui->message), text);
     ui->message_role = role;
     ui->dirty = true;
 }

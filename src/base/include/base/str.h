@@ -42,6 +42,12 @@ void lab_str_add_visible(struct lab_str *s, const char *bytes, size_t n,
 /* Length of the valid UTF-8 sequence at `s` (1 to 4), or 0 when it is not one;
  * *code is its code point. Never reads past `n`. */
 size_t lab_utf8_next(const char *s, size_t n, unsigned *code);
+/* Drops the bytes of an incomplete last character from `s`, a string that was
+ * cut to fit its room. */
+void lab_utf8_trim(char *s);
+/* lab_str_add_visible() of a string into the `cap` bytes at `out`: what does not
+ * fit is cut between two characters. NULL is "". */
+void lab_visible_copy(char *out, size_t cap, const char *text);
 /* Byte offset of the first invalid sequence, or (size_t)-1. */
 size_t lab_utf8_check(const char *s, size_t n);
 

@@ -1,0 +1,83 @@
+/* Text that is cut to fit its room: between two characters, never inside one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/status.h"
+#include "base/str.h"
+
+static void an_incomplete_last_character_is_dropped(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *wanted;
+    } cases[] = {
+        {"", ""},
+        {"abc", "abc"},
+        {"ab\xC3\xA4", "ab\xC3\xA4"},               /* 2 bytes, whole */
+        {"ab\xC3", "ab"},                           /* 1 of 2 */
+        {"a\xE2\x88", "a"},                         /* 2 of 3 */
+        {"a\xE2\x88\x91", "a\xE2\x88\x91"},         /* 3 of 3 */
+        {"a\xF0\x9D\x9C", "a"},                     /* 3 of 4 */
+        {"a\xF0\x9D\x9C\xBD", "a\xF0\x9D\x9C\xBD"}, /* 4 of 4 */
+        {"\xE2", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char s[16];
+        strcpy(s, cases[i].text);
+        lab_utf8_trim(s);
+        assert_string_equal(s, cases[i].wanted);
+    }
+}
+
+static void a_copy_fits_its_room(void **state)
+{
+    /* Every length of room: always whole characters, as many as fit. */
+    const char *text = "\xC3\xA4\x1B\xE2\x88\x91z"; /* shown: ä ^[ ∑ z */
+    const char *shown = "\xC3\xA4^[\xE2\x88\x91z";
+    (void)state;
+    for (size_t cap = 1; cap <= strlen(shown) + 3; cap++) {
+        char out[32];
+        memset(out, '#', sizeof(out));
+        lab_visible_copy(out, cap, text);
+        assert_true(strlen(out) < cap);
+        assert_memory_equal(out, shown, strlen(out));
+        assert_int_equal(lab_utf8_check(out, strlen(out)), (size_t)-1);
+        if (cap > strlen(shown))
+            assert_string_equal(out, shown);
+        assert_int_equal(out[cap], '#');
+    }
+    char out[4];
+    lab_visible_copy(out, sizeof(out), NULL);
+    assert_string_equal(out, "");
+}
+
+static void an_error_is_cut_between_characters(void **state)
+{
+    (void)state;
+    for (int shift = 0; shift < 3; shift++) {
+        char text[1200] = "xx";
+        text[shift] = '\0';
+        while (strlen(text) < sizeof(text) - 4)
+            strcat(text, "\xE2\x88\x91");
+        lab_fail(LAB_E_ARG, "%s", text);
+        const char *kept = lab_error();
+        assert_true(strlen(kept) > 1000 && strlen(kept) < strlen(text));
+        assert_int_equal(lab_utf8_check(kept, strlen(kept)), (size_t)-1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_incomplete_last_character_is_dropped),
+        cmocka_unit_test(a_copy_fits_its_room),
+        cmocka_unit_test(an_error_is_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

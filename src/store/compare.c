@@ -110,8 +110,33 @@ static enum lab_status load_run(struct lab_comparison *c, int side,
     return st;
 }
 
-static enum lab_status check_lessons(const struct lab_comparison *c)
+/* A lab has a lesson's id when the lesson named it, and its own name when the
+ * command line did: what it measured decides. */
+static enum lab_status measured_same_lab(const struct lab_comparison *c,
+                                         struct lab_database *db, bool *out)
 {
+    struct lab_str sql;
+    int64_t labs = 0;
+    lab_str_init(&sql);
+    lab_str_addf(&sql,
+                 "SELECT count(DISTINCT lab) FROM lab_row WHERE runId IN "
+                 "(%lld, %lld)",
+                 (long long)c->run[LAB_SIDE_A].run,
+                 (long long)c->run[LAB_SIDE_B].run);
+    enum lab_status st = lab_database_int(db, lab_str_text(&sql), 0, &labs);
+    *out = st == LAB_OK && labs == 1 && c->sums[LAB_SIDE_A].rungs.count &&
+           c->sums[LAB_SIDE_B].rungs.count;
+    lab_str_release(&sql);
+    return st;
+}
+
+static enum lab_status check_lessons(const struct lab_comparison *c,
+                                     struct lab_database *db)
+{
+    bool same_lab;
+    enum lab_status st = measured_same_lab(c, db, &same_lab);
+    if (st)
+        return st;
     const struct lab_compared_run *a = &c->run[LAB_SIDE_A];
     const struct lab_compared_run *b = &c->run[LAB_SIDE_B];
     const char *first = a->fact[LAB_FACT_LESSON];
@@ -130,7 +155,7 @@ static enum lab_status check_lessons(const struct lab_comparison *c)
                         (long long)(lab ? a->run : b->run),
                         (long long)(lab ? b->run : a->run));
     }
-    if (!lab_comparison_differs(c, LAB_FACT_LESSON))
+    if (same_lab || !lab_comparison_differs(c, LAB_FACT_LESSON))
         return LAB_OK;
     return lab_fail(LAB_E_RANGE,
                     "run %lld is of the lesson %s, run %lld of %s: their steps "
@@ -363,7 +388,7 @@ enum lab_status lab_comparison_load(struct lab_comparison *out,
     if (st == LAB_OK)
         st = load_run(&c, LAB_SIDE_B, db, b);
     if (st == LAB_OK)
-        st = check_lessons(&c);
+        st = check_lessons(&c, db);
     if (st == LAB_OK)
         name_alike(&c);
     if (st == LAB_OK)

@@ -37,6 +37,18 @@ print(sqlite3.connect("two.db").execute(
     "SELECT count(*) FROM lab_row WHERE rate > 0").fetchone()[0])')
 [ "$rows" = 2 ] || complain "two.db has $rows rows of the lab, not 2"
 
+# By its name or by its lesson: the same lab.
+run lab saxpy --backend cpu --sizes 100 --repeat 20 --db both.db
+run lab lab-saxpy --backend cpu --sizes 100 --repeat 20 --db both.db
+run lab lab-reduction --backend cpu --sizes 100 --repeat 20 --db both.db
+run profile compare 1 2 --db both.db --json
+expect_exit 0
+expect_json 'len(of("comparison")) > 0' \
+    'all(r["run_a"] and r["run_b"] for r in of("comparison"))'
+run profile compare 1 3 --db both.db
+expect_exit 3
+expect_stderr 'run 1 is of the lesson saxpy, run 3 of lab-reduction'
+
 run lab lab-transpose --backend cpu --sizes 33x7 --repeat 20 --ascii
 expect_exit 0
 expect_no_escape

@@ -215,23 +215,28 @@ void lab_recording_prepare(void *recording, const char *backend)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* Every forward variant that is not the readable one: "attn1=cublas" for the
+ * first of a node, "attn1.softmax=warp" for a step of it that runs another. */
 static void note_variants(struct lab_recording *r, struct lab_walk *walk)
 {
     const struct lab_schedule *s = lab_walk_schedule(walk);
     const struct lab_plan *plan = lab_walk_plan(walk);
+    const struct lab_schedule_step *first = NULL; /* of the node */
     size_t used = 0;
-    int last = -1;
     r->variants[0] = '\0';
     for (int i = 0; i < s->n_steps && used + 1 < sizeof(r->variants); i++) {
         const struct lab_schedule_step *step = &s->steps[i];
-        bool plain = strcmp(step->variant->name, "naive") == 0;
-        if (plain || step->step->phase != LAB_FORWARD ||
-            step->step->node == last)
+        const char *name = step->variant->name;
+        bool inner = first && step->step->node == first->step->node;
+        if (strcmp(name, "naive") == 0 || step->step->phase != LAB_FORWARD ||
+            (inner && strcmp(name, first->variant->name) == 0))
             continue;
-        last = step->step->node;
-        int n = snprintf(r->variants + used, sizeof(r->variants) - used,
-                         "%s%s=%s", used ? " " : "", plan->nodes[last].id,
-                         step->variant->name);
+        if (!inner)
+            first = step;
+        int n = snprintf(
+            r->variants + used, sizeof(r->variants) - used, "%s%s=%s",
+            used ? " " : "",
+            inner ? step->step->name : plan->nodes[step->step->node].id, name);
         used += n > 0 ? (size_t)n : 0;
     }
 }

@@ -101,7 +101,7 @@ _lapenna_lab() {
         ;;
     lesson:) words='list show lint' files='' ;;
     profile:) words='list show kernels timeline ceilings roofline compare
-        baseline export import merge delete' files='' ;;
+        baseline export import merge delete vacuum' files='' ;;
     step: | run: | lesson:show)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;

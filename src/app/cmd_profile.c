@@ -138,6 +138,7 @@ static const struct command {
     {"import", lab_profile_import, 1, 1, true, "takes one file"},
     {"merge", lab_profile_import, 1, LAB_PROFILE_WORDS, true, "takes files"},
     {"delete", lab_profile_delete, 1, LAB_PROFILE_WORDS, true, "takes runs"},
+    {"vacuum", lab_profile_vacuum, 0, 0, true, "takes no run"},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

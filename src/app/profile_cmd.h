@@ -51,6 +51,8 @@ void lab_profile_complain(bool ascii);
 
 enum lab_status lab_profile_delete(const struct lab_profile_options *o,
                                    struct lab_database *db);
+enum lab_status lab_profile_vacuum(const struct lab_profile_options *o,
+                                   struct lab_database *db);
 enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
                                      struct lab_database *db);
 /* LAB_E_CHECK: something is slower than --fail-above allows. */

@@ -1,13 +1,19 @@
-/* `profile delete`. */
+/* `profile delete`: removes runs, and `profile vacuum`: gives their room in the
+ * file back to the disk. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
+#include "hint.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "store/compare.h"
 #include "store/delete.h"
+#include "ui/format.h"
 
 static enum lab_status print_deleted(const struct lab_profile_options *o,
                                      int64_t run, const struct lab_deleted *d)
@@ -25,6 +31,27 @@ static enum lab_status print_deleted(const struct lab_profile_options *o,
                (long long)d->rows) < 0)
         return lab_fail(LAB_E_IO, "cannot write the output");
     return LAB_OK;
+}
+
+/* The file keeps its size: SQLite fills the room with what comes next. */
+static enum lab_status print_free(const struct lab_profile_options *o,
+                                  struct lab_database *db)
+{
+    char bytes[32];
+    int64_t room;
+    struct lab_str command;
+    enum lab_status st = lab_database_free_bytes(db, &room);
+    if (st || room == 0 || o->json)
+        return st;
+    lab_str_init(&command);
+    lab_hint(&command, o->db, LAB_WORDS("profile", "vacuum"));
+    if (printf("%s of the file are free for new runs; `%s` gives them back to "
+               "the disk\n",
+               lab_format_bytes((double)room, bytes, sizeof(bytes)),
+               lab_str_text(&command)) < 0)
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    lab_str_release(&command);
+    return st;
 }
 
 struct named {
@@ -89,5 +116,42 @@ enum lab_status lab_profile_delete(const struct lab_profile_options *o,
     for (int i = 0; i < n && st == LAB_OK; i++)
         st = delete_run(o, db, runs[i]);
     lab_free(runs);
-    return st;
+    return st == LAB_OK ? print_free(o, db) : st;
+}
+
+static enum lab_status count_file(struct lab_database *db, int64_t *bytes)
+{
+    struct stat file;
+    if (stat(lab_database_path(db), &file))
+        return lab_fail(LAB_E_IO, "%s: %s", lab_database_path(db),
+                        strerror(errno));
+    *bytes = (int64_t)file.st_size;
+    return LAB_OK;
+}
+
+enum lab_status lab_profile_vacuum(const struct lab_profile_options *o,
+                                   struct lab_database *db)
+{
+    char was[32];
+    char is[32];
+    int64_t before;
+    int64_t after;
+    enum lab_status st = count_file(db, &before);
+    if (st == LAB_OK)
+        st = lab_database_vacuum(db);
+    if (st == LAB_OK)
+        st = count_file(db, &after);
+    if (st)
+        return st;
+    if (o->json) {
+        json_t *line = lab_json_new("vacuum");
+        lab_json_int(line, "before_bytes", before);
+        lab_json_int(line, "after_bytes", after);
+        return lab_json_print(line);
+    }
+    lab_format_bytes((double)before, was, sizeof(was));
+    lab_format_bytes((double)after, is, sizeof(is));
+    return printf("the file was %s and is %s\n", was, is) < 0
+               ? lab_fail(LAB_E_IO, "cannot write the output")
+               : LAB_OK;
 }

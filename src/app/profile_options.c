@@ -52,7 +52,8 @@ static const char help[] =
     "export\n"
     "                     of Nsight Systems\n"
     "  merge FILE...      the same for many files\n"
-    "  delete RUN...      removes runs and everything recorded of them\n\n"
+    "  delete RUN...      removes runs and everything recorded of them\n"
+    "  vacuum             makes the file smaller after runs were deleted\n\n"
     "COMMAND --help has a command's own options and an example. RUN is a "
     "number of `list`, the word last, or baseline:NAME.\n";
 
@@ -377,6 +378,12 @@ static const struct command_help {
      "RUN...",
      "Removes runs and everything recorded of them.\vExample:\n"
      "  lapenna-lab profile delete 3 4\n",
+     {{0, NULL}}},
+    {"vacuum",
+     NULL,
+     "Makes the database file as small as what it holds: deleting a run frees "
+     "its room inside the file only.\vExample:\n"
+     "  lapenna-lab profile vacuum\n",
      {{0, NULL}}},
 };
 

@@ -307,3 +307,20 @@ enum lab_status lab_run_delete(struct lab_database *db, int64_t run,
     *out = deleted;
     return LAB_OK;
 }
+
+enum lab_status lab_database_free_bytes(struct lab_database *db, int64_t *out)
+{
+    return lab_database_int(db,
+                            "SELECT freelist_count * page_size FROM "
+                            "pragma_freelist_count, pragma_page_size",
+                            0, out);
+}
+
+/* In WAL mode the shorter file is in the log until a checkpoint moves it. */
+enum lab_status lab_database_vacuum(struct lab_database *db)
+{
+    enum lab_status st = lab_database_exec(db, "VACUUM", "making it smaller");
+    return st ? st
+              : lab_database_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)",
+                                  "making it smaller");
+}

@@ -182,6 +182,29 @@ static void deletes_runs(void **state)
     json_decref(o);
 }
 
+static void vacuum_gives_the_room_of_deleted_runs_back(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 1, 2, NULL), LAB_OK);
+    assert_int_equal(sample_run(db, 3000, 2, NULL), LAB_OK);
+    assert_int_equal(profile(db, "delete 2 @"), 0);
+    assert_non_null(strstr(output, "of the file are free for new runs; "));
+    assert_non_null(strstr(output, "profile vacuum --db "));
+    assert_true(sample_int(db, "PRAGMA freelist_count") > 10);
+    assert_int_equal(profile(db, "vacuum 1 @"), 2);
+    assert_int_equal(profile(db, "vacuum --json @"), 0);
+    json_t *o = line_object(0);
+    assert_string_equal(text_of(o, "type"), "vacuum");
+    assert_true(int_of(o, "after_bytes") * 2 < int_of(o, "before_bytes"));
+    json_decref(o);
+    assert_int_equal(sample_int(db, "PRAGMA freelist_count"), 0);
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM run"), 1);
+    /* Nothing is free now: nothing is said of it. */
+    assert_int_equal(profile(db, "vacuum @"), 0);
+    assert_non_null(strstr(output, "the file was "));
+}
+
 static const struct {
     const char *args;
     int status;
@@ -308,6 +331,8 @@ int main(void)
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
         cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(deletes_runs, cleanup),
+        cmocka_unit_test_teardown(vacuum_gives_the_room_of_deleted_runs_back,
+                                  cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),
         cmocka_unit_test_teardown(nothing_recorded_is_no_error, cleanup),
         cmocka_unit_test_teardown(hostile_names_are_only_shown, cleanup),

@@ -9,6 +9,8 @@
 #include "cmd.h"
 #include "say.h"
 
+enum { KEY_USAGE = 0x10000 }; /* no command has so many options */
+
 static struct {
     argp_parser_t parser;
     char **argv;
@@ -43,6 +45,24 @@ static char *spell_help(int key, const char *text, void *input)
     return copy ? copy : (char *)text;
 }
 
+/* argp's own --help has no -h. */
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key != 'h' && key != '?' && key != KEY_USAGE)
+        return ARGP_ERR_UNKNOWN;
+    argp_state_help(state, stdout,
+                    key == KEY_USAGE ? ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK
+                                     : ARGP_HELP_STD_HELP);
+    return 0;
+}
+
+static const struct argp_option help_options[] = {
+    {"help", 'h', NULL, 0, "Give this help list", -1},
+    {NULL, '?', NULL, OPTION_ALIAS, NULL, -1},
+    {"usage", KEY_USAGE, NULL, 0, "Give a short usage message", -1},
+    {0}};
+
 /* "lapenna-lab run" as it has to be typed. */
 static void spell_name(struct lab_str *out, const char *name)
 {
@@ -54,6 +74,9 @@ static void spell_name(struct lab_str *out, const char *name)
 int lab_args_parse(const struct argp *argp, int argc, char **argv,
                    const char *name, void *input)
 {
+    static const struct argp help = {.options = help_options,
+                                     .parser = parse_help};
+    const struct argp_child children[] = {{.argp = &help}, {0}};
     struct argp named = *argp;
     struct lab_str spelt;
     char *before = program_invocation_short_name;
@@ -72,11 +95,13 @@ int lab_args_parse(const struct argp *argp, int argc, char **argv,
     parsing.argv = words;
     named.parser = parse_named;
     named.help_filter = spell_help;
+    named.children = children;
+    lab_warn_as(name);
     argp_err_exit_status = LAB_EXIT_USAGE;
     program_invocation_short_name = spelt.data;
     char *first = argv[0];
     argv[0] = NULL;
-    int wrong = argp_parse(&named, argc, argv, 0, NULL, input);
+    int wrong = argp_parse(&named, argc, argv, ARGP_NO_HELP, NULL, input);
     program_invocation_short_name = before;
     memcpy(argv, words, (size_t)argc * sizeof(*words));
     argv[0] = first;

@@ -27,11 +27,13 @@ int lab_cmd_open(int argc, char **argv);
 const char *lab_command_nearest(const char *word);
 
 int lab_exit_code(enum lab_status st);
-/* "lapenna-lab: <lab_error()>" on stderr, made safe for a terminal; returns
- * the exit code of `st`. Without a word when the reader of our output has
- * gone. */
+/* "COMMAND: <lab_error()>" on stderr, made safe for a terminal; returns the
+ * exit code of `st`. Prints nothing when the reader of our output has gone. */
 int lab_exit_error(enum lab_status st);
-/* A line on stderr. */
+/* Which command the next messages are from: "lapenna-lab run". They begin with
+ * it as base/command.h spells it, like those of argp: "./lab run: ...". */
+void lab_warn_as(const char *name);
+/* "COMMAND: ..." as a line on stderr. */
 void lab_warn(const char *fmt, ...) LAB_PRINTF(1, 2);
 /* The same for each line of a text. */
 void lab_warn_lines(const char *text);

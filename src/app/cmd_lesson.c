@@ -279,8 +279,7 @@ static enum lab_status put_findings(const struct lab_lesson_options *o,
         fputc('\n', stderr);
     }
     if (found->skipped)
-        fprintf(stderr, "lapenna-lab: %zu more findings are not shown\n",
-                found->skipped);
+        lab_warn("%zu more findings are not shown", found->skipped);
     return st;
 }
 
@@ -379,8 +378,8 @@ int lab_cmd_lesson(int argc, char **argv)
         }
     }
     const char *near = lab_nearest(o.command, names, 3);
-    fprintf(stderr, "lapenna-lab: lesson: no command %s; %s%s%s\n", o.command,
-            near ? "did you mean " : "it is list, show or lint",
-            near ? near : "", near ? "?" : "");
+    lab_warn("no command '%s'%s%s%s `lapenna-lab lesson --help` lists them",
+             o.command, near ? ": did you mean " : "", near ? near : "",
+             near ? "?" : ";");
     return EXIT_USAGE;
 }

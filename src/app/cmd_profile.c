@@ -70,10 +70,10 @@ static enum lab_status find_sort(const struct lab_profile_options *o,
     }
     const char *near = lab_nearest(o->sort, names, (size_t)n);
     return lab_fail(LAB_E_USAGE,
-                    "no column '%s' to sort by%s%s%s; --help lists "
+                    "no column '%s' to sort by%s%s%s --help lists "
                     "them",
-                    o->sort, near ? ": did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+                    o->sort, near ? ": did you mean " : "", near ? near : "",
+                    near ? "?" : ";");
 }
 
 /* More in a table nobody reads, and a run may have millions. */
@@ -181,26 +181,10 @@ static enum lab_status find_command(const struct lab_profile_options *o,
     }
     const char *near = lab_nearest(o->command, names, COMMANDS);
     return lab_fail(LAB_E_USAGE,
-                    "no command '%s'%s%s%s; `lapenna-lab profile --help` lists "
+                    "no command '%s'%s%s%s `lapenna-lab profile --help` lists "
                     "them",
-                    o->command, near ? ": did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
-}
-
-/* A message may hold names from a lesson, a database, the command line. */
-void lab_profile_complain(bool ascii)
-{
-    struct lab_str text;
-    struct lab_str spelt;
-    lab_str_init(&spelt);
-    lab_command_spell(&spelt, lab_error(), "`", ascii);
-    lab_str_init(&text);
-    lab_str_add_visible(&text, lab_str_text(&spelt), spelt.len, false);
-    lab_str_release(&spelt);
-    if (ascii)
-        lab_table_make_ascii(&text);
-    fprintf(stderr, "lapenna-lab: profile: %s\n", lab_str_text(&text));
-    lab_str_release(&text);
+                    o->command, near ? ": did you mean " : "", near ? near : "",
+                    near ? "?" : ";");
 }
 
 static bool look_no_further(void *user, const struct lab_run_row *r)
@@ -266,7 +250,7 @@ static enum lab_status no_database(const struct lab_profile_options *o,
     lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
     if (!lists)
         return LAB_E_NOTFOUND;
-    lab_profile_complain(o->ascii);
+    lab_warn("%s", lab_error());
     return LAB_OK;
 }
 
@@ -352,6 +336,6 @@ int lab_cmd_profile(int argc, char **argv)
         st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);
     if (st)
-        lab_profile_complain(o.ascii);
+        lab_warn("%s", lab_error());
     return exit_code(st);
 }

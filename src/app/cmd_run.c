@@ -318,7 +318,7 @@ int lab_cmd_run(int argc, char **argv)
     lab_options_init(&o);
     lab_options_parse(&o, argc, argv, "lapenna-lab run", "LESSON", doc);
     if (!o.lesson) {
-        lab_warn("run: which LESSON? `lapenna-lab lesson list` shows them");
+        lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;
     }
     if (o.ascii)

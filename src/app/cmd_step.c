@@ -90,7 +90,7 @@ int lab_cmd_step(int argc, char **argv)
     lab_options_parse_few(&o, argc, argv, "lapenna-lab step", "LESSON", doc,
                           own_options);
     if (!o.lesson) {
-        lab_warn("step: which LESSON? `lapenna-lab lesson list` shows them");
+        lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;
     }
     if (o.ascii)

@@ -34,17 +34,22 @@ int lab_exit_code(enum lab_status st)
     }
 }
 
+/* The words of the command behind the program's name, with a blank before. */
+static char words[64];
+
+void lab_warn_as(const char *name)
+{
+    const char *rest = strchr(name, ' ');
+    snprintf(words, sizeof(words), "%s", rest ? rest : "");
+}
+
 static void say(const char *text)
 {
-    struct lab_str spelt;
-    struct lab_str s;
-    lab_str_init(&spelt);
-    lab_command_spell(&spelt, text, "`", lab_say_is_ascii());
-    lab_str_init(&s);
-    lab_str_add_visible(&s, lab_str_text(&spelt), spelt.len, true);
-    fprintf(stderr, "lapenna-lab: %s\n", lab_str_text(&s));
-    lab_str_release(&s);
-    lab_str_release(&spelt);
+    struct lab_str name;
+    lab_str_init(&name);
+    lab_command_add(&name, lab_say_is_ascii());
+    lab_say(stderr, "%s%s: %s\n", lab_str_text(&name), words, text);
+    lab_str_release(&name);
 }
 
 int lab_exit_error(enum lab_status st)

@@ -1,6 +1,7 @@
 /* lapenna-lab: which command, and nothing else. */
 #include <langinfo.h>
 #include <locale.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "say.h"
 #include "trace/intern.h"
 #include "base/command.h"
+#include "base/mem.h"
 
 struct command {
     const char *name;
@@ -38,7 +40,7 @@ static void print_help(void)
             "Usage: %s [OPTION...]            the home screen\n"
             "  or:  %s [OPTION...] LESSON     that lesson, in the stepper\n"
             "  or:  %s COMMAND [ARG...]\n"
-            "  or:  %s --help | --version\n\n"
+            "  or:  %s help [COMMAND] | --help | --version\n\n"
             "A debugger for neural networks on a GPU, in a terminal.\n\n"
             "Commands (each has its own --help):\n",
             name, name, name, name);
@@ -75,21 +77,70 @@ const char *lab_command_nearest(const char *word)
     return lab_nearest(word, names, N_COMMANDS);
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b,
+                      const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "lapenna-lab %s", c->name);
+    lab_warn_as(name);
+    return c->run(argc, argv);
+}
+
+/* "help", "help COMMAND ..." and "COMMAND help ...": COMMAND ... --help.
+ * `words` begin behind the program's name. */
+static int help(int n, char **words)
+{
+    const struct command *c = NULL;
+    int code = LAB_EXIT_USAGE;
+    char **argv = lab_alloc_array((size_t)n + 2, sizeof(*argv));
+    int argc = 0;
+    for (int i = 0; argv && i < n; i++) {
+        if (strcmp(words[i], "help") != 0)
+            argv[argc++] = words[i];
+    }
+    if (argc > 0)
+        c = find_command(argv[0]);
+    if (!argv) {
+        code = LAB_EXIT_MACHINE;
+    } else if (argc == 0) {
+        print_help();
+        code = LAB_EXIT_DONE;
+    } else if (c) {
+        argv[argc++] = (char[]){"--help"};
+        code = run_command(c, argc, argv);
+    } else {
+        const char *near = lab_command_nearest(argv[0]);
+        lab_warn_as("lapenna-lab help");
+        lab_warn("no command '%s'%s%s%s `lapenna-lab help` lists them", argv[0],
+                 near ? ": did you mean " : "", near ? near : "",
+                 near ? "?" : ";");
+    }
+    lab_free(argv);
+    return code;
+}
+
 static int dispatch(int argc, char **argv)
 {
     const struct command *c = argc > 1 ? find_command(argv[1]) : NULL;
-    if (argc > 1 &&
-        (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-?") == 0)) {
+    if (argc > 1 && is_one_of(argv[1], "--help", "-h", "-?")) {
         print_help();
         return LAB_EXIT_DONE;
     }
+    if (argc > 1 && (strcmp(argv[1], "help") == 0 ||
+                     (c && argc > 2 && strcmp(argv[2], "help") == 0)))
+        return help(argc - 1, argv + 1);
     if (argc > 1 &&
         (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
         printf("lapenna-lab %s%s%s\n", lab_version(),
                lab_commit()[0] ? " " : "", lab_commit());
         return LAB_EXIT_DONE;
     }
-    return c ? c->run(argc - 1, argv + 1) : lab_cmd_open(argc, argv);
+    return c ? run_command(c, argc - 1, argv + 1) : lab_cmd_open(argc, argv);
 }
 
 int main(int argc, char **argv)

@@ -46,9 +46,6 @@ enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run);
 /* Text on stdout, without a byte above 0x7F when `ascii`; releases it. */
 enum lab_status lab_profile_put(struct lab_str *text, bool ascii);
 
-/* lab_error() on stderr, made safe for a terminal. */
-void lab_profile_complain(bool ascii);
-
 enum lab_status lab_profile_delete(const struct lab_profile_options *o,
                                    struct lab_database *db);
 enum lab_status lab_profile_vacuum(const struct lab_profile_options *o,

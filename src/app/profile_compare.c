@@ -71,10 +71,9 @@ static enum lab_status verdict(const struct lab_profile_options *o,
                       "with more iterations, %lld at the least",
                       (long long)lab_rank_least(LAB_RANK_ALPHA));
     else if (st == LAB_OK && f->few)
-        fprintf(stderr,
-                "lapenna-lab: profile: %lld rows have too few times for a "
-                "verdict; record more iterations\n",
-                (long long)f->few);
+        lab_warn("%lld rows have too few times for a verdict; record more "
+                 "iterations",
+                 (long long)f->few);
     return st;
 }
 
@@ -88,13 +87,12 @@ static void warn_of_trace(const struct lab_comparison *c)
     if (!state[LAB_SIDE_A] || !state[LAB_SIDE_B] ||
         strcmp(state[LAB_SIDE_A], state[LAB_SIDE_B]) == 0)
         return;
-    fprintf(stderr,
-            "lapenna-lab: profile: run %lld was timed %s, run %lld %s: the "
-            "difference of the iterations may be that of tracing\n",
-            (long long)c->run[LAB_SIDE_A].run,
-            lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_A])),
-            (long long)c->run[LAB_SIDE_B].run,
-            lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_B])));
+    lab_warn("run %lld was timed %s, run %lld %s: the difference of the "
+             "iterations may be that of tracing",
+             (long long)c->run[LAB_SIDE_A].run,
+             lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_A])),
+             (long long)c->run[LAB_SIDE_B].run,
+             lab_trace_state_text(lab_trace_state_find(state[LAB_SIDE_B])));
 }
 
 /* `first`: nobody has said it of the reference yet. */
@@ -180,8 +178,7 @@ static enum lab_status list_baselines(const struct lab_profile_options *o,
         return st;
     struct lab_str give =
         lab_hint_text(o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
-    lab_warn("profile: no run has a name yet; `%s` gives it one",
-             lab_str_text(&give));
+    lab_warn("no run has a name yet; `%s` gives it one", lab_str_text(&give));
     lab_str_release(&give);
     return LAB_OK;
 }

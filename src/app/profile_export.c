@@ -94,9 +94,9 @@ static enum lab_status find_word(const char *what, const char *word,
         }
     }
     const char *near = lab_nearest(word, names, (size_t)n);
-    return lab_fail(LAB_E_USAGE, "no %s '%s'%s%s%s; --help lists them", what,
-                    word, near ? ": did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+    return lab_fail(LAB_E_USAGE, "no %s '%s'%s%s%s --help lists them", what,
+                    word, near ? ": did you mean " : "", near ? near : "",
+                    near ? "?" : ";");
 }
 
 static enum lab_status write_text(FILE *to, enum format format,

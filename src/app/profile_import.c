@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json_line.h"
+#include "cmd.h"
 #include "profile_cmd.h"
 #include "trace/record.h"
 
@@ -121,7 +122,7 @@ enum lab_status lab_profile_import(const struct lab_profile_options *o,
             continue;
         bad++;
         if (first)
-            lab_profile_complain(o->ascii);
+            lab_warn("%s", lab_error());
         else
             snprintf(error, sizeof(error), "%s", lab_error());
         first = first ? first : st;

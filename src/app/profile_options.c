@@ -452,7 +452,7 @@ static void refuse_negative(int argc, char **argv)
         if (takes_next(argv[i])) {
             i++;
         } else if (number) {
-            lab_warn("profile: '%s' is not a run: a run is a number of "
+            lab_warn("'%s' is not a run: a run is a number of "
                      "`lapenna-lab profile list`",
                      argv[i]);
             exit(LAB_EXIT_USAGE);

@@ -22,5 +22,5 @@ expect_exit 0
 grep -q 'counters basic: ' "$err" || complain "no word about the counters"
 run run small.md --backend cpu --iterations 1 --counters basic --trace on
 expect_exit 0
-expect_stderr 'lapenna-lab: --trace: '
-expect_stderr 'lapenna-lab: --counters basic: '
+expect_stderr 'lapenna-lab run: --trace: '
+expect_stderr 'lapenna-lab run: --counters basic: '

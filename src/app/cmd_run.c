@@ -1,6 +1,9 @@
 /* lapenna-lab run LESSON: train, record, print the summary. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd.h"
@@ -32,6 +35,15 @@ struct news {
 
 enum { MOST_NEWS = 256 };
 
+/* One line on a terminal's stderr, written over again as the training goes on. */
+struct progress {
+    bool on;
+    bool shown;
+    int64_t begun_ns;
+    int64_t shown_ns;
+    int64_t done; /* iterations */
+};
+
 struct teller {
     struct lab_work *w;
     int64_t target;
@@ -42,6 +54,7 @@ struct teller {
     struct news news[MOST_NEWS];
     int n_news;
     int64_t told_ns; /* when the last of them were told */
+    struct progress progress;
 };
 
 /* What is told is stored: a program that reads these lines and kills this one
@@ -87,6 +100,39 @@ static enum lab_status tell_json(void *user, int64_t iteration, double loss,
     return tell_stored(t);
 }
 
+static void clear_progress(struct progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}
+
+static void show_progress(struct teller *t, double loss)
+{
+    const int64_t every_ns = 100000000;
+    struct progress *p = &t->progress;
+    int64_t now = lab_clock_monotonic_ns();
+    p->done++;
+    if (!p->on || now - p->shown_ns < every_ns)
+        return;
+    double seconds = (double)(now - p->begun_ns) / 1e9;
+    double rate = (double)p->done / seconds;
+    struct winsize size = {0};
+    char left[32];
+    char line[160];
+    ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    lab_format_span((int64_t)((double)(t->target - p->done) / rate * 1e9), left,
+                    sizeof(left));
+    snprintf(line, sizeof(line),
+             "%lld of %lld iterations  loss %.4g  %.0f samples/s  %s left",
+             (long long)p->done, (long long)t->target, loss,
+             rate * (double)t->w->plan->batch, left);
+    fprintf(stderr, "\r%.*s\033[K", size.ws_col > 1 ? size.ws_col - 1 : 79,
+            line);
+    p->shown = true;
+    p->shown_ns = now;
+}
+
 static void say_exact(const struct lab_work *w)
 {
     struct lab_decoded decoded;
@@ -113,6 +159,10 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
 {
     struct teller *t = user;
     int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
+    bool prints =
+        !isnan(accuracy) || (t->per_epoch == 0 && (iteration + 1) % tenth == 0);
+    if (prints)
+        clear_progress(&t->progress);
     if (!isnan(accuracy)) {
         lab_recording_flush(t->w->recording);
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
@@ -135,6 +185,7 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
     if (isnan(accuracy)) {
         t->loss_sum += loss;
         t->n_losses++;
+        show_progress(t, loss);
     }
     return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
@@ -219,6 +270,12 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
         lab_hint_recorded(w->options->db, kept->run, kept->whole);
 }
 
+static bool has_cursor(int fd)
+{
+    const char *term = getenv("TERM");
+    return isatty(fd) && term && term[0] && strcmp(term, "dumb") != 0;
+}
+
 /* Trains and tells; `t` is filled in on failure too. */
 static enum lab_status train(struct lab_work *w, struct lab_training *t)
 {
@@ -228,10 +285,13 @@ static enum lab_status train(struct lab_work *w, struct lab_training *t)
     teller.per_epoch = teller.facts.batches_per_epoch;
     teller.target =
         lab_train_iterations(&w->spec, &teller.facts, o->epochs, o->iterations);
+    teller.progress.on = !o->json && has_cursor(STDERR_FILENO);
+    teller.progress.begun_ns = lab_clock_monotonic_ns();
     lab_walk_run_begin(w->walk, w->lesson->title);
     enum lab_status st = lab_training_run(
         w, teller.target, o->json ? tell_json : tell_text, &teller, t);
     lab_walk_run_end(w->walk);
+    clear_progress(&teller.progress);
     if (!st && o->json)
         st = tell_stored(&teller);
     if (!st && w->generator && !t->interrupted)

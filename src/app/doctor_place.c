@@ -48,13 +48,14 @@ void lab_doctor_terminal(struct lab_doctor *d)
 {
     struct winsize size = {0};
     int colors = 0;
+    const char *type = NULL;
     char place[32];
     char text[TEXT];
     const char *charset = nl_langinfo(CODESET);
     bool utf8 = strcmp(charset, "UTF-8") == 0;
     const char *term = getenv("TERM");
     /* A screen that is open has answered; asking would take curses' place. */
-    if (!d->doc && lab_terminal_probe(&colors)) {
+    if (!d->doc && lab_terminal_probe(&colors, &type)) {
         lab_doctor_say_error(d, "terminal", LAB_DOCTOR_MISSING,
                              "--plain and the commands need none");
         return;
@@ -74,12 +75,19 @@ void lab_doctor_terminal(struct lab_doctor *d)
     else
         snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place,
                  colors, charset);
-    lab_doctor_say(d, "terminal",
-                   small || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
-                   small   ? "the screens need at least 60x16"
-                   : !utf8 ? "set LC_ALL or LANG to a locale with UTF-8 for "
-                             "formulas and finer charts"
-                           : NULL);
+    bool stand_in = type && strcmp(type, term) != 0;
+    if (stand_in)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "; not in the terminfo database: used as %s", type);
+    lab_doctor_say(
+        d, "terminal",
+        small || stand_in || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
+        small      ? "the screens need at least 60x16"
+        : !utf8    ? "set LC_ALL or LANG to a locale with UTF-8 for "
+                     "formulas and finer charts"
+        : stand_in ? "install the terminfo entry of this terminal "
+                     "(Debian: ncurses-term, kitty-terminfo)"
+                   : NULL);
 }
 
 /* ---- database ---- */

@@ -28,7 +28,8 @@ enum { ESCAPE_MS = 25 };
 
 struct lab_terminal {
     SCREEN *screen;
-    FILE *in; /* ours when standard input is not the terminal */
+    const char *type; /* of the terminfo database */
+    FILE *in;         /* ours when standard input is not the terminal */
     int in_fd;
     int colors;
     bool ascii;
@@ -132,7 +133,7 @@ static enum lab_status start_curses(struct lab_terminal *t,
                                     const struct lab_terminal_options *options)
 {
     set_escdelay(ESCAPE_MS);
-    t->screen = newterm(NULL, stdout, t->in ? t->in : stdin);
+    t->screen = newterm(t->type, stdout, t->in ? t->in : stdin);
     if (!t->screen)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "the terminal could not be set up: use --plain");
@@ -170,7 +171,7 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     t->blocks = term && strncmp(term, "linux", 5) == 0;
     enum lab_status st = lab_terminal_find_input(&t->in, &t->in_fd);
     if (!st)
-        st = lab_terminal_check(&ignored);
+        st = lab_terminal_check(&ignored, &t->type);
     if (st)
         goto out_input;
     st = lab_guard_open(t->in_fd);
@@ -210,6 +211,11 @@ void lab_terminal_size(const struct lab_terminal *t, int *h, int *w)
 {
     (void)t;
     getmaxyx(stdscr, *h, *w);
+}
+
+const char *lab_terminal_stand_in(const struct lab_terminal *t)
+{
+    return strcmp(t->type, getenv("TERM")) == 0 ? NULL : t->type;
 }
 
 bool lab_terminal_ascii(const struct lab_terminal *t)

@@ -19,8 +19,9 @@ LAB_C_BEGIN
 enum lab_status lab_terminal_find_input(FILE **in, int *fd);
 /* curses ends the program, or draws nonsense, on a terminal that it does not
  * know or that cannot place its cursor. *colors: how many it knows, below 1
- * for none. LAB_E_UNSUPPORTED says to use --plain. */
-enum lab_status lab_terminal_check(int *colors);
+ * for none. *type: the terminfo name to open it with: TERM, or, where that one
+ * is not known, a stand-in. LAB_E_UNSUPPORTED says to use --plain. */
+enum lab_status lab_terminal_check(int *colors, const char **type);
 
 /* Keeps the terminal's settings and takes the signals. Before curses starts:
  * it leaves handlers that it finds alone. LAB_E_IO, LAB_E_STATE. */

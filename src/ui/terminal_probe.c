@@ -29,14 +29,30 @@ enum lab_status lab_terminal_find_input(FILE **in, int *fd)
     return LAB_OK;
 }
 
-enum lab_status lab_terminal_check(int *colors)
+/* A terminal that this machine has no description of, as over ssh from one that
+ * is newer: nearly all of them understand what xterm does. */
+static const char *find_type(const char *term, int *problem)
+{
+    static const char *const stand_ins[] = {"xterm-256color", "xterm", "vt100"};
+    int ignored;
+    if (setupterm(term, STDOUT_FILENO, problem) == OK)
+        return term;
+    for (size_t i = 0; i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++) {
+        if (setupterm(stand_ins[i], STDOUT_FILENO, &ignored) == OK)
+            return stand_ins[i];
+    }
+    return NULL;
+}
+
+enum lab_status lab_terminal_check(int *colors, const char **type)
 {
     int problem = 0;
     const char *term = getenv("TERM");
     if (!term || !term[0])
         return lab_fail(LAB_E_UNSUPPORTED,
                         "TERM is not set: set it, or use --plain");
-    if (setupterm(NULL, STDOUT_FILENO, &problem) != OK)
+    *type = find_type(term, &problem);
+    if (!*type)
         return lab_fail(LAB_E_UNSUPPORTED,
                         problem < 0 ? "there is no terminfo database: "
                                       "use --plain (TERM=%s)"
@@ -53,14 +69,14 @@ enum lab_status lab_terminal_check(int *colors)
     return LAB_OK;
 }
 
-enum lab_status lab_terminal_probe(int *colors)
+enum lab_status lab_terminal_probe(int *colors, const char **type)
 {
     FILE *in = NULL;
     int fd;
     int found = 0;
     enum lab_status st = lab_terminal_find_input(&in, &fd);
     if (!st)
-        st = lab_terminal_check(&found);
+        st = lab_terminal_check(&found, type);
     if (in)
         fclose(in);
     if (!st)

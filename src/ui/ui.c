@@ -397,10 +397,21 @@ static bool running(const struct lab_ui *ui)
     return ui->depth > 0 && ui->signal == 0;
 }
 
+static void say_stand_in(struct lab_ui *ui)
+{
+    const char *type =
+        ui->terminal ? lab_terminal_stand_in(ui->terminal) : NULL;
+    if (type)
+        lab_ui_message(ui, LAB_ROLE_WARN,
+                       "TERM=%s is not known to this machine: used as %s",
+                       getenv("TERM"), type);
+}
+
 enum lab_status lab_ui_run(struct lab_ui *ui)
 {
     struct lab_event e;
     ui->dirty = true;
+    say_stand_in(ui);
     while (running(ui)) {
         tick_if_due(ui);
         close_marked(ui);

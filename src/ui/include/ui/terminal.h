@@ -26,18 +26,23 @@ struct lab_terminal_options {
 struct lab_terminal;
 
 LAB_C_BEGIN
-/* Errors: LAB_E_UNSUPPORTED no terminal, or one that cannot place its cursor
+/* A TERM that the terminfo database lacks is taken for an xterm or a vt100.
+ * Errors: LAB_E_UNSUPPORTED no terminal, or one that cannot place its cursor
  * (TERM=dumb); the message says to use --plain. LAB_E_NOMEM. LAB_E_STATE one is
  * open already. Opens /dev/tty when standard input is not a terminal. */
 enum lab_status lab_terminal_open(struct lab_terminal **out,
                                   const struct lab_terminal_options *options);
-/* Whether lab_terminal_open() would find a terminal, and how many colours that
- * one knows (0 monochrome), without opening it. Errors: its own. */
-enum lab_status lab_terminal_probe(int *colors);
+/* Whether lab_terminal_open() would find a terminal, how many colours that one
+ * knows (0 monochrome), and its terminfo name (static, or TERM itself), without
+ * opening it. Errors: its own. */
+enum lab_status lab_terminal_probe(int *colors, const char **type);
 /* Restores the terminal and prints what libraries said. NULL is allowed. */
 void lab_terminal_close(struct lab_terminal *t);
 
 void lab_terminal_size(const struct lab_terminal *t, int *h, int *w);
+/* The terminfo name that stands in for a TERM which this machine does not know,
+ * or NULL. */
+const char *lab_terminal_stand_in(const struct lab_terminal *t);
 /* Only bytes below 0x80 may be sent: --ascii, or not a UTF-8 locale. */
 bool lab_terminal_ascii(const struct lab_terminal *t);
 /* A Linux console: UTF-8, but no braille. */

@@ -203,7 +203,7 @@ static char *plain_text(const struct lab_md *doc)
     struct lab_md_lines lines;
     struct lab_str text;
     lab_str_init(&text);
-    if (lab_md_wrap(doc, lab_lesson_columns(), &lines))
+    if (lab_md_wrap(doc, lab_lesson_columns(), NULL, &lines))
         return NULL;
     for (size_t i = 0; i < lines.count; i++) {
         for (size_t k = 0; k < lines.lines[i].n_spans; k++)

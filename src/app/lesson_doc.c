@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/datadir.h"
+#include "ui/glyph.h"
 
 enum { SOURCE_BYTES = 4 << 20 };
 
@@ -29,14 +30,15 @@ static void add_block(struct lab_doc *out, const struct lab_md_line *line)
                     line->spans[k].text);
 }
 
-enum lab_status lab_lesson_doc(const struct lab_lesson *lesson,
+enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
                                struct lab_doc *out)
 {
     enum { COLUMNS = 76 }; /* the narrowest usual terminal, with a margin */
     for (int i = 0; i < lesson->n_sections; i++) {
         const struct lab_section *section = &lesson->sections[i];
         struct lab_md_lines lines;
-        enum lab_status st = lab_md_wrap(&section->doc, COLUMNS, &lines);
+        enum lab_status st = lab_md_wrap(
+            &section->doc, COLUMNS, ascii ? lab_glyph_ascii : NULL, &lines);
         if (st)
             return st;
         if (i > 0)

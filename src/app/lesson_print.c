@@ -85,7 +85,8 @@ enum lab_status lab_lesson_put_doc(const struct lab_lesson_options *o,
                                    const struct lab_md *doc)
 {
     struct lab_md_lines lines;
-    enum lab_status st = lab_md_wrap(doc, lab_lesson_columns(), &lines);
+    enum lab_status st = lab_md_wrap(doc, lab_lesson_columns(),
+                                     o->ascii ? lab_glyph_ascii : NULL, &lines);
     bool styles = wants_styles(o);
     if (st)
         return st;

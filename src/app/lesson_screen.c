@@ -15,6 +15,7 @@
 #include "recording.h"
 #include "signals.h"
 #include "trace/intern.h"
+#include "ui/glyph.h"
 #include "ui/stepper.h"
 #include "ui/views.h"
 #include "whatif.h"
@@ -62,6 +63,12 @@ static void snapshot_release(void *user, struct lab_snapshot *snap)
 {
     (void)user;
     lab_snapshot_release(snap);
+}
+
+static bool pending(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_pending(s->session);
 }
 
 /* ---- kernels ---- */
@@ -142,7 +149,7 @@ static void add_doc(const struct lab_md *doc, int columns,
                     struct lab_stepper_text *out)
 {
     struct lab_md_lines lines;
-    if (lab_md_wrap(doc, columns, &lines))
+    if (lab_md_wrap(doc, columns, out->ascii ? lab_glyph_ascii : NULL, &lines))
         return;
     for (size_t i = 0; i < lines.count; i++) {
         const struct lab_md_line *line = &lines.lines[i];
@@ -170,7 +177,7 @@ static void text_for(void *user, const char *step, const char *node,
 static enum lab_status write_lesson(void *user, struct lab_doc *out)
 {
     struct lab_lesson_screen *s = user;
-    return lab_lesson_doc(s->lesson, out);
+    return lab_lesson_doc(s->lesson, s->ui && lab_ui_is_ascii(s->ui), out);
 }
 
 static enum lab_status open_lesson_text(void *user, struct lab_ui *ui)
@@ -298,6 +305,7 @@ static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
                                           .version = version,
                                           .snapshot = snapshot,
                                           .snapshot_release = snapshot_release,
+                                          .pending = pending,
                                           .kernels = kernels,
                                           .advise = advise,
                                           .roofs = roofs,

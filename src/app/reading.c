@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "lesson_print.h"
 #include "say.h"
+#include "ui/glyph.h"
 
 static struct lab_lesson_options print_options(void)
 {
@@ -35,7 +36,8 @@ enum lab_status lab_read_paragraph(const char *text, int indent)
         .kind = LAB_MD_PARAGRAPH, .spans = &span, .n_spans = 1};
     struct lab_md doc = {&block, 1};
     enum lab_status st =
-        lab_md_wrap(&doc, lab_lesson_columns() - indent, &lines);
+        lab_md_wrap(&doc, lab_lesson_columns() - indent,
+                    lab_say_is_ascii() ? lab_glyph_ascii : NULL, &lines);
     if (st) {
         lab_str_release(&safe);
         return st;

@@ -166,6 +166,7 @@ void lab_session_serve_quick(struct lab_session *s)
             break;
         any = true;
         lab_session_do(s, &c);
+        s->finished += lab_session_is_short(c.kind);
     }
     if (any)
         lab_session_publish(s);
@@ -191,10 +192,13 @@ static void *engine_main(void *user)
             if (!lab_session_is_quick(c.kind))
                 s->n_checks = 0; /* they were of the state that it leaves */
             lab_session_do(s, &c);
+            s->finished += lab_session_is_short(c.kind);
             s->state = LAB_SESSION_IDLE;
             lab_session_publish(s);
         }
         pthread_mutex_lock(&s->lock);
+        if (s->state == LAB_SESSION_FAILED)
+            s->pending = 0;
     }
     pthread_mutex_unlock(&s->lock);
     if (s->walk)
@@ -241,6 +245,7 @@ enum lab_status lab_session_post(struct lab_session *s,
         s->first = q;
     s->last = q;
     s->busy = true;
+    s->pending += lab_session_is_short(command->kind);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return LAB_OK;
@@ -264,6 +269,20 @@ enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns)
     bool busy = s->busy;
     pthread_mutex_unlock(&s->lock);
     return busy ? lab_fail(LAB_E_CANCELLED, "still busy") : LAB_OK;
+}
+
+bool lab_session_is_short(enum lab_command_kind kind)
+{
+    return kind != LAB_DO_TRAIN && kind != LAB_DO_CHECK &&
+           kind != LAB_DO_COUNT && kind != LAB_DO_SAMPLE;
+}
+
+bool lab_session_pending(struct lab_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool pending = s->pending > 0;
+    pthread_mutex_unlock(&s->lock);
+    return pending;
 }
 
 int lab_session_variant_names(struct lab_session *s, int node,

@@ -7,6 +7,9 @@
 #include "engine/session.h"
 #include "engine/walk.h"
 
+/* Neither a training, nor a check, a count or a sample. */
+bool lab_session_is_short(enum lab_command_kind kind);
+
 struct lab_queued {
     struct lab_command command;
     bool stopped; /* a stop was asked for after it */
@@ -81,6 +84,7 @@ struct lab_session {
     bool sampling;
     double exact;
     char decoded[LAB_SESSION_TEXT];
+    int64_t finished;     /* short commands that no snapshot shows yet */
     double *iteration_ms; /* of the last iterations, a ring */
     int64_t n_iteration_ms;
 
@@ -88,6 +92,7 @@ struct lab_session {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a command came, or all are done */
     pthread_t thread;
+    int64_t pending; /* short commands posted and not in `latest` */
     struct lab_queued *first;
     struct lab_queued *last;
     bool busy;

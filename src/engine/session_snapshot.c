@@ -224,6 +224,8 @@ void lab_session_publish(struct lab_session *s)
     next.version = atomic_load(&s->version) + 1;
     struct lab_snapshot old = s->latest;
     s->latest = next;
+    s->pending -= s->finished;
+    s->finished = 0;
     atomic_store(&s->version, next.version);
     pthread_mutex_unlock(&s->lock);
     lab_snapshot_release(&old);

@@ -13,24 +13,25 @@ static const struct lab_md_cell *cell_at(const struct lab_md_block *b,
     return &b->cells[row * b->columns + column];
 }
 
-static int natural_width(const struct lab_md_cell *cell)
+static int natural_width(struct lab_wrapper *w, const struct lab_md_cell *cell)
 {
     int columns = 0;
-    for (size_t i = 0; i < cell->n_spans; i++)
-        columns += lab_md_columns(cell->spans[i].text);
+    lab_wrap_collect(w, cell->spans, cell->n_spans, &w->glyphs);
+    for (size_t i = 0; i < w->glyphs.count; i++)
+        columns += w->glyphs.items[i].columns;
     return columns;
 }
 
 /* Every column as wide as its widest cell; while they do not fit together,
  * the widest one gives way. */
-static void choose_widths(const struct lab_md_block *b, int available,
-                          int *width)
+static void choose_widths(struct lab_wrapper *w, const struct lab_md_block *b,
+                          int available, int *width)
 {
     int total = 0;
     for (size_t c = 0; c < b->columns; c++) {
         width[c] = 1;
         for (size_t r = 0; r < b->rows; r++) {
-            int n = natural_width(cell_at(b, r, c));
+            int n = natural_width(w, cell_at(b, r, c));
             n = n > available ? available : n;
             width[c] = n > width[c] ? n : width[c];
         }
@@ -152,7 +153,7 @@ void lab_wrap_table(struct lab_wrapper *w, const struct lab_md_block *b)
         put_as_list(w, b, &lists[0]);
         goto out;
     }
-    choose_widths(b, available, width);
+    choose_widths(w, b, available, width);
     for (size_t r = 0; r < b->rows && !w->failed; r++) {
         put_row(w, b, r, width, lists, next);
         if (r == 0)

@@ -194,6 +194,15 @@ static void add_glyph(struct lab_wrapper *w, struct lab_glyph_list *out,
         bytes, (uint8_t)len, (uint8_t)columns, (uint8_t)style};
 }
 
+/* The ASCII text of a character, a glyph a byte. */
+static void add_ascii(struct lab_wrapper *w, struct lab_glyph_list *out,
+                      unsigned code, unsigned style)
+{
+    const char *text = w->ascii(code);
+    for (text = text ? text : "?"; *text && !w->failed; text++)
+        add_glyph(w, out, text, 1, 1, style);
+}
+
 void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
                       size_t n_spans, struct lab_glyph_list *out)
 {
@@ -211,6 +220,8 @@ void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
             if (code == '\t')
                 for (int t = 0; t < 4; t++)
                     add_glyph(w, out, " ", 1, 1, spans[k].style);
+            else if (w->ascii && code >= 0x80)
+                add_ascii(w, out, code, spans[k].style);
             else
                 add_glyph(w, out, s + i, len, code == '\n' ? 0 : width_of(code),
                           spans[k].style);
@@ -375,10 +386,11 @@ static void put_block(struct lab_wrapper *w, const struct lab_md_block *b)
 }
 
 enum lab_status lab_md_wrap(const struct lab_md *doc, int columns,
-                            struct lab_md_lines *out)
+                            lab_md_ascii_fn *ascii, struct lab_md_lines *out)
 {
     struct lab_wrapper w = {0};
     w.columns = columns > LEAST_COLUMNS ? columns : LEAST_COLUMNS;
+    w.ascii = ascii;
     w.arena = lab_alloc(sizeof(*w.arena));
     w.failed = w.arena == NULL;
     lab_str_init(&w.text);

@@ -38,6 +38,7 @@ struct lab_wrapper {
     size_t cap_spans;
     struct lab_str text; /* of the open span */
     unsigned style;
+    lab_md_ascii_fn *ascii; /* NULL: text stays Unicode */
     int columns;
     int block;
     const struct lab_md_block *current;

@@ -252,7 +252,7 @@ void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
     }
 }
 
-static int text_columns(const char *utf8, bool ascii)
+int lab_text_columns(const char *utf8, bool ascii)
 {
     int columns = 0;
     size_t n = strlen(utf8);
@@ -270,14 +270,9 @@ static int text_columns(const char *utf8, bool ascii)
     return columns;
 }
 
-int lab_text_columns(const char *utf8)
-{
-    return text_columns(utf8, false);
-}
-
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8)
 {
-    return text_columns(utf8, c->ascii);
+    return lab_text_columns(utf8, c->ascii);
 }
 
 void lab_canvas_cursor(struct lab_canvas *c, int y, int x)

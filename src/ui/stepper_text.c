@@ -4,9 +4,10 @@
 #include "base/mem.h"
 #include "ui/stepper.h"
 
-void lab_stepper_text_init(struct lab_stepper_text *t)
+void lab_stepper_text_init(struct lab_stepper_text *t, bool ascii)
 {
     memset(t, 0, sizeof(*t));
+    t->ascii = ascii;
     lab_str_init(&t->text);
 }
 
@@ -80,7 +81,7 @@ void lab_stepper_text_add(struct lab_stepper_text *t, enum lab_role role,
 
 /* Bytes of the longest start of `text` that fits `columns`, cut at a blank
  * where there is one; at least one character. */
-static size_t fitting(const char *text, int columns)
+static size_t fitting(const char *text, int columns, bool ascii)
 {
     size_t n = strlen(text);
     size_t at = 0;
@@ -92,7 +93,7 @@ static size_t fitting(const char *text, int columns)
         size_t len = lab_utf8_next(text + at, n - at, &code);
         len = len ? len : 1;
         memcpy(one, text + at, len);
-        int w = lab_text_columns(one);
+        int w = lab_text_columns(one, ascii);
         if (used + w > columns && at > 0)
             return text[at] == ' ' || !blank ? at : blank;
         if (text[at] == ' ')
@@ -110,12 +111,12 @@ static int line_columns(const struct lab_stepper_text *t)
     const struct lab_stepper_line *l = &t->lines[t->line_count - 1];
     if (l->span_count == 0)
         return 0;
-    return lab_text_columns(lab_str_text(&t->text) +
-                            t->spans[l->first_span].start);
+    return lab_text_columns(
+        lab_str_text(&t->text) + t->spans[l->first_span].start, t->ascii);
 }
 
 /* Columns of the first word and the blanks before it. */
-static int word_columns(const char *text)
+static int word_columns(const char *text, bool ascii)
 {
     char word[128];
     size_t n = strspn(text, " ");
@@ -123,7 +124,7 @@ static int word_columns(const char *text)
     n = n < sizeof(word) - 1 ? n : sizeof(word) - 1;
     memcpy(word, text, n);
     word[n] = '\0';
-    return lab_text_columns(word);
+    return lab_text_columns(word, ascii);
 }
 
 void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
@@ -133,7 +134,7 @@ void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
     int used = line_columns(t);
     columns = columns < 8 ? 8 : columns;
     hang = hang < 0 || hang > 16 || hang > columns / 2 ? 0 : hang;
-    int word = word_columns(text);
+    int word = word_columns(text, t->ascii);
     bool full = used > hang && used + word > columns && hang + word <= columns;
     for (bool first = !full; first || *text; first = false) {
         if (full)
@@ -143,7 +144,7 @@ void lab_stepper_text_flow(struct lab_stepper_text *t, enum lab_role role,
             add_bytes(t, role, blanks, (size_t)hang);
             used = hang;
         }
-        size_t n = fitting(text, columns - used);
+        size_t n = fitting(text, columns - used, t->ascii);
         add_bytes(t, role, text, n);
         text += n;
         while (*text == ' ')

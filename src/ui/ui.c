@@ -194,6 +194,11 @@ void lab_ui_tick_every(struct lab_ui *ui, int ms)
         top->tick_ms = ms;
 }
 
+bool lab_ui_is_ascii(const struct lab_ui *ui)
+{
+    return ui->canvas.ascii;
+}
+
 void lab_ui_redraw(struct lab_ui *ui)
 {
     ui->dirty = true;
@@ -308,14 +313,79 @@ static void handle_wake(struct lab_ui *ui)
     ui->woken = true;
 }
 
+/* ---- keys typed ahead ---- */
+
+static bool running(const struct lab_ui *ui)
+{
+    return ui->depth > 0 && ui->signal == 0;
+}
+
+static bool must_wait(struct lab_ui *ui, int key)
+{
+    struct lab_screen *s = &lab_ui_top(ui)->screen;
+    return s->ops->waits && s->ops->waits(s, key);
+}
+
+static struct lab_event *ahead_at(struct lab_ui *ui, int i)
+{
+    return &ui->ahead[(ui->ahead_first + i) % LAB_UI_AHEAD];
+}
+
+static struct lab_event take_ahead(struct lab_ui *ui)
+{
+    struct lab_event e = *ahead_at(ui, 0);
+    ui->ahead_first = (ui->ahead_first + 1) % LAB_UI_AHEAD;
+    ui->ahead_count--;
+    return e;
+}
+
+/* Esc that need not wait cancels what the keys before it wait for. */
+static void skip_to_esc(struct lab_ui *ui)
+{
+    for (int i = 0; i < ui->ahead_count; i++) {
+        const struct lab_event *e = ahead_at(ui, i);
+        if (e->kind != LAB_EVENT_KEY || e->key != LAB_KEY_ESC ||
+            must_wait(ui, LAB_KEY_ESC))
+            continue;
+        ui->ahead_first = (ui->ahead_first + i) % LAB_UI_AHEAD;
+        ui->ahead_count -= i;
+        return;
+    }
+}
+
+/* Handles what need not wait any more, in the order in which it came. */
+static void deliver(struct lab_ui *ui)
+{
+    skip_to_esc(ui);
+    while (ui->ahead_count > 0 && running(ui)) {
+        const struct lab_event *first = ahead_at(ui, 0);
+        if (must_wait(ui, first->kind == LAB_EVENT_KEY ? first->key : 0))
+            return;
+        struct lab_event e = take_ahead(ui);
+        if (e.kind == LAB_EVENT_KEY)
+            lab_ui_handle_key(ui, e.key);
+        else
+            lab_ui_handle_mouse(ui, &e);
+        close_marked(ui);
+    }
+}
+
+static void type_ahead(struct lab_ui *ui, const struct lab_event *e)
+{
+    if (ui->ahead_count == LAB_UI_AHEAD) {
+        lab_ui_message(ui, LAB_ROLE_WARN, "too many keys wait: some are lost");
+        return;
+    }
+    *ahead_at(ui, ui->ahead_count++) = *e;
+    deliver(ui);
+}
+
 static void handle(struct lab_ui *ui, const struct lab_event *e)
 {
     switch (e->kind) {
     case LAB_EVENT_KEY:
-        lab_ui_handle_key(ui, e->key);
-        break;
     case LAB_EVENT_MOUSE:
-        lab_ui_handle_mouse(ui, e);
+        type_ahead(ui, e);
         break;
     case LAB_EVENT_RESIZE:
         resize(ui, e->h, e->w);
@@ -356,6 +426,8 @@ static int64_t tick_due(const struct lab_ui *ui)
         return ui->woken ? 0 : due;
     if (top->tick_ms > 0)
         due = top->last_tick_ns + (int64_t)top->tick_ms * 1000000;
+    if (ui->woken && ui->ahead_count > 0)
+        return 0; /* keys wait for the news */
     if (ui->woken && top->last_tick_ns + LAB_UI_FRAME_NS < due)
         due = top->last_tick_ns + LAB_UI_FRAME_NS;
     return due;
@@ -392,11 +464,6 @@ static int timeout_ms(const struct lab_ui *ui)
     return ms > 60000 ? 60000 : (int)ms;
 }
 
-static bool running(const struct lab_ui *ui)
-{
-    return ui->depth > 0 && ui->signal == 0;
-}
-
 static void say_stand_in(struct lab_ui *ui)
 {
     const char *type =
@@ -415,6 +482,8 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
     while (running(ui)) {
         tick_if_due(ui);
         close_marked(ui);
+        if (running(ui))
+            deliver(ui);
         if (!running(ui))
             break;
         if (ui->dirty) {

@@ -12,6 +12,7 @@ enum {
     LAB_UI_STACK = 16,
     LAB_UI_BAR_ITEMS = 32,
     LAB_UI_HISTORIES = 8,
+    LAB_UI_AHEAD = 256, /* keys that wait */
     LAB_UI_FRAME_NS = 33 * 1000 * 1000
 };
 
@@ -42,6 +43,10 @@ struct lab_ui {
     char result_text[512];
     int wake_fd;
     atomic_int wake;
+
+    struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead: a ring */
+    int ahead_first;
+    int ahead_count;
 
     char message[512];
     char hint[200]; /* over the prompt: what may be typed; "": nothing */

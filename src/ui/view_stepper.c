@@ -327,8 +327,8 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     v->text_step = LAB_TEXT_NONE;
     v->n_kernels = -1;
     lab_step_tree_init(&v->tree);
-    lab_stepper_text_init(&v->lines);
-    lab_stepper_text_init(&v->text);
+    lab_stepper_text_init(&v->lines, lab_ui_is_ascii(v->ui));
+    lab_stepper_text_init(&v->text, lab_ui_is_ascii(v->ui));
     v->kernels = lab_alloc_array(LAB_STEPPER_KERNELS, sizeof(*v->kernels));
     if (!v->kernels)
         return lab_fail(LAB_E_NOMEM, "no memory for the stepper");
@@ -360,6 +360,29 @@ static bool tick(struct lab_screen *s, int64_t now_ns)
     return changed && !v->held;
 }
 
+/* A key acts on what the reader expects to see: on the step that was asked for
+ * before it, and on its numbers. Long work does not hold keys up. */
+static bool waits(struct lab_screen *s, int key)
+{
+    struct lab_stepper *v = s->state;
+    if (!v->model.pending)
+        return false;
+    bool pending = v->model.pending(v->model.user);
+    if (!pending) {
+        if (lab_stepper_refresh(v)) /* may ask for the numbers of a step */
+            lab_ui_redraw(v->ui);
+        pending = v->model.pending(v->model.user);
+    }
+    enum lab_session_state state =
+        v->taken ? v->snap.state : LAB_SESSION_STARTING;
+    if (state == LAB_SESSION_STARTING)
+        return key != 'q' && key != LAB_KEY_ESC && key != '?';
+    if (key == LAB_KEY_ESC && lab_stepper_busy(v))
+        return false;
+    return pending && state != LAB_SESSION_TRAINING &&
+           state != LAB_SESSION_CHECKING && state != LAB_SESSION_FAILED;
+}
+
 static void shown(struct lab_screen *s)
 {
     lab_stepper_refresh(s->state);
@@ -389,5 +412,6 @@ const struct lab_screen_ops lab_view_stepper = {
     .complete = lab_stepper_complete,
     .title_now = title_now,
     .bindings_now = lab_stepper_bindings,
+    .waits = waits,
     .shown = shown,
 };

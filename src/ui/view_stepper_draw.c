@@ -129,7 +129,7 @@ static void draw_waiting(const struct lab_stepper *v, struct lab_canvas *c,
         struct lab_stepper_text t;
         struct lab_rect r = {y + 2, body.x + 2, body.h, body.w - 4};
         int64_t top = 0;
-        lab_stepper_text_init(&t);
+        lab_stepper_text_init(&t, c->ascii);
         lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, snap->error, r.w, 0);
         lab_stepper_draw_lines(c, r, &t, &top, -1, false);
         lab_stepper_text_release(&t);

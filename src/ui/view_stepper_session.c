@@ -23,6 +23,11 @@ static void snapshot_release(void *user, struct lab_snapshot *snap)
     lab_snapshot_release(snap);
 }
 
+static bool pending(void *user)
+{
+    return lab_session_pending(user);
+}
+
 void lab_stepper_model_session(struct lab_stepper_model *model,
                                struct lab_session *session)
 {
@@ -31,4 +36,5 @@ void lab_stepper_model_session(struct lab_stepper_model *model,
     model->version = version;
     model->snapshot = snapshot;
     model->snapshot_release = snapshot_release;
+    model->pending = pending;
 }

@@ -20,7 +20,7 @@ static void check_visible(const char *text)
 static void lay_out(const struct lab_md *doc, int columns)
 {
     struct lab_md_lines lines;
-    if (lab_md_wrap(doc, columns, &lines))
+    if (lab_md_wrap(doc, columns, NULL, &lines))
         abort();
     for (size_t i = 0; i < lines.count; i++) {
         int used = 0;

@@ -107,7 +107,7 @@ static void ascii_canvas_holds_only_ascii(void **state)
     assert_int_equal(lab_canvas_init(&c, 3, 40, true), LAB_OK);
     lab_canvas_text(&c, 0, 0, -1, LAB_ROLE_NORMAL, "Σ a×b ≤ é … 日 → ∂ ₂ ▓ ⠿");
     assert_int_equal(lab_canvas_columns(&c, "Σ≤"), 5);
-    assert_int_equal(lab_text_columns("Σ≤"), 2);
+    assert_int_equal(lab_text_columns("Σ≤", false), 2);
     lab_canvas_box(&c, (struct lab_rect){1, 0, 2, 12}, "Tïtle", false);
     assert_dump(&c, "sum axb <= e ... ? -> d _2 % :\n"
                     "+- Title --+\n+----------+\n");

@@ -153,7 +153,7 @@ static void heat_cells_differ_without_colour(void **state)
     assert_string_equal(a, "-I");
     for (int i = -20; i <= 20; i++) {
         lab_heat_cell(i / 7.0, i % 3, a);
-        assert_int_equal(lab_text_columns(a), 2);
+        assert_int_equal(lab_text_columns(a, false), 2);
     }
 }
 

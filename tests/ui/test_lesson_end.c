@@ -67,11 +67,52 @@ static void a_lesson_is_left_in_a_training_run(void **state)
     pty_leave(&s);
 }
 
+/* Ctrl-L, typed last, draws the whole screen as the keys have left it. */
+static void type_and_see(const char *keys, const char *awaited)
+{
+    struct pty_session s;
+    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    pty_await(&s, 0, "step 0 of");
+    pty_type(&s, keys);
+    pty_await(&s, 0, awaited);
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
+/* Keys that are typed while a step runs act on what it makes. */
+static void keys_typed_ahead_are_kept(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        type_and_see("ssss2\033[C\033[B\033[B\f", "fc2.xW[4,1] = ");
+        type_and_see("s2\033[Be\r\f", "x[2,53]");
+    }
+}
+
+/* Esc does not wait for a walk that goes on. */
+static void esc_goes_before_keys_that_wait(void **state)
+{
+    struct pty_session s;
+    (void)state;
+    pty_start(&s, getenv("LAB_EXE"), NULL, "mlp-digits");
+    pty_await(&s, 0, "step 0 of");
+    pty_type(&s, ":unwatch\r:step 500000000\r");
+    pty_await(&s, 0, "running ...");
+    pty_type(&s, "2z\033");
+    pty_await(&s, 0, "stopped");
+    pty_type(&s, "q");
+    assert_int_equal(pty_finish(&s), 0);
+    pty_leave(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_ends_a_training_run),
         cmocka_unit_test(a_lesson_is_left_in_a_training_run),
+        cmocka_unit_test(keys_typed_ahead_are_kept),
+        cmocka_unit_test(esc_goes_before_keys_that_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -288,7 +288,7 @@ static void words_wrap_and_hang(void **state)
 {
     struct lab_stepper_text t;
     (void)state;
-    lab_stepper_text_init(&t);
+    lab_stepper_text_init(&t, false);
     lab_stepper_text_wrap(&t, LAB_ROLE_NORMAL, "one two three four five", 10,
                           2);
     assert_int_equal(t.line_count, 4);

@@ -34,7 +34,7 @@ static char *wrapped(const struct lab_md *doc, int columns)
     struct lab_md_lines lines;
     struct lab_str text;
     lab_str_init(&text);
-    assert_int_equal(lab_md_wrap(doc, columns, &lines), LAB_OK);
+    assert_int_equal(lab_md_wrap(doc, columns, NULL, &lines), LAB_OK);
     for (size_t i = 0; i < lines.count; i++) {
         for (size_t k = 0; k < lines.lines[i].n_spans; k++)
             lab_str_add(&text, lines.lines[i].spans[k].text);
@@ -275,8 +275,8 @@ static void no_line_is_too_long(void **state)
     (void)state;
     for (int columns = 20; columns <= 200; columns++) {
         struct lab_md_lines lines;
-        assert_int_equal(lab_md_wrap(&l->sections[0].doc, columns, &lines),
-                         LAB_OK);
+        assert_int_equal(
+            lab_md_wrap(&l->sections[0].doc, columns, NULL, &lines), LAB_OK);
         for (size_t i = 0; i < lines.count; i++) {
             int used = 0;
             for (size_t k = 0; k < lines.lines[i].n_spans; k++)
@@ -296,7 +296,7 @@ static void short_memory_is_told(void **state)
     for (int64_t n = 1; n < 1000; n++) {
         struct lab_md_lines lines = {0};
         lab_mem_fail_from(n);
-        enum lab_status st = lab_md_wrap(&l->sections[0].doc, 40, &lines);
+        enum lab_status st = lab_md_wrap(&l->sections[0].doc, 40, NULL, &lines);
         bool ran_out = lab_mem_count() >= n;
         lab_mem_fail_from(0);
         assert_int_equal(st, ran_out ? LAB_E_NOMEM : LAB_OK);

@@ -115,6 +115,10 @@ enum lab_status lab_session_post(struct lab_session *s,
 enum lab_status lab_session_snapshot(struct lab_session *s,
                                      struct lab_snapshot *out);
 int64_t lab_session_version(struct lab_session *s); /* cheap: anything new? */
+/* Whether moves, choices and questions that were posted are not in the latest
+ * snapshot yet. Trainings, checks and counts are left out: they take long, and
+ * the snapshot's state shows them. */
+bool lab_session_pending(struct lab_session *s);
 /* Waits until every posted command is done. LAB_E_CANCELLED after timeout_ns
  * (< 0: no limit). */
 enum lab_status lab_session_wait(struct lab_session *s, int64_t timeout_ns);

@@ -101,8 +101,8 @@ int lab_canvas_paragraph(struct lab_canvas *c, struct lab_rect r,
 /* The rows that it takes, `w` columns each; `most` where it takes more. */
 int lab_canvas_paragraph_rows(const struct lab_canvas *c, int w, int most,
                               const char *utf8);
-/* Columns that a UTF-8 text takes on the screen. */
-int lab_text_columns(const char *utf8);
+/* Columns that a UTF-8 text takes on the screen, or on an ASCII one. */
+int lab_text_columns(const char *utf8, bool ascii);
 /* The same on this canvas: an ascii one may write "sum" for one character. */
 int lab_canvas_columns(const struct lab_canvas *c, const char *utf8);
 /* Shows the terminal's cursor at (y, x): where typing goes. Hidden again by

@@ -67,6 +67,10 @@ struct lab_screen_ops {
     void (*title_now)(struct lab_screen *s, char *out, size_t cap);
     /* The table that holds now, for a screen with modes. */
     const struct lab_binding *(*bindings_now)(const struct lab_screen *s);
+    /* true: `key` (0: a click) must wait, for what was asked for before it has
+     * not been done yet. The keys behind it wait too. Esc that need not wait
+     * drops those before it. */
+    bool (*waits)(struct lab_screen *s, int key);
     /* The screen is on top again after another one closed. */
     void (*shown)(struct lab_screen *s);
     /* What its picture is drawn with, for the help; ends with NULL. */

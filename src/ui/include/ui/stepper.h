@@ -41,6 +41,7 @@ struct lab_stepper_line {
     size_t span_count;
 };
 struct lab_stepper_text {
+    bool ascii; /* lines are wrapped as an ASCII screen shows them */
     struct lab_str text;
     struct lab_stepper_span *spans;
     size_t span_count;
@@ -78,6 +79,8 @@ struct lab_stepper_model {
     void (*snapshot_release)(void *user, struct lab_snapshot *snap);
 
     /* All below may be NULL. */
+    /* Moves or questions that were posted are not in the snapshot yet. */
+    bool (*pending)(void *user);
     /* The kernels of an execution of a step: fills at most `max` rows and
      * returns how many there are; -1: not known (yet). */
     int (*kernels)(void *user, int64_t exec, struct lab_stepper_kernel *rows,
@@ -124,13 +127,13 @@ extern const struct lab_screen_ops lab_view_stepper;
 extern const struct lab_screen_ops lab_view_train;
 
 LAB_C_BEGIN
-/* Fills post, version, snapshot and snapshot_release, and `user`, for a real
+/* Fills post, version, snapshot, snapshot_release, pending, and `user`, for a real
  * session. A model with other functions needs its own `user` with the session
- * in it, and wraps these four. */
+ * in it, and wraps these. */
 void lab_stepper_model_session(struct lab_stepper_model *model,
                                struct lab_session *session);
 
-void lab_stepper_text_init(struct lab_stepper_text *t);
+void lab_stepper_text_init(struct lab_stepper_text *t, bool ascii);
 void lab_stepper_text_release(struct lab_stepper_text *t);
 void lab_stepper_text_clear(struct lab_stepper_text *t);
 void lab_stepper_text_line(struct lab_stepper_text *t); /* starts a line */

@@ -44,6 +44,8 @@ void lab_ui_wake(void *ui);
 /* Calls `tick` of the top screen every `ms` (0: only after wakes). */
 void lab_ui_tick_every(struct lab_ui *ui, int ms);
 void lab_ui_redraw(struct lab_ui *ui);
+/* Only characters below 0x80 are shown. */
+bool lab_ui_is_ascii(const struct lab_ui *ui);
 
 /* One line in the status line, until the next key. */
 void lab_ui_message(struct lab_ui *ui, enum lab_role role, const char *fmt, ...)

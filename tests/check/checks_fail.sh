@@ -117,4 +117,20 @@ if command -v nm >/dev/null && command -v ar >/dev/null; then
     catches 'a table and a function of one name' 'lab_table: defined in' \
         "$check/symbols.sh" "$work/table.a" "$work/program"
 fi
+
+# Run paths as CMake pads them, and as a careless -rpath would write them.
+mkdir "$work/built"
+# shellcheck disable=SC2016 # the loader's word, not a variable
+for path in /usr/lib '$ORIGIN/../lib:/usr/lib'; do
+    echo 'int main(void) { return 0; }' |
+        "${CC:-cc}" -x c - -o "$work/built/one" -Wl,-rpath,"$path"
+    passes "run path $path" "$check/runpath.sh" "$work/built"
+done
+# shellcheck disable=SC2016
+for path in /usr/lib: ':/usr/lib' /usr/lib::/lib lib '$ORIGINAL/lib'; do
+    echo 'int main(void) { return 0; }' |
+        "${CC:-cc}" -x c - -o "$work/built/one" -Wl,-rpath,"$path"
+    catches "run path $path" 'empty or relative' \
+        "$check/runpath.sh" "$work/built"
+done
 [ "$fails" -eq 0 ]

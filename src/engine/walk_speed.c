@@ -318,7 +318,7 @@ static enum lab_status sync_now_and_then(struct lab_walk *w)
  * one is cut. *until: when patience ends, 0: no stop has been seen. */
 static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
 {
-    const int64_t patience_ns = 40000000;
+    const int64_t patience_ns = 20000000;
     enum lab_status st = lab_walk_look_for_stop(w);
     int64_t now = st ? lab_clock_monotonic_ns() : 0;
     if (st && *until == 0)

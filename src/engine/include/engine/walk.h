@@ -99,7 +99,7 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
 /* One iteration at speed: the host does not wait for every step, and a copy for
  * going back is kept now and then only. Observers hear of the steps of sampled
  * iterations, and of every iteration's start, end and loss. Leaves the walk at
- * the end of the iteration. Stopped, and 40 ms from the end, it leaves the walk
+ * the end of the iteration. Stopped, and 20 ms from the end, it leaves the walk
  * between two steps: the iteration goes on as a walked one, and observers hear
  * of it as cut unless it comes to its end.
  *

@@ -101,7 +101,8 @@ enum lab_status lab_doctor_examine(struct lab_doctor *d, const char *db)
     lab_doctor_gpu(d);
     lab_doctor_terminal(d);
     lab_doctor_database(d, db);
-    return d->failed;
+    /* What was looked at later has said something else meanwhile. */
+    return d->failed ? lab_fail(d->failed, "cannot write the output") : LAB_OK;
 }
 
 int lab_cmd_doctor(int argc, char **argv)

@@ -1,10 +1,12 @@
 /* lapenna-lab: which command, and nothing else. */
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "version.h"
 #include "cmd.h"
@@ -143,14 +145,38 @@ static int dispatch(int argc, char **argv)
     return c ? run_command(c, argc - 1, argv + 1) : lab_cmd_open(argc, argv);
 }
 
+/* Has all of the output been written? Says so if not. */
+static bool wrote_all(void)
+{
+    errno = 0;
+    bool flushed = fflush(stdout) == 0;
+    if (flushed && !ferror(stdout))
+        return true;
+    if (errno)
+        lab_fail(LAB_E_IO, "write error: %s", strerror(errno));
+    else
+        lab_fail(LAB_E_IO, "write error");
+    return false;
+}
+
+static bool checked; /* by main(); argp ends the program elsewhere */
+
+static void check_at_exit(void)
+{
+    if (!checked && !wrote_all())
+        _exit(lab_exit_error(LAB_E_IO));
+}
+
 int main(int argc, char **argv)
 {
+    atexit(check_at_exit);
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* 0.5 is written with a point everywhere */
     lab_say_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     int code = dispatch(argc, argv);
-    if (fflush(stdout) && code == LAB_EXIT_DONE)
-        code = LAB_EXIT_INPUT;
+    checked = true;
+    if (!wrote_all() && code == LAB_EXIT_DONE)
+        code = lab_exit_error(LAB_E_IO);
     lab_intern_release();
     return code;
 }

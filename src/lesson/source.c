@@ -209,7 +209,10 @@ enum lab_status lab_source_read(struct lab_source *src, const char *path,
 {
     *src = (struct lab_source){.name = path};
     size_t cap = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = -1;
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return cannot_read(src, strerror(errno), found);
     enum lab_status st = read_all(src, fd, &cap);

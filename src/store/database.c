@@ -1,6 +1,7 @@
 #include "store/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +44,23 @@ int lab_database_schema_version(void)
     return count;
 }
 
+/* The usual place is the user's own: runs name machines and users. Others may
+ * be meant to be shared. */
+static bool is_usual_place(const char *path)
+{
+    struct lab_str usual;
+    lab_str_init(&usual);
+    bool same = lab_database_default_path(&usual) == LAB_OK &&
+                strcmp(lab_str_text(&usual), path) == 0;
+    lab_str_release(&usual);
+    return same;
+}
+
 /* Makes the directories above `path`, as mkdir -p does. */
 static enum lab_status make_parents(const char *path)
 {
     enum lab_status st = LAB_OK;
+    mode_t mode = is_usual_place(path) ? 0700 : 0777;
     char *copy = lab_strdup(path);
     if (!copy)
         return lab_fail(LAB_E_NOMEM, "no memory for a path");
@@ -54,7 +68,7 @@ static enum lab_status make_parents(const char *path)
         if (*p != '/')
             continue;
         *p = '\0';
-        if (mkdir(copy, 0777) && errno != EEXIST)
+        if (mkdir(copy, mode) && errno != EEXIST)
             st = lab_fail(LAB_E_DB,
                           "%s: cannot make the directory %s: %s; name a file "
                           "in another place with --db FILE",
@@ -372,6 +386,12 @@ static enum lab_status open_for_writing(struct lab_database *db)
         st = check_place(db->path);
     if (st)
         return st;
+    if (is_usual_place(db->path)) { /* SQLite's log and index take its mode */
+        int made =
+            open(db->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (made >= 0)
+            close(made);
+    }
     st = connect_to(db, "");
     if (st)
         return st;

@@ -252,6 +252,38 @@ static enum lab_status follow_link(const char *path, char **target)
                     path, strerror(errno));
 }
 
+/* A file without a name, beside where it will be: if the program is killed,
+ * nothing of it stays. -1: not on this file system. */
+static int open_nameless(const struct lab_export_file *f)
+{
+    const char *slash = strrchr(f->temporary, '/');
+    size_t n = slash ? (size_t)(slash - f->temporary) + 1 : 0;
+    char *dir = lab_strndup(n ? f->temporary : "./", n ? n : 2);
+    int fd = -1;
+    if (dir && access("/proc/self/fd", X_OK) == 0)
+        fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    lab_free(dir);
+    return fd;
+}
+
+/* Gives a file without a name its temporary one, for the moment before it is
+ * renamed. */
+static enum lab_status name_it(const struct lab_export_file *f)
+{
+    char from[64];
+    int free_name = mkstemp(f->temporary);
+    if (free_name >= 0) {
+        close(free_name);
+        unlink(f->temporary);
+        snprintf(from, sizeof(from), "/proc/self/fd/%d", fileno(f->stream));
+        if (linkat(AT_FDCWD, from, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW) ==
+            0)
+            return LAB_OK;
+    }
+    return lab_fail(LAB_E_IO, "%s: cannot be written: %s", f->path,
+                    strerror(errno));
+}
+
 enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
                                 const char *db, bool stream, bool force)
 {
@@ -269,7 +301,10 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
         forget(&f);
         return st;
     }
-    int fd = mkstemp(f.temporary);
+    int fd = stream ? open_nameless(&f) : -1;
+    f.nameless = fd >= 0;
+    if (fd < 0)
+        fd = mkstemp(f.temporary);
     if (fd < 0) {
         st = lab_fail(LAB_E_IO, "%s: cannot be written: %s", path,
                       strerror(errno));
@@ -281,7 +316,8 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
         f.stream = fdopen(fd, "w");
         if (!f.stream) {
             close(fd);
-            unlink(f.temporary);
+            if (!f.nameless)
+                unlink(f.temporary);
             forget(&f);
             return lab_fail(LAB_E_NOMEM, "%s: no memory", path);
         }
@@ -325,11 +361,14 @@ enum lab_status lab_export_close(struct lab_export_file *f, enum lab_status st)
         if (st == LAB_OK && bad)
             st = lab_fail(LAB_E_IO, "%s: cannot be written: %s", f->path,
                           strerror(errno));
+        if (st == LAB_OK && f->nameless)
+            st = name_it(f);
+        f->nameless = f->nameless && st;
         fclose(f->stream);
     }
     if (st == LAB_OK)
         st = give_place(f);
-    if (st)
+    if (st && !f->nameless)
         unlink(f->temporary);
     forget(f);
     return st;

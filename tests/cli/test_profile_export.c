@@ -1,4 +1,5 @@
 /* `profile export` as CSV and JSON Lines, and into files; $LAB_EXE is the program. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -382,6 +383,12 @@ static void half_a_file_never_shows(void **state)
     fputs("half", file.stream);
     fflush(file.stream);
     assert_int_equal(access(path, F_OK), -1);
+    /* Nor under another name, which would stay if the program were killed. */
+    int probe = open(sample_path("."), O_TMPFILE | O_WRONLY, 0600);
+    if (probe >= 0) {
+        close(probe);
+        assert_int_equal(files_there(), 0);
+    }
     assert_int_equal(lab_export_close(&file, LAB_E_DB), LAB_E_DB);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(files_there(), 0);

@@ -27,6 +27,7 @@ struct lab_export_file {
     FILE *stream; /* NULL for a database */
     char *path;
     char *temporary;
+    bool nameless; /* the temporary name is not in use yet */
     bool force;
 };
 

@@ -18,6 +18,7 @@
 #include "trace/record.h"
 #include "ui/progress.h"
 #include "ui/views.h"
+#include "walkthrough.h"
 
 enum { LAST_RUNS = 8 };
 
@@ -26,6 +27,7 @@ struct screens {
     struct lab_machine machine;
     struct lab_catalog *catalog;
     struct lab_home_lesson *lessons;
+    struct lab_str *after; /* the prerequisites of each, as text */
     struct lab_home_model home;
     struct lab_runs_source *runs;
     struct lab_runs_source *recorded; /* NULL: none ship */
@@ -103,6 +105,7 @@ static void fill_lesson(struct screens *s, size_t i)
     to->title = from->lesson->title;
     to->summary = from->lesson->summary;
     to->minutes = (int)from->lesson->minutes;
+    to->after = s->after[i].data;
     if (!known)
         return;
     to->steps_seen = known->steps_seen;
@@ -154,18 +157,32 @@ static enum lab_status write_doctor(void *user, struct lab_doc *out)
     return lab_doctor_examine(&doctor, s->options->db);
 }
 
+static void write_prerequisites(struct screens *s)
+{
+    for (size_t i = 0; i < s->catalog->count; i++) {
+        const struct lab_lesson *l = s->catalog->items[i].lesson;
+        lab_str_init(&s->after[i]);
+        for (int k = 0; l && k < l->n_prerequisites; k++)
+            lab_str_addf(&s->after[i], "%s%s", k ? ", " : "",
+                         l->prerequisites[k]);
+    }
+}
+
 static enum lab_status start_home(struct screens *s)
 {
     enum lab_status st = lab_catalog_load(&s->catalog, NULL);
     if (st)
         return st;
     s->lessons = lab_alloc_array(s->catalog->count + 1, sizeof(*s->lessons));
-    if (!s->lessons)
+    s->after = lab_alloc_array(s->catalog->count + 1, sizeof(*s->after));
+    if (!s->lessons || !s->after)
         return lab_fail(LAB_E_NOMEM, "no memory for the lessons");
+    write_prerequisites(s);
     s->home =
         (struct lab_home_model){.user = s,
                                 .machine = s->machine.line,
                                 .note = s->progress.note,
+                                .start = LAB_DEFAULT_LESSON,
                                 .refresh = refresh,
                                 .open_lesson = open_lesson,
                                 .write_doctor = write_doctor,
@@ -225,6 +242,9 @@ static void finish(struct screens *s)
     lab_lab_screen_reap(&s->leaving, true);
     lab_runs_source_free(s->runs);
     lab_runs_source_free(s->recorded);
+    for (size_t i = 0; s->after && i < s->catalog->count; i++)
+        lab_str_release(&s->after[i]);
+    lab_free(s->after);
     lab_catalog_free(s->catalog);
     lab_free(s->lessons);
     lab_progress_release(&s->progress);

@@ -10,6 +10,13 @@ enum { MOST_KERNELS = 64 };
 /* So that blocks times threads have room. */
 #define MOST_BLOCKS (INT64_MAX / INT_MAX / 2)
 
+/* Blocks that one multiprocessor gets of a grid at most. */
+static int blocks_by_grid(int64_t blocks, int sms)
+{
+    int64_t each = blocks > 0 && sms > 0 ? (blocks - 1) / sms + 1 : 0;
+    return each < INT_MAX ? (int)each : INT_MAX;
+}
+
 static bool compute(void *user, const struct lab_occupancy_try *t,
                     struct lab_occupancy_answer *out)
 {
@@ -38,6 +45,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
         .by_blocks = o.blocks_by_blocks,
         .by_registers = o.blocks_by_registers,
         .by_shared = o.blocks_by_shared,
+        .by_grid = blocks_by_grid(t->blocks, w->device.sm_count),
         .waves = o.waves};
     lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
     return o.active_blocks_per_sm > 0;

@@ -165,7 +165,7 @@ struct lab_home_layout lab_home_layout(struct lab_rect body)
     const struct lab_share parts[3] = {
         {5, 5, 0},  /* lessons */
         {4, 0, 2},  /* about: two lines and its border */
-        {5, 2, 1}}; /* runs */
+        {5, 1, 1}}; /* runs */
     lab_layout_share(body.h, parts, 3, rows);
     l.lessons = lab_rect_cut_top(&body, rows[0]);
     l.about = lab_rect_cut_top(&body, rows[1]);

@@ -19,13 +19,14 @@ struct home_state {
     struct lab_table lessons;
     struct lab_table runs;
     int pane;
+    int64_t start;       /* the row to start with, -1: some lesson is begun */
     struct lab_str none; /* what is said where there are no runs */
 };
 
 static const struct lab_table_column COLUMNS[COL_COUNT] = {
     [COL_TITLE] = {"lesson", 24, 3, 0, false, false},
     [COL_ID] = {"id", 14, 1, 2, false, false},
-    [COL_MINUTES] = {"minutes", 8, 0, 3, true, false},
+    [COL_MINUTES] = {"time", 8, 0, 3, true, false},
     [COL_PROGRESS] = {"progress", 12, 0, 1, false, false},
 };
 
@@ -71,15 +72,34 @@ static void lesson_cell(const void *user, int64_t row, int column, char *out,
         break;
     case COL_MINUTES:
         if (l->minutes > 0)
-            snprintf(out, cap, "%d", l->minutes);
+            snprintf(out, cap, "%d min", l->minutes);
         break;
     default:
         put_progress(l, out, cap, role);
+        if (row == st->start) {
+            snprintf(out, cap, "start here");
+            *role = LAB_ROLE_GOOD;
+        }
     }
 }
 
 static const struct lab_table_ops LESSONS = {COLUMNS, COL_COUNT, lesson_cell,
                                              NULL};
+
+/* The lesson to start with, until any lesson is begun. */
+static int64_t find_start(const struct lab_home_model *m)
+{
+    int64_t found = -1;
+    for (int64_t i = 0; i < m->lesson_count; i++) {
+        const struct lab_home_lesson *l = &m->lessons[i];
+        if (l->progress == LAB_LESSON_DONE || l->progress == LAB_LESSON_STARTED)
+            return -1;
+        if (m->start && strcmp(l->id, m->start) == 0 &&
+            l->progress == LAB_LESSON_NEW)
+            found = i;
+    }
+    return found;
+}
 
 static enum lab_status reload(struct lab_screen *s)
 {
@@ -87,6 +107,7 @@ static enum lab_status reload(struct lab_screen *s)
     enum lab_status status = LAB_OK;
     if (st->model->refresh)
         status = st->model->refresh(st->model->user, st->model);
+    st->start = find_start(st->model);
     if (!status)
         status = lab_table_set_count(&st->lessons, st->model->lesson_count);
     if (!status)
@@ -119,9 +140,13 @@ static void say_no_runs(struct home_state *st)
     lab_str_add_char(&st->none, '.');
 }
 
-/* The first lesson that is not done: where a learner goes on. */
+/* The lesson to start with, else the first that is not done. */
 static void select_next_lesson(struct home_state *st)
 {
+    if (st->start >= 0) {
+        lab_table_select(&st->lessons, st->start);
+        return;
+    }
     for (int64_t i = 0; i < st->model->lesson_count; i++) {
         enum lab_lesson_progress p = st->model->lessons[i].progress;
         if (p == LAB_LESSON_NEW || p == LAB_LESSON_STARTED) {
@@ -174,7 +199,10 @@ static void draw_about(const struct home_state *st, struct lab_canvas *c,
     if (row < 0)
         return;
     const struct lab_home_lesson *l = &st->model->lessons[row];
-    lab_canvas_heading(c, &r, "About", false);
+    char heading[160] = "About";
+    if (l->after && l->after[0])
+        snprintf(heading, sizeof(heading), "About, builds on %s", l->after);
+    lab_canvas_heading(c, &r, heading, false);
     lab_rect_cut_left(&r, 1);
     if (l->progress == LAB_LESSON_BROKEN && l->problem) {
         lab_canvas_paragraph(c, r, LAB_ROLE_BAD, l->problem);

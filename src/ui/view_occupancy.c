@@ -175,14 +175,16 @@ static void draw_answer(const struct state *st, struct page *p)
     char line[TEXT];
     if (!st->args.compute(st->args.user, &st->now, &a)) {
         lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_BAD,
-                         "such a launch cannot run: %s", a.limit);
+                         "this launch fails: %s", a.limit);
         return;
     }
     int n = snprintf(line, sizeof(line),
                      "occupancy %.1f %%: %d blocks, %d of %d warps on an SM",
                      a.occupancy_pct, a.blocks_per_sm, a.warps_per_sm,
                      a.max_warps_per_sm);
-    if (!isnan(a.waves) && n > 0 && n < TEXT)
+    if (a.waves > 0 && a.waves < 0.01 && n > 0 && n < TEXT)
+        snprintf(line + n, sizeof(line) - (size_t)n, ", under 0.01 waves");
+    else if (!isnan(a.waves) && n > 0 && n < TEXT)
         snprintf(line + n, sizeof(line) - (size_t)n, ", %.2f waves", a.waves);
     lab_gauge_draw(p->c, p->y++, p->r.x, p->r.w, a.occupancy_pct / 100,
                    LAB_ROLE_SERIES_1, line);
@@ -190,39 +192,60 @@ static void draw_answer(const struct state *st, struct page *p)
         lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_DIM,
                          "as it ran, counted: %.1f %% achieved",
                          st->args.achieved_pct);
-    resource(p, "warps", a.by_warps, a.blocks_per_sm);
-    resource(p, "blocks", a.by_blocks, a.blocks_per_sm);
-    resource(p, "registers", a.by_registers, a.blocks_per_sm);
-    resource(p, "shared memory", a.by_shared, a.blocks_per_sm);
+    bool grid = a.by_grid > 0 && a.by_grid < a.blocks_per_sm;
+    int least = grid ? a.by_grid : a.blocks_per_sm;
+    if (grid)
+        lab_canvas_textf(
+            p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_WARN,
+            "this grid is too small for it: %d block%s, %d of %d warps on an "
+            "SM at most",
+            least, least == 1 ? "" : "s",
+            a.warps_per_sm / a.blocks_per_sm * least, a.max_warps_per_sm);
+    resource(p, "warps", a.by_warps, least);
+    resource(p, "blocks", a.by_blocks, least);
+    resource(p, "registers", a.by_registers, least);
+    resource(p, "shared memory", a.by_shared, least);
+    resource(p, "grid", a.by_grid > 0 ? a.by_grid : INT32_MAX, least);
     p->y++;
 }
 
-/* Occupancy over the chosen number, all else as it is. */
+/* Occupancy over the chosen number, all else as it is: a step at each value
+ * that was computed, no slope between two of them. */
 static void draw_curve(const struct state *st, struct page *p)
 {
     static const char *const names[KNOBS] = {
         "threads a block", "registers a thread", "KiB of shared memory"};
-    double x[CURVE];
-    double y[CURVE];
+    double x[2 * CURVE];
+    double y[2 * CURVE];
     struct range r = range_of(st, st->knob);
+    double unit = st->knob == KNOB_SHARED ? 1024 : 1;
     int64_t points = (r.most - r.least) / r.step + 1;
     int64_t every = (points + CURVE - 1) / CURVE;
+    struct lab_occupancy_answer a;
     int n = 0;
-    for (int64_t i = 0; i < points && n < CURVE; i += every, n++) {
+    for (int64_t i = 0; i < points && n < 2 * CURVE; i += every, n += 2) {
         struct lab_occupancy_try t = st->now;
-        struct lab_occupancy_answer a;
         int64_t v = r.least + i * r.step;
+        int64_t next = v + every * r.step;
         set_knob(st, &t, st->knob, v);
         bool runs = st->args.compute(st->args.user, &t, &a);
-        x[n] = st->knob == KNOB_SHARED ? (double)v / 1024 : (double)v;
-        y[n] = runs ? a.occupancy_pct : 0;
+        x[n] = (double)v / unit;
+        x[n + 1] = (double)(next < r.most ? next : r.most) / unit;
+        y[n] = y[n + 1] = runs ? a.occupancy_pct : 0;
     }
-    struct lab_series series = {x, y, n, "occupancy %", LAB_ROLE_SERIES_1};
-    struct lab_chart chart = {.x_name = names[st->knob],
-                              .series = &series,
-                              .count = 1,
+    bool runs = st->args.compute(st->args.user, &st->now, &a);
+    double now_x = (double)knob_value(&st->now, st->knob) / unit;
+    double now_y = runs ? a.occupancy_pct : 0;
+    struct lab_series series[] = {
+        {x, y, n, "occupancy", LAB_ROLE_SERIES_1},
+        {&now_x, &now_y, 1, "this launch", LAB_ROLE_SERIES_2}};
+    struct lab_chart chart = {.title = "1 occupancy in %   2 the launch above",
+                              .x_name = names[st->knob],
+                              .series = series,
+                              .count = 2,
                               .y_min = 0,
-                              .y_max = 100};
+                              .y_max = 100,
+                              .unlisted = true};
     struct lab_rect at = {p->y, p->r.x, p->r.y + p->r.h - p->y, p->r.w};
     if (at.h >= 4)
         lab_chart_draw(p->c, at, &chart);
@@ -242,8 +265,8 @@ static void draw(struct lab_screen *s, struct lab_canvas *c,
 }
 
 static const struct lab_binding BINDINGS[] = {
-    {{LAB_KEY_LEFT, 'h'}, LAB_ACT_LEFT, "less", "less of it", true},
-    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "more", "more of it", true},
+    {{LAB_KEY_LEFT, 'h'}, LAB_ACT_LEFT, "less", "a smaller value", true},
+    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "more", "a larger value", true},
     {{LAB_KEY_PAGE_UP, '+'}, LAB_ACT_PAGE_UP, "much more", "8 steps up", false},
     {{LAB_KEY_PAGE_DOWN, '-'},
      LAB_ACT_PAGE_DOWN,

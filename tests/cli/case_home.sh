@@ -14,6 +14,18 @@ sys.exit(status >> 8 or status)' "$LAB_EXE" --backend cpu \
     expect_exit 0
     tr -d '\033' <"$out" >"$out.text" && mv "$out.text" "$out"
 }
+# The lesson that README calls the one to start with is chosen, and marked.
+sed -n 's/^| \([a-z-]*\) |.*; start here |$/\1/p' "$LAB_CLI_DIR/../../README.md" \
+    >"$work/start"
+[ "$(cat "$work/start")" = mlp-digits ] || complain 'README starts elsewhere'
+screens start <<END
+expect start here
+expect >A network with a hidden
+absent About, builds on
+key Down
+expect About, builds on mlp-digits
+key q
+END
 run run activations --iterations 2 --backend cpu
 expect_exit 0
 screens doctor <<END
@@ -54,6 +66,7 @@ key Enter
 expect Steps
 key q
 key q
+key Up
 key Enter
 await 10000 next: fc1.matmul
 key s

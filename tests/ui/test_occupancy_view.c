@@ -37,6 +37,7 @@ static bool compute(void *user, const struct lab_occupancy_try *t,
     out->by_blocks = o.blocks_by_blocks;
     out->by_registers = o.blocks_by_registers;
     out->by_shared = o.blocks_by_shared;
+    out->by_grid = (int)((t->blocks + h200.sm_count - 1) / h200.sm_count);
     out->waves = o.waves;
     lab_occupancy_limit_text(out->limit, sizeof(out->limit), o.limit);
     return o.active_blocks_per_sm > 0;
@@ -71,7 +72,7 @@ static void press(struct shown *s, int action, int times)
         assert_true(s->screen.ops->action(&s->screen, action));
 }
 
-static int open_it(void **state)
+static int open_launch(void **state, struct lab_occupancy_try launch)
 {
     static struct shown s;
     struct lab_device_info info = {.compute_major = 9,
@@ -87,7 +88,7 @@ static int open_it(void **state)
                                                                        << 10};
     struct lab_occupancy_args args = {.kernel = "gemm(float*)",
                                       .device = "NVIDIA H200",
-                                      .launch = {256, 128, 16384, 1056},
+                                      .launch = launch,
                                       .achieved_pct = 17.5,
                                       .max_threads_per_block = 1024,
                                       .max_shared_bytes = 227 << 10,
@@ -101,6 +102,17 @@ static int open_it(void **state)
     assert_int_equal(lab_view_occupancy.init(&s.screen, &args), LAB_OK);
     *state = &s;
     return 0;
+}
+
+static int open_it(void **state)
+{
+    return open_launch(state,
+                       (struct lab_occupancy_try){256, 128, 16384, 1056});
+}
+
+static int open_one_block(void **state)
+{
+    return open_launch(state, (struct lab_occupancy_try){256, 32, 0, 1});
 }
 
 static int close_it(void **state)
@@ -143,7 +155,7 @@ static void another_block_another_grid(void **state)
     says(s, "        32   it ran with 256");
     press(s, LAB_ACT_RIGHT, 100);
     says(s, "      1024   it ran with 256");
-    says(s, "such a launch cannot run"); /* 1024 * 128 registers */
+    says(s, "this launch fails"); /* 1024 * 128 registers */
 }
 
 static void shared_memory_limits(void **state)
@@ -153,6 +165,38 @@ static void shared_memory_limits(void **state)
     press(s, LAB_ACT_PAGE_UP, 100);
     says(s, "shared memory    1 block   <- the limit");
     says(s, "KiB of shared memory");
+}
+
+/* One block has 8 warps, however many an SM could hold. */
+static void a_small_grid_is_a_limit(void **state)
+{
+    struct shown *s = *state;
+    says(s, "8 blocks, 64 of 64 warps on an SM, under 0.01 waves");
+    says(s, "this grid is too small for it: 1 block, 8 of 64 warps on an SM");
+    says(s, "grid             1 block   <- the limit");
+    says(s, "warps            8 blocks");
+    assert_null(strstr(s->text, "8 blocks   <- the limit"));
+}
+
+/* The curve has the launch on it, and steps instead of slopes. */
+static void the_curve_marks_the_launch(void **state)
+{
+    struct shown *s = *state;
+    says(s, "1 occupancy in %   2 the launch above");
+    assert_non_null(strchr(strstr(s->text, "launch above") + 12, '2'));
+    /* Between two registers a block more or less fits: the curve falls at one
+     * place, so no row between the two heights has more than one dot of it. */
+    press(s, LAB_ACT_DOWN, 1);
+    show(s, 40, 80, true);
+    char *at = strstr(s->text, "launch above");
+    int wide_rows = 0;
+    for (int row = 0; row < 20 && (at = strchr(at, '\n')); row++, at++) {
+        int dots = 0;
+        for (char *p = at + 11; *p && *p != '\n'; p++)
+            dots += *p == '.' || *p == '\'' || *p == ':';
+        wide_rows += dots > 3;
+    }
+    assert_in_range(wide_rows, 2, 8); /* as many heights as there are steps */
 }
 
 static void every_size_and_ascii(void **state)
@@ -174,6 +218,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(another_block_another_grid, open_it,
                                         close_it),
         cmocka_unit_test_setup_teardown(shared_memory_limits, open_it,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(a_small_grid_is_a_limit, open_one_block,
+                                        close_it),
+        cmocka_unit_test_setup_teardown(the_curve_marks_the_launch, open_it,
                                         close_it),
         cmocka_unit_test_setup_teardown(every_size_and_ascii, open_it,
                                         close_it),

@@ -39,6 +39,7 @@ static const struct lab_home_lesson LESSONS[] = {
     {.id = "activations",
      .title = "Activations and their derivatives",
      .summary = "relu, sigmoid, tanh, gelu ...",
+     .after = "softmax-digits, mlp-digits",
      .minutes = 25,
      .steps_total = LAB_UNKNOWN},
     {.id = "broken",

@@ -15,6 +15,7 @@ struct lab_home_lesson {
     const char *id;
     const char *title;
     const char *summary;
+    const char *after;   /* ids of its prerequisites, or NULL */
     const char *problem; /* BROKEN: file:line:column: what */
     int minutes;         /* 0: not said */
     bool is_lab;
@@ -29,6 +30,7 @@ struct lab_home_model {
     const char *note;    /* a warning in the status line at the start */
     const struct lab_home_lesson *lessons;
     int64_t lesson_count;
+    const char *start; /* id: the lesson to start with; NULL: the first */
     const struct lab_ui_run_row *runs; /* newest first, the last few */
     int64_t run_count;
     bool runs_unread; /* they could not be read: maybe there are some */

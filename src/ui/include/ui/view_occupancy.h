@@ -24,6 +24,7 @@ struct lab_occupancy_answer {
     int by_blocks;
     int by_registers;
     int by_shared;
+    int by_grid;    /* what the grid gives one SM; 0: unknown */
     double waves;   /* NaN: the grid is not known */
     char limit[96]; /* "registers" ... */
 };

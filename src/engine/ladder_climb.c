@@ -290,17 +290,20 @@ static void start_row(const struct climb *w, int r, int s,
     memcpy(row->reason, w->reasons[r], sizeof(row->reason));
 }
 
-/* What the rung gains over the one before: measured, and promised. */
+/* What the rung gains over the one before it: measured, and promised. The first
+ * of a precision has none before it: the kernel of another precision computes
+ * something else. A library's is set beside our last kernel in any case. */
 static void set_gain(const struct lab_operation *op, struct lab_ladder_row *row,
                      const struct lab_ladder_row *last)
 {
     bool less = op->unit == LAB_UNIT_TIME;
-    if (row->rung->gain > 0)
-        row->gain_model = row->rung->gain;
-    if (!last->rung)
+    if (!last->rung || (!row->rung->model.library &&
+                        last->rung->precision != row->rung->precision))
         return;
     row->gain = less ? last->rate / row->rate : row->rate / last->rate;
-    if (!(row->rung->gain > 0))
+    if (row->rung->gain > 0)
+        row->gain_model = row->rung->gain;
+    else
         row->gain_model = less ? last->rate_model / row->rate_model
                                : row->rate_model / last->rate_model;
 }

@@ -284,6 +284,7 @@ struct seen {
     int no_memory;
     int stop_after; /* rows; 0: never */
     double gain;
+    double gain_model;
     enum lab_status answer;
 };
 
@@ -309,6 +310,7 @@ static enum lab_status see(void *user, const struct lab_ladder_row *row)
     assert_true(row->sample_error <= 1);
     assert_true(isnan(row->before.sm_clock_hz)); /* it is a CPU */
     s->gain = row->gain;
+    s->gain_model = row->gain_model;
     return s->answer;
 }
 
@@ -318,12 +320,10 @@ static bool enough(void *user)
     return s->stop_after && s->rows >= s->stop_after;
 }
 
-static enum lab_status climb(struct lab_backend *be, struct seen *seen)
+static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
+                                const struct lab_rung *const *rungs,
+                                int n_rungs, int n_sizes)
 {
-    static const struct lab_rung good = {.name = "right", .run = right};
-    static const struct lab_rung absent = {
-        .name = "absent", .needs = "a unit", .run = refuses};
-    const struct lab_rung *rungs[] = {&good, &wrong[0], &absent, &good};
     const struct lab_operation *l = find("saxpy");
     struct lab_ladder_machine m = {.copy_bytes_s = NAN, .flush_bytes = 4096};
     lab_backend_info(be, &m.info);
@@ -333,15 +333,58 @@ static enum lab_status climb(struct lab_backend *be, struct seen *seen)
                                  .ladder = l,
                                  .machine = &m,
                                  .rungs = rungs,
-                                 .n_rungs = 4,
+                                 .n_rungs = n_rungs,
                                  .sizes = s,
-                                 .n_sizes = 3,
+                                 .n_sizes = n_sizes,
                                  .repeats = LAB_LADDER_REPEATS_MIN,
                                  .seed = 3,
                                  .row = see,
                                  .stop = enough,
                                  .user = seen};
     return lab_ladder_climb(&c);
+}
+
+static enum lab_status climb(struct lab_backend *be, struct seen *seen)
+{
+    static const struct lab_rung good = {.name = "right", .run = right};
+    static const struct lab_rung absent = {
+        .name = "absent", .needs = "a unit", .run = refuses};
+    const struct lab_rung *rungs[] = {&good, &wrong[0], &absent, &good};
+    return climb_of(be, seen, rungs, 4, 3);
+}
+
+/* The kernel of another precision is not what a rung improves. */
+static void the_first_rung_of_a_precision_gains_over_none(void **state)
+{
+    static const struct lab_rung one = {.name = "one", .run = right, .gain = 2};
+    static const struct lab_rung next = {
+        .name = "next", .run = right, .gain = 2};
+    static const struct lab_rung other = {
+        .name = "other", .run = right, .precision = LAB_TF32, .gain = 2};
+    static const struct lab_rung library = {.name = "library",
+                                            .run = right,
+                                            .precision = LAB_TF32,
+                                            .model.library = true};
+    static const struct {
+        const struct lab_rung *rungs[2];
+        int n;
+        bool gains;
+    } cases[] = {{{&one}, 1, false},
+                 {{&one, &next}, 2, true},
+                 {{&one, &other}, 2, false},
+                 {{&one, &library}, 2, true}};
+    struct lab_backend *be = cpu();
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct seen seen = {0};
+        assert_int_equal(climb_of(be, &seen, cases[i].rungs, cases[i].n, 1),
+                         LAB_OK);
+        assert_int_equal(seen.timed, cases[i].n);
+        assert_int_equal(!isnan(seen.gain), cases[i].gains);
+        if (!cases[i].gains)
+            assert_true(isnan(seen.gain_model));
+    }
+    lab_backend_close(be);
 }
 
 static void a_climb_goes_on(void **state)
@@ -402,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_wrong_rung_is_found),
         cmocka_unit_test(fp64_inputs_do_not_fit_into_fp32),
         cmocka_unit_test(fp32_inputs_do_not_fit_into_two_fp16),
+        cmocka_unit_test(the_first_rung_of_a_precision_gains_over_none),
         cmocka_unit_test(a_climb_goes_on),
         cmocka_unit_test(a_climb_can_be_ended),
         cmocka_unit_test(memory_may_be_short),

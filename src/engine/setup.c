@@ -89,6 +89,10 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
         st = lab_data_check_labels(data, built);
     if (!st)
         st = open_backend(setup, &be, notice);
+    if (!st && !setup->data && setup->spec->data.path_leaves)
+        lab_str_addf(notice,
+                     "this lesson reads %s, outside its own directory\n",
+                     setup->spec->data.path);
     if (!st)
         st = lab_variant_check(be, notice);
     if (!st)

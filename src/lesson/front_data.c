@@ -36,6 +36,20 @@ static enum lab_status take_source(struct lab_front *f,
     return st;
 }
 
+/* Does a path lead out of the directory that it is looked up in? */
+static bool leaves(const char *path)
+{
+    int depth = 0;
+    for (const char *p = path; *p && depth >= 0;) {
+        size_t n = strcspn(p, "/");
+        bool up = n == 2 && strncmp(p, "..", 2) == 0;
+        bool here = n == 0 || (n == 1 && *p == '.');
+        depth += up ? -1 : !here;
+        p += n + strspn(p + n, "/");
+    }
+    return path[0] == '/' || depth < 0;
+}
+
 static enum lab_status take_path(struct lab_front *f,
                                  const struct lab_ynode *node)
 {
@@ -43,6 +57,7 @@ static enum lab_status take_path(struct lab_front *f,
     enum lab_status st = lab_front_string(f, node, 4000, &path);
     if (st)
         return st;
+    f->spec->data.path_leaves = leaves(path);
     if (path[0] != '/' && f->dir && f->dir[0]) {
         struct lab_str joined;
         lab_str_init(&joined);

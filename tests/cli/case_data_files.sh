@@ -47,3 +47,29 @@ done
 data_lesson csv bomb.csv.gz
 run run data.md
 expect_stderr 'after line 8'
+
+# A path that leads out of the lesson's directory is read, and said.
+mkdir -p own/deep
+printf '0,1,0\n1,0,1\n0,0,1\n1,1,0\n' >other.csv
+cp other.csv own/other.csv
+for path in "$work/other.csv" ../other.csv deep/../../other.csv; do
+    data_lesson csv "$path"
+    sed 's/path: /batch: 1, path: /' data.md >own/data.md
+    for words in 'run --iterations 2' 'step'; do
+        # shellcheck disable=SC2086 # words
+        run $words own/data.md
+        expect_exit 0
+        expect_stderr 'other.csv, outside its own directory'
+    done
+    run --plain own/data.md
+    expect_stdout 'other.csv, outside its own directory'
+done
+for path in other.csv ./other.csv deep/../other.csv; do
+    data_lesson csv "$path"
+    sed 's/path: /batch: 1, path: /' data.md >own/data.md
+    run run --iterations 2 own/data.md
+    expect_exit 0
+    expect_no_stderr
+done
+run run --iterations 2 own/data.md --data other.csv
+expect_no_stderr

@@ -407,6 +407,53 @@ static void packed_idx_cut_or_claiming(void **state)
     assert_int_equal(unlink("train-images-idx3-ubyte.gz"), 0);
 }
 
+/* Says stop at its `after`th call. */
+static bool ask(void *user)
+{
+    int *left = user;
+    return --*left < 0;
+}
+
+/* Reading every source is stopped where it is asked for. */
+static void reading_is_stopped(void **state)
+{
+    static const struct {
+        enum lab_data_source source;
+        const char *path;
+    } all[] = {{LAB_DATA_CSV, "long.csv"},
+               {LAB_DATA_TEXT, "long.csv"},
+               {LAB_DATA_WORDS, "long.csv"},
+               {LAB_DATA_DIGITS, NULL},
+               {LAB_DATA_MNIST, "."}};
+    FILE *f = fopen("long.csv", "w");
+    (void)state;
+    assert_non_null(f);
+    for (int i = 0; i < 30000; i++)
+        fputs("1.5,2.5,1\n", f);
+    assert_int_equal(fclose(f), 0);
+    write_set();
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        int looks = 1000000;
+        for (int after = 0; after < 4; after++) {
+            struct net n;
+            struct lab_data *d = NULL;
+            int left = after < 3 ? after : looks;
+            const struct lab_stop stop = {ask, &left};
+            net_init(&n);
+            n.spec.data.source = all[i].source;
+            n.spec.data.batch = 1;
+            net_loss(&n, "softmax_cross_entropy");
+            enum lab_status st =
+                lab_data_open_until(&d, &n.spec, all[i].path, 0, &stop);
+            if (st != (after < 3 ? LAB_E_CANCELLED : LAB_OK))
+                fail_msg("source %zu, stopped after %d looks: %d (%s)", i,
+                         after, st, lab_error());
+            lab_data_free(d);
+            net_free(&n);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_line_longer_than_any_buffer),
         cmocka_unit_test(a_label_column_outside),
         cmocka_unit_test(files_that_cannot_be_read),
+        cmocka_unit_test(reading_is_stopped),
         cmocka_unit_test(packed_csv_damaged_anywhere),
         cmocka_unit_test(digits_of_another_width),
         cmocka_unit_test(a_batch_or_split_that_rows_do_not_give),

@@ -66,10 +66,11 @@ enum lab_data_source {
 
 struct lab_data_spec {
     enum lab_data_source source;
-    char *path;    /* already joined with the lesson's directory, or NULL */
-    int64_t batch; /* 0: the source's default (inline: every row) */
-    double split;  /* share that trains; 0: the source's default */
-    bool shuffle;  /* a new order every epoch, and a seeded split */
+    char *path;       /* already joined with the lesson's directory, or NULL */
+    bool path_leaves; /* that directory: absolute, or up with .. */
+    int64_t batch;    /* 0: the source's default (inline: every row) */
+    double split;     /* share that trains; 0: the source's default */
+    bool shuffle;     /* a new order every epoch, and a seeded split */
     int64_t context;
     int64_t length;       /* reverse: symbols of a string; 0: the default */
     int64_t alphabet;     /* reverse: different symbols; 0: the default */

@@ -288,9 +288,9 @@ enum lab_status lab_plain_print_tensor(struct lab_plain *p,
 
 /* ---- explain ---- */
 
-static void print_term(struct lab_plain *p, const struct lab_term *t)
+/* The elements that a term, or a formula that is no sum, came from. */
+static void print_sources(struct lab_plain *p, const struct lab_term *t)
 {
-    lab_say(stdout, "    %-28s = %.6g", t->text, t->value);
     for (int i = 0; i < t->n_sources; i++) {
         const struct lab_tensor *from =
             &p->snap.plan->tensors[t->source[i].tensor];
@@ -311,20 +311,27 @@ static enum lab_status print_explanation(struct lab_plain *p)
     lab_explanation_text(e, TERMS, &text);
     enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
     lab_str_release(&text);
-    if (e->terms && e->n_terms > 0)
+    bool sum = e->n_terms_all > 0;
+    if (sum)
         lab_say(stdout,
-                "  The largest of %lld terms, and where they come "
+                "  The largest of %lld term%s, and where they come "
                 "from:\n",
-                (long long)e->n_terms_all);
-    for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++)
-        print_term(p, &e->terms[i]);
+                (long long)e->n_terms_all, e->n_terms_all == 1 ? "" : "s");
+    else if (e->n_terms > 0)
+        lab_say(stdout, "  from");
+    for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++) {
+        if (sum)
+            lab_say(stdout, "    %-28s = %.7g", e->terms[i].text,
+                    e->terms[i].value);
+        print_sources(p, &e->terms[i]);
+    }
     if (e->unwritten)
         return st;
     lab_say(stdout,
-            "  In double precision %.9g, the tensor holds %.9g: they %s "
-            "(tolerance %.2g).\n",
+            "  In double precision %.9g, the tensor holds %.9g: they %s, %.2g "
+            "apart; rounding allows %.2g.\n",
             e->value, e->shown, e->agrees ? "agree" : "DO NOT AGREE",
-            e->tolerance);
+            e->value == e->shown ? 0 : fabs(e->value - e->shown), e->tolerance);
     return st;
 }
 

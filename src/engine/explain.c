@@ -1,3 +1,8 @@
+/* Explains one element: asks the step's op for the formula, its terms and its
+ * value in double, and judges whether the tensor's value is that but for
+ * rounding. What rounding can do is not guessed from the largest number around:
+ * of a sum it follows from its terms, of another formula from computing it again
+ * with its inputs changed by a rounding error. */
 #include "engine/explain.h"
 
 #include <float.h>
@@ -23,11 +28,35 @@ struct lab_explainer {
     const void *in[LAB_STEP_IN];
     const void *old[LAB_STEP_OUT];
     int room;
-    double sum;       /* of all terms, kept or not */
-    double magnitude; /* of the largest number that took part */
+    double sum;     /* of all terms, kept or not */
+    double sizes;   /* of the absolute values of all terms */
+    double rounded; /* the largest size given to lab_explain_rounds() */
+    int64_t reads;
+    uint64_t shake;     /* not 0: all are read with a rounding error */
+    int64_t shake_read; /* not 0: the read of this number alone is */
     bool value_given;
     struct lab_term loose; /* sources given before any term */
 };
+
+/* Half a unit in the last place of 1. */
+static double rounding(const struct lab_plan *plan)
+{
+    return (plan->real == LAB_F64 ? DBL_EPSILON : (double)FLT_EPSILON) / 2;
+}
+
+/* The rounding error that this read is to have. */
+static double shake(const struct lab_explainer *ex, int tensor, int64_t index)
+{
+    if (ex->shake_read)
+        return ex->shake_read == ex->reads ? rounding(ex->plan) : 0;
+    if (!ex->shake)
+        return 0;
+    uint64_t bits =
+        ((uint64_t)index + 1 + ((uint64_t)tensor << 40)) * ex->shake;
+    bits ^= bits >> 29;
+    bool up = bits * 0x9E3779B97F4A7C15u >> 63;
+    return up ? rounding(ex->plan) : -rounding(ex->plan);
+}
 
 static double read_slot(struct lab_explainer *ex, const void **cache,
                         int tensor, bool old, int64_t index)
@@ -42,9 +71,8 @@ static double read_slot(struct lab_explainer *ex, const void **cache,
     if (ex->status)
         return NAN;
     double v = lab_number_at(*cache, t->dtype, index);
-    if (fabs(v) > ex->magnitude)
-        ex->magnitude = fabs(v);
-    return v;
+    ex->reads++;
+    return t->dtype == LAB_I32 ? v : v * (1 + shake(ex, tensor, index));
 }
 
 double lab_explain_in(struct lab_explainer *ex, int slot, int64_t index)
@@ -134,6 +162,15 @@ const char *lab_explain_at(const struct lab_shape *shape, int64_t index,
     return buf;
 }
 
+const char *lab_explain_row(const struct lab_shape *shape, int64_t index,
+                            char buf[LAB_SHAPE_TEXT])
+{
+    lab_explain_at(shape, index, buf);
+    char *comma = strrchr(buf, ',');
+    *(comma ? comma + 1 : buf) = '\0';
+    return buf;
+}
+
 static char *format(const char *fmt, va_list args)
 {
     char text[1024];
@@ -209,9 +246,8 @@ void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
 {
     va_list args;
     ex->sum += value;
+    ex->sizes += fabs(value);
     ex->out->n_terms_all++;
-    if (fabs(value) > ex->magnitude)
-        ex->magnitude = fabs(value);
     if (ex->status)
         return;
     struct lab_term *t = term_place(ex, value);
@@ -231,14 +267,14 @@ void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
     ex->loose.n_sources = -1; /* the last term takes sources */
 }
 
-void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index)
+static void add_source(struct lab_explainer *ex, int tensor, int64_t index)
 {
     struct lab_explanation *e = ex->out;
-    int tensor = ex->step->in[slot];
     if (ex->status || tensor < 0)
         return;
     if (e->n_terms_all == 0) { /* a formula without terms: one silent term */
-        lab_explain_term(ex, 0, "%s", "");
+        if (e->n_terms == 0)
+            lab_explain_term(ex, 0, "%s", "");
         if (ex->status)
             return;
         e->n_terms_all = 0;
@@ -251,6 +287,72 @@ void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index)
     if (t->n_sources < LAB_TERM_SOURCES)
         t->source[t->n_sources++] =
             (struct lab_element){.tensor = tensor, .index = index};
+}
+
+void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index)
+{
+    add_source(ex, ex->step->in[slot], index);
+}
+
+void lab_explain_source_out(struct lab_explainer *ex, int slot, int64_t index)
+{
+    add_source(ex, ex->step->out[slot], index);
+}
+
+/* ---- what short names are ---- */
+
+void lab_explain_where(struct lab_explainer *ex, const char *fmt, ...)
+{
+    va_list args;
+    struct lab_str all;
+    lab_str_init(&all);
+    if (ex->out->where)
+        lab_str_addf(&all, "%s; ", ex->out->where);
+    va_start(args, fmt);
+    lab_str_addv(&all, fmt, args);
+    va_end(args);
+    lab_free(ex->out->where);
+    ex->out->where = lab_str_detach(&all);
+    if (!ex->out->where)
+        ex->status = lab_fail(LAB_E_NOMEM, "no memory to explain");
+}
+
+static void let(struct lab_explainer *ex, const char *name, int tensor,
+                int64_t index, const char *when, double value)
+{
+    const struct lab_tensor *t = tensor < 0 ? NULL : &ex->plan->tensors[tensor];
+    char at[LAB_SHAPE_TEXT];
+    if (!t)
+        return;
+    lab_explain_at(&t->shape, index, at);
+    lab_explain_where(ex, "%s = %s%s%s%s%s = %.6g", name, t->name,
+                      *at ? "[" : "", at, *at ? "]" : "", when, value);
+}
+
+void lab_explain_let(struct lab_explainer *ex, const char *name, int slot,
+                     int64_t index)
+{
+    let(ex, name, ex->step->in[slot], index, "",
+        lab_explain_in(ex, slot, index));
+}
+
+void lab_explain_let_out(struct lab_explainer *ex, const char *name, int slot,
+                         int64_t index, double value)
+{
+    let(ex, name, ex->step->out[slot], index, "", value);
+}
+
+void lab_explain_let_old(struct lab_explainer *ex, const char *name,
+                         int out_slot, int64_t index)
+{
+    let(ex, name, ex->step->out[out_slot], index, " before",
+        lab_explain_old(ex, out_slot, index));
+}
+
+void lab_explain_rounds(struct lab_explainer *ex, double size)
+{
+    if (fabs(size) > ex->rounded)
+        ex->rounded = fabs(size);
 }
 
 void lab_explain_value(struct lab_explainer *ex, double value)
@@ -290,23 +392,6 @@ static void explain_unwritten(struct lab_explainer *ex)
     lab_explain_value(ex, ex->out->shown);
 }
 
-static void judge(struct lab_explainer *ex)
-{
-    struct lab_explanation *e = ex->out;
-    double scale =
-        fabs(e->value) > ex->magnitude ? fabs(e->value) : ex->magnitude;
-    if (!isfinite(scale))
-        scale = fabs(e->shown);
-    e->tolerance =
-        ex->plan->real == LAB_F64 ? 1e-12 * (1 + scale) : 1e-5 * (1 + scale);
-    bool both_nan = isnan(e->value) && isnan(e->shown);
-    bool same = e->value == e->shown;
-    /* A value too large for float is inf there. */
-    bool overflow = isinf(e->shown) && fabs(e->value) > 3.4e38;
-    e->agrees = both_nan || same || overflow ||
-                fabs(e->value - e->shown) <= e->tolerance;
-}
-
 static enum lab_status name_element(struct lab_explainer *ex)
 {
     const struct lab_tensor *t = &ex->plan->tensors[ex->out->tensor];
@@ -344,6 +429,78 @@ static int written_slot(const struct lab_explainer *ex, int64_t *index)
         }
     }
     return -1;
+}
+
+/* A kernel adds n numbers in any order: the error grows with their number, at
+ * worst like n, mostly like its root. The rest is for functions that are exact
+ * to some units in the last place. */
+static double roundings(int64_t n)
+{
+    double count = (double)n;
+    return 8 + fmin(count / 2, 32 * sqrt(count));
+}
+
+/* How far the value moves with those rounding errors. */
+static double moved_by(const struct lab_explainer *ex, uint64_t all,
+                       int64_t one)
+{
+    const struct lab_explanation *e = ex->out;
+    struct lab_explanation scratch = {.tensor = e->tensor,
+                                      .index = e->index,
+                                      .step = e->step,
+                                      .shown = e->shown};
+    struct lab_explainer again = {.out = &scratch,
+                                  .plan = ex->plan,
+                                  .step = ex->step,
+                                  .iteration = ex->iteration,
+                                  .read = ex->read,
+                                  .user = ex->user,
+                                  .shake = all,
+                                  .shake_read = one};
+    int64_t index = e->index;
+    int slot = written_slot(&again, &index);
+    if (slot >= 0 && ex->step->explain)
+        ex->step->explain(&again, slot, index);
+    bool valid = again.value_given && !again.status;
+    double off = valid ? fabs(scratch.value - e->value) : 0;
+    lab_explanation_release(&scratch);
+    return off;
+}
+
+/* Of a few inputs what each does is added up, of many all change at random. */
+static double shaken(const struct lab_explainer *ex)
+{
+    const int64_t few = 24;
+    double most = 0;
+    for (int64_t k = 1; k <= ex->reads && ex->reads <= few; k++)
+        most += moved_by(ex, 0, k);
+    for (uint64_t turn = 1; turn <= 3 && ex->reads > few; turn++)
+        most = fmax(most, moved_by(ex, turn * 0xD1B54A32D192ED03u, 0));
+    return most;
+}
+
+static void judge(struct lab_explainer *ex)
+{
+    struct lab_explanation *e = ex->out;
+    double eps = rounding(ex->plan);
+    int64_t n = ex->value_given ? ex->reads : e->n_terms_all;
+    double size = fabs(e->value) + ex->rounded;
+    double moved = ex->value_given && ex->step ? shaken(ex) : 0;
+    if (!ex->value_given)
+        size += ex->sizes;
+    /* What is too small for a normal float may become 0. */
+    e->tolerance = roundings(n) * (eps * size + moved) +
+                   (ex->plan->real == LAB_F64 ? DBL_MIN : (double)FLT_MIN);
+    e->cancels = !ex->value_given && e->n_terms_all > 1 &&
+                 fabs(e->value) <= 16 * eps * ex->sizes;
+    if (!isfinite(e->tolerance))
+        e->tolerance = eps * fabs(e->shown);
+    bool both_nan = isnan(e->value) && isnan(e->shown);
+    bool same = e->value == e->shown;
+    /* A value too large for float is inf there. */
+    bool overflow = isinf(e->shown) && fabs(e->value) > 3.4e38;
+    e->agrees = both_nan || same || overflow ||
+                fabs(e->value - e->shown) <= e->tolerance;
 }
 
 static enum lab_status run_explainer(struct lab_explainer *ex)
@@ -407,6 +564,7 @@ void lab_explanation_release(struct lab_explanation *e)
     lab_free(e->name);
     lab_free(e->symbolic);
     lab_free(e->numeric);
+    lab_free(e->where);
     lab_free(e->terms);
     *e = (struct lab_explanation){.tensor = -1, .step = -1};
 }
@@ -437,7 +595,10 @@ void lab_explanation_text(const struct lab_explanation *e, int max_terms,
         lab_str_addf(out, " = %s", e->numeric);
     if (e->unwritten)
         return;
-    lab_str_addf(out, " = %.9g", e->value + 0.0);
+    lab_str_addf(out, " = %.9g%s", e->value + 0.0,
+                 e->cancels ? ", 0 but for rounding" : "");
+    if (e->where)
+        lab_str_addf(out, ", where %s", e->where);
     if (!e->agrees)
         lab_str_addf(out, "  (the tensor holds %.9g: off by more than %.2g)",
                      e->shown, e->tolerance);

@@ -265,6 +265,7 @@ static void copy_explanation(struct lab_explanation *to,
     to->name = copy_text(from->name);
     to->symbolic = copy_text(from->symbolic);
     to->numeric = copy_text(from->numeric);
+    to->where = copy_text(from->where);
     to->terms = NULL;
     if (from->terms)
         to->terms = copy_array(from->terms, (size_t)from->n_terms,

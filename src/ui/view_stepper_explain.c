@@ -54,7 +54,8 @@ static void add_value(struct lab_stepper *v, int columns)
     char line[256];
     bool both_nan = isnan(e->value) && isnan(e->shown);
     if (e->step < 0 || e->agrees || both_nan) {
-        snprintf(line, sizeof(line), "= %.7g", e->shown);
+        snprintf(line, sizeof(line), "= %.7g%s", e->shown,
+                 e->cancels ? ", 0 but for rounding" : "");
         lab_stepper_text_wrap(t, LAB_ROLE_TITLE, line, columns, HANG);
         if (e->step < 0)
             return;
@@ -163,8 +164,14 @@ static void write_lines(struct lab_stepper *v, int columns, int64_t *chosen)
         lab_stepper_text_wrap(t, LAB_ROLE_NORMAL, lab_str_text(&head), columns,
                               HANG);
     }
-    lab_str_release(&head);
     add_value(v, columns);
+    if (e->where) {
+        lab_str_clear(&head);
+        lab_str_addf(&head, "where %s", e->where);
+        lab_stepper_text_wrap(t, LAB_ROLE_DIM, lab_str_text(&head), columns,
+                              HANG);
+    }
+    lab_str_release(&head);
     add_printed(v, columns);
     if (e->n_terms > 0)
         add_terms(v, columns, chosen);

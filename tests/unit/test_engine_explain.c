@@ -28,6 +28,9 @@ static void check_source(const struct net *n, const struct lab_explanation *e,
     bool read = false;
     for (int i = 0; i < step->n_in; i++)
         read = read || step->in[i] == s->tensor;
+    /* The formula of c names the gates, which the same step has written. */
+    for (int i = 0; i < step->n_out; i++)
+        read = read || step->out[i] == s->tensor;
     if (!read || s->index < 0 || s->index >= n->plan->tensors[s->tensor].count)
         fail_msg("%s comes from tensor %d, element %lld", e->name, s->tensor,
                  (long long)s->index);
@@ -61,6 +64,96 @@ static void check_terms(const struct net *n, const struct lab_explanation *e)
                  e->value);
 }
 
+/* Words of a formula that need no definition: functions, and the words in which
+ * some formulas are put. */
+static bool known_word(const char *word)
+{
+    static const char *const words[] = {
+        "exp",      "log",     "sqrt",    "tanh",      "sigmoid",  "erf",
+        "Phi",      "phi",     "max",     "mean",      "sum",      "pi",
+        "nan",      "inf",     "before",  "from",      "the",      "a",
+        "data",     "initial", "value",   "unchanged", "passes",   "its",
+        "gradient", "on",      "where",   "else",      "here",     "it",
+        "is",       "of",      "over",    "channel",   "row",      "means",
+        "keys",     "query",   "that",    "sees",      "and",      "random",
+        "number",   "as",      "last",    "iteration", "left",     "place",
+        "places",   "in",      "largest", "rows",      "columns",  "x",
+        "windows",  "won",     "hold",    "id",        "outputs",  "read",
+        "weight",   "was",     "with",    "not",       "computed", "yet",
+        "elements", "window",  "does",    "see",       "later",    "key",
+        "mask",     "hides",   "all",     "others"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        if (strcmp(words[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "k" of "sum_k", "kh" of "sum_kh,kw,c": bound by a sum. */
+static bool bound(const char *formula, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *s = formula; (s = strstr(s, "sum_")); s++) {
+        const char *p = s + 4;
+        for (;;) {
+            size_t n = strcspn(p, ", []()");
+            if (n == len && strncmp(p, word, n) == 0)
+                return true;
+            if (p[n] != ',')
+                break;
+            p += n + 1;
+        }
+    }
+    return false;
+}
+
+static bool defined(const struct lab_explanation *e, const char *word)
+{
+    char text[80];
+    static const char *const forms[] = {"%s = ", "%s is ", "%s[", "%s("};
+    for (size_t i = 0; e->where && i < 4; i++) {
+        snprintf(text, sizeof(text), forms[i], word);
+        for (const char *at = e->where; (at = strstr(at, text)); at++) {
+            if (at == e->where || at[-1] == ' ')
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Parentheses close, and each name is a tensor's, bound or defined. */
+static void check_formula(const struct net *n, const struct lab_explanation *e,
+                          const char *formula)
+{
+    int depth = 0;
+    for (const char *p = formula; *p;) {
+        char word[80];
+        depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
+        if (depth < 0)
+            fail_msg("%s = %s: a bracket closes that none opens", e->name,
+                     formula);
+        size_t len = strspn(p, "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.0123456789");
+        bool number = *p == '.' || (*p >= '0' && *p <= '9');
+        if (len == 0 || number) {
+            p += number ? strspn(p, "0123456789.e") : 1;
+            continue;
+        }
+        assert_true(len < sizeof(word));
+        snprintf(word, sizeof(word), "%.*s", (int)len, p);
+        p += len;
+        while (len > 0 && word[len - 1] == '.')
+            word[--len] = '\0';
+        if (strncmp(word, "sum_", 4) != 0 && !known_word(word) &&
+            lab_plan_tensor(n->plan, word) < 0 && !bound(formula, word) &&
+            !defined(e, word))
+            fail_msg("%s = %s, where %s: what is %s?", e->name, formula,
+                     e->where ? e->where : "(nothing)", word);
+    }
+    if (depth != 0)
+        fail_msg("%s = %s: a bracket is not closed", e->name, formula);
+}
+
 static void explain_one(struct net *n, int tensor, int64_t index)
 {
     struct lab_explanation e;
@@ -77,6 +170,14 @@ static void explain_one(struct net *n, int tensor, int64_t index)
     assert_null(strchr(e.symbolic, '$'));
     if (e.step >= 0)
         check_terms(n, &e);
+    bool group =
+        e.step >= 0 && lab_walk_schedule(n->walk)->steps[e.step].step->group;
+    bool within = strncmp(e.symbolic, "computed in one", 15) == 0;
+    if (!group && !within) {
+        check_formula(n, &e, e.symbolic);
+        if (e.numeric)
+            check_formula(n, &e, e.numeric);
+    }
     struct lab_str text;
     lab_str_init(&text);
     lab_explanation_text(&e, 3, &text);
@@ -125,6 +226,89 @@ static void every_element_of_every_op_agrees(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         explain_network(losses[i], optimizers[i], i % 2 == 0);
+}
+
+/* Elements of a tensor where a value that is a thousandth off is noticed. */
+static int wrong_noticed(struct net *n, const char *name)
+{
+    int id = net_id(n, name);
+    int noticed = 0;
+    for (int64_t i = 0; i < n->plan->tensors[id].count; i++) {
+        struct lab_explanation e;
+        double value = net_get(n, name, i);
+        if (value == 0)
+            continue;
+        net_put(n, name, i, value * 1.001);
+        assert_int_equal(lab_walk_explain(n->walk, id, i, &e), LAB_OK);
+        noticed += !e.agrees;
+        lab_explanation_release(&e);
+        net_put(n, name, i, value);
+        assert_int_equal(lab_walk_explain(n->walk, id, i, &e), LAB_OK);
+        assert_true(e.agrees);
+        lab_explanation_release(&e);
+    }
+    return noticed;
+}
+
+/* Small gradients beside large values: what rounding allows goes with what was
+ * added up, not with the largest number around. */
+static void a_wrong_value_is_noticed(void **state)
+{
+    struct net n;
+    double x[2 * 1 * 5 * 5];
+    double y[2 * 2 * 4 * 4];
+    (void)state;
+    for (int i = 0; i < 50; i++)
+        x[i] = 2000.0 * ((i * 7) % 11 - 5);
+    for (int i = 0; i < 64; i++)
+        y[i] = 1e-7 * ((i * 5) % 13);
+    net_init(&n);
+    net_tensor(&n, "x 2,1,5,5", x);
+    net_tensor(&n, "y 2,2,4,4", y);
+    net_node(&n, "conv1 conv2d filters=2 kernel=2,2");
+    net_node(&n, "norm1 batch_norm");
+    net_node(&n, "relu1 relu");
+    net_loss(&n, "weighted_sum");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    int update = lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE];
+    net_steps(&n, update);
+    assert_in_range(wrong_noticed(&n, "norm1.out.grad"), 20, 64);
+    assert_in_range(wrong_noticed(&n, "conv1.out.grad"), 58, 64);
+    assert_in_range(wrong_noticed(&n, "conv1.W.grad"), 2, 8);
+    net_free(&n);
+}
+
+/* The gradient of a bias before a batch norm is 0, but for rounding. */
+static void a_sum_that_cancels_is_marked(void **state)
+{
+    struct net n;
+    struct lab_explanation e;
+    struct lab_str text;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 8,1,5,5", NULL);
+    net_tensor(&n, "y 8,2,4,4", NULL);
+    net_node(&n, "conv1 conv2d filters=2 kernel=2,2");
+    net_node(&n, "norm1 batch_norm");
+    net_loss(&n, "weighted_sum");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    net_steps(&n, lab_walk_schedule(n.walk)->phase_first[LAB_UPDATE]);
+    assert_int_equal(
+        lab_walk_explain(n.walk, net_id(&n, "conv1.b.grad"), 0, &e), LAB_OK);
+    assert_true(e.agrees);
+    assert_true(e.cancels);
+    lab_str_init(&text);
+    lab_explanation_text(&e, 3, &text);
+    assert_non_null(strstr(lab_str_text(&text), "0 but for rounding"));
+    lab_str_release(&text);
+    lab_explanation_release(&e);
+    assert_int_equal(
+        lab_walk_explain(n.walk, net_id(&n, "norm1.beta.grad"), 0, &e), LAB_OK);
+    assert_false(e.cancels);
+    lab_explanation_release(&e);
+    net_free(&n);
 }
 
 static void every_written_element_has_a_step(void **state)
@@ -421,6 +605,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_element_of_every_op_agrees),
+        cmocka_unit_test(a_wrong_value_is_noticed),
+        cmocka_unit_test(a_sum_that_cancels_is_marked),
         cmocka_unit_test(every_written_element_has_a_step),
         cmocka_unit_test(groups_explain_themselves),
         cmocka_unit_test(a_wrong_number_is_called_wrong),

@@ -23,6 +23,9 @@ static void explain_state(struct lab_explainer *ex, int out_slot, int64_t index,
                                  : "beta2 * v + (1 - beta2) * gradient^2");
     lab_explain_numeric(ex, "%g * %.6g + %g * %.6g", beta, old, 1 - beta,
                         taken);
+    lab_explain_let_old(ex, out_slot == 1 ? "m" : "v", out_slot, index);
+    lab_explain_let(ex, "gradient", 0, index);
+    lab_explain_where(ex, "%s = %g", out_slot == 1 ? "beta1" : "beta2", beta);
     lab_explain_value(ex, beta * old + (1 - beta) * taken);
 }
 
@@ -37,6 +40,11 @@ static void explain(struct lab_explainer *ex, int out_slot, int64_t index,
     double start = decoupled ? w * (1 - p->lr * p->weight_decay) : w;
     lab_explain_source(ex, 0, index);
     if (out_slot > 0) {
+        if (!decoupled && p->weight_decay > 0)
+            lab_explain_where(ex,
+                              "the gradient is taken with weight_decay * "
+                              "weight: %.6g",
+                              d);
         explain_state(ex, out_slot, index, out_slot == 1 ? p->beta1 : p->beta2,
                       out_slot == 1 ? d : d * d);
         return;
@@ -50,6 +58,23 @@ static void explain(struct lab_explainer *ex, int out_slot, int64_t index,
                          decoupled ? "old (1 - lr * weight_decay)" : "old");
     lab_explain_numeric(ex, "%.6g - %g * %.6g / (%.6g + %g)", start, p->lr,
                         mhat, sqrt(vhat), p->eps);
+    lab_explain_let_old(ex, "old", 0, index);
+    lab_explain_where(ex, "lr = %g", p->lr);
+    if (decoupled)
+        lab_explain_where(ex, "weight_decay = %g", p->weight_decay);
+    lab_explain_where(ex,
+                      "mhat = m / (1 - beta1^t) = %.6g / (1 - %g^%g) = %.6g", m,
+                      p->beta1, t, mhat);
+    lab_explain_where(ex,
+                      "vhat = v / (1 - beta2^t) = %.6g / (1 - %g^%g) = %.6g", v,
+                      p->beta2, t, vhat);
+    lab_explain_let_out(ex, "m", 1, index, m);
+    lab_explain_let_out(ex, "v", 2, index, v);
+    lab_explain_where(ex, "beta1 = %g; beta2 = %g; eps = %g", p->beta1,
+                      p->beta2, p->eps);
+    lab_explain_where(ex, "t = %g counts the updates", t);
+    lab_explain_source_out(ex, 1, index);
+    lab_explain_source_out(ex, 2, index);
     lab_explain_value(ex, start - p->lr * mhat / (sqrt(vhat) + p->eps));
 }
 

@@ -91,7 +91,7 @@ void lab_attend_explain_scores(struct lab_explainer *ex, int out_slot,
         int64_t k_at = head_at(&d, &p, p.j, d.Tk, d.E) + e;
         double q = lab_explain_in(ex, 0, q_at);
         double k = lab_explain_in(ex, 1, k_at);
-        lab_explain_term(ex, q * k / root, "%.4g*%.4g/%.4g", q, k, root);
+        lab_explain_term(ex, q * k / root, "%.6g*%.6g/%.6g", q, k, root);
         lab_explain_source(ex, 0, q_at);
         lab_explain_source(ex, 1, k_at);
     }
@@ -132,6 +132,8 @@ void lab_attend_explain_softmax(struct lab_explainer *ex, int out_slot,
     int64_t row = index / Tk * Tk;
     double max = -INFINITY;
     double sum = 0;
+    char at[LAB_SHAPE_TEXT];
+    char row_at[LAB_SHAPE_TEXT];
     (void)out_slot;
     lab_explain_source(ex, 0, index);
     if (hidden(ex, i, index % Tk) || masked(ex, index, index % Tk)) {
@@ -148,9 +150,13 @@ void lab_attend_explain_softmax(struct lab_explainer *ex, int out_slot,
     }
     double x = lab_explain_in(ex, 0, index);
     lab_explain_symbolic(ex,
-                         "exp(score - max) / sum of exp(score - max) over the "
-                         "keys that query %lld sees",
-                         (long long)i);
+                         "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max), over "
+                         "the keys k that query %lld sees",
+                         lab_explain_in_name(ex, 0),
+                         lab_explain_at(s, index, at),
+                         lab_explain_in_name(ex, 0),
+                         lab_explain_row(s, index, row_at), (long long)i);
+    lab_explain_where(ex, "max = %.6g, the largest of those", max);
     lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", x, max, sum);
     lab_explain_value(ex, exp(x - max) / sum);
 }
@@ -172,7 +178,7 @@ void lab_attend_explain_context(struct lab_explainer *ex, int out_slot,
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.F) + index % d.F;
         double share = lab_explain_in(ex, 0, score_at(&d, &p));
         double v = lab_explain_in(ex, 1, at);
-        lab_explain_term(ex, share * v, "%.4g*%.4g", share, v);
+        lab_explain_term(ex, share * v, "%.6g*%.6g", share, v);
         lab_explain_source(ex, 0, score_at(&d, &p));
         lab_explain_source(ex, 1, at);
     }
@@ -187,7 +193,7 @@ static void add_row_product(struct lab_explainer *ex, int a, int64_t a_at,
     for (int64_t w = 0; w < width; w++) {
         double x = lab_explain_in(ex, a, a_at + w);
         double y = lab_explain_in(ex, b, b_at + w);
-        lab_explain_term(ex, x * y, "%.4g*%.4g", x, y);
+        lab_explain_term(ex, x * y, "%.6g*%.6g", x, y);
         lab_explain_source(ex, a, a_at + w);
         lab_explain_source(ex, b, b_at + w);
     }
@@ -209,7 +215,7 @@ static void add_column_mix(struct lab_explainer *ex,
         int64_t at = head_at(d, &p, p.i, d->Tq, width) + index % width;
         double a = lab_explain_in(ex, m, score_at(d, &p));
         double b = lab_explain_in(ex, x, at);
-        lab_explain_term(ex, a * b / root, "%.4g*%.4g", a, b);
+        lab_explain_term(ex, a * b / root, "%.6g*%.6g", a, b);
         lab_explain_source(ex, m, score_at(d, &p));
         lab_explain_source(ex, x, at);
     }
@@ -249,6 +255,9 @@ void lab_attend_explain_softmax_back(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 1, index);
     lab_explain_symbolic(ex, "p (dp - sum_k dp[k] p[k])");
     lab_explain_numeric(ex, "%.6g (%.6g - %.6g)", y, dy, dot);
+    lab_explain_let(ex, "p", 1, index);
+    lab_explain_let(ex, "dp", 0, index);
+    lab_explain_where(ex, "dp[k] and p[k] are the row's: the sum is %.6g", dot);
     lab_explain_value(ex, y * (dy - dot));
 }
 
@@ -274,7 +283,7 @@ void lab_attend_explain_scores_back(struct lab_explainer *ex, int out_slot,
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.E) + index % d.E;
         double g = lab_explain_in(ex, 0, score_at(&d, &p));
         double k = lab_explain_in(ex, 2, at);
-        lab_explain_term(ex, g * k / root, "%.4g*%.4g/%.4g", g, k, root);
+        lab_explain_term(ex, g * k / root, "%.6g*%.6g/%.6g", g, k, root);
         lab_explain_source(ex, 0, score_at(&d, &p));
         lab_explain_source(ex, 2, at);
     }
@@ -348,7 +357,7 @@ void lab_attend_explain_group(struct lab_explainer *ex, int out_slot,
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.F) + index % d.F;
         double share = exp(score(ex, &s, &d, p) - max) / sum;
         double v = lab_explain_in(ex, 2, at);
-        lab_explain_term(ex, share * v, "%.4g*%.4g", share, v);
+        lab_explain_term(ex, share * v, "%.6g*%.6g", share, v);
         lab_explain_source(ex, 2, at);
     }
 }
@@ -388,7 +397,7 @@ static void group_query(struct lab_explainer *ex,
         double share;
         double ds = score_gradient(ex, d, p, &share);
         double k = lab_explain_in(ex, 2, at);
-        lab_explain_term(ex, ds * k / root, "%.4g*%.4g/%.4g", ds, k, root);
+        lab_explain_term(ex, ds * k / root, "%.6g*%.6g/%.6g", ds, k, root);
         lab_explain_source(ex, 2, at);
     }
 }
@@ -413,7 +422,7 @@ static void group_key(struct lab_explainer *ex,
         double ds = score_gradient(ex, d, p, &share);
         double x = lab_explain_in(ex, value ? 0 : 1, at);
         double m = value ? share : ds;
-        lab_explain_term(ex, m * x / root, "%.4g*%.4g", m, x);
+        lab_explain_term(ex, m * x / root, "%.6g*%.6g", m, x);
         lab_explain_source(ex, value ? 0 : 1, at);
     }
 }

@@ -36,13 +36,13 @@ static void explain_project(struct lab_explainer *ex, int out_slot,
     for (int64_t k = 0; k < K; k++) {
         double x = lab_explain_in(ex, 0, index / M * K + k);
         double w = lab_explain_in(ex, 1, k * M + m);
-        lab_explain_term(ex, x * w, "%.4g*%.4g", x, w);
+        lab_explain_term(ex, x * w, "%.6g*%.6g", x, w);
         lab_explain_source(ex, 0, index / M * K + k);
         lab_explain_source(ex, 1, k * M + m);
     }
     if (bias) {
         double v = lab_explain_in(ex, 2, m);
-        lab_explain_term(ex, v, "%.4g", v);
+        lab_explain_term(ex, v, "%.6g", v);
         lab_explain_source(ex, 2, m);
     }
 }
@@ -69,12 +69,12 @@ static void explain_parameter(struct lab_explainer *ex, bool bias,
         int64_t at = r * M + index % M;
         double g = lab_explain_in(ex, 0, at);
         if (bias) {
-            lab_explain_term(ex, g, "%.4g", g);
+            lab_explain_term(ex, g, "%.6g", g);
             lab_explain_source(ex, 0, at);
             continue;
         }
         double x = lab_explain_in(ex, 1, r * K + index / M);
-        lab_explain_term(ex, x * g, "%.4g*%.4g", x, g);
+        lab_explain_term(ex, x * g, "%.6g*%.6g", x, g);
         lab_explain_source(ex, 1, r * K + index / M);
         lab_explain_source(ex, 0, at);
     }
@@ -96,7 +96,7 @@ static void explain_project_back(struct lab_explainer *ex, int out_slot,
     for (int64_t m = 0; m < M; m++) {
         double g = lab_explain_in(ex, 0, index / K * M + m);
         double w = lab_explain_in(ex, 2, index % K * M + m);
-        lab_explain_term(ex, g * w, "%.4g*%.4g", g, w);
+        lab_explain_term(ex, g * w, "%.6g*%.6g", g, w);
         lab_explain_source(ex, 0, index / K * M + m);
         lab_explain_source(ex, 2, index % K * M + m);
     }

@@ -16,7 +16,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
                          lab_explain_in_name(ex, 0), (long long)count);
     for (int64_t k = 0; lab_pool_next(&p->window, &x, at, &k, &i);) {
         double v = lab_explain_in(ex, 0, i);
-        lab_explain_term(ex, v / (double)count, "%.4g/%lld", v,
+        lab_explain_term(ex, v / (double)count, "%.6g/%lld", v,
                          (long long)count);
         lab_explain_source(ex, 0, i);
     }
@@ -37,7 +37,7 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
             int64_t i = lab_pixel_index(&r.y, o);
             int64_t count = lab_pool_count(&p->window, &r.x, o);
             double g = lab_explain_in(ex, 0, i);
-            lab_explain_term(ex, g / (double)count, "%.4g/%lld", g,
+            lab_explain_term(ex, g / (double)count, "%.6g/%lld", g,
                              (long long)count);
             lab_explain_source(ex, 0, i);
         }

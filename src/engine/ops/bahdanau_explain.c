@@ -23,7 +23,7 @@ static void add_product(struct lab_explainer *ex, int a, int64_t a_at, int b,
 {
     double x = lab_explain_in(ex, a, a_at);
     double y = lab_explain_in(ex, b, b_at);
-    lab_explain_term(ex, x * y, "%.4g*%.4g", x, y);
+    lab_explain_term(ex, x * y, "%.6g*%.6g", x, y);
     lab_explain_source(ex, a, a_at);
     lab_explain_source(ex, b, b_at);
 }
@@ -44,12 +44,18 @@ void lab_bahdanau_explain_u(struct lab_explainer *ex, int out_slot,
                          "Wh[d,%lld] + b[%lld]",
                          (long long)a, (long long)(row % T), (long long)a,
                          (long long)a);
+    lab_explain_where(ex, "s is %s", lab_explain_in_name(ex, 0));
+    lab_explain_where(ex, "h is %s", lab_explain_in_name(ex, 1));
+    lab_explain_where(ex, "Ws is %s", lab_explain_in_name(ex, 2));
+    lab_explain_where(ex, "Wh is %s", lab_explain_in_name(ex, 3));
+    lab_explain_where(ex, "b is %s", lab_explain_in_name(ex, 4));
+
     for (int64_t i = 0; i < S; i++)
         add_product(ex, 0, row / T * S + i, 2, i * A + a);
     for (int64_t d = 0; d < D; d++)
         add_product(ex, 1, row * D + d, 3, d * A + a);
     double b = lab_explain_in(ex, 4, a);
-    lab_explain_term(ex, b, "%.4g", b);
+    lab_explain_term(ex, b, "%.6g", b);
     lab_explain_source(ex, 4, a);
 }
 
@@ -59,6 +65,7 @@ void lab_bahdanau_explain_t(struct lab_explainer *ex, int out_slot,
     double u = lab_explain_in(ex, 0, index);
     (void)out_slot;
     lab_explain_symbolic(ex, "tanh(u)");
+    lab_explain_let(ex, "u", 0, index);
     lab_explain_numeric(ex, "tanh(%.6g)", u);
     lab_explain_source(ex, 0, index);
     lab_explain_value(ex, tanh(u));
@@ -71,6 +78,9 @@ void lab_bahdanau_explain_e(struct lab_explainer *ex, int out_slot,
     int64_t A = last(lab_explain_in_shape(ex, 1));
     (void)out_slot;
     lab_explain_symbolic(ex, "sum_a t[..,a] v[a]");
+    lab_explain_where(ex, "t is %s", lab_explain_in_name(ex, 0));
+    lab_explain_where(ex, "v is %s", lab_explain_in_name(ex, 1));
+
     for (int64_t a = 0; a < A; a++)
         add_product(ex, 0, index * A + a, 1, a);
 }
@@ -90,6 +100,8 @@ void lab_bahdanau_explain_a(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 0, index);
     lab_explain_symbolic(ex, "exp(e - max) / sum_k exp(e[k] - max)");
     lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", e, max, sum);
+    lab_explain_let(ex, "e", 0, index);
+    lab_explain_where(ex, "max = %.6g, the largest e[k] of the sequence", max);
     lab_explain_value(ex, exp(e - max) / sum);
 }
 
@@ -103,6 +115,9 @@ void lab_bahdanau_explain_context(struct lab_explainer *ex, int out_slot,
     int64_t n = index / D;
     (void)out_slot;
     lab_explain_symbolic(ex, "sum_t a[t] h[t,%lld]", (long long)(index % D));
+    lab_explain_where(ex, "a is %s", lab_explain_in_name(ex, 0));
+    lab_explain_where(ex, "h is %s", lab_explain_in_name(ex, 1));
+
     for (int64_t t = 0; t < T; t++)
         add_product(ex, 0, n * T + t, 1, (n * T + t) * D + index % D);
 }
@@ -116,10 +131,16 @@ void lab_bahdanau_explain_context_back(struct lab_explainer *ex, int out_slot,
     int64_t T = h->dim[h->rank - 2];
     if (out_slot == 1) {
         lab_explain_symbolic(ex, "a[t] * dout[d]");
+        lab_explain_where(ex, "a is %s", lab_explain_in_name(ex, 1));
+        lab_explain_where(ex, "dout is %s", lab_explain_in_name(ex, 0));
+
         add_product(ex, 1, index / D, 0, index / D / T * D + index % D);
         return;
     }
     lab_explain_symbolic(ex, "sum_d dout[d] h[%lld,d]", (long long)(index % T));
+    lab_explain_where(ex, "dout is %s", lab_explain_in_name(ex, 0));
+    lab_explain_where(ex, "h is %s", lab_explain_in_name(ex, 2));
+
     for (int64_t d = 0; d < D; d++)
         add_product(ex, 0, index / T * D + d, 2, index * D + d);
 }
@@ -139,6 +160,10 @@ void lab_bahdanau_explain_a_back(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 1, index);
     lab_explain_symbolic(ex, "a (da - sum_k da[k] a[k])");
     lab_explain_numeric(ex, "%.6g (%.6g - %.6g)", a, da, dot);
+    lab_explain_let(ex, "a", 1, index);
+    lab_explain_let(ex, "da", 0, index);
+    lab_explain_where(ex, "da[k] and a[k] are the sequence's: the sum is %.6g",
+                      dot);
     lab_explain_value(ex, a * (da - dot));
 }
 
@@ -149,10 +174,16 @@ void lab_bahdanau_explain_e_back(struct lab_explainer *ex, int out_slot,
     int64_t A = last(lab_explain_in_shape(ex, 2));
     if (out_slot == 0) {
         lab_explain_symbolic(ex, "de[t] * v[a]");
+        lab_explain_where(ex, "de is %s", lab_explain_in_name(ex, 0));
+        lab_explain_where(ex, "v is %s", lab_explain_in_name(ex, 2));
+
         add_product(ex, 0, index / A, 2, index % A);
         return;
     }
     lab_explain_symbolic(ex, "sum_t de[t] t[t,%lld]", (long long)index);
+    lab_explain_where(ex, "de is %s", lab_explain_in_name(ex, 0));
+    lab_explain_where(ex, "t is %s", lab_explain_in_name(ex, 1));
+
     for (int64_t r = 0; r < rows_of(lab_explain_in_shape(ex, 1)); r++)
         add_product(ex, 0, r, 1, r * A + index);
 }
@@ -166,6 +197,8 @@ void lab_bahdanau_explain_t_back(struct lab_explainer *ex, int out_slot,
     (void)out_slot;
     lab_explain_symbolic(ex, "dt (1 - t^2)");
     lab_explain_numeric(ex, "%.6g (1 - %.6g^2)", g, t);
+    lab_explain_let(ex, "dt", 0, index);
+    lab_explain_let(ex, "t", 1, index);
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, index);
     lab_explain_value(ex, g * (1 - t * t));
@@ -184,14 +217,18 @@ void lab_bahdanau_explain_u_back(struct lab_explainer *ex, int out_slot,
     int64_t K = last(lab_explain_in_shape(ex, from));
     if (out_slot == 2) {
         lab_explain_symbolic(ex, "sum_t du[t,%lld]", (long long)index);
+        lab_explain_where(ex, "du is %s", lab_explain_in_name(ex, 0));
+
         for (int64_t r = 0; r < rows; r++) {
             double g = lab_explain_in(ex, 0, r * A + index);
-            lab_explain_term(ex, g, "%.4g", g);
+            lab_explain_term(ex, g, "%.6g", g);
             lab_explain_source(ex, 0, r * A + index);
         }
     } else if (out_slot < 2) {
         lab_explain_symbolic(ex, "sum_t %s[%lld] du[t,%lld]", state ? "s" : "h",
                              (long long)(index / A), (long long)(index % A));
+        lab_explain_where(ex, "du is %s; %s is %s", lab_explain_in_name(ex, 0),
+                          state ? "s" : "h", lab_explain_in_name(ex, from));
         for (int64_t r = 0; r < rows; r++)
             add_product(ex, from, r / each * K + index / A, 0,
                         r * A + index % A);
@@ -199,6 +236,9 @@ void lab_bahdanau_explain_u_back(struct lab_explainer *ex, int out_slot,
         lab_explain_symbolic(ex, "%ssum_a du[t,a] %s[%lld,a]",
                              state ? "sum_t " : "", state ? "Ws" : "Wh",
                              (long long)(index % K));
+        lab_explain_where(ex, "du is %s; %s is %s", lab_explain_in_name(ex, 0),
+                          state ? "Ws" : "Wh",
+                          lab_explain_in_name(ex, from + 2));
         for (int64_t i = 0; i < each * A; i++)
             add_product(ex, 0, index / K * each * A + i, from + 2,
                         index % K * A + i % A);

@@ -71,7 +71,7 @@ static double variance_of(struct lab_explainer *ex, const struct channel *ch,
 
 /* running_mean, or running_var: the statistic runs along in out_slot. */
 static void explain_running(struct lab_explainer *ex, bool variance,
-                            int out_slot, int64_t c, double stat)
+                            int out_slot, int64_t c, double stat, double E)
 {
     const struct lab_batch_norm_params *p = lab_explain_params(ex);
     double m = p->momentum;
@@ -80,8 +80,16 @@ static void explain_running(struct lab_explainer *ex, bool variance,
                          variance ? "(1 - %g) old + %g variance[%lld] E/(E-1)"
                                   : "(1 - %g) old + %g mean[%lld]",
                          m, m, (long long)c);
-    lab_explain_term(ex, (1 - m) * old, "%.4g*%.6g", 1 - m, old);
-    lab_explain_term(ex, m * stat, "%.4g*%.6g", m, stat);
+    lab_explain_let_old(ex, "old", out_slot, c);
+    if (variance)
+        lab_explain_where(ex,
+                          "variance[%lld] = %.6g, over the E = %lld values of "
+                          "the channel",
+                          (long long)c, stat * (E - 1) / E, (long long)E);
+    else
+        lab_explain_where(ex, "mean[%lld] = %.6g", (long long)c, stat);
+    lab_explain_term(ex, (1 - m) * old, "%.6g*%.6g", 1 - m, old);
+    lab_explain_term(ex, m * stat, "%.6g*%.6g", m, stat);
 }
 
 static void explain_mean(struct lab_explainer *ex, const struct channel *ch)
@@ -91,7 +99,7 @@ static void explain_mean(struct lab_explainer *ex, const struct channel *ch)
                          (long long)ch->elements);
     for (int64_t k = 0; k < ch->elements; k++) {
         double x = lab_explain_in(ex, 0, element_of(ch, k));
-        lab_explain_term(ex, x / (double)ch->elements, "%.4g/%lld", x,
+        lab_explain_term(ex, x / (double)ch->elements, "%.6g/%lld", x,
                          (long long)ch->elements);
         lab_explain_source(ex, 0, element_of(ch, k));
     }
@@ -111,12 +119,12 @@ static void explain_statistic(struct lab_explainer *ex, int which, int out_slot,
         return;
     }
     if (which == 2) {
-        explain_running(ex, false, out_slot, c, mean);
+        explain_running(ex, false, out_slot, c, mean, E);
         return;
     }
     double variance = variance_of(ex, &ch, mean);
     if (which == 3) {
-        explain_running(ex, true, out_slot, c, variance * E / (E - 1));
+        explain_running(ex, true, out_slot, c, variance * E / (E - 1), E);
         return;
     }
     for (int64_t k = 0; k < ch.elements && k < LAB_TERM_SOURCES; k++)
@@ -125,6 +133,10 @@ static void explain_statistic(struct lab_explainer *ex, int which, int out_slot,
                          lab_explain_in_name(ex, 0), (long long)c,
                          (long long)ch.elements);
     lab_explain_numeric(ex, "1/sqrt(%.6g + %g)", variance, p->eps);
+    lab_explain_where(ex,
+                      "the sum is over channel %lld; mean[%lld] = %.6g; "
+                      "eps = %g",
+                      (long long)c, (long long)c, mean, p->eps);
     lab_explain_value(ex, 1 / sqrt(variance + p->eps));
 }
 
@@ -144,9 +156,11 @@ static void explain_normalize(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, c);
     lab_explain_source(ex, 2, c);
-    lab_explain_symbolic(ex, "(x - mean[%lld]) * rstd[%lld]", (long long)c,
-                         (long long)c);
+    lab_explain_symbolic(ex, "(x - mean) * rstd");
     lab_explain_numeric(ex, "(%.6g - %.6g) * %.6g", x, mean, rstd);
+    lab_explain_let(ex, "x", 0, index);
+    lab_explain_let(ex, "mean", 1, c);
+    lab_explain_let(ex, "rstd", 2, c);
     lab_explain_value(ex, (x - mean) * rstd);
 }
 
@@ -157,8 +171,10 @@ static void explain_scale(struct lab_explainer *ex, int out_slot, int64_t index)
     double gamma = lab_explain_in(ex, 1, c);
     double beta = lab_explain_in(ex, 2, c);
     (void)out_slot;
-    lab_explain_symbolic(ex, "xhat * gamma[%lld] + beta[%lld]", (long long)c,
-                         (long long)c);
+    lab_explain_symbolic(ex, "xhat * gamma + beta");
+    lab_explain_let(ex, "xhat", 0, index);
+    lab_explain_let(ex, "gamma", 1, c);
+    lab_explain_let(ex, "beta", 2, c);
     lab_explain_term(ex, xhat * gamma, "%.6g*%.6g", xhat, gamma);
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, c);
@@ -175,7 +191,9 @@ static void explain_scale_back(struct lab_explainer *ex, int out_slot,
         int64_t c = channel_at(ex, index, C);
         double dy = lab_explain_in(ex, 0, index);
         double gamma = lab_explain_in(ex, 2, c);
-        lab_explain_symbolic(ex, "dy * gamma[%lld]", (long long)c);
+        lab_explain_symbolic(ex, "dy * gamma");
+        lab_explain_let(ex, "dy", 0, index);
+        lab_explain_let(ex, "gamma", 2, c);
         lab_explain_term(ex, dy * gamma, "%.6g*%.6g", dy, gamma);
         lab_explain_source(ex, 0, index);
         lab_explain_source(ex, 2, c);
@@ -186,14 +204,17 @@ static void explain_scale_back(struct lab_explainer *ex, int out_slot,
                          out_slot == 1 ? "sum over channel %lld of dy * xhat"
                                        : "sum over channel %lld of dy",
                          (long long)index);
+    lab_explain_where(ex, "dy is %s", lab_explain_in_name(ex, 0));
+    if (out_slot == 1)
+        lab_explain_where(ex, "xhat is %s", lab_explain_in_name(ex, 1));
     for (int64_t k = 0; k < ch.elements; k++) {
         int64_t i = element_of(&ch, k);
         double dy = lab_explain_in(ex, 0, i);
         double xhat = lab_explain_in(ex, 1, i);
         if (out_slot == 1)
-            lab_explain_term(ex, dy * xhat, "%.4g*%.4g", dy, xhat);
+            lab_explain_term(ex, dy * xhat, "%.6g*%.6g", dy, xhat);
         else
-            lab_explain_term(ex, dy, "%.4g", dy);
+            lab_explain_term(ex, dy, "%.6g", dy);
         lab_explain_source(ex, 0, i);
         if (out_slot == 1)
             lab_explain_source(ex, 1, i);
@@ -224,6 +245,11 @@ static void explain_normalize_back(struct lab_explainer *ex, int out_slot,
                              "mean(dxhat xhat)), means over the channel");
     lab_explain_numeric(ex, "%.6g (%.6g - %.6g - %.6g * %.6g)", rstd, g, mean,
                         xhat, dot);
+    lab_explain_let(ex, "rstd", 2, ch.c);
+    lab_explain_let(ex, "dxhat", 0, index);
+    lab_explain_let(ex, "xhat", 1, index);
+    lab_explain_where(ex, "mean(dxhat) = %.6g; mean(dxhat xhat) = %.6g", mean,
+                      dot);
     lab_explain_value(ex, rstd * (g - mean - xhat * dot));
 }
 
@@ -402,11 +428,12 @@ void lab_batch_norm_explain_group(struct lab_explainer *ex, int out_slot,
     double beta = lab_explain_in(ex, 2, ch.c);
     for (int slot = 0; slot < 3; slot++)
         lab_explain_source(ex, slot, slot == 0 ? index : ch.c);
-    lab_explain_symbolic(ex,
-                         "(x - mean[%lld]) rstd[%lld] gamma[%lld] + "
-                         "beta[%lld]",
-                         (long long)ch.c, (long long)ch.c, (long long)ch.c,
-                         (long long)ch.c);
+    lab_explain_symbolic(ex, "(x - mean) rstd gamma + beta");
+    lab_explain_let(ex, "x", 0, index);
+    lab_explain_where(ex, "mean = %.6g and rstd = %.6g of channel %lld", mean,
+                      rstd, (long long)ch.c);
+    lab_explain_let(ex, "gamma", 1, ch.c);
+    lab_explain_let(ex, "beta", 2, ch.c);
     lab_explain_numeric(ex, "(%.6g - %.6g) %.6g %.6g + %.6g", x, mean, rstd,
                         gamma, beta);
     lab_explain_value(ex, (x - mean) * rstd * gamma + beta);
@@ -431,7 +458,7 @@ void lab_batch_norm_explain_group_back(struct lab_explainer *ex, int out_slot,
         dot += dy * xhat;
         if (out_slot > 0)
             lab_explain_term(ex, out_slot == 1 ? dy * xhat : dy,
-                             out_slot == 1 ? "%.4g*%.4g" : "%.4g", dy, xhat);
+                             out_slot == 1 ? "%.6g*%.6g" : "%.6g", dy, xhat);
         if (out_slot > 0)
             lab_explain_source(ex, 0, i);
     }
@@ -439,6 +466,10 @@ void lab_batch_norm_explain_group_back(struct lab_explainer *ex, int out_slot,
         lab_explain_symbolic(ex, "sum over channel %lld of dy%s",
                              (long long)ch.c,
                              out_slot == 1 ? " * (x - mean) rstd" : "");
+        lab_explain_where(ex, "dy is %s", lab_explain_in_name(ex, 0));
+        if (out_slot == 1)
+            lab_explain_where(ex, "x is %s; mean = %.6g; rstd = %.6g",
+                              lab_explain_in_name(ex, 1), mean, rstd);
         return;
     }
     double E = (double)ch.elements;
@@ -451,6 +482,14 @@ void lab_batch_norm_explain_group_back(struct lab_explainer *ex, int out_slot,
                              "means over the channel");
     lab_explain_numeric(ex, "%.6g %.6g (%.6g - %.6g - %.6g * %.6g)", rstd,
                         gamma, dy, dy_sum / E, xhat, dot / E);
+    lab_explain_let(ex, "rstd", 4, ch.c);
+    lab_explain_let(ex, "gamma", 2, ch.c);
+    lab_explain_let(ex, "dy", 0, index);
+    lab_explain_where(ex, "xhat = (x - mean) rstd = %.6g", xhat);
+    lab_explain_let(ex, "x", 1, index);
+    lab_explain_let(ex, "mean", 3, ch.c);
+    lab_explain_where(ex, "mean(dy) = %.6g; mean(dy xhat) = %.6g", dy_sum / E,
+                      dot / E);
     lab_explain_value(ex, rstd * gamma * (dy - dy_sum / E - xhat * dot / E));
 }
 

@@ -97,7 +97,7 @@ static void explain_conv(struct lab_explainer *ex, int out_slot, int64_t index)
                 int64_t weight = weight_at(&g, kh, kw, c, o.c);
                 double x = lab_explain_in(ex, 0, from);
                 double w = lab_explain_in(ex, 1, weight);
-                lab_explain_term(ex, x * w, "%.4g*%.4g", x, w);
+                lab_explain_term(ex, x * w, "%.6g*%.6g", x, w);
                 lab_explain_source(ex, 0, from);
                 lab_explain_source(ex, 1, weight);
             }
@@ -145,9 +145,22 @@ static void explain_bias_back(struct lab_explainer *ex, int out_slot,
         struct lab_pixel at = {k / (y.H * y.W), index, k / y.W % y.H, k % y.W};
         int64_t i = lab_pixel_index(&y, at);
         double g = lab_explain_in(ex, 0, i);
-        lab_explain_term(ex, g, "%.4g", g);
+        lab_explain_term(ex, g, "%.6g", g);
         lab_explain_source(ex, 0, i);
     }
+}
+
+/* "oh*2+1", "oh" */
+static void along(char *buf, size_t size, const char *name, int64_t stride,
+                  int64_t first)
+{
+    char times[24] = "";
+    char plus[24] = "";
+    if (stride != 1)
+        snprintf(times, sizeof(times), "*%lld", (long long)stride);
+    if (first)
+        snprintf(plus, sizeof(plus), "%+lld", (long long)first);
+    snprintf(buf, size, "%s%s%s", name, times, plus);
 }
 
 /* dWt[kh,kw,c,m] = sum_n,oh,ow x[n,h,w,c] dconv[n,oh,ow,m] */
@@ -162,14 +175,21 @@ static void explain_dW(struct lab_explainer *ex, int64_t index)
     int64_t kw = at[g.win.nhwc ? 1 : 3];
     int64_t c = at[g.win.nhwc ? 2 : 1];
     int64_t m = at[g.win.nhwc ? 3 : 0];
-    lab_explain_symbolic(
-        ex,
-        "sum_n,oh,ow %s[n, channel %lld, oh*%lld%+lld, ow*%lld%+lld] * "
-        "%s[n, channel %lld, oh, ow]",
-        lab_explain_in_name(ex, 1), (long long)c, (long long)g.win.stride[0],
-        (long long)(kh - g.win.pad[0]), (long long)g.win.stride[1],
-        (long long)(kw - g.win.pad[1]), lab_explain_in_name(ex, 0),
-        (long long)m);
+    char x_at[128];
+    char y_at[128];
+    char row[40];
+    char col[40];
+    char cn[24];
+    char mn[24];
+    along(row, sizeof(row), "oh", g.win.stride[0], kh - g.win.pad[0]);
+    along(col, sizeof(col), "ow", g.win.stride[1], kw - g.win.pad[1]);
+    lab_explain_symbolic(ex, "sum_n,oh,ow %s[%s] * %s[%s]",
+                         lab_explain_in_name(ex, 1),
+                         image_text(&g, x_at, sizeof(x_at), "n",
+                                    number(cn, sizeof(cn), c), row, col),
+                         lab_explain_in_name(ex, 0),
+                         image_text(&g, y_at, sizeof(y_at), "n",
+                                    number(mn, sizeof(mn), m), "oh", "ow"));
     for (int64_t k = 0; k < g.y.N * g.y.H * g.y.W; k++) {
         struct lab_pixel o = {k / (g.y.H * g.y.W), m, k / g.y.W % g.y.H,
                               k % g.y.W};
@@ -179,7 +199,7 @@ static void explain_dW(struct lab_explainer *ex, int64_t index)
             continue;
         double x = lab_explain_in(ex, 1, lab_pixel_index(&g.x, p));
         double d = lab_explain_in(ex, 0, lab_pixel_index(&g.y, o));
-        lab_explain_term(ex, x * d, "%.4g*%.4g", x, d);
+        lab_explain_term(ex, x * d, "%.6g*%.6g", x, d);
         lab_explain_source(ex, 1, lab_pixel_index(&g.x, p));
         lab_explain_source(ex, 0, lab_pixel_index(&g.y, o));
     }
@@ -197,7 +217,7 @@ static void add_readers(struct lab_explainer *ex, const struct geometry *g,
         int64_t weight = weight_at(g, kh, kw, in.c, m);
         double d = lab_explain_in(ex, 0, from);
         double w = lab_explain_in(ex, 2, weight);
-        lab_explain_term(ex, d * w, "%.4g*%.4g", d, w);
+        lab_explain_term(ex, d * w, "%.6g*%.6g", d, w);
         lab_explain_source(ex, 0, from);
         lab_explain_source(ex, 2, weight);
     }

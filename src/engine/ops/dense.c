@@ -59,7 +59,7 @@ static void add_products(struct lab_explainer *ex, int64_t n, int64_t m)
     for (int64_t k = 0; k < K; k++) {
         double x = lab_explain_in(ex, 0, n * K + k);
         double w = lab_explain_in(ex, 1, k * M + m);
-        lab_explain_term(ex, x * w, "%.4g*%.4g", x, w);
+        lab_explain_term(ex, x * w, "%.6g*%.6g", x, w);
         lab_explain_source(ex, 0, n * K + k);
         lab_explain_source(ex, 1, k * M + m);
     }
@@ -115,7 +115,7 @@ static void explain_bias_back(struct lab_explainer *ex, int out_slot,
                          (long long)index);
     for (int64_t n = 0; n < N; n++) {
         double g = lab_explain_in(ex, 0, n * M + index);
-        lab_explain_term(ex, g, "%.4g", g);
+        lab_explain_term(ex, g, "%.6g", g);
         lab_explain_source(ex, 0, n * M + index);
     }
 }
@@ -133,7 +133,7 @@ static void explain_dW(struct lab_explainer *ex, int64_t k, int64_t m)
     for (int64_t n = 0; n < N; n++) {
         double xv = lab_explain_in(ex, 1, n * K + k);
         double g = lab_explain_in(ex, 0, n * M + m);
-        lab_explain_term(ex, xv * g, "%.4g*%.4g", xv, g);
+        lab_explain_term(ex, xv * g, "%.6g*%.6g", xv, g);
         lab_explain_source(ex, 1, n * K + k);
         lab_explain_source(ex, 0, n * M + m);
     }
@@ -159,7 +159,7 @@ static void explain_matmul_back(struct lab_explainer *ex, int out_slot,
     for (int64_t m = 0; m < M; m++) {
         double g = lab_explain_in(ex, 0, n * M + m);
         double w = lab_explain_in(ex, 2, k * M + m);
-        lab_explain_term(ex, g * w, "%.4g*%.4g", g, w);
+        lab_explain_term(ex, g * w, "%.6g*%.6g", g, w);
         lab_explain_source(ex, 0, n * M + m);
         lab_explain_source(ex, 2, k * M + m);
     }
@@ -206,7 +206,7 @@ static void explain_group(struct lab_explainer *ex, int out_slot, int64_t index)
     if (lab_explain_has_in(ex, 2)) {
         double b = lab_explain_in(ex, 2, m);
         sum += b;
-        lab_explain_term(ex, b, "%.4g", b);
+        lab_explain_term(ex, b, "%.6g", b);
         lab_explain_source(ex, 2, m);
     }
     lab_explain_symbolic(

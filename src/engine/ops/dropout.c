@@ -27,15 +27,21 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     double x = lab_explain_in(ex, 0, index);
     if (out_slot == 1) {
         lab_explain_symbolic(ex,
-                             "1/(1-p) where the random number >= p = %g, "
-                             "else 0",
-                             p->p);
+                             "1/(1 - p) where a random number is >= p, "
+                             "else 0; here it is %s",
+                             mask > 0 ? "1/(1 - p)" : "0");
+        lab_explain_where(ex, "p = %g", p->p);
         lab_explain_value(ex, mask);
         return;
     }
     lab_explain_source(ex, 0, index);
-    lab_explain_symbolic(ex, "%s * mask", lab_explain_in_name(ex, 0));
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_symbolic(
+        ex, "%s[%s] * mask", lab_explain_in_name(ex, 0),
+        lab_explain_at(lab_explain_in_shape(ex, 0), index, at));
     lab_explain_numeric(ex, "%.6g * %.6g", x, mask);
+    lab_explain_let_out(ex, "mask", 1, index, mask);
+    lab_explain_source_out(ex, 1, index);
     lab_explain_value(ex, x * mask);
 }
 
@@ -47,8 +53,12 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
     (void)out_slot;
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, index);
-    lab_explain_symbolic(ex, "%s * mask", lab_explain_in_name(ex, 0));
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_symbolic(
+        ex, "%s[%s] * mask", lab_explain_in_name(ex, 0),
+        lab_explain_at(lab_explain_in_shape(ex, 0), index, at));
     lab_explain_numeric(ex, "%.6g * %.6g", dy, mask);
+    lab_explain_let(ex, "mask", 1, index);
     lab_explain_value(ex, dy * mask);
 }
 

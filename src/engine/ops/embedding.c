@@ -48,7 +48,7 @@ static void explain_scatter(struct lab_explainer *ex, int out_slot,
             continue;
         double g = lab_explain_in(ex, 0, r * D + index % D);
         sum += g;
-        lab_explain_term(ex, g, "%.4g", g);
+        lab_explain_term(ex, g, "%.6g", g);
         lab_explain_source(ex, 0, r * D + index % D);
         lab_explain_source(ex, 1, r);
     }

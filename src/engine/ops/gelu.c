@@ -32,7 +32,9 @@ static const struct lab_unary by_form[] = {
                    .slope = slope,
                    .value_text = "$x * (1 + tanh(sqrt(2/pi) ($x + 0.044715 "
                                  "$x^3)))/2",
-                   .slope_text = "(1 + t)/2 + x (1 - t^2) u'/2, t = tanh(u)",
+                   .slope_text = "(1 + t)/2 + x (1 - t^2) du/2",
+                   .slope_where = "t = tanh(u); u = sqrt(2/pi) (x + 0.044715 "
+                                  "x^3); du = sqrt(2/pi) (1 + 0.134145 x^2)",
                    .forward_formula = "$o0 = $i0/2 (1 + tanh(sqrt(2/pi) ($i0 + "
                                       "0.044715 $i0^3)))",
                    .backward_formula = "$o0 = $i0 * ((1 + t)/2 + $i1 (1 - t^2) "
@@ -43,8 +45,10 @@ static const struct lab_unary by_form[] = {
                    .fill_params = fill_params},
     [FORM_ERF] = {.value = value,
                   .slope = slope,
-                  .value_text = "$x * (1 + erf($x/sqrt 2))/2",
+                  .value_text = "$x * (1 + erf($x/sqrt(2)))/2",
                   .slope_text = "Phi(x) + x phi(x)",
+                  .slope_where = "Phi(x) = (1 + erf(x/sqrt(2)))/2; phi(x) = "
+                                 "exp(-x^2/2)/sqrt(2 pi)",
                   .forward_formula = "$o0 = $i0/2 (1 + erf($i0/sqrt 2))",
                   .backward_formula = "$o0 = $i0 * (Phi($i1) + $i1 phi($i1))",
                   .forward_flop = 5,

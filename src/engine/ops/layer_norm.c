@@ -36,7 +36,7 @@ static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t row)
         double x = lab_explain_in(ex, 0, row * D + d);
         square += (x - mean) * (x - mean);
         if (out_slot == 0) {
-            lab_explain_term(ex, x / (double)D, "%.4g/%lld", x, (long long)D);
+            lab_explain_term(ex, x / (double)D, "%.6g/%lld", x, (long long)D);
             lab_explain_source(ex, 0, row * D + d);
         }
     }
@@ -51,6 +51,7 @@ static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t row)
     lab_explain_symbolic(ex, "1/sqrt(sum_d (%s[..,d] - mean)^2 / %lld + eps)",
                          lab_explain_in_name(ex, 0), (long long)D);
     lab_explain_numeric(ex, "1/sqrt(%.6g + %g)", variance, p->eps);
+    lab_explain_where(ex, "mean = %.6g; eps = %g", mean, p->eps);
     lab_explain_value(ex, 1 / sqrt(variance + p->eps));
 }
 
@@ -66,6 +67,9 @@ static void explain_normalize(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 2, row);
     lab_explain_symbolic(ex, "(x - mean) * rstd");
     lab_explain_numeric(ex, "(%.6g - %.6g) * %.6g", x, mean, rstd);
+    lab_explain_let(ex, "x", 0, index);
+    lab_explain_let(ex, "mean", 1, row);
+    lab_explain_let(ex, "rstd", 2, row);
     lab_explain_value(ex, (x - mean) * rstd);
 }
 
@@ -75,8 +79,10 @@ static void explain_scale(struct lab_explainer *ex, int out_slot, int64_t index)
     double xhat = lab_explain_in(ex, 0, index);
     double gamma = lab_explain_in(ex, 1, d);
     double beta = lab_explain_in(ex, 2, d);
-    lab_explain_symbolic(ex, "xhat * gamma[%lld] + beta[%lld]", (long long)d,
-                         (long long)d);
+    lab_explain_symbolic(ex, "xhat * gamma + beta");
+    lab_explain_let(ex, "xhat", 0, index);
+    lab_explain_let(ex, "gamma", 1, d);
+    lab_explain_let(ex, "beta", 2, d);
     lab_explain_term(ex, xhat * gamma, "%.6g*%.6g", xhat, gamma);
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, d);
@@ -96,7 +102,9 @@ static void explain_scale_back(struct lab_explainer *ex, int out_slot,
     if (out_slot == 0) {
         double dy = lab_explain_in(ex, 0, index);
         double gamma = lab_explain_in(ex, 2, index % D);
-        lab_explain_symbolic(ex, "dy * gamma[%lld]", (long long)(index % D));
+        lab_explain_symbolic(ex, "dy * gamma");
+        lab_explain_let(ex, "dy", 0, index);
+        lab_explain_let(ex, "gamma", 2, index % D);
         lab_explain_term(ex, dy * gamma, "%.6g*%.6g", dy, gamma);
         lab_explain_source(ex, 0, index);
         lab_explain_source(ex, 2, index % D);
@@ -106,13 +114,17 @@ static void explain_scale_back(struct lab_explainer *ex, int out_slot,
                          out_slot == 1 ? "sum_r dy[r,%lld] * xhat[r,%lld]"
                                        : "sum_r dy[r,%lld]",
                          (long long)index, (long long)index);
+    lab_explain_where(ex, "dy is %s, r a row of it",
+                      lab_explain_in_name(ex, 0));
+    if (out_slot == 1)
+        lab_explain_where(ex, "xhat is %s", lab_explain_in_name(ex, 1));
     for (int64_t r = 0; r < rows; r++) {
         double dy = lab_explain_in(ex, 0, r * D + index);
         double xhat = lab_explain_in(ex, 1, r * D + index);
         if (out_slot == 1)
-            lab_explain_term(ex, dy * xhat, "%.4g*%.4g", dy, xhat);
+            lab_explain_term(ex, dy * xhat, "%.6g*%.6g", dy, xhat);
         else
-            lab_explain_term(ex, dy, "%.4g", dy);
+            lab_explain_term(ex, dy, "%.6g", dy);
         lab_explain_source(ex, 0, r * D + index);
         if (out_slot == 1)
             lab_explain_source(ex, 1, r * D + index);
@@ -139,7 +151,13 @@ static void explain_normalize_back(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 1, index);
     lab_explain_source(ex, 2, row);
     lab_explain_symbolic(
-        ex, "rstd (dxhat - mean_d dxhat - xhat mean_d(dxhat xhat))");
+        ex, "rstd (dxhat - mean(dxhat) - xhat mean(dxhat xhat)), means over "
+            "the row");
+    lab_explain_let(ex, "rstd", 2, row);
+    lab_explain_let(ex, "dxhat", 0, index);
+    lab_explain_let(ex, "xhat", 1, index);
+    lab_explain_where(ex, "mean(dxhat) = %.6g; mean(dxhat xhat) = %.6g",
+                      sum / (double)D, dot / (double)D);
     lab_explain_numeric(ex, "%.6g (%.6g - %.6g - %.6g * %.6g)", rstd, g,
                         sum / (double)D, xhat, dot / (double)D);
     lab_explain_value(ex,

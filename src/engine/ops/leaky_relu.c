@@ -27,7 +27,7 @@ static void fill_params(const struct lab_attr *attr, void *params)
 static const struct lab_unary leaky_relu_unary = {
     .value = value,
     .slope = slope,
-    .value_text = "$x * (1 where x > 0, else slope)",
+    .value_text = "$x * (1 where $x > 0, else slope)",
     .slope_text = "1 where x > 0, else slope",
     .forward_formula = "$o0 = $i0 where $i0 > 0, else slope * $i0",
     .backward_formula = "$o0 = $i0 where $i1 > 0, else slope * $i0",

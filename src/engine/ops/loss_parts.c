@@ -54,7 +54,7 @@ static void explain_mean(struct lab_explainer *ex, int out_slot, int64_t index)
                          (long long)n);
     for (int64_t i = 0; i < n; i++) {
         double v = lab_explain_in(ex, 0, i);
-        lab_explain_term(ex, v / (double)n, "%.5g/%lld", v, (long long)n);
+        lab_explain_term(ex, v / (double)n, "%.6g/%lld", v, (long long)n);
         lab_explain_source(ex, 0, i);
     }
 }
@@ -67,7 +67,7 @@ static void explain_sum(struct lab_explainer *ex, int out_slot, int64_t index)
     lab_explain_symbolic(ex, "sum_n %s[n]", lab_explain_in_name(ex, 0));
     for (int64_t i = 0; i < n; i++) {
         double v = lab_explain_in(ex, 0, i);
-        lab_explain_term(ex, v, "%.5g", v);
+        lab_explain_term(ex, v, "%.6g", v);
         lab_explain_source(ex, 0, i);
     }
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/explain.h"
 #include "recurrent.h"
@@ -72,8 +73,8 @@ static void explain_cell(struct lab_explainer *ex, int out_slot, int64_t index)
         explain_gate(ex, out_slot, index);
         return;
     }
-    int64_t H = cols(lab_explain_in_shape(ex, 1));
-    int64_t row = index / H * 4 * H + index % H;
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_at(lab_explain_out_shape(ex, out_slot), index, at);
     double a = gate_of(ex, GATE_A, index);
     double i = gate_of(ex, GATE_I, index);
     double f = gate_of(ex, GATE_F, index);
@@ -81,23 +82,25 @@ static void explain_cell(struct lab_explainer *ex, int out_slot, int64_t index)
     double cp = lab_explain_in(ex, 1, index);
     double c = a * i + f * cp;
     if (out_slot == CELL_H) {
-        lab_explain_source(ex, 0, row + 3 * H);
-        lab_explain_source(ex, 1, index);
-        lab_explain_symbolic(ex, "tanh(%s) * %s", lab_explain_out_name(ex, 4),
-                             lab_explain_out_name(ex, 3));
+        lab_explain_source_out(ex, CELL_C, index);
+        lab_explain_source_out(ex, GATE_O, index);
+        lab_explain_symbolic(ex, "tanh(%s[%s]) * %s[%s]",
+                             lab_explain_out_name(ex, CELL_C), at,
+                             lab_explain_out_name(ex, GATE_O), at);
         lab_explain_numeric(ex, "tanh(%.6g)*%.6g", c, o);
         lab_explain_value(ex, tanh(c) * o);
         return;
     }
-    lab_explain_symbolic(ex, "%s * %s + %s * %s", lab_explain_out_name(ex, 0),
-                         lab_explain_out_name(ex, 1),
-                         lab_explain_out_name(ex, 2),
-                         lab_explain_in_name(ex, 1));
+    lab_explain_symbolic(ex, "%s[%s] * %s[%s] + %s[%s] * %s[%s]",
+                         lab_explain_out_name(ex, GATE_A), at,
+                         lab_explain_out_name(ex, GATE_I), at,
+                         lab_explain_out_name(ex, GATE_F), at,
+                         lab_explain_in_name(ex, 1), at);
     lab_explain_term(ex, a * i, "%.6g*%.6g", a, i);
-    lab_explain_source(ex, 0, row);
-    lab_explain_source(ex, 0, row + H);
+    lab_explain_source_out(ex, GATE_A, index);
+    lab_explain_source_out(ex, GATE_I, index);
     lab_explain_term(ex, f * cp, "%.6g*%.6g", f, cp);
-    lab_explain_source(ex, 0, row + 2 * H);
+    lab_explain_source_out(ex, GATE_F, index);
     lab_explain_source(ex, 1, index);
 }
 
@@ -126,6 +129,32 @@ static struct cell read_cell(struct lab_explainer *ex, int64_t e)
     return s;
 }
 
+/* What a formula's short names are: dh and dc are written by this step too. */
+static void name_cell(struct lab_explainer *ex, const struct cell *s,
+                      const char *names, int64_t e)
+{
+    static const struct {
+        char letter;
+        int slot;
+        const char *name;
+    } inputs[] = {{'a', 4, "a"}, {'i', 5, "i"}, {'f', 6, "f"},
+                  {'o', 7, "o"}, {'c', 8, "c"}, {'b', 9, "c_before"}};
+    if (strchr(names, 'H')) {
+        lab_explain_let_out(ex, "dh", 1, e, s->dh);
+        lab_explain_source_out(ex, 1, e);
+    }
+    if (strchr(names, 'C')) {
+        lab_explain_let_out(ex, "dc", 2, e, s->dc);
+        lab_explain_source_out(ex, 2, e);
+    }
+    for (size_t k = 0; k < sizeof(inputs) / sizeof(*inputs); k++) {
+        if (!strchr(names, inputs[k].letter))
+            continue;
+        lab_explain_let(ex, inputs[k].name, inputs[k].slot, e);
+        lab_explain_source(ex, inputs[k].slot, e);
+    }
+}
+
 static void explain_dz(struct lab_explainer *ex, int64_t index)
 {
     int64_t H = cols(lab_explain_in_shape(ex, 4));
@@ -135,14 +164,15 @@ static void explain_dz(struct lab_explainer *ex, int64_t index)
     double t = tanh(s.c);
     static const char *const formula[] = {
         "dc * i * (1 - a^2)", "dc * a * i * (1 - i)",
-        "dc * c before * f * (1 - f)", "dh * tanh(c) * o * (1 - o)"};
+        "dc * c_before * f * (1 - f)", "dh * tanh(c) * o * (1 - o)"};
+    static const char *const names[] = {"Cia", "Cai", "Cbf", "Hco"};
     const double g[] = {s.a, s.i, s.f, s.o};
     const double by[] = {s.dc * s.i, s.dc * s.a, s.dc * s.cp, s.dh * t};
     double slope = gate == GATE_A ? 1 - s.a * s.a : g[gate] * (1 - g[gate]);
     const double first[] = {s.dc, s.dc, s.dc, s.dh};
     const double second[] = {s.i, s.a, s.cp, t};
-    for (int k = 0; k < 3; k++)
-        lab_explain_source(ex, k == 0 ? 4 + gate : k == 1 ? 8 : 9, e);
+    name_cell(ex, &s, names[gate], e);
+    lab_explain_rounds(ex, s.dh * s.o);
     lab_explain_symbolic(ex, "%s", formula[gate]);
     if (gate == GATE_A)
         lab_explain_numeric(ex, "%.6g*%.6g*(1 - %.6g^2)", first[gate],
@@ -157,9 +187,13 @@ static void explain_dh(struct lab_explainer *ex, int64_t e)
 {
     bool both = lab_explain_has_in(ex, 0) && lab_explain_has_in(ex, 1);
     int one = lab_explain_has_in(ex, 0) ? 0 : 1;
-    lab_explain_symbolic(ex, "%s%s%s", lab_explain_in_name(ex, one),
-                         both ? " + " : "",
-                         both ? lab_explain_in_name(ex, 1) : "");
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_at(lab_explain_in_shape(ex, one), e, at);
+    if (both)
+        lab_explain_symbolic(ex, "%s[%s] + %s[%s]", lab_explain_in_name(ex, 0),
+                             at, lab_explain_in_name(ex, 1), at);
+    else
+        lab_explain_symbolic(ex, "%s[%s]", lab_explain_in_name(ex, one), at);
     lab_recurrent_number(ex, one, e);
     if (both)
         lab_recurrent_number(ex, 1, e);
@@ -171,15 +205,20 @@ static void explain_dc(struct lab_explainer *ex, int64_t e)
     double t = tanh(s.c);
     bool next = lab_explain_has_in(ex, 2);
     bool scaled = lab_explain_has_in(ex, 3);
-    lab_explain_symbolic(
-        ex, "dh * %s * (1 - tanh(%s)^2)%s%s%s%s", lab_explain_in_name(ex, 7),
-        lab_explain_in_name(ex, 8), next ? " + " : "",
-        next ? lab_explain_in_name(ex, 2) : "", scaled ? " * " : "",
-        scaled ? lab_explain_in_name(ex, 3) : "");
-    lab_explain_term(ex, s.dh * s.o * (1 - t * t), "%.4g*%.4g*(1 - %.4g^2)",
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_at(lab_explain_in_shape(ex, 8), e, at);
+    lab_explain_symbolic(ex, "dh * o * (1 - tanh(c)^2)");
+    if (next && scaled)
+        lab_explain_symbolic(ex, "dh * o * (1 - tanh(c)^2) + %s[%s] * %s[%s]",
+                             lab_explain_in_name(ex, 2), at,
+                             lab_explain_in_name(ex, 3), at);
+    else if (next)
+        lab_explain_symbolic(ex, "dh * o * (1 - tanh(c)^2) + %s[%s]",
+                             lab_explain_in_name(ex, 2), at);
+    lab_explain_rounds(ex, s.dh * s.o);
+    lab_explain_term(ex, s.dh * s.o * (1 - t * t), "%.6g*%.6g*(1 - %.6g^2)",
                      s.dh, s.o, t);
-    lab_explain_source(ex, 7, e);
-    lab_explain_source(ex, 8, e);
+    name_cell(ex, &s, "Hoc", e);
     if (scaled)
         lab_recurrent_products(ex, 2, e, 1, 3, e, 1, 1);
     else if (next)
@@ -202,9 +241,9 @@ static void explain_cell_back(struct lab_explainer *ex, int out_slot,
         return;
     }
     struct cell s = read_cell(ex, index);
-    lab_explain_source(ex, 6, index);
-    lab_explain_symbolic(ex, "%s * %s", lab_explain_out_name(ex, 2),
-                         lab_explain_in_name(ex, 6));
+    name_cell(ex, &s, "Cf", index);
+    lab_explain_rounds(ex, s.dh * s.o * s.f);
+    lab_explain_symbolic(ex, "dc * f");
     lab_explain_numeric(ex, "%.6g*%.6g", s.dc, s.f);
     lab_explain_value(ex, s.dc * s.f);
 }

@@ -26,10 +26,12 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
             top = v;
         }
     }
-    lab_explain_source(ex, 0, best);
+    struct lab_str window;
+    lab_str_init(&window);
     for (int64_t k = 0; lab_pool_next(win, &x, at, &k, &i);) {
-        if (i != best)
-            lab_explain_source(ex, 0, i);
+        lab_explain_source(ex, 0, i);
+        lab_str_addf(&window, "%s%.6g", window.len ? ", " : "",
+                     lab_explain_in(ex, 0, i));
     }
     char text[LAB_SHAPE_TEXT];
     lab_explain_at(lab_explain_in_shape(ex, 0), best, text);
@@ -37,6 +39,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         lab_explain_symbolic(ex, "the place in %s of the largest: [%s]",
                              lab_explain_in_name(ex, 0), text);
         lab_explain_value(ex, (double)best);
+        lab_str_release(&window);
         return;
     }
     lab_explain_symbolic(
@@ -45,7 +48,10 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         (long long)(at.w * win->stride[1] - win->pad[1]),
         (long long)win->size[0], (long long)win->size[1],
         lab_explain_in_name(ex, 0));
-    lab_explain_numeric(ex, "%s[%s]", lab_explain_in_name(ex, 0), text);
+    lab_explain_numeric(ex, "max(%s)", lab_str_text(&window));
+    lab_str_release(&window);
+    lab_explain_where(ex, "the largest is %s[%s]", lab_explain_in_name(ex, 0),
+                      text);
     lab_explain_value(ex, top);
 }
 

@@ -49,7 +49,7 @@ static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
     for (int64_t e = 0; e < E; e++) {
         double h = lab_explain_in(ex, 0, row * E + e);
         double y = lab_explain_in(ex, 1, row * E + e);
-        lab_explain_term(ex, scale * (h - y) * (h - y), "%.3g(%.4g - %.4g)^2",
+        lab_explain_term(ex, scale * (h - y) * (h - y), "%.3g(%.6g - %.6g)^2",
                          scale, h, y);
         lab_explain_source(ex, 0, row * E + e);
         lab_explain_source(ex, 1, row * E + e);

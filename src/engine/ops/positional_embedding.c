@@ -21,12 +21,14 @@ static void explain_add(struct lab_explainer *ex, int out_slot, int64_t index)
 {
     const struct lab_shape *out = lab_explain_out_shape(ex, out_slot);
     char at[LAB_SHAPE_TEXT];
+    char w_at[LAB_SHAPE_TEXT];
     int64_t place = index % sequence(out);
     double x = lab_explain_in(ex, 0, index);
     double w = lab_explain_in(ex, 1, place);
-    lab_explain_symbolic(ex, "%s[%s] + %s[t,d]", lab_explain_in_name(ex, 0),
-                         lab_explain_at(out, index, at),
-                         lab_explain_in_name(ex, 1));
+    lab_explain_symbolic(
+        ex, "%s[%s] + %s[%s]", lab_explain_in_name(ex, 0),
+        lab_explain_at(out, index, at), lab_explain_in_name(ex, 1),
+        lab_explain_at(lab_explain_in_shape(ex, 1), place, w_at));
     lab_explain_term(ex, x, "%.6g", x);
     lab_explain_source(ex, 0, index);
     lab_explain_term(ex, w, "%.6g", w);
@@ -49,12 +51,15 @@ static void explain_add_back(struct lab_explainer *ex, int out_slot,
         lab_explain_source(ex, 0, index);
         return;
     }
-    lab_explain_symbolic(ex, "sum_n %s[n,t,d]", lab_explain_in_name(ex, 0));
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_symbolic(
+        ex, "sum_n %s[n,%s]", lab_explain_in_name(ex, 0),
+        lab_explain_at(lab_explain_out_shape(ex, 0), index, at));
     if (index >= TD)
         lab_explain_value(ex, 0); /* no sequence is that long */
     for (int64_t n = 0; index < TD && n < N; n++) {
         double g = lab_explain_in(ex, 0, n * TD + index);
-        lab_explain_term(ex, g, "%.4g", g);
+        lab_explain_term(ex, g, "%.6g", g);
         lab_explain_source(ex, 0, n * TD + index);
     }
 }

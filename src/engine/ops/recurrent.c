@@ -84,7 +84,7 @@ double lab_recurrent_products(struct lab_explainer *ex, int slot_a,
         int64_t j = at_b + k * step_b;
         double a = lab_explain_in(ex, slot_a, i);
         double b = lab_explain_in(ex, slot_b, j);
-        lab_explain_term(ex, a * b, "%.4g*%.4g", a, b);
+        lab_explain_term(ex, a * b, "%.6g*%.6g", a, b);
         lab_explain_source(ex, slot_a, i);
         lab_explain_source(ex, slot_b, j);
         sum += a * b;

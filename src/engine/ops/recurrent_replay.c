@@ -260,9 +260,9 @@ static void explain_weight(struct lab_explainer *ex, const struct replay *r,
         double dz = r->dz[row * r->K + k];
         double v = out_slot == 3 ? 1 : by[row * width + j];
         if (out_slot == 3)
-            lab_explain_term(ex, dz, "%.4g", dz);
+            lab_explain_term(ex, dz, "%.6g", dz);
         else
-            lab_explain_term(ex, dz * v, "%.4g*%.4g", dz, v);
+            lab_explain_term(ex, dz * v, "%.6g*%.6g", dz, v);
         if (out_slot == 1)
             lab_explain_source(ex, 1,
                                (row % r->N * r->T + row / r->N) * r->D + j);
@@ -284,7 +284,7 @@ static void explain_input(struct lab_explainer *ex, const struct replay *r,
     for (int64_t k = 0; k < r->K; k++) {
         double dz = r->dz[t * r->K + k];
         double v = w[k * width + j];
-        lab_explain_term(ex, dz * v, "%.4g*%.4g", dz, v);
+        lab_explain_term(ex, dz * v, "%.6g*%.6g", dz, v);
         lab_explain_source(ex, out_slot == 0 ? 2 : 3,
                            r->lstm ? k * width + j : j * r->K + k);
     }

@@ -57,10 +57,16 @@ static void explain_tanh_back(struct lab_explainer *ex, int out_slot,
 {
     bool both = lab_explain_has_in(ex, 0) && lab_explain_has_in(ex, 1);
     int one = lab_explain_has_in(ex, 0) ? 0 : 1;
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_at(lab_explain_in_shape(ex, 2), index, at);
     if (out_slot == 1) {
-        lab_explain_symbolic(ex, "%s%s%s", lab_explain_in_name(ex, one),
-                             both ? " + " : "",
-                             both ? lab_explain_in_name(ex, 1) : "");
+        if (both)
+            lab_explain_symbolic(ex, "%s[%s] + %s[%s]",
+                                 lab_explain_in_name(ex, 0), at,
+                                 lab_explain_in_name(ex, 1), at);
+        else
+            lab_explain_symbolic(ex, "%s[%s]", lab_explain_in_name(ex, one),
+                                 at);
         lab_recurrent_number(ex, one, index);
         if (both)
             lab_recurrent_number(ex, 1, index);
@@ -74,8 +80,9 @@ static void explain_tanh_back(struct lab_explainer *ex, int out_slot,
     }
     double h = lab_explain_in(ex, 2, index);
     lab_explain_source(ex, 2, index);
-    lab_explain_symbolic(ex, "%s * (1 - %s^2)", lab_explain_out_name(ex, 1),
-                         lab_explain_in_name(ex, 2));
+    lab_explain_symbolic(ex, "%s[%s] * (1 - %s[%s]^2)",
+                         lab_explain_out_name(ex, 1), at,
+                         lab_explain_in_name(ex, 2), at);
     lab_explain_numeric(ex, "%.6g*(1 - %.6g^2)", dh, h);
     lab_explain_value(ex, dh * (1 - h * h));
 }

@@ -21,13 +21,26 @@ static void explain_update(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 0, index);
     if (p->momentum > 0)
         v = p->momentum * lab_explain_old(ex, 1, index) + d;
+    lab_explain_let(ex, "gradient", 0, index);
+    if (p->weight_decay > 0)
+        lab_explain_where(ex,
+                          "the gradient is taken with weight_decay * weight: "
+                          "%.6g",
+                          d);
+    if (p->momentum > 0)
+        lab_explain_where(ex, "momentum = %g", p->momentum);
     if (out_slot == 1) {
+        lab_explain_let_old(ex, "velocity", 1, index);
         lab_explain_symbolic(ex, "momentum * velocity + gradient");
         lab_explain_numeric(ex, "%g * %.6g + %.6g", p->momentum,
                             lab_explain_old(ex, 1, index), d);
         lab_explain_value(ex, v);
         return;
     }
+    lab_explain_let_old(ex, "old", 0, index);
+    lab_explain_where(ex, "lr = %g", p->lr);
+    if (p->momentum > 0)
+        lab_explain_let_out(ex, "velocity", 1, index, v);
     double move = p->nesterov ? d + p->momentum * v : v;
     lab_explain_symbolic(ex, p->momentum > 0 ? p->nesterov
                                                    ? "old - lr * (gradient + "

@@ -15,8 +15,14 @@ static double slope(double x, const void *params)
     return lab_sigmoid(x) * lab_sigmoid(-x);
 }
 
+static double slope_of_y(double y)
+{
+    return y * (1 - y);
+}
+
 static const struct lab_unary sigmoid_unary = {
     .value = value,
+    .slope_of_y = slope_of_y,
     .slope = slope,
     .value_text = "1/(1 + exp(-$x))",
     .slope_text = "y (1 - y)",

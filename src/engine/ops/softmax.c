@@ -27,6 +27,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
 {
     const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
     char at[LAB_SHAPE_TEXT];
+    char row_at[LAB_SHAPE_TEXT];
     int64_t C = columns(shape);
     int64_t row = index / C;
     double max = row_max(ex, row, C);
@@ -35,11 +36,12 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 0, index);
     for (int64_t c = 0; c < C; c++)
         sum += exp(lab_explain_in(ex, 0, row * C + c) - max);
-    lab_explain_symbolic(ex, "exp(%s[%s] - max) / sum_c exp(%s[..,c] - max)",
-                         lab_explain_in_name(ex, 0),
-                         lab_explain_at(shape, index, at),
-                         lab_explain_in_name(ex, 0));
+    lab_explain_symbolic(
+        ex, "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max)",
+        lab_explain_in_name(ex, 0), lab_explain_at(shape, index, at),
+        lab_explain_in_name(ex, 0), lab_explain_row(shape, index, row_at));
     lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", x, max, sum);
+    lab_explain_where(ex, "max = %.6g, the largest of the row", max);
     lab_explain_value(ex, exp(x - max) / sum);
 }
 
@@ -59,6 +61,9 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
     lab_explain_source(ex, 1, index);
     lab_explain_symbolic(ex, "y (dy - sum_k dy[k] y[k])");
     lab_explain_numeric(ex, "%.6g (%.6g - %.6g)", y, dy, dot);
+    lab_explain_let(ex, "y", 1, index);
+    lab_explain_let(ex, "dy", 0, index);
+    lab_explain_where(ex, "dy[k] and y[k] are the row's: the sum is %.6g", dot);
     lab_explain_value(ex, y * (dy - dot));
 }
 

@@ -31,16 +31,18 @@ static void explain_softmax(struct lab_explainer *ex, int out_slot,
 {
     const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
     char at[LAB_SHAPE_TEXT];
+    char row_at[LAB_SHAPE_TEXT];
     int64_t C = classes(shape);
     double max;
     double lse = log_sum_exp(ex, index / C, C, &max);
     double z = lab_explain_in(ex, 0, index);
     lab_explain_source(ex, 0, index);
-    lab_explain_symbolic(ex, "exp(%s[%s] - max) / sum_c exp(%s[..,c] - max)",
-                         lab_explain_in_name(ex, 0),
-                         lab_explain_at(shape, index, at),
-                         lab_explain_in_name(ex, 0));
+    lab_explain_symbolic(
+        ex, "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max)",
+        lab_explain_in_name(ex, 0), lab_explain_at(shape, index, at),
+        lab_explain_in_name(ex, 0), lab_explain_row(shape, index, row_at));
     lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", z, max, exp(lse));
+    lab_explain_where(ex, "max = %.6g, the largest of the row", max);
     lab_explain_value(ex, exp(z - max - lse));
 }
 
@@ -54,13 +56,18 @@ static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
     (void)out_slot;
     lab_explain_source(ex, 0, row * C + (int64_t)label);
     lab_explain_source(ex, 1, row);
-    lab_explain_symbolic(ex, "-log(probs[%lld,%lld]), y[%lld] = %lld",
-                         (long long)row, (long long)label, (long long)row,
+    lab_explain_symbolic(ex,
+                         "log(sum_k exp(%s[%lld,k] - max)) + max - "
+                         "%s[%lld,%lld]",
+                         lab_explain_in_name(ex, 0), (long long)row,
+                         lab_explain_in_name(ex, 0), (long long)row,
                          (long long)label);
-    lab_explain_numeric(ex,
-                        "log(sum_c exp(z - max)) + max - z[y] = %.6g + "
-                        "%.6g - %.6g",
-                        lse, max, z);
+    lab_explain_numeric(ex, "%.6g + %.6g - %.6g", lse, max, z);
+    lab_explain_where(ex,
+                      "max = %.6g, the largest of the row; the label %s[%lld] "
+                      "= %lld; it is -log of its probability %.6g",
+                      max, lab_explain_in_name(ex, 1), (long long)row,
+                      (long long)label, exp(z - max - lse));
     lab_explain_value(ex, lse + max - z);
 }
 
@@ -74,12 +81,15 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
         rows *= shape->dim[i];
     double p = lab_explain_in(ex, 0, index);
     double label = lab_explain_in(ex, 1, index / C);
+    char at[LAB_SHAPE_TEXT];
     double hit = (int64_t)label == index % C ? 1 : 0;
     lab_explain_source(ex, 0, index);
     lab_explain_source(ex, 1, index / C);
-    lab_explain_symbolic(ex, "(probs[%lld,%lld] - [y = %lld]) / %lld",
-                         (long long)(index / C), (long long)(index % C),
-                         (long long)(index % C), (long long)rows);
+    lab_explain_symbolic(ex, "(%s[%s] - %g) / %lld", lab_explain_in_name(ex, 0),
+                         lab_explain_at(shape, index, at), hit,
+                         (long long)rows);
+    lab_explain_where(ex, "%g since the row's label is %g, and %lld rows", hit,
+                      label, (long long)rows);
     lab_explain_numeric(ex, "(%.6g - %g) / %lld", p, hit, (long long)rows);
     lab_explain_value(ex, (p - hit) / (double)rows);
 }

@@ -18,8 +18,14 @@ static double slope(double x, const void *params)
     return (1 - t) * (1 + t);
 }
 
+static double slope_of_y(double y)
+{
+    return 1 - y * y;
+}
+
 static const struct lab_unary tanh_unary = {
     .value = value,
+    .slope_of_y = slope_of_y,
     .slope = slope,
     .value_text = "tanh($x)",
     .slope_text = "1 - y^2",

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -16,6 +17,14 @@ static void put_x(struct lab_str *out, const char *text, const char *x)
             lab_str_add_char(out, *text);
         }
     }
+}
+
+/* leaky_relu's slope below 0 */
+static void name_slope(struct lab_explainer *ex, const struct lab_unary *u)
+{
+    if (strstr(u->slope_text, "slope"))
+        lab_explain_where(ex, "slope = %g",
+                          u->slope(-1, lab_explain_params(ex)));
 }
 
 static void explain_forward(struct lab_explainer *ex, int out_slot,
@@ -38,6 +47,9 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     lab_explain_symbolic(ex, "%s", lab_str_text(&symbolic));
     lab_explain_numeric(ex, "%s", lab_str_text(&numeric));
     lab_explain_source(ex, 0, index);
+    name_slope(ex, u);
+    if (u->slope_where) /* 1 + tanh() or 1 + erf() of what may be near -1 */
+        lab_explain_rounds(ex, x);
     lab_explain_value(ex, u->value(x, lab_explain_params(ex)));
     lab_str_release(&symbolic);
     lab_str_release(&numeric);
@@ -50,15 +62,30 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
     const struct lab_unary *u = lab_explain_op(ex)->unary(lab_explain_attr(ex));
     char at[LAB_SHAPE_TEXT];
     double dy = lab_explain_in(ex, 0, index);
+    bool of_y = u->slope_of_y != NULL;
+    double x = lab_explain_in(ex, of_y ? 2 : 1, index);
     double slope =
-        u->slope(lab_explain_in(ex, 1, index), lab_explain_params(ex));
+        of_y ? u->slope_of_y(x) : u->slope(x, lab_explain_params(ex));
     (void)out_slot;
     lab_explain_at(lab_explain_in_shape(ex, 0), index, at);
     lab_explain_symbolic(ex, "%s[%s] * (%s)", lab_explain_in_name(ex, 0), at,
                          u->slope_text);
     lab_explain_numeric(ex, "%.6g * %.6g", dy, slope);
     lab_explain_source(ex, 0, index);
-    lab_explain_source(ex, 1, index);
+    lab_explain_let(ex, of_y ? "y" : "x", of_y ? 2 : 1, index);
+    if (u->slope_where) {
+        struct lab_str where;
+        char text[40];
+        lab_str_init(&where);
+        snprintf(text, sizeof(text), x < 0 ? "(%.6g)" : "%.6g", x);
+        put_x(&where, u->slope_where, text);
+        lab_explain_where(ex, "%s", lab_str_text(&where));
+        lab_str_release(&where);
+    }
+    name_slope(ex, u);
+    lab_explain_source(ex, of_y ? 2 : 1, index);
+    if (u->slope_where)
+        lab_explain_rounds(ex, dy * (1 + fabs(x)));
     lab_explain_value(ex, dy * slope);
 }
 

@@ -13,11 +13,13 @@ struct lab_unary {
     /* In double, for explanations; params as the kernels get them. */
     double (*value)(double x, const void *params);
     double (*slope)(double x, const void *params);
-    const char *value_text;       /* "max(0, $x)" */
-    const char *slope_text;       /* "1 where x > 0, else 0" */
-    const char *forward_formula;  /* "$o0 = max(0, $i0)" */
-    const char *backward_formula; /* "$o0 = $i0 * [$i1 > 0]" */
-    double forward_flop;          /* an element */
+    double (*slope_of_y)(double y); /* where slope_text is of y; else NULL */
+    const char *value_text;         /* "max(0, $x)" */
+    const char *slope_text;         /* "1 where x > 0, else 0" */
+    const char *slope_where;        /* its other names; NULL: it has none */
+    const char *forward_formula;    /* "$o0 = max(0, $i0)" */
+    const char *backward_formula;   /* "$o0 = $i0 * [$i1 > 0]" */
+    double forward_flop;            /* an element */
     double backward_flop;
     size_t params_bytes; /* at most LAB_UNARY_PARAMS; 0: none */
     void (*fill_params)(const struct lab_attr *attr, void *params);

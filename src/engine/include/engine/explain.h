@@ -18,7 +18,8 @@ struct lab_element {
     int64_t index; /* flat */
 };
 
-enum { LAB_TERM_TEXT = 96, LAB_TERM_SOURCES = 3 };
+/* Sources: all of a window of 3 x 3. */
+enum { LAB_TERM_TEXT = 96, LAB_TERM_SOURCES = 9 };
 
 struct lab_term {
     double value;
@@ -36,14 +37,17 @@ struct lab_explanation {
     char *name;     /* "fc1.W.grad[3,5]" */
     char *symbolic; /* "sum_n x[n,3] * fc1.out.grad[n,5]"; "" for data */
     char *numeric;  /* the formula with numbers, when it is not a sum */
+    char *where;    /* what its short names are: "dh = lstm1.h.0.grad[0,0] =
+                       0.018; ..."; NULL when there are none */
     struct lab_term *terms; /* largest magnitude first; NULL when none */
     int64_t n_terms;        /* terms kept */
     int64_t n_terms_all;    /* terms of the sum */
     double rest;            /* sum of the terms that were not kept */
     double value;           /* in double */
     double shown;           /* what the tensor holds */
-    double tolerance;
+    double tolerance; /* what rounding can do to this value; see explain.c */
     bool agrees;
+    bool cancels;   /* a sum that is 0 but for the rounding of its terms */
     bool unwritten; /* no step has written it yet: value and shown are NaN */
 };
 
@@ -87,6 +91,9 @@ int lab_explain_node(const struct lab_explainer *ex);
 /* "x[n,3]" pieces: coordinates of a flat index, without brackets. */
 const char *lab_explain_at(const struct lab_shape *shape, int64_t index,
                            char buf[LAB_SHAPE_TEXT]);
+/* The same of its row, before an index of your own: "3," or "". */
+const char *lab_explain_row(const struct lab_shape *shape, int64_t index,
+                            char buf[LAB_SHAPE_TEXT]);
 
 /* The right-hand side in symbols. */
 void lab_explain_symbolic(struct lab_explainer *ex, const char *fmt, ...)
@@ -97,9 +104,24 @@ void lab_explain_numeric(struct lab_explainer *ex, const char *fmt, ...)
 /* One term of the sum; then its sources with lab_explain_source(). */
 void lab_explain_term(struct lab_explainer *ex, double value, const char *fmt,
                       ...) LAB_PRINTF(3, 4);
+/* What a short name in the formula is: the element of an input; an output of
+ * the same step, with the value of its element; what a persistent output held
+ * before; or anything, "mhat = m / (1 - beta1^t) = 0.1". */
+void lab_explain_let(struct lab_explainer *ex, const char *name, int slot,
+                     int64_t index);
+void lab_explain_let_out(struct lab_explainer *ex, const char *name, int slot,
+                         int64_t index, double value);
+void lab_explain_let_old(struct lab_explainer *ex, const char *name,
+                         int out_slot, int64_t index);
+void lab_explain_where(struct lab_explainer *ex, const char *fmt, ...)
+    LAB_PRINTF(2, 3);
+/* A number of this size is rounded on the way, and then subtracted from. */
+void lab_explain_rounds(struct lab_explainer *ex, double size);
 /* An element of an input that the value came from: of the last term, or of
  * the whole when there are no terms yet. */
 void lab_explain_source(struct lab_explainer *ex, int slot, int64_t index);
+/* The same of another output of the step, written just before. */
+void lab_explain_source_out(struct lab_explainer *ex, int slot, int64_t index);
 /* The value in double; without it the sum of the terms. */
 void lab_explain_value(struct lab_explainer *ex, double value);
 /* Nothing is computed; the text says why, and the value is the tensor's. */

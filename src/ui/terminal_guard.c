@@ -184,6 +184,9 @@ void lab_guard_close(void)
     close(guard.fd);
     guard.fd = -1;
     guard.open = false;
+    int late = atomic_exchange(&quit_signal, 0);
+    if (late)
+        raise(late); /* the loop did not see it: it is for the old handler */
 }
 
 void lab_guard_set_leave(const char *bytes)

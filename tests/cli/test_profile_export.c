@@ -413,9 +413,9 @@ static void wrong_usage_is_two(void **state)
     } cases[] = {
         {"export 1 @", 2, "--format"},
         {"export 1 --format csv @", 2, "--output"},
-        {"export 1 --format jsonn --output - @", 2, "did you mean 'jsonl'"},
+        {"export 1 --format jsonn --output - @", 2, "did you mean jsonl"},
         {"export 1 --format csv --table step --output - @", 2,
-         "did you mean 'steps'"},
+         "did you mean steps"},
         {"export 1 --format html --table steps --output - @", 2, "--table"},
         {"export 1 2 --format csv --output - @", 2, "takes one run"},
         {"export 9 --format csv --output - @", 3, "there is no run 9"},

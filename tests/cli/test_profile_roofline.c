@@ -392,7 +392,7 @@ static void wrong_usage_is_refused(void **state)
     } cases[] = {
         {"roofline @", 2, "needs a run"},
         {"roofline 9 @", 3, "there is no run 9"},
-        {"rofline 1 @", 2, "did you mean 'roofline'"},
+        {"rofline 1 @", 2, "did you mean roofline"},
         {"ceilings 1 @", 2, "takes no run"},
         {"ceilings --backend fast @", 2, "auto, cpu or cuda"},
         {"ceilings --device x @", 2,

@@ -1,7 +1,9 @@
 /* `profile timeline`: an iteration as lists with times, lane by lane, or as
  * JSON Lines. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "json_line.h"
 #include "profile_cmd.h"
 #include "profile_missing.h"
@@ -12,6 +14,55 @@
 #include "ui/timeline_text.h"
 
 enum { NAME_BYTES = 64 };
+
+/* ---- what is printed ---- */
+
+/* A list to print: everything is loaded, so that sums, gaps and steps are those
+ * of the whole; --limit chooses what is listed of it. */
+struct listing {
+    struct lab_timeline *t;
+    bool *listed; /* spans[i] */
+    bool lab;
+    bool ascii;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct lab_span *x = *(const struct lab_span *const *)a;
+    const struct lab_span *y = *(const struct lab_span *const *)b;
+    int64_t s = lab_span_time(x);
+    int64_t t = lab_span_time(y);
+    if (s != t)
+        return s < t ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+/* The `most` longest of each kind; what is not listed counts as left out. */
+static enum lab_status choose(struct listing *l, int64_t most)
+{
+    struct lab_timeline *t = l->t;
+    const struct lab_span **order =
+        lab_alloc_array((size_t)t->count + 1, sizeof(struct lab_span *));
+    l->listed = lab_alloc_array((size_t)t->count + 1, sizeof(*l->listed));
+    if (!order || !l->listed) {
+        lab_free(order);
+        return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
+    }
+    for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++) {
+        int64_t n = 0;
+        for (int32_t i = 0; i < t->count; i++)
+            if ((int)t->spans[i].kind == k)
+                order[n++] = &t->spans[i];
+        if (n)
+            qsort(order, (size_t)n, sizeof(struct lab_span *), longest_first);
+        for (int64_t i = 0; i < n && (most == 0 || i < most); i++)
+            l->listed[order[i] - t->spans] = true;
+        if (most && n > most)
+            t->left_out[k] += n - most;
+    }
+    lab_free(order);
+    return LAB_OK;
+}
 
 /* ---- JSON Lines ---- */
 
@@ -108,11 +159,12 @@ static enum lab_status print_span(const struct lab_timeline *t, int32_t span)
     return lab_json_print(o);
 }
 
-static enum lab_status print_lines(const struct lab_timeline *t, bool lab)
+static enum lab_status print_lines(const struct listing *l)
 {
-    enum lab_status st = print_sums(t, lab);
-    for (int32_t i = 0; i < t->count && st == LAB_OK; i++)
-        st = print_span(t, i);
+    enum lab_status st = print_sums(l->t, l->lab);
+    for (int32_t i = 0; i < l->t->count && st == LAB_OK; i++)
+        if (l->listed[i])
+            st = print_span(l->t, i);
     return st;
 }
 
@@ -171,20 +223,30 @@ static const char *const *heads_of(enum lab_span_kind kind)
     return heads[kind];
 }
 
-static enum lab_status add_lane(struct lab_str *out,
-                                const struct lab_timeline *t, int32_t lane)
+static enum lab_status add_lane(struct lab_str *out, const struct listing *list,
+                                int32_t lane)
 {
+    const struct lab_timeline *t = list->t;
     const struct lab_lane *l = &t->lanes[lane];
+    int32_t listed = 0;
     struct lab_text_table table;
     char name[NAME_BYTES];
     char busy[NAME_BYTES];
-    lab_str_addf(out, "\n%s: %d, busy %s\n",
+    for (int32_t i = l->first; i < l->first + l->count; i++)
+        listed += list->listed[i];
+    lab_str_addf(out, "\n%s: %d, busy %s",
                  lab_lane_name(t, lane, name, sizeof(name)), l->count,
                  lab_timeline_time(l->timed ? l->busy_ns : LAB_UNKNOWN, busy,
                                    sizeof(busy)));
+    if (listed < l->count)
+        lab_str_addf(out, "; %d listed", listed);
+    lab_str_add(out, "\n");
+    if (listed == 0)
+        return LAB_OK;
     lab_text_table_init(&table, heads_of(l->kind));
-    for (int32_t i = 0; i < l->count; i++)
-        add_span(&table, t, &t->spans[l->first + i]);
+    for (int32_t i = l->first; i < l->first + l->count; i++)
+        if (list->listed[i])
+            add_span(&table, t, &t->spans[i]);
     enum lab_status st = lab_text_table_format(&table, out);
     lab_text_table_release(&table);
     return st;
@@ -197,23 +259,24 @@ static bool is_lab(void *user, const struct lab_run_row *r)
     return true;
 }
 
-static enum lab_status print_text(const struct lab_timeline *t, bool lab,
-                                  bool ascii)
+static enum lab_status print_text(const struct listing *l)
 {
+    const struct lab_timeline *t = l->t;
     struct lab_str out;
     enum lab_status st = LAB_OK;
     lab_str_init(&out);
     lab_str_addf(&out, "run %lld", (long long)t->run);
     if (t->of.iteration != LAB_UNKNOWN)
         lab_str_addf(&out, ", iteration %lld", (long long)t->of.iteration);
-    lab_str_add(&out, lab ? " of a lab: the times of a repeat, one rung after "
+    lab_str_add(&out, l->lab
+                          ? " of a lab: the times of a repeat, one rung after "
                             "the other, not moments\n"
                           : "\n");
     lab_timeline_summary(t, &t->sums, add_line, &out);
     for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
-        st = add_lane(&out, t, i);
+        st = add_lane(&out, l, i);
     if (st == LAB_OK)
-        return lab_profile_put(&out, ascii);
+        return lab_profile_put(&out, l->ascii);
     lab_str_release(&out);
     return st;
 }
@@ -237,21 +300,24 @@ enum lab_status lab_profile_timeline(const struct lab_profile_options *o,
 {
     struct lab_timeline_filter filter = {.from_ns = LAB_UNKNOWN,
                                          .to_ns = LAB_UNKNOWN};
+    struct listing list = {.ascii = o->ascii};
     struct lab_iteration_row of;
-    struct lab_timeline *t;
     int64_t run;
-    bool lab = false;
-    filter.most = o->limit < INT32_MAX / 4 ? (int32_t)o->limit : INT32_MAX / 4;
+    if (o->limit > LAB_TIMELINE_MOST)
+        filter.most =
+            o->limit < INT32_MAX / 4 ? (int32_t)o->limit : INT32_MAX / 4;
     enum lab_status st = lab_profile_find_run(db, o->words[0], &run);
     if (st == LAB_OK)
-        st = lab_query_run(db, run, is_lab, &lab);
+        st = lab_query_run(db, run, is_lab, &list.lab);
     if (st == LAB_OK)
         st = find_iteration(db, run, o->iteration, &of);
     if (st == LAB_OK)
-        st = lab_timeline_load(&t, db, run, &of, &filter);
-    if (st)
-        return st;
-    st = o->json ? print_lines(t, lab) : print_text(t, lab, o->ascii);
-    lab_timeline_free(t);
+        st = lab_timeline_load(&list.t, db, run, &of, &filter);
+    if (st == LAB_OK)
+        st = choose(&list, o->limit);
+    if (st == LAB_OK)
+        st = o->json ? print_lines(&list) : print_text(&list);
+    lab_timeline_free(list.t);
+    lab_free(list.listed);
     return st;
 }

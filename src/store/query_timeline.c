@@ -328,12 +328,10 @@ static enum lab_status read_kernels(struct load *l)
 static enum lab_status read_launches(struct load *l)
 {
     struct asked asked = {.first = LAB_UNKNOWN, .last = LAB_UNKNOWN};
-    for (int k = LAB_SPAN_KERNEL; k < LAB_SPAN_KIND_COUNT; k++) {
-        const struct lab_span *s = l->b.spans[k].items;
-        for (int32_t i = 0; i < l->b.spans[k].count; i++)
-            lab_moments_widen(&asked.first, &asked.last, s[i].correlation,
-                              s[i].correlation);
-    }
+    const struct lab_device_time *d = l->b.device.items;
+    for (int32_t i = 0; i < l->b.device.count; i++)
+        lab_moments_widen(&asked.first, &asked.last, d[i].correlation,
+                          d[i].correlation);
     if (asked.first == LAB_UNKNOWN)
         return LAB_OK;
     enum lab_status st =

@@ -108,9 +108,12 @@ static enum lab_status count_device(struct lab_timeline_build *b,
     struct lab_device_time *d = lab_timeline_grow(&b->device, sizeof(*d));
     if (!d)
         return no_memory();
-    *d = (struct lab_device_time){s->start_ns, s->end_ns, s->correlation,
+    *d = (struct lab_device_time){s->start_ns,
+                                  s->end_ns,
+                                  s->correlation,
                                   s->name,
-                                  kernel ? LAB_COVER_KERNEL : LAB_COVER_COPY};
+                                  kernel ? LAB_COVER_KERNEL : LAB_COVER_COPY,
+                                  kernel && own};
     return LAB_OK;
 }
 

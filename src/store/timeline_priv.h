@@ -10,6 +10,7 @@ struct lab_device_time {
     int64_t correlation;
     uint32_t name;
     enum lab_cover cover;
+    bool own_kernel; /* a kernel of the pass */
 };
 
 /* Some time of a kind. */

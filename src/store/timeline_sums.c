@@ -182,20 +182,25 @@ static void sum_gaps(struct lab_timeline_build *b)
     }
 }
 
-static enum lab_status sum_latencies(struct lab_timeline *t)
+/* Over every kernel that was read, whether its span is kept or left out. */
+static enum lab_status sum_latencies(struct lab_timeline_build *b)
 {
+    struct lab_timeline *t = b->t;
     struct lab_growing list = {0};
-    for (int32_t i = 0; i < t->count; i++) {
-        const struct lab_span *s = &t->spans[i];
-        if (s->kind != LAB_SPAN_KERNEL || s->latency_ns == LAB_UNKNOWN ||
-            !lab_pass_owns(&t->of, s->exec))
+    const struct lab_device_time *d = b->device.items;
+    for (int32_t i = 0; i < b->device.count; i++) {
+        const struct lab_call_time *call =
+            d[i].own_kernel && d[i].correlation != LAB_UNKNOWN
+                ? lab_timeline_call(&b->calls, d[i].correlation)
+                : NULL;
+        if (!call)
             continue;
         int64_t *v = lab_timeline_grow(&list, sizeof(*v));
         if (!v) {
             lab_free(list.items);
             return lab_fail(LAB_E_NOMEM, "no memory for a timeline");
         }
-        *v = s->latency_ns;
+        *v = d[i].start_ns - call->start_ns;
     }
     if (list.count) {
         const int64_t *v = list.items;
@@ -223,5 +228,5 @@ enum lab_status lab_timeline_sum(struct lab_timeline_build *b)
         sums->launches += i == 0 || ids[i] != ids[i - 1];
     sum_gaps(b);
     enum lab_status st = lab_timeline_cover(b);
-    return st ? st : sum_latencies(b->t);
+    return st ? st : sum_latencies(b);
 }

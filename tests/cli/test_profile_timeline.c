@@ -83,8 +83,17 @@ static void a_timeline_as_lines(void **state)
     o = line_object(0);
     assert_int_equal(int_of(o, "left_out"), 6 + 5 + 1 + 4);
     the_time_is_told_apart(o);
+    assert_int_equal(int_of(o, "latency_median_ns"), 20000);
+    assert_int_equal(int_of(o, "latency_max_ns"), 50000);
     json_decref(o);
     assert_null(span_object("relu", 0));
+    o = span_object("sgd_weights", 0); /* its step's span need not be listed */
+    assert_string_equal(text_of(o, "step"), "sgd");
+    assert_false(json_is_null(json_object_get(o, "gap_ns")));
+    json_decref(o);
+    assert_int_equal(profile(db, "timeline last --iteration 1 --limit 1 @"), 0);
+    assert_non_null(
+        strstr(output, "kernels, stream 7: 7, busy 125 us; 1 listed"));
 }
 
 static void a_timeline_as_text(void **state)
@@ -150,7 +159,7 @@ static void wrong_usage_is_two_bad_input_three(void **state)
     assert_string_equal(output, "");
     assert_non_null(strstr(errors, "there is no run 7"));
     assert_int_equal(profile(db, "timelien 1 @"), 2);
-    assert_non_null(strstr(errors, "did you mean 'timeline'"));
+    assert_non_null(strstr(errors, "did you mean timeline"));
 }
 
 int main(void)

@@ -367,6 +367,12 @@ static void too_many_leave_the_longest(void **state)
     assert_int_equal(t->sums.kernels, 7);
     assert_int_equal(t->sums.busy_ns, 127 * US);
     assert_int_equal(t->sums.gap_sum_ns, 173 * US);
+    /* As without a limit: over all kernels, not over the three. */
+    struct lab_timeline *all = load(path, run, 1, NULL);
+    assert_int_equal(all->sums.latency_median_ns, 20 * US);
+    assert_int_equal(t->sums.latency_median_ns, 20 * US);
+    assert_int_equal(t->sums.latency_max_ns, all->sums.latency_max_ns);
+    lab_timeline_free(all);
     lab_timeline_free(t);
 }
 

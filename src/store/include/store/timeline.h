@@ -87,7 +87,7 @@ struct lab_timeline_sums {
     int64_t gap_start_ns; /* of the longest */
     uint32_t gap_after;   /* names: what ended, what began */
     uint32_t gap_before;
-    int64_t latency_median_ns; /* of its kernels that are here */
+    int64_t latency_median_ns; /* of its kernels whose calls are known */
     int64_t latency_max_ns;
 };
 

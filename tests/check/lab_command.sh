@@ -179,7 +179,83 @@ out_is '<90>four'
 lab_run 0 clean
 lab_run 0
 out_is '<>four'
+# Without such words: the GPUs that are here, and no module where there is none.
+unset LAB_CUDA
+for tool in nvcc nvidia-smi; do
+    printf '#!/bin/sh\n. "%s/%s.body"\n' "$fakes" "$tool" >"$fakes/$tool"
+    chmod +x "$fakes/$tool"
+done
+# shellcheck disable=SC2016 # for the stand-in
+echo 'for n in 75 80 86 90 90a; do echo sm_$n; done' \
+    >"$fakes/nvcc.body"
+cards() { # COMPUTE_CAPABILITY...
+    printf 'printf "%%s\\n" %s\n' "$*" >"$fakes/nvidia-smi.body"
+}
+old_path=$PATH
+export PATH="$fakes:$PATH" CUDACXX="$fakes/nvcc"
+echo 'echo "No devices were found"; exit 6' >"$fakes/nvidia-smi.body"
+lab_run 0 clean
+lab_run 0
+out_is '<>four'
+err_has 'the CUDA module is left out (LAB_CUDA=ON'
+grep -q 'LAB_CUDA:.*=OFF' "$tree/build/default/CMakeCache.txt" ||
+    fail "the module is built without a GPU"
+lab_run 0
+quiet
+# A card appears, another one beside it, and one that nvcc does not know.
+cards 9.0
+lab_run 0
+out_is '<90a-real>four'
+err_has building
+grep -q 'LAB_CUDA:.*=AUTO' "$tree/build/default/CMakeCache.txt" ||
+    fail "the module is left out with a GPU"
+lab_run 0
+quiet
+cards 8.6 7.5 8.6
+lab_run 0
+out_is '<75-real 86-real>four'
+# The card is gone: what was built for it stays.
+echo 'exit 9' >"$fakes/nvidia-smi.body"
+lab_run 0
+out_is '<75-real 86-real>four'
+quiet
+lab_run 0 clean
+cards 12.0
+lab_run 0
+out_is '<>four'
+grep -q 'LAB_CUDA:.*=AUTO' "$tree/build/default/CMakeCache.txt" ||
+    fail "the module is left out with an unknown GPU"
+# Words are stronger than cards.
+CUDAARCHS=80 lab_run 0
+out_is '<80>four'
+lab_run 0 clean
+echo 'exit 9' >"$fakes/nvidia-smi.body"
+LAB_CUDA=ON lab_run 0
+grep -q 'LAB_CUDA:.*=ON' "$tree/build/default/CMakeCache.txt" ||
+    fail "LAB_CUDA=ON is not heard"
+unset CUDACXX
+PATH=$old_path
+rm -f "$fakes/nvcc" "$fakes/nvidia-smi"
+export LAB_CUDA=OFF
+lab_run 0 clean
 unset SAY_GPUS
+
+# How far a build is.
+sed -n '/^progress()/,/^}/p' "$tree/lab" >"$work/progress.sh"
+# shellcheck source=/dev/null
+. "$work/progress.sh"
+line_is() { # LINE SECONDS WANTED
+    [ "$(progress "$1" "$2")" = "$3" ] ||
+        fail "progress of '$1': '$(progress "$1" "$2")'"
+}
+line_is '[312/959] Building C object a.o' 20 \
+    'building: 312 of 959, about 41 s left'
+line_is '[ 25%] Building C object a.o' 30 \
+    'building: 25 of 100, about 90 s left'
+line_is '[3/959] Building' 0 'building: 3 of 959'
+line_is '[0/2] Re-checking globbed directories...' 5 \
+    '[0/2] Re-checking globbed directories...'
+line_is '-- Found ZLIB' 5 '-- Found ZLIB'
 # LAB_BUILD_DIR, for a tree that is not one's own; and one that cannot be.
 export LAB_BUILD_DIR="$work/else where"
 lab_run 0

@@ -53,14 +53,17 @@ static void add_lesson_breaks(struct lab_session *s)
 {
     for (int i = 0; i < s->spec.n_breaks; i++) {
         const struct lab_break_spec *b = &s->spec.breaks[i];
-        struct lab_break_info info = {
-            .kind = b->kind, .phase = b->phase, .value = b->value};
+        struct lab_break_info info = {.kind = b->kind,
+                                      .phase = b->phase,
+                                      .value = b->value,
+                                      .lesson = true};
         snprintf(info.step, sizeof(info.step), "%s", b->step ? b->step : "");
         if (lab_session_add_break(s, &info))
             add_notice(s, "the lesson's breakpoint is left out");
     }
     for (int i = 0; i < s->spec.n_watch; i++) {
-        struct lab_break_info info = {.watch = true, .phase = -1};
+        struct lab_break_info info = {
+            .watch = true, .phase = -1, .lesson = true};
         snprintf(info.step, sizeof(info.step), "%s", s->spec.watch[i]);
         if (lab_session_add_break(s, &info))
             add_notice(s, "the lesson's watch is left out");

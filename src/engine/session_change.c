@@ -102,6 +102,7 @@ void lab_session_restart(struct lab_session *s, const struct lab_command *c)
     s->losses = (struct lab_curve_buffer){0};
     s->accuracies = (struct lab_curve_buffer){0};
     s->bits = (struct lab_curve_buffer){0};
+    s->held = (struct lab_curve_buffer){0};
     s->accuracy = s->exact = s->bits_per_char = NAN;
     lab_str_clear(&s->sample);
     s->samples = 0;

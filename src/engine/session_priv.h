@@ -53,6 +53,7 @@ struct lab_session {
     struct lab_break_info breaks[LAB_MAX_BREAKS];
     int n_breaks;
     int next_break;
+    bool passing; /* the lesson's own stops are passed */
     bool showing;
     struct lab_show show;
     bool explaining;
@@ -73,6 +74,7 @@ struct lab_session {
     int64_t last_publish_ns;
     struct lab_curve_buffer losses;
     struct lab_curve_buffer accuracies;
+    struct lab_curve_buffer held; /* validation loss */
     double accuracy;
     struct lab_curve_buffer bits;
     double bits_per_char;

@@ -186,6 +186,7 @@ static void fill_training(struct lab_session *s, struct lab_snapshot *out)
     fill_curve(&out->losses, &s->losses);
     fill_curve(&out->accuracies, &s->accuracies);
     fill_curve(&out->bits, &s->bits);
+    fill_curve(&out->held, &s->held);
 }
 
 static void fill_sample(struct lab_session *s, struct lab_snapshot *out)
@@ -246,6 +247,8 @@ void lab_snapshot_release(struct lab_snapshot *snap)
     lab_free(snap->losses.value);
     lab_free(snap->accuracies.iteration);
     lab_free(snap->accuracies.value);
+    lab_free(snap->held.iteration);
+    lab_free(snap->held.value);
     lab_free(snap->bits.iteration);
     lab_free(snap->bits.value);
     lab_free(snap->sample);
@@ -313,6 +316,7 @@ static void copy_snapshot(struct lab_snapshot *to,
     copy_curve(&to->losses);
     copy_curve(&to->accuracies);
     copy_curve(&to->bits);
+    copy_curve(&to->held);
     to->sample = copy_text(from->sample);
 }
 

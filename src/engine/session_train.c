@@ -95,6 +95,8 @@ static enum lab_status evaluate(struct lab_session *s)
     double accuracy;
     double loss;
     enum lab_status st = lab_walk_evaluate(s->walk, &accuracy, &loss);
+    if (!st && !isnan(loss))
+        lab_curve_add(&s->held, lab_walk_iteration(s->walk), loss);
     if (!st && !isnan(accuracy)) {
         s->accuracy = accuracy;
         keep_decoded(s);

@@ -54,9 +54,20 @@ static void delete_breaks(struct lab_session *s, int64_t number, bool watches,
 static void hit(struct lab_session *s, struct lab_break_info *b,
                 const char *what)
 {
+    char remove[LAB_COMMAND_TEXT + 16];
     b->hits++;
-    snprintf(s->stop_reason, sizeof(s->stop_reason), "%s %d: %s",
-             b->watch ? "watch" : "breakpoint", b->number, what);
+    if (!b->lesson) {
+        snprintf(s->stop_reason, sizeof(s->stop_reason), "%s %d: %s",
+                 b->watch ? "watch" : "breakpoint", b->number, what);
+        return;
+    }
+    if (b->watch)
+        snprintf(remove, sizeof(remove), "unwatch %s", b->step);
+    else
+        snprintf(remove, sizeof(remove), "delete %d", b->number);
+    snprintf(s->stop_reason, sizeof(s->stop_reason),
+             "this lesson pauses here (%s %d: %s); c goes on, :%s removes it",
+             b->watch ? "watch" : "breakpoint", b->number, what, remove);
 }
 
 /* Does something stop the walk before the step at the position? */
@@ -69,7 +80,8 @@ static bool stops_before(struct lab_session *s)
     const struct lab_step *step = schedule->steps[at].step;
     for (int i = 0; i < s->n_breaks; i++) {
         struct lab_break_info *b = &s->breaks[i];
-        if (b->watch || (b->phase >= 0 && b->phase != (int)step->phase))
+        if (b->watch || (s->passing && b->lesson) ||
+            (b->phase >= 0 && b->phase != (int)step->phase))
             continue;
         bool here =
             b->kind == LAB_BREAK_STEP &&
@@ -135,6 +147,8 @@ static bool stops_after(struct lab_session *s, const struct lab_step *step)
     for (int i = 0; i < s->n_breaks; i++) {
         struct lab_break_info *b = &s->breaks[i];
         bool stop = false;
+        if (s->passing && b->lesson)
+            continue;
         if (b->watch) {
             stop = step_wrote(s, step, b->step);
             snprintf(what, sizeof(what), "%s was written by %s", b->step,
@@ -401,7 +415,9 @@ static void do_slow(struct lab_session *s, const struct lab_command *c)
         run_to_bound(s, BOUND_ITERATION);
         break;
     case LAB_DO_RUN_TO:
+        s->passing = true; /* the learner has named where to stop */
         run_to_index(s, c->n);
+        s->passing = false;
         break;
     case LAB_DO_BACK:
         lab_session_say_error(s, lab_walk_back(s->walk, c->n > 0 ? c->n : 1));

@@ -143,7 +143,7 @@ static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
     int n = 0;
     for (int k = 0; k < chart->count && chart->count > 1; k++) {
         struct lab_rect *cell = &taken[n];
-        if (!find_end(g, sc, &chart->series[k], cell))
+        if (!chart->series[k].name || !find_end(g, sc, &chart->series[k], cell))
             continue;
         for (int i = 0; i < n; i++) {
             if (taken[i].y == cell->y && taken[i].x == cell->x &&
@@ -169,6 +169,8 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
     }
     for (int k = 0; k < chart->count && !chart->unlisted; k++) {
         const struct lab_series *s = &chart->series[k];
+        if (!s->name)
+            continue;
         char value[LAB_FORMAT_BYTES] = "n/a";
         int64_t gaps = 0;
         for (int64_t i = 0; i < s->n; i++)

@@ -44,6 +44,7 @@ struct lab_heat_grid lab_heat_fit(int64_t rows, int64_t cols, int64_t fold,
     g.block_cols = up(g.cols, w);
     g.cells_h = (int)up(g.rows, g.block_rows);
     g.cells_w = (int)up(g.cols, g.block_cols);
+    g.scale = h / g.cells_h < w / g.cells_w ? h / g.cells_h : w / g.cells_w;
     return g;
 }
 
@@ -120,7 +121,7 @@ const char *lab_heat_full(const struct lab_canvas *c)
 }
 
 void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
-                        double scale, enum lab_heat_mark mark)
+                        double scale, bool cursor, int times)
 {
     enum lab_role role = v < 0   ? LAB_ROLE_NEGATIVE
                          : v > 0 ? LAB_ROLE_POSITIVE
@@ -138,13 +139,15 @@ void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
     } else {
         body = shade(c, v, scale);
     }
-    if (mark == LAB_HEAT_SOURCE) {
-        sign = "(";
-        role = LAB_ROLE_MARK;
-    } else if (mark == LAB_HEAT_CURSOR) {
-        sign = "[";
-        role = LAB_ROLE_CURSOR;
-    }
-    lab_canvas_text(c, y, x, 1, role, sign);
-    lab_canvas_text(c, y, x + 1, 1, role, body);
+    if (times > 1 && v > 0 && isfinite(v))
+        sign = body; /* wide enough to be all shade */
+    if (times > 1 && v != 0)
+        lab_canvas_fill(c, (struct lab_rect){y, x, times, 2 * times}, body,
+                        role);
+    lab_canvas_text(c, y, x, 1, cursor ? LAB_ROLE_CURSOR : role,
+                    cursor ? "[" : sign);
+    lab_canvas_text(c, y, x + 1, 1,
+                    cursor && times < 2 ? LAB_ROLE_CURSOR : role, body);
+    if (cursor && times > 1)
+        lab_canvas_text(c, y, x + 2 * times - 1, 1, LAB_ROLE_CURSOR, "]");
 }

@@ -1,7 +1,7 @@
 /* heat.h -- a plane of numbers as a picture in character cells.
  *
  * A cell is two columns wide: a sign ('-' below zero) and a shade of |v| over
- * the plane's largest |v|. A plane that is larger than the picture is drawn
+ * the plane's largest |v|. A plane much smaller than the picture has larger cells. One that is larger than the picture is drawn
  * with one cell for a block of elements: the element of the block with the
  * largest |v|, and a NaN or an infinity before any number, so that one bad
  * element in a million still shows. A plane of one row is folded to several.
@@ -21,6 +21,7 @@ struct lab_heat_grid {
     int64_t block_cols;
     int cells_h;
     int cells_w;
+    int scale; /* rows that a cell is high: enlarged to fill the place */
 };
 
 LAB_C_BEGIN
@@ -46,10 +47,8 @@ double lab_heat_scale(const double *value, int64_t count);
 /* The shade of the largest |v|, as cells are drawn here: for captions. */
 const char *lab_heat_full(const struct lab_canvas *c);
 
-enum lab_heat_mark { LAB_HEAT_PLAIN, LAB_HEAT_SOURCE, LAB_HEAT_CURSOR };
-
-/* Draws one cell at (y, x): '[' before the cursor's shade and '(' before a
- * source's, so that neither is told by colour alone. */
+/* Draws one cell at (y, x), `times` rows high and twice as many columns wide;
+ * the cursor's stands in brackets, so that colour alone does not tell it. */
 void lab_heat_draw_cell(struct lab_canvas *c, int y, int x, double v,
-                        double scale, enum lab_heat_mark mark);
+                        double scale, bool cursor, int times);
 LAB_C_END

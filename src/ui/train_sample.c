@@ -86,6 +86,5 @@ void lab_train_sample_draw(struct lab_canvas *c, struct lab_rect r,
     else
         lab_canvas_paragraph(c, r, LAB_ROLE_DIM,
                              "w lets the network write, while it trains too; "
-                             "p says what it goes on from, d how daring it "
-                             "is.");
+                             "p sets the prompt, d the temperature.");
 }

@@ -15,6 +15,20 @@ static bool may_close(struct lab_screen *s)
     return !s->ops->may_close || s->ops->may_close(s);
 }
 
+/* A screen that stays open may ask a question: those over it close first. */
+static void quit(struct lab_ui *ui)
+{
+    for (int i = ui->depth - 1; i >= 0; i--) {
+        struct lab_screen *s = &ui->stack[i].screen;
+        if (may_close(s))
+            continue;
+        for (int k = i + 1; k < ui->depth; k++)
+            ui->stack[k].closing = true;
+        return;
+    }
+    lab_ui_quit(ui);
+}
+
 static void run_command(struct lab_ui *ui, const char *line)
 {
     struct lab_ui_command cmd;
@@ -32,8 +46,7 @@ static void run_command(struct lab_ui *ui, const char *line)
         if (cmd.arg[0] && s->ops->answer)
             s->ops->answer(s, LAB_PROMPT_SEARCH, cmd.arg);
     } else if (cmd.kind == LAB_COMMAND_QUIT) {
-        if (may_close(s))
-            lab_ui_quit(ui);
+        quit(ui);
     } else {
         lab_ui_message(ui, LAB_ROLE_WARN, "\"%s\" means nothing on this screen",
                        lab_ui_command_name(cmd.kind));

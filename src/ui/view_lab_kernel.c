@@ -244,8 +244,8 @@ static void launch_lines(struct page *p, const struct lab_ui_lab_row *r)
 static void state_line(struct page *p, const struct lab_ui_lab_row *r)
 {
     char text[160];
-    int n = snprintf(text, sizeof(text), "error %.2g of what is allowed",
-                     r->check_error);
+    int n = snprintf(text, sizeof(text), "error at %.3g %% of tolerance",
+                     100 * r->check_error);
     if (!isnan(r->sm_clock_hz))
         snprintf(text + n, sizeof(text) - (size_t)n,
                  "; SM clock %.0f MHz, %.0f C, %.0f W", r->sm_clock_hz / 1e6,

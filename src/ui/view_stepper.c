@@ -383,6 +383,18 @@ static bool waits(struct lab_screen *s, int key)
            state != LAB_SESSION_CHECKING && state != LAB_SESSION_FAILED;
 }
 
+/* A training that goes on is not ended by a slip of the finger. */
+static bool may_close(struct lab_screen *s)
+{
+    struct lab_stepper *v = s->state;
+    lab_stepper_refresh(v);
+    if (v->leave || v->snap.state != LAB_SESSION_TRAINING)
+        return true;
+    lab_ui_ask(v->ui, LAB_STEPPER_ASK_LEAVE,
+               "The training goes on: stop it and leave?");
+    return false;
+}
+
 static void shown(struct lab_screen *s)
 {
     lab_stepper_refresh(s->state);
@@ -413,5 +425,6 @@ const struct lab_screen_ops lab_view_stepper = {
     .title_now = title_now,
     .bindings_now = lab_stepper_bindings,
     .waits = waits,
+    .may_close = may_close,
     .shown = shown,
 };

@@ -99,12 +99,37 @@ static void show_whole(struct lab_stepper *v, const struct lab_ui_command *cmd)
     lab_stepper_look_along(v, whole > 1 ? last[0] : now->row_axis, last[1]);
 }
 
+/* Which step computes a tensor that has no values yet. */
+static void say_how_to_get(struct lab_stepper *v, int tensor)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    enum lab_tensor_role role = v->snap.plan->tensors[tensor].role;
+    if (role != LAB_TENSOR_ACTIVATION && role != LAB_TENSOR_GRADIENT)
+        return;
+    int found = -1;
+    for (int i = 0; i < s->n_steps; i++) {
+        const struct lab_step *step = s->steps[i].step;
+        for (int k = 0; k < step->n_out; k++)
+            if (step->out[k] == tensor && v->snap.steps[i].done)
+                return;
+            else if (step->out[k] == tensor && found < 0)
+                found = i;
+    }
+    if (found >= 0)
+        lab_ui_message(v->ui, LAB_ROLE_WARN,
+                       "%s is not computed yet: `:run %s %s`, then s",
+                       v->snap.plan->tensors[tensor].name,
+                       s->steps[found].step->name,
+                       lab_phase_name(s->steps[found].step->phase));
+}
+
 static void show(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_element e;
     if (!element_of(v, cmd, &e))
         return;
     lab_stepper_goto_element(v, e);
+    say_how_to_get(v, e.tensor);
     show_whole(v, cmd);
     v->pinned = false;
     lab_stepper_explain_cursor(v);
@@ -172,6 +197,12 @@ static bool counted(struct lab_stepper *v, const struct lab_ui_command *cmd)
         struct lab_command out = {
             .kind = rows[i].act, .n = count_of(cmd, rows[i].none), .phase = -1};
         v->walked = true;
+        if (cmd->kind == LAB_COMMAND_DELETE && out.n > 0)
+            lab_ui_message(v->ui, LAB_ROLE_NORMAL, "number %lld is removed",
+                           (long long)out.n);
+        else if (cmd->kind == LAB_COMMAND_DELETE)
+            lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                           "all breakpoints and watches are removed");
         lab_stepper_post(v, &out);
         return true;
     }
@@ -199,6 +230,18 @@ static void named(struct lab_stepper *v, enum lab_command_kind kind,
         return;
     snprintf(out.text, sizeof(out.text), "%s", cmd->arg);
     snprintf(out.text2, sizeof(out.text2), "%s", cmd->arg2);
+    if (kind == LAB_DO_WATCH)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "stops when %s has been written; unwatch %s removes it",
+                       cmd->arg, cmd->arg);
+    else if (kind == LAB_DO_UNWATCH)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       cmd->arg[0] ? "%s is not watched any more"
+                                   : "nothing is watched any more",
+                       cmd->arg);
+    else if (kind == LAB_DO_VARIANT)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s runs as %s from now on",
+                       cmd->arg, cmd->arg2);
     lab_stepper_post(v, &out);
 }
 
@@ -274,6 +317,9 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         return true;
     case LAB_COMMAND_SEED:
         seed.seed = (uint64_t)cmd->n;
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "iteration 0 again, from seed %llu",
+                       (unsigned long long)seed.seed);
         lab_stepper_post(v, &seed);
         return true;
     case LAB_COMMAND_TRAIN:

@@ -238,7 +238,8 @@ static void jump_to_source(struct lab_stepper *v)
     lab_stepper_mark_sources(v);
     lab_stepper_focus(v, LAB_PANE_TENSOR);
     lab_ui_message(v->ui, LAB_ROLE_DIM,
-                   "a source; y goes back, e explains this one instead");
+                   "an input of %s (y: back to it, e: explain this)",
+                   e->name ? e->name : "the number");
 }
 
 static void choose_term(struct lab_stepper *v, int64_t term)

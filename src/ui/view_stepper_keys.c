@@ -84,8 +84,9 @@ void lab_stepper_count(struct lab_stepper *v, const char *what)
 {
     struct lab_command cmd = {.kind = LAB_DO_COUNT, .n = v->step, .phase = -1};
     if (strcmp(v->snap.backend, "cuda") != 0) {
-        lab_ui_message(v->ui, LAB_ROLE_DIM,
-                       "counters are a GPU's: this walk runs on the CPU");
+        lab_ui_message(
+            v->ui, LAB_ROLE_DIM,
+            "hardware counters need a GPU: this walk runs on the CPU");
         return;
     }
     snprintf(cmd.text, sizeof(cmd.text), "%s", what);
@@ -412,6 +413,9 @@ void lab_stepper_answer(struct lab_screen *s, int id, const char *text)
         lab_stepper_search(v, 0);
     } else if (id == LAB_STEPPER_ASK_RESTART) {
         post_n(v, LAB_DO_RESTART, 0);
+    } else if (id == LAB_STEPPER_ASK_LEAVE) {
+        v->leave = true;
+        lab_ui_pop(v->ui);
     }
     lab_stepper_refresh(v);
 }

@@ -75,13 +75,13 @@ void lab_stepper_draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
         const char *text = p->row_label[i].text;
         int w = lab_canvas_columns(c, text);
         int x = side.w - 1 - (w < side.w - 1 ? w : side.w - 1);
-        lab_canvas_text(c, r.y + y, side.x + x, side.w - 1 - x,
+        lab_canvas_text(c, r.y + y * g->scale, side.x + x, side.w - 1 - x,
                         here ? LAB_ROLE_TITLE : LAB_ROLE_DIM, text);
     }
     for (int x = 0; p->col_label && above.h > 0 && x < g->cells_w; x++) {
         int64_t i = x * g->block_cols;
         bool here = col >= i && col < i + g->block_cols;
-        draw_down(c, above, r.x + 2 * x, p->col_label[i].text,
+        draw_down(c, above, r.x + 2 * x * g->scale, p->col_label[i].text,
                   here ? LAB_ROLE_TITLE : LAB_ROLE_DIM);
     }
 }

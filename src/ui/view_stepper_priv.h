@@ -11,7 +11,7 @@
 #include "ui/ui.h"
 #include "view_stepper_layout.h"
 
-enum { LAB_STEPPER_ASK_RESTART = 1 };
+enum { LAB_STEPPER_ASK_RESTART = 1, LAB_STEPPER_ASK_LEAVE };
 enum {
     LAB_STEPPER_TENSORS = LAB_STEP_IN + LAB_STEP_OUT,
     LAB_STEPPER_KERNELS = 64,
@@ -48,6 +48,7 @@ struct lab_stepper {
     bool numbers; /* the tensor as numbers, else as a heat map */
     bool stay;    /* the next stop is at a step not run yet */
     bool pinned;  /* the source of an explained number is looked at */
+    bool leave;   /* the training may be stopped */
     bool walked;  /* a command of ours has been posted since */
 
     struct lab_step_tree tree;
@@ -71,6 +72,7 @@ struct lab_stepper {
     int64_t num_left;
     int64_t page_rows; /* as last drawn */
     int64_t page_cols;
+    struct lab_rect cells; /* the picture or the numbers, as last drawn */
 
     int term;                      /* chosen term of the explanation */
     int source;                    /* chosen source of that term */

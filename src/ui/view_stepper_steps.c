@@ -170,6 +170,21 @@ static bool any_break(const struct lab_snapshot *snap, int first, int end)
     return false;
 }
 
+/* A watch stops behind one of these steps. */
+static bool any_watch(const struct lab_snapshot *snap, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        const struct lab_step *step = snap->schedule->steps[i].step;
+        for (int k = 0; k < snap->n_breaks; k++)
+            for (int o = 0; o < step->n_out && snap->breaks[k].watch; o++)
+                if (step->out[o] >= 0 &&
+                    strcmp(snap->plan->tensors[step->out[o]].name,
+                           snap->breaks[k].step) == 0)
+                    return true;
+    }
+    return false;
+}
+
 /* ---- rows ---- */
 
 /* Time of the steps that ran, NaN when none did. */
@@ -223,6 +238,8 @@ static void draw_row(const struct lab_stepper *v, struct lab_canvas *c,
                     next && in_sight ? ">" : " ");
     if (in_sight && any_break(snap, item->first, item->end))
         lab_canvas_text(c, row.y, x + 1, 1, LAB_ROLE_BAD, "B");
+    else if (in_sight && any_watch(snap, item->first, item->end))
+        lab_canvas_text(c, row.y, x + 1, 1, LAB_ROLE_WARN, "W");
     if (done)
         lab_canvas_text(c, row.y, x + 2, 1, LAB_ROLE_GOOD, "✓");
     x += 3 + item->depth;

@@ -129,40 +129,52 @@ static void draw_head(const struct lab_stepper *v, struct lab_canvas *c,
 
 /* ---- the plane ---- */
 
-static enum lab_heat_mark mark_of(const struct lab_stepper *v, int64_t index)
+/* Rows and columns of the picture that hold sources of the explained number.
+ * An axis that is a source all along has no marks: they would tell nothing. */
+struct edges {
+    bool rows;
+    bool cols;
+};
+
+static bool source_in(const struct lab_stepper *v,
+                      const struct lab_heat_grid *g, bool down, int64_t first,
+                      int64_t n)
 {
-    int64_t low = 0;
-    int64_t high = v->n_marks - 1;
-    if (index == v->cursor)
-        return LAB_HEAT_CURSOR;
-    while (low <= high) {
-        int64_t mid = low + (high - low) / 2;
-        if (v->marks[mid] == index)
-            return LAB_HEAT_SOURCE;
-        if (v->marks[mid] < index)
-            low = mid + 1;
-        else
-            high = mid - 1;
+    for (int64_t i = 0; i < v->n_marks; i++) {
+        int64_t row;
+        int64_t col;
+        lab_heat_place(g, v->marks[i], &row, &col);
+        int64_t at = down ? row : col;
+        if (at >= first && at < first + n)
+            return true;
     }
-    return LAB_HEAT_PLAIN;
+    return false;
 }
 
-/* The strongest mark of the elements that share a cell. */
-static enum lab_heat_mark mark_of_cell(const struct lab_stepper *v,
-                                       const struct lab_heat_grid *g, int y,
-                                       int x)
+static struct edges edges_of(const struct lab_stepper *v,
+                             const struct lab_heat_grid *g)
 {
-    enum lab_heat_mark most = LAB_HEAT_PLAIN;
-    for (int64_t i = 0; i < g->block_rows; i++) {
-        for (int64_t j = 0; j < g->block_cols; j++) {
-            int64_t index =
-                lab_heat_index(g, y * g->block_rows + i, x * g->block_cols + j);
-            enum lab_heat_mark m =
-                index < 0 ? LAB_HEAT_PLAIN : mark_of(v, index);
-            most = m > most ? m : most;
-        }
-    }
-    return most;
+    struct edges e = {false, false};
+    for (int64_t i = 0; v->n_marks > 0 && i < g->rows && !e.rows; i++)
+        e.rows = !source_in(v, g, true, i, 1);
+    for (int64_t i = 0; v->n_marks > 0 && i < g->cols && !e.cols; i++)
+        e.cols = !source_in(v, g, false, i, 1);
+    return e;
+}
+
+static void draw_edges(const struct lab_stepper *v, struct lab_canvas *c,
+                       struct lab_rect r, const struct lab_heat_grid *g,
+                       struct edges e)
+{
+    for (int y = 0; e.rows && y < g->cells_h; y++)
+        if (source_in(v, g, true, y * g->block_rows, g->block_rows))
+            for (int k = 0; k < g->scale; k++)
+                lab_canvas_text(c, r.y + y * g->scale + k, r.x - 1, 1,
+                                LAB_ROLE_MARK, "▸");
+    for (int x = 0; e.cols && x < g->cells_w; x++)
+        if (source_in(v, g, false, x * g->block_cols, g->block_cols))
+            lab_canvas_text(c, r.y - 1, r.x + 2 * x * g->scale + g->scale, 1,
+                            LAB_ROLE_MARK, "▾");
 }
 
 static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
@@ -175,23 +187,37 @@ static void draw_heat(struct lab_stepper *v, struct lab_canvas *c,
     above = lab_rect_cut_top(&r, lab_stepper_header(p, r.h));
     if (gutter > 0 && r.w >= 4 * gutter)
         side = lab_rect_cut_left(&r, gutter);
+    struct lab_heat_grid g =
+        lab_heat_fold(p->rows, p->cols, lab_stepper_fold(v), r.w / 2);
+    struct edges e = edges_of(v, &g);
+    if (e.rows)
+        lab_rect_cut_left(&r, 1);
+    if (e.cols)
+        lab_rect_cut_top(&r, 1);
     v->page_rows = r.h;
     v->page_cols = r.w / 2;
-    struct lab_heat_grid g =
-        lab_heat_fit(p->rows, p->cols, lab_stepper_fold(v), r.h, r.w / 2);
+    g = lab_heat_fit(p->rows, p->cols, lab_stepper_fold(v), r.h, r.w / 2);
     double scale = lab_heat_scale(p->value, p->rows * p->cols);
     if (!g.folded)
         lab_stepper_draw_labels(v, c, r, &g, side, above);
+    draw_edges(v, c, r, &g, e);
+    v->cells = r;
     for (int y = 0; y < g.cells_h; y++) {
         for (int x = 0; x < g.cells_w; x++) {
             bool present;
             double value = lab_heat_cell_value(&g, p->value, y, x, &present);
             if (!present)
                 continue;
-            enum lab_heat_mark mark = mark_of_cell(v, &g, y, x);
-            lab_heat_draw_cell(c, r.y + y, r.x + 2 * x, value, scale, mark);
-            if (mark == LAB_HEAT_CURSOR && v->focus == LAB_PANE_TENSOR)
-                lab_canvas_cursor(c, r.y + y, r.x + 2 * x);
+            int64_t row;
+            int64_t col;
+            lab_heat_place(&g, v->cursor, &row, &col);
+            bool cursor = v->cursor >= 0 && row / g.block_rows == y &&
+                          col / g.block_cols == x;
+            int at_y = r.y + y * g.scale;
+            int at_x = r.x + 2 * x * g.scale;
+            lab_heat_draw_cell(c, at_y, at_x, value, scale, cursor, g.scale);
+            if (cursor && v->focus == LAB_PANE_TENSOR)
+                lab_canvas_cursor(c, at_y, at_x);
         }
     }
 }
@@ -210,24 +236,14 @@ static void into_sight(int64_t at, int64_t page, int64_t *top)
 static void draw_number(struct lab_stepper *v, struct lab_canvas *c, int y,
                         int x, int64_t index)
 {
-    enum lab_heat_mark mark = mark_of(v, index);
+    bool cursor = index == v->cursor;
     double value = v->snap.plane.value[index];
     enum lab_role role = isfinite(value) ? LAB_ROLE_NORMAL : LAB_ROLE_BAD;
     char text[LAB_FORMAT_BYTES];
     lab_format_value(value, NUMBER_W - 2, text, sizeof(text));
-    if (mark == LAB_HEAT_CURSOR)
-        role = LAB_ROLE_CURSOR;
-    else if (mark == LAB_HEAT_SOURCE)
-        role = LAB_ROLE_MARK;
-    lab_canvas_textf(c, y, x, NUMBER_W, role, "%s%*s%s",
-                     mark == LAB_HEAT_CURSOR   ? "["
-                     : mark == LAB_HEAT_SOURCE ? "("
-                                               : " ",
-                     NUMBER_W - 2, text,
-                     mark == LAB_HEAT_CURSOR   ? "]"
-                     : mark == LAB_HEAT_SOURCE ? ")"
-                                               : " ");
-    if (mark == LAB_HEAT_CURSOR && v->focus == LAB_PANE_TENSOR)
+    lab_canvas_textf(c, y, x, NUMBER_W, cursor ? LAB_ROLE_CURSOR : role,
+                     cursor ? "[%*s]" : " %*s ", NUMBER_W - 2, text);
+    if (cursor && v->focus == LAB_PANE_TENSOR)
         lab_canvas_cursor(c, y, x);
 }
 
@@ -266,6 +282,7 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     wide = wide < 1 ? 1 : wide;
     struct lab_heat_grid g =
         lab_heat_fold(p->rows, p->cols, lab_stepper_fold(v), (int)wide);
+    struct edges e = edges_of(v, &g);
     struct lab_rect head = lab_rect_cut_top(&r, 1);
     int64_t row;
     int64_t col;
@@ -274,13 +291,19 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
     lab_heat_place(&g, v->cursor, &row, &col);
     into_sight(row, r.h, &v->num_top);
     into_sight(col, wide, &v->num_left);
-    for (int64_t j = 0; j < wide && v->num_left + j < g.cols; j++)
+    v->cells = (struct lab_rect){r.y, r.x + label, r.h, r.w - label};
+    for (int64_t j = 0; j < wide && v->num_left + j < g.cols; j++) {
+        if (e.cols && source_in(v, &g, false, v->num_left + j, 1))
+            lab_canvas_text(c, head.y,
+                            head.x + label + (int)(j + 1) * NUMBER_W - 1, 1,
+                            LAB_ROLE_MARK, "▾");
         draw_place(c,
                    (struct lab_rect){head.y, head.x + label + (int)j * NUMBER_W,
                                      1, NUMBER_W - 1},
                    look->show.col_first + v->num_left + j,
                    p->col_label && !g.folded ? &p->col_label[v->num_left + j]
                                              : NULL);
+    }
     for (int64_t i = 0; i < r.h && v->num_top + i < g.rows; i++) {
         int y = r.y + (int)i;
         int64_t first = v->num_top + i;
@@ -288,6 +311,8 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
                    g.folded ? look->show.col_first + first * g.cols
                             : look->show.row_first + first,
                    p->row_label && !g.folded ? &p->row_label[first] : NULL);
+        if (e.rows && source_in(v, &g, true, first, 1))
+            lab_canvas_text(c, y, r.x + label - 1, 1, LAB_ROLE_MARK, "▸");
         for (int64_t j = 0; j < wide; j++) {
             int64_t index = lab_heat_index(&g, v->num_top + i, v->num_left + j);
             if (index >= 0)
@@ -336,13 +361,14 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
     x += lab_stepper_draw_cursor_labels(v, c, row, x);
     if (v->numbers)
         return;
-    lab_format_value(lab_heat_scale(p->value, p->rows * p->cols), 6, text,
-                     sizeof(text));
-    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  %s is %s",
+    snprintf(text, sizeof(text), "%.3g",
+             lab_heat_scale(p->value, p->rows * p->cols));
+    x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, "  %s = %s",
                           lab_heat_full(c), text);
     if (g.block_rows * g.block_cols > 1)
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", 1 cell is %lldx%lld",
-                         (long long)g.block_rows, (long long)g.block_cols);
+        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                         "; a cell covers %lldx%lld", (long long)g.block_rows,
+                         (long long)g.block_cols);
 }
 
 /* Writes what fits whole; returns the columns used. */
@@ -437,6 +463,21 @@ static void draw_unwritten(const struct lab_stepper *v, struct lab_canvas *c,
     lab_canvas_text(c, r.y + 1, r.x, r.w, LAB_ROLE_DIM, what);
 }
 
+/* Whether a picture that has the screen for itself gets larger cells without
+ * the figures below it. */
+static bool alone_is_larger(const struct lab_stepper *v, struct lab_rect r)
+{
+    const struct lab_plane *p = &v->snap.plane;
+    const struct lab_tensor_look *look = lab_stepper_look(v);
+    enum { FIGURES = 2 };
+    if (v->numbers || !v->zoom || !look->picture)
+        return false;
+    int64_t fold = lab_stepper_fold(v);
+    return lab_heat_fit(p->rows, p->cols, fold, r.h - 1, r.w / 2).scale >
+           lab_heat_fit(p->rows, p->cols, fold, r.h - 1 - FIGURES, r.w / 2)
+               .scale;
+}
+
 static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
                        struct lab_rect r)
 {
@@ -450,10 +491,13 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
     }
     const struct lab_tensor_look *look = lab_stepper_look(v);
     v->cursor = lab_stepper_in_plane(v, look->row, look->col);
-    struct lab_rect histogram = lab_rect_cut_bottom(&r, r.h >= 20  ? 4
-                                                        : r.h >= 6 ? 1
-                                                                   : 0);
-    struct lab_rect stats = lab_rect_cut_bottom(&r, r.h >= 3 ? 1 : 0);
+    bool larger = alone_is_larger(v, r);
+    struct lab_rect histogram = lab_rect_cut_bottom(&r, larger      ? 0
+                                                        : r.h >= 20 ? 4
+                                                        : r.h >= 6  ? 1
+                                                                    : 0);
+    struct lab_rect stats =
+        lab_rect_cut_bottom(&r, !larger && r.h >= 3 ? 1 : 0);
     struct lab_rect cursor = lab_rect_cut_bottom(&r, r.h >= 2 ? 1 : 0);
     if (v->numbers)
         draw_numbers(v, c, r);
@@ -476,7 +520,7 @@ void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
     }
     struct lab_rect list = lab_rect_cut_top(&r, 1);
     draw_list(v, c, list);
-    if (r.h >= 4)
+    if (r.h >= 4 && !(v->zoom && lab_stepper_look(v)->picture && r.h < 20))
         draw_head(v, c, lab_rect_cut_top(&r, 1));
     if (!lab_rect_empty(r))
         draw_plane(v, c, r);

@@ -23,7 +23,7 @@ enum {
     ACT_LOG,
     ACT_WRITE,
     ACT_PROMPT,
-    ACT_DARING,
+    ACT_TEMPERATURE,
     ASK_ITERATIONS = 1,
     ASK_PROMPT,
     ASK_TEMPERATURE
@@ -33,7 +33,7 @@ static const struct lab_binding keys[] = {
     {{'t', LAB_KEY_ENTER},
      ACT_TRAIN,
      "train on",
-     "train again as many iterations, from where it stands",
+     "train as many iterations again, from here",
      true},
     {{'i'}, ACT_COUNT, "iterations", "train this many iterations", true},
     {{LAB_KEY_ESC, 'x'}, ACT_STOP, "stop", "stop the training", true},
@@ -43,10 +43,14 @@ static const struct lab_binding keys[] = {
      "write",
      "text lessons: the network writes, with the parameters of this moment",
      false},
-    {{'p'}, ACT_PROMPT, "prompt", "text lessons: what it goes on from", false},
+    {{'p'},
+     ACT_PROMPT,
+     "prompt",
+     "text lessons: the prompt that the text continues",
+     false},
     {{'d'},
-     ACT_DARING,
-     "daring",
+     ACT_TEMPERATURE,
+     "temp",
      "text lessons: the temperature; 0 takes the likeliest character",
      false},
     {{'q', LAB_KEY_F1 + 9},
@@ -62,7 +66,7 @@ static_assert(sizeof(keys) / sizeof(keys[0]) == LAB_TRAIN_KEYS + 1,
 static void make_text_keys(struct lab_train_state *v)
 {
     static const int order[LAB_TRAIN_KEYS] = {
-        ACT_TRAIN, ACT_WRITE,    ACT_PROMPT, ACT_DARING,
+        ACT_TRAIN, ACT_WRITE,    ACT_PROMPT, ACT_TEMPERATURE,
         ACT_STOP,  LAB_ACT_BACK, ACT_COUNT,  ACT_LOG};
     for (int i = 0; i < LAB_TRAIN_KEYS; i++) {
         for (const struct lab_binding *b = keys; b->action; b++)
@@ -136,6 +140,7 @@ static bool refresh(struct lab_train_state *v)
     keep_curve(&v->loss, &next.losses);
     keep_curve(&v->accuracy, &next.accuracies);
     keep_curve(&v->bits, &next.bits);
+    keep_curve(&v->held, &next.held);
     return true;
 }
 
@@ -164,6 +169,8 @@ static void release(struct lab_screen *s)
     lab_free(v->loss.y);
     lab_free(v->accuracy.x);
     lab_free(v->accuracy.y);
+    lab_free(v->held.x);
+    lab_free(v->held.y);
     lab_free(v->bits.x);
     lab_free(v->bits.y);
 }
@@ -205,10 +212,9 @@ static bool action(struct lab_screen *s, int act)
         write_text(v);
         break;
     case ACT_PROMPT:
-        lab_ui_prompt(v->ui, ASK_PROMPT,
-                      "goes on from: ", v->model.sampling.prompt);
+        lab_ui_prompt(v->ui, ASK_PROMPT, "prompt: ", v->model.sampling.prompt);
         break;
-    case ACT_DARING:
+    case ACT_TEMPERATURE:
         lab_ui_prompt(v->ui, ASK_TEMPERATURE, "temperature: ", NULL);
         break;
     case ACT_STOP:
@@ -216,7 +222,8 @@ static bool action(struct lab_screen *s, int act)
             post(v, LAB_DO_STOP, 0);
         break;
     case ACT_LOG:
-        v->log_scale = !v->log_scale;
+        v->log_scale = !lab_train_log(v);
+        v->log_chosen = true;
         break;
     default:
         return false;

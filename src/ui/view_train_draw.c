@@ -47,10 +47,10 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     lab_format_share(s->accuracy, text, sizeof(text));
     if (v->bits.n > 0)
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                         "   held back %.4f bits", s->bits_per_char);
+                         "   validation %.4f bits", s->bits_per_char);
     else
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                         isnan(s->accuracy) ? "" : "   held-back right %s",
+                         isnan(s->accuracy) ? "" : "   validation accuracy %s",
                          text);
 }
 
@@ -112,7 +112,7 @@ static void draw_bits(const struct lab_train_state *v, struct lab_canvas *c,
     double ends[2] = {b->x[0], b->x[b->n - 1]};
     double line[2] = {order3, order3};
     struct lab_series series[2] = {
-        {b->x, b->y, b->n, "bits a character, held back", LAB_ROLE_SERIES_2},
+        {b->x, b->y, b->n, "bits a character, validation", LAB_ROLE_SERIES_2},
         {ends, line, b->n > 1 ? 2 : 1, "counting what follows three",
          LAB_ROLE_SERIES_3}};
     struct lab_chart chart = {.x_name = "iteration",
@@ -148,21 +148,84 @@ static void draw_decoded(const struct lab_train_state *v, struct lab_canvas *c,
     }
 }
 
+bool lab_train_log(const struct lab_train_state *v)
+{
+    double first = v->loss.n ? v->loss.y[0] : NAN;
+    double last = v->loss.n ? v->loss.y[v->loss.n - 1] : NAN;
+    return v->log_chosen ? v->log_scale : last > 0 && first / last >= 10;
+}
+
+/* The losses of batches are noisy: of many, the mean of neighbours is drawn,
+ * between the least and the largest of them. */
+enum { BINS = 96, A_BIN = 4 /* points at least, else all are drawn */ };
+struct smooth {
+    int n;
+    double x[BINS];
+    double mean[BINS];
+    double low[BINS];
+    double high[BINS];
+};
+
+static bool make_smooth(const struct lab_train_curve *c, struct smooth *out)
+{
+    out->n = (int)(c->n / A_BIN < BINS ? c->n / A_BIN : BINS);
+    if (c->n < 2 * BINS / 3)
+        return false;
+    for (int b = 0; b < out->n; b++) {
+        int64_t from = c->n * b / out->n;
+        int64_t end = c->n * (b + 1) / out->n;
+        double sum = 0;
+        out->x[b] = c->x[b == 0 ? 0 : end - 1];
+        out->low[b] = out->high[b] = c->y[from];
+        for (int64_t i = from; i < end; i++) {
+            sum += c->y[i];
+            out->low[b] = c->y[i] < out->low[b] ? c->y[i] : out->low[b];
+            out->high[b] = c->y[i] > out->high[b] ? c->y[i] : out->high[b];
+        }
+        out->mean[b] = sum / (double)(end - from);
+        if (!isfinite(sum)) /* a NaN must be seen where it is */
+            return false;
+    }
+    return true;
+}
+
+static void draw_loss(const struct lab_train_state *v, struct lab_canvas *c,
+                      struct lab_rect r)
+{
+    bool log_y = lab_train_log(v);
+    struct lab_series series[4];
+    struct smooth m;
+    int n = 0;
+    if (make_smooth(&v->loss, &m)) {
+        series[n++] =
+            (struct lab_series){m.x, m.mean, m.n,
+                                log_y ? "loss, mean of neighbours (log scale)"
+                                      : "loss, mean of neighbours",
+                                LAB_ROLE_SERIES_1};
+        series[n++] = (struct lab_series){m.x, m.low, m.n, NULL, LAB_ROLE_DIM};
+        series[n++] = (struct lab_series){m.x, m.high, m.n, NULL, LAB_ROLE_DIM};
+    } else {
+        series[n++] = (struct lab_series){v->loss.x, v->loss.y, v->loss.n,
+                                          log_y ? "loss (log scale)" : "loss",
+                                          LAB_ROLE_SERIES_1};
+    }
+    if (v->held.n > 0)
+        series[n++] = (struct lab_series){v->held.x, v->held.y, v->held.n,
+                                          "validation loss", LAB_ROLE_SERIES_2};
+    struct lab_chart chart = {.x_name = "iteration",
+                              .series = series,
+                              .count = n,
+                              .y_min = log_y ? NAN : 0,
+                              .y_max = NAN,
+                              .log_y = log_y};
+    lab_chart_draw(c, r, &chart);
+}
+
 static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    struct lab_series loss = {v->loss.x, v->loss.y, v->loss.n,
-                              v->log_scale ? "loss (log scale)" : "loss",
-                              LAB_ROLE_SERIES_1};
     struct lab_series right = {v->accuracy.x, v->accuracy.y, v->accuracy.n,
-                               "share right, of what was held back",
-                               LAB_ROLE_SERIES_2};
-    struct lab_chart loss_chart = {.x_name = "iteration",
-                                   .series = &loss,
-                                   .count = 1,
-                                   .y_min = v->log_scale ? NAN : 0,
-                                   .y_max = NAN,
-                                   .log_y = v->log_scale};
+                               "validation accuracy", LAB_ROLE_SERIES_2};
     struct lab_chart right_chart = {.x_name = "iteration",
                                     .series = &right,
                                     .count = 1,
@@ -174,7 +237,7 @@ static void draw_curves(const struct lab_train_state *v, struct lab_canvas *c,
         first = lab_rect_cut_left(&r, r.w / 2);
     else if (labels)
         first = lab_rect_cut_top(&r, r.h / 2);
-    lab_chart_draw(c, first, &loss_chart);
+    draw_loss(v, c, first);
     if (v->bits.n > 0)
         draw_bits(v, c, r);
     else if (labels)

@@ -21,10 +21,14 @@ struct lab_train_state {
     struct lab_train_curve loss;
     struct lab_train_curve accuracy;
     struct lab_train_curve bits;
-    int64_t asked; /* iterations of the last request; 0: the lesson's */
+    struct lab_train_curve held;
+    int64_t asked;   /* iterations of the last request; 0: the lesson's */
+    bool log_chosen; /* by the reader, else as the curve needs it */
     bool log_scale;
     struct lab_binding text_keys[LAB_TRAIN_KEYS + 1]; /* ends as a table does */
 };
 
+/* Whether the loss is drawn on a logarithmic scale. */
+bool lab_train_log(const struct lab_train_state *v);
 void lab_train_draw(struct lab_screen *s, struct lab_canvas *c,
                     struct lab_rect body);

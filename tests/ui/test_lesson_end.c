@@ -55,16 +55,27 @@ static void a_signal_ends_a_training_run(void **state)
     }
 }
 
+/* A training is not ended without a question; the run says that it was cut. */
 static void a_lesson_is_left_in_a_training_run(void **state)
 {
-    struct pty_session s;
+    static const char *const ways[] = {":quit\r", "qq"};
     (void)state;
-    start_training(&s);
-    pty_type(&s, ":quit\r");
-    assert_int_equal(pty_finish(&s), 0);
-    pty_assert_sane(&s);
-    assert_cancelled();
-    pty_leave(&s);
+    for (int i = 0; i < 2; i++) {
+        struct pty_session s;
+        start_training(&s);
+        pty_type(&s, ways[i]);
+        pty_await(&s, 0, "stop it and leave?");
+        size_t from = s.n;
+        pty_type(&s, "n\f");
+        pty_await(&s, from, "training ...");
+        pty_type(&s, "q");
+        pty_await(&s, from, "stop it and leave?");
+        pty_type(&s, "y");
+        assert_int_equal(pty_finish(&s), 0);
+        pty_assert_sane(&s);
+        assert_cancelled();
+        pty_leave(&s);
+    }
 }
 
 /* Ctrl-L, typed last, draws the whole screen as the keys have left it. */

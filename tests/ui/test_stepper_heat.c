@@ -81,11 +81,11 @@ static void a_block_shows_its_worst(void **state)
 }
 
 static const char *cell(struct lab_canvas *c, double v, double scale,
-                        enum lab_heat_mark mark)
+                        bool cursor)
 {
     static char text[16];
     lab_canvas_clear(c);
-    lab_heat_draw_cell(c, 0, 0, v, scale, mark);
+    lab_heat_draw_cell(c, 0, 0, v, scale, cursor, 1);
     snprintf(text, sizeof(text), "%s%s", c->cells[0].text, c->cells[1].text);
     return text;
 }
@@ -95,22 +95,42 @@ static void signs_and_marks_need_no_colour(void **state)
     struct lab_canvas c;
     (void)state;
     assert_int_equal(lab_canvas_init(&c, 1, 4, false), LAB_OK);
-    assert_string_equal(cell(&c, 1, 1, LAB_HEAT_PLAIN), " █");
+    assert_string_equal(cell(&c, 1, 1, false), " █");
     assert_string_equal(lab_heat_full(&c), "█");
-    assert_string_equal(cell(&c, -1, 1, LAB_HEAT_PLAIN), "-█");
-    assert_string_equal(cell(&c, 1e-9, 1, LAB_HEAT_PLAIN), " ░");
-    assert_string_equal(cell(&c, 0, 1, LAB_HEAT_PLAIN), " ·");
-    assert_string_equal(cell(&c, 0, 0, LAB_HEAT_PLAIN), " ·");
-    assert_string_equal(cell(&c, NAN, 1, LAB_HEAT_PLAIN), "NN");
-    assert_string_equal(cell(&c, -INFINITY, 1, LAB_HEAT_PLAIN), "-I");
-    assert_string_equal(cell(&c, 0.6, 1, LAB_HEAT_CURSOR), "[▓");
-    assert_string_equal(cell(&c, -0.3, 1, LAB_HEAT_SOURCE), "(▒");
+    assert_string_equal(cell(&c, -1, 1, false), "-█");
+    assert_string_equal(cell(&c, 1e-9, 1, false), " ░");
+    assert_string_equal(cell(&c, 0, 1, false), " ·");
+    assert_string_equal(cell(&c, 0, 0, false), " ·");
+    assert_string_equal(cell(&c, NAN, 1, false), "NN");
+    assert_string_equal(cell(&c, -INFINITY, 1, false), "-I");
+    assert_string_equal(cell(&c, 0.6, 1, true), "[▓");
     c.ascii = true;
-    assert_string_equal(cell(&c, -1, 1, LAB_HEAT_PLAIN), "-@");
+    assert_string_equal(cell(&c, -1, 1, false), "-@");
     assert_string_equal(lab_heat_full(&c), "@");
-    assert_string_equal(cell(&c, 1e-9, 1, LAB_HEAT_PLAIN), " .");
-    assert_string_equal(cell(&c, 0, 1, LAB_HEAT_PLAIN), " 0");
-    assert_string_equal(cell(&c, 1e308, 1e308, LAB_HEAT_PLAIN), " @");
+    assert_string_equal(cell(&c, 1e-9, 1, false), " .");
+    assert_string_equal(cell(&c, 0, 1, false), " 0");
+    assert_string_equal(cell(&c, 1e308, 1e308, false), " @");
+    lab_canvas_release(&c);
+}
+
+/* A small picture fills the place that it has: the cells grow. */
+static void small_pictures_are_enlarged(void **state)
+{
+    struct lab_canvas c;
+    struct lab_heat_grid g = lab_heat_fit(1, 64, 8, 16, 39);
+    (void)state;
+    assert_int_equal(g.scale, 2);
+    assert_int_equal(lab_heat_fit(1, 64, 8, 15, 39).scale, 1);
+    assert_int_equal(lab_heat_fit(100, 100, 0, 16, 39).scale, 1);
+    assert_int_equal(lab_canvas_init(&c, 2, 12, false), LAB_OK);
+    lab_heat_draw_cell(&c, 0, 0, 1, 1, false, 2);
+    lab_heat_draw_cell(&c, 0, 4, -1, 1, true, 2);
+    lab_heat_draw_cell(&c, 0, 8, 0, 1, false, 2);
+    char *dump = lab_canvas_dump(&c);
+    assert_string_equal(dump, "████[██] ·\n████████\n");
+    assert_int_equal(c.cells[1].role, LAB_ROLE_POSITIVE);
+    assert_int_equal(c.cells[5].role, LAB_ROLE_NEGATIVE);
+    lab_free(dump);
     lab_canvas_release(&c);
 }
 
@@ -320,6 +340,7 @@ int main(void)
         cmocka_unit_test(one_row_folds_only_when_it_must),
         cmocka_unit_test(a_block_shows_its_worst),
         cmocka_unit_test(signs_and_marks_need_no_colour),
+        cmocka_unit_test(small_pictures_are_enlarged),
         cmocka_unit_test(a_tree_of_phases_nodes_and_steps),
         cmocka_unit_test(a_block_holds_its_last_step),
         cmocka_unit_test(folding_hides_and_revealing_shows),

@@ -67,13 +67,14 @@ static void a_lesson_is_walked_there_and_back(void **state)
 static void training_is_seen_and_stopped(void **state)
 {
     (void)state;
-    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
-                  "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
-                  "await 9000 held-back right\nkey l\nawait 9000 log scale\n"
-                  "key q\nawait 9000 training ...\nkey d\nkey x\nkey 4\n"
-                  "key t\nkey Esc\nawait 9000 train on\n"
-                  "await 9000 stopped\nkey q\nawait 9000 s goes on\n"
-                  "key s\nawait 9000 step 1 of\n"))
+    if (play(MLP,
+             "resize 80 24\nawait 9000 step 0 of\n"
+             "text :train 50000000\nkey Enter\nawait 9000 samples/s\n"
+             "await 9000 validation accuracy\nkey l\nawait 9000 log scale\n"
+             "key q\nawait 9000 training ...\nkey d\nkey x\nkey 4\n"
+             "key t\nkey Esc\nawait 9000 train on\n"
+             "await 9000 stopped\nkey q\nawait 9000 s goes on\n"
+             "key s\nawait 9000 step 1 of\n"))
         fail_msg("%s", lab_error());
 }
 
@@ -209,6 +210,44 @@ static void a_slip_of_the_slide_stands_beside_the_number(void **state)
                  "await 9000 printed 1, difference +0, within\n");
 }
 
+static void a_lessons_own_stops_are_explained_and_passed(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\nexpect W    relu1\n"
+                  "key f\nawait 9000 this lesson pauses here (watch 1:\n"
+                  "expect :unwatch relu1.out removes it\n"
+                  "text :explain fc1.W.grad[3,5]\nkey Enter\n"
+                  "await 9000 fc1.W.grad is not computed yet\n"
+                  "expect `:run fc1.matmul backward`, then s\n"
+                  "text :run fc2.matmul backward\nkey Enter\n"
+                  "await 9000 step 10 of\n"
+                  "text :watch fc2.W\nkey Enter\n"
+                  "await 9000 stops when fc2.W has been written\n"
+                  "text :unwatch relu1.out\nkey Enter\n"
+                  "await 9000 relu1.out is not watched any more\n"
+                  "text :delete\nkey Enter\n"
+                  "await 9000 all breakpoints and watches are removed\n"
+                  "text :variant fc1 blas\nkey Enter\n"
+                  "await 9000 fc1 runs as blas from now on\n"
+                  "text :seed 7\nkey Enter\n"
+                  "await 9000 iteration 0 again, from seed 7\n"
+                  "await 9000 step 0 of\nkey c\n"
+                  "await 9000 done: s goes on\n"))
+        fail_msg("%s", lab_error());
+}
+
+/* Many batches' losses are drawn as their mean, the validation beside them. */
+static void curves_are_smoothed(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 100 30\nawait 9000 step 0 of\n"
+                  "text :train 2000\nkey Enter\nawait 20000 done\n"
+                  "await 9000 loss, mean of neighbours\n"
+                  "expect validation loss\nexpect validation accuracy\n"
+                  "expect (log scale)\nkey l\nabsent (log scale)\n"))
+        fail_msg("%s", lab_error());
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
@@ -216,6 +255,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lesson_is_walked_there_and_back),
         cmocka_unit_test(training_is_seen_and_stopped),
+        cmocka_unit_test(a_lessons_own_stops_are_explained_and_passed),
+        cmocka_unit_test(curves_are_smoothed),
         cmocka_unit_test(images_open_as_images),
         cmocka_unit_test(channels_first_stay_as_they_were),
         cmocka_unit_test(a_gradient_is_checked),

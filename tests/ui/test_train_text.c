@@ -69,11 +69,11 @@ static void the_bar_is_of_the_lesson(void **state)
 {
     struct stepper_fixture *f = *state;
     play(f, "resize 80 24\nkey t\n"
-            "expect w write  p prompt  d daring  Esc stop  q stepper\n"
+            "expect w write  p prompt  d temp  Esc stop  q stepper\n"
             "resize 200 60\nexpect i iterations  l log scale\n"
             "key ?\nexpect likeliest character\nexpect logarithmic\n");
     f->text = false;
-    play(f, "resize 200 60\nkey t\nabsent w write\nabsent d daring\n"
+    play(f, "resize 200 60\nkey t\nabsent w write\nabsent d temp\n"
             "expect t train on  i iterations\n");
 }
 

@@ -58,7 +58,8 @@ enum lab_command_kind {
     LAB_DO_NEXT,     /* n times: over the node's remaining steps */
     LAB_DO_FINISH,   /* to the end of this phase */
     LAB_DO_CONTINUE, /* to a breakpoint or the end of the iteration */
-    LAB_DO_RUN_TO,   /* to schedule index n of this or the next iteration */
+    LAB_DO_RUN_TO,   /* to schedule index n of this or the next iteration, past
+                        the lesson's own stops */
     LAB_DO_BACK,     /* n steps back, over iterations too */
     LAB_DO_RESTART,  /* iteration 0, from the seed (seed_given: a new one) */
     LAB_DO_TRAIN,    /* n iterations, 0: as the lesson says */

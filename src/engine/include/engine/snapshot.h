@@ -39,7 +39,8 @@ struct lab_break_info {
     char step[LAB_COMMAND_TEXT];
     int phase;
     double value;
-    bool watch; /* step holds a tensor's name */
+    bool watch;  /* step holds a tensor's name */
+    bool lesson; /* the lesson has set it, not the learner */
     int64_t hits;
 };
 
@@ -123,6 +124,7 @@ struct lab_snapshot {
     /* Text: the held-back loss in bits per character, NaN none, and that of a
      * model that counts (engine/text.h), known with the first of them. */
     struct lab_curve bits;
+    struct lab_curve held; /* validation loss, where it is computed */
     double bits_per_char;
     double bits_order3;
     /* What the network wrote last, after the text to begin with: UTF-8 as it

@@ -15,7 +15,7 @@ struct lab_series {
     const double *x; /* NULL: 0, 1, 2 ...; must not fall */
     const double *y;
     int64_t n;
-    const char *name;
+    const char *name; /* NULL: neither listed nor marked, as an envelope */
     enum lab_role role;
 };
 

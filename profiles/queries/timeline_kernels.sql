@@ -1,7 +1,7 @@
 -- Kernels of run ?1 in rows ?2 to ?3: those of rows :first to :last, and what
 -- else runs from :from to :to.
 SELECT k.kernelRow, k.start, k.end, k.deviceId, k.streamId, k.correlationId,
-       k.graphNodeId, o.stepExec, ifnull(short.value, long.value)
+       k.graphNodeId, k.globalPid, o.stepExec, ifnull(short.value, long.value)
 FROM CUPTI_ACTIVITY_KIND_KERNEL AS k
 LEFT JOIN op_kernel AS o ON o.kernelRow = k.kernelRow
 LEFT JOIN StringIds AS short ON short.id = k.shortName

@@ -71,11 +71,32 @@ static const char *name_of(const struct lab_timeline *t, int32_t span)
     return span < 0 ? NULL : lab_intern_text(t->spans[span].name);
 }
 
+static const char *step_name(const struct lab_span *s)
+{
+    return s->step_name ? lab_intern_text(s->step_name) : NULL;
+}
+
 static const char *phase_name(int64_t phase)
 {
     static const char *const names[] = {"forward", "loss", "backward",
                                         "update"};
     return phase >= 0 && phase < 4 ? names[phase] : NULL;
+}
+
+static json_t *devices_of(const struct lab_timeline *t)
+{
+    json_t *list = json_array();
+    for (int32_t i = 0; i < t->device_count; i++) {
+        const struct lab_timeline_device *d = &t->devices[i];
+        json_t *o = json_object();
+        lab_json_int(o, "device", d->device);
+        lab_json_int(o, "busy_ns", d->busy_ns);
+        lab_json_int(o, "gaps", d->gaps);
+        lab_json_int(o, "gap_sum_ns", d->gap_sum_ns);
+        lab_json_int(o, "gap_longest_ns", d->gap_longest_ns);
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
 static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
@@ -118,6 +139,7 @@ static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
     lab_json_int(o, "latency_median_ns", s->latency_median_ns);
     lab_json_int(o, "latency_max_ns", s->latency_max_ns);
     lab_json_int(o, "left_out", left_out);
+    json_object_set_new(o, "devices", devices_of(t));
     return lab_json_print(o);
 }
 
@@ -137,9 +159,8 @@ static enum lab_status print_span(const struct lab_timeline *t, int32_t span)
     lab_json_int(o, "time_ns", lab_span_time(s));
     lab_json_int(o, "gap_ns", s->gap_ns);
     lab_json_int(o, "exec", s->exec);
-    lab_json_text(o, "step", name_of(t, s->step));
-    lab_json_text(o, "phase",
-                  s->step < 0 ? NULL : phase_name(t->spans[s->step].phase));
+    lab_json_text(o, "step", step_name(s));
+    lab_json_text(o, "phase", phase_name(s->step_phase));
     if (s->kind == LAB_SPAN_RANGE)
         lab_json_int(o, "level", s->where);
     if (s->kind == LAB_SPAN_CALL)
@@ -193,7 +214,7 @@ static void add_span(struct lab_text_table *table, const struct lab_timeline *t,
         add_cell(table, lab_timeline_time(s->latency_ns, text, sizeof(text)));
     add_cell(table, lab_intern_text(s->name));
     if (s->kind >= LAB_SPAN_CALL)
-        add_cell(table, s->step < 0 ? "-" : name_of(t, s->step));
+        add_cell(table, step_name(s) ? step_name(s) : "-");
     else if (s->kind == LAB_SPAN_STEP)
         add_cell(table, phase_name(s->phase));
     if (s->kind == LAB_SPAN_KERNEL && s->graph_node != LAB_UNKNOWN)

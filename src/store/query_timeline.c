@@ -73,6 +73,8 @@ static struct lab_span blank(enum lab_span_kind kind)
     return (struct lab_span){.kind = kind,
                              .exec = LAB_UNKNOWN,
                              .correlation = LAB_UNKNOWN,
+                             .process = LAB_UNKNOWN,
+                             .step_phase = LAB_UNKNOWN,
                              .bytes = LAB_UNKNOWN,
                              .graph_node = LAB_UNKNOWN,
                              .where = LAB_UNKNOWN,
@@ -82,6 +84,15 @@ static struct lab_span blank(enum lab_span_kind kind)
                              .phase = LAB_UNKNOWN,
                              .call = -1,
                              .step = -1};
+}
+
+/* What this program recorded is of one process, and older versions kept other
+ * numbers for its threads. nsys: the upper bytes of a thread are its process. */
+static int64_t process_of(const struct load *l, int64_t global)
+{
+    if (l->t->of.steps > 0)
+        return 0;
+    return global == LAB_UNKNOWN ? LAB_UNKNOWN : global & ~INT64_C(0xFFFFFF);
 }
 
 static void read_place(struct lab_span *s, struct lab_columns *c)
@@ -125,6 +136,7 @@ static enum lab_status read_call(struct load *l, struct lab_columns *c)
     struct lab_span s = blank(LAB_SPAN_CALL);
     read_place(&s, c);
     s.where = lab_column_int(c);
+    s.process = process_of(l, s.where);
     s.correlation = lab_column_int(c);
     s.name = safe_name(lab_column_text(c));
     return take(l, &s, l->t->of.steps == 0);
@@ -136,24 +148,27 @@ static enum lab_status read_launch(struct load *l, struct lab_columns *c)
     struct lab_span s = blank(LAB_SPAN_CALL);
     s.correlation = lab_column_int(c);
     s.start_ns = lab_column_int(c);
+    s.process = process_of(l, lab_column_int(c));
     if (!lab_moment_known(s.start_ns))
         return LAB_OK;
     return lab_timeline_add_call(&l->b, &s);
 }
 
-static void read_device(struct lab_span *s, struct lab_columns *c)
+static void read_device(const struct load *l, struct lab_span *s,
+                        struct lab_columns *c)
 {
     read_place(s, c);
     s->device = lab_column_int(c);
     s->where = lab_column_int(c);
     s->correlation = lab_column_int(c);
     s->graph_node = lab_column_int(c);
+    s->process = process_of(l, lab_column_int(c));
 }
 
 static enum lab_status read_kernel(struct load *l, struct lab_columns *c)
 {
     struct lab_span s = blank(LAB_SPAN_KERNEL);
-    read_device(&s, c);
+    read_device(l, &s, c);
     s.exec = lab_column_int(c);
     s.name = safe_name(lab_column_text(c));
     return take(l, &s, lab_pass_owns(&l->t->of, s.exec));
@@ -170,7 +185,7 @@ static enum lab_status read_memory(struct load *l, struct lab_span *s,
                                    struct lab_columns *c,
                                    const struct lab_growing *owners)
 {
-    read_device(s, c);
+    read_device(l, s, c);
     s->bytes = lab_column_int(c);
     s->name = safe_name(lab_column_text(c));
     const struct owner key = {s->row, 0};

@@ -71,7 +71,7 @@ enum lab_status lab_timeline_add_call(struct lab_timeline_build *b,
     c = lab_timeline_grow(&b->calls, sizeof(*c));
     if (!c)
         return no_memory();
-    *c = (struct lab_call_time){s->correlation, s->start_ns, -1};
+    *c = (struct lab_call_time){s->correlation, s->process, s->start_ns, -1};
     return LAB_OK;
 }
 
@@ -108,24 +108,32 @@ static enum lab_status count_device(struct lab_timeline_build *b,
     struct lab_device_time *d = lab_timeline_grow(&b->device, sizeof(*d));
     if (!d)
         return no_memory();
-    *d = (struct lab_device_time){s->start_ns,
-                                  s->end_ns,
-                                  s->correlation,
-                                  s->name,
-                                  kernel ? LAB_COVER_KERNEL : LAB_COVER_COPY,
-                                  kernel && own};
+    *d = (struct lab_device_time){
+        .start_ns = s->start_ns,
+        .end_ns = s->end_ns,
+        .correlation = s->correlation,
+        .process = s->process,
+        .device = s->device,
+        .name = s->name,
+        .cover = kernel ? LAB_COVER_KERNEL : LAB_COVER_COPY,
+        .own = kernel && own,
+    };
     return LAB_OK;
 }
 
 static enum lab_status note_step(struct lab_timeline_build *b,
                                  const struct lab_span *s)
 {
-    if (!timed(s))
-        return LAB_OK;
-    struct lab_interval *i = lab_timeline_grow(&b->steps, sizeof(*i));
+    struct lab_step_time *i = lab_timeline_grow(&b->steps, sizeof(*i));
     if (!i)
         return no_memory();
-    *i = (struct lab_interval){s->start_ns, s->end_ns, LAB_COVER_STEP};
+    *i = (struct lab_step_time){.exec = s->exec,
+                                .row = s->row,
+                                .start_ns = s->start_ns,
+                                .end_ns = s->end_ns,
+                                .phase = s->phase,
+                                .name = s->name,
+                                .span = -1};
     return LAB_OK;
 }
 
@@ -168,6 +176,7 @@ void lab_timeline_free(struct lab_timeline *t)
         return;
     lab_free(t->spans);
     lab_free(t->lanes);
+    lab_free(t->devices);
     lab_free(t);
 }
 

@@ -44,13 +44,13 @@ static size_t gather(const struct lab_timeline_build *b,
                      struct lab_interval *list, int64_t *called)
 {
     const struct lab_device_time *d = b->device.items;
-    const struct lab_interval *steps = b->steps.items;
+    const struct lab_step_time *steps = b->steps.items;
     size_t n = 0;
     for (int32_t i = 0; i < b->device.count; i++) {
         const struct lab_call_time *call =
             d[i].correlation == LAB_UNKNOWN
                 ? NULL
-                : lab_timeline_call(&b->calls, d[i].correlation);
+                : lab_timeline_call(&b->calls, d[i].process, d[i].correlation);
         list[n++] =
             (struct lab_interval){d[i].start_ns, d[i].end_ns, d[i].cover};
         *called += call != NULL;
@@ -59,7 +59,9 @@ static size_t gather(const struct lab_timeline_build *b,
                                               LAB_COVER_LAUNCH};
     }
     for (int32_t i = 0; i < b->steps.count; i++)
-        list[n++] = steps[i];
+        if (steps[i].start_ns != LAB_UNKNOWN)
+            list[n++] = (struct lab_interval){steps[i].start_ns,
+                                              steps[i].end_ns, LAB_COVER_STEP};
     return n;
 }
 

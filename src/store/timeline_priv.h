@@ -8,9 +8,11 @@ struct lab_device_time {
     int64_t start_ns;
     int64_t end_ns;
     int64_t correlation;
+    int64_t process;
+    int64_t device;
     uint32_t name;
     enum lab_cover cover;
-    bool own_kernel; /* a kernel of the pass */
+    bool own; /* a kernel of the iteration's */
 };
 
 /* Some time of a kind. */
@@ -24,7 +26,19 @@ struct lab_interval {
  * one of those that are left out. */
 struct lab_call_time {
     int64_t correlation;
+    int64_t process;
     int64_t start_ns;
+    int32_t span; /* in spans[], -1: left out */
+};
+
+/* A step, whether its span stays or not. */
+struct lab_step_time {
+    int64_t exec;
+    int64_t row;
+    int64_t start_ns; /* LAB_UNKNOWN: without moments */
+    int64_t end_ns;
+    int64_t phase;
+    uint32_t name;
     int32_t span; /* in spans[], -1: left out */
 };
 
@@ -38,7 +52,7 @@ struct lab_timeline_build {
     struct lab_timeline *t;
     struct lab_growing spans[LAB_SPAN_KIND_COUNT]; /* struct lab_span */
     struct lab_growing device;                     /* lab_device_time */
-    struct lab_growing steps;                      /* lab_interval */
+    struct lab_growing steps;                      /* lab_step_time */
     struct lab_growing calls;                      /* lab_call_time */
     struct lab_growing launched; /* int64_t: correlation ids of kernels */
     int32_t most;
@@ -58,9 +72,10 @@ enum lab_status lab_timeline_finish(struct lab_timeline_build *b);
 /* Parts of it: which call, which step; and what all adds up to. */
 enum lab_status lab_timeline_link(struct lab_timeline_build *b);
 enum lab_status lab_timeline_sum(struct lab_timeline_build *b);
-/* The call of that id that began first, in calls[] sorted; NULL: none. */
+/* The process's call of that id that began first, in calls[] sorted; NULL:
+ * none. Each process counts its calls from 1. LAB_UNKNOWN: of any process. */
 struct lab_call_time *lab_timeline_call(const struct lab_growing *calls,
-                                        int64_t correlation);
+                                        int64_t process, int64_t correlation);
 /* out[i]: how much of [from, to) intervals of kind i cover and those of the
  * kinds before it do not; the last: what is left. Sorts the list. */
 void lab_cover_sum(struct lab_interval *list, size_t n, int64_t from,

@@ -77,7 +77,8 @@ static void what_ran(const struct lab_timeline *t,
             plural(t->of.steps));
         return;
     }
-    add(l, ", GPU busy %s, %s kernel%s",
+    add(l, ", %s busy %s, %s kernel%s",
+        t->device_count > 1 ? "at least one GPU" : "GPU",
         share_text(sums->busy_ns, time, a, sizeof(a)),
         lab_format_int(sums->kernels, b, sizeof(b)), plural(sums->kernels));
     if (sums->graph_kernels)
@@ -95,13 +96,33 @@ static void what_ran(const struct lab_timeline *t,
             sums->copies == 1 ? "y" : "ies");
 }
 
-static void what_stood_idle(const struct lab_timeline_sums *sums,
-                            struct line *l)
+/* One of several: each has its own gaps. */
+static void what_one_did(const struct lab_timeline *t,
+                         const struct lab_timeline_device *d, struct line *l)
 {
     char a[LAB_FORMAT_BYTES];
     char b[LAB_FORMAT_BYTES];
-    add(l, "%s gap%s on the GPU, %s", lab_format_int(sums->gaps, a, sizeof(a)),
-        plural(sums->gaps), lab_timeline_time(sums->gap_sum_ns, b, sizeof(b)));
+    if (d->device == LAB_UNKNOWN)
+        add(l, "GPU n/a");
+    else
+        add(l, "GPU %lld", (long long)d->device);
+    add(l, ": busy %s, %s gap%s",
+        share_text(d->busy_ns, whole(t), a, sizeof(a)),
+        lab_format_int(d->gaps, b, sizeof(b)), plural(d->gaps));
+    if (d->gaps)
+        add(l, ", %s; longest %s",
+            lab_timeline_time(d->gap_sum_ns, a, sizeof(a)),
+            lab_timeline_time(d->gap_longest_ns, b, sizeof(b)));
+}
+
+static void what_stood_idle(const struct lab_timeline_sums *sums,
+                            int32_t devices, struct line *l)
+{
+    char a[LAB_FORMAT_BYTES];
+    char b[LAB_FORMAT_BYTES];
+    add(l, "%s gap%s on %s, %s", lab_format_int(sums->gaps, a, sizeof(a)),
+        plural(sums->gaps), devices > 1 ? "all GPUs together" : "the GPU",
+        lab_timeline_time(sums->gap_sum_ns, b, sizeof(b)));
     if (sums->gaps)
         add(l, "; longest %s: %s to %s",
             lab_timeline_time(sums->gap_longest_ns, a, sizeof(a)),
@@ -152,9 +173,14 @@ void lab_timeline_summary(const struct lab_timeline *t,
             lab_format_int(left_out, text, sizeof(text)));
     if (left_out)
         each(user, l.text);
+    for (int32_t i = 0; t->device_count > 1 && i < t->device_count; i++) {
+        l.used = 0;
+        what_one_did(t, &t->devices[i], &l);
+        each(user, l.text);
+    }
     l.used = 0;
     if (sums->gap_sum_ns != LAB_UNKNOWN)
-        what_stood_idle(sums, &l);
+        what_stood_idle(sums, t->device_count, &l);
     if (l.used)
         each(user, l.text);
     l.used = 0;
@@ -211,10 +237,9 @@ static void belongs(const struct lab_timeline *t, int32_t span, struct line *l)
     int64_t busy = 0;
     char a[LAB_FORMAT_BYTES];
     if (s->kind != LAB_SPAN_STEP) {
-        if (s->step >= 0)
-            add(l, "belongs to step %s, %s",
-                lab_intern_text(t->spans[s->step].name),
-                phase_text(t->spans[s->step].phase));
+        if (s->step_name)
+            add(l, "belongs to step %s, %s", lab_intern_text(s->step_name),
+                phase_text(s->step_phase));
         else
             add(l, "%s",
                 s->kind == LAB_SPAN_RANGE
@@ -224,7 +249,7 @@ static void belongs(const struct lab_timeline *t, int32_t span, struct line *l)
     }
     for (int32_t i = 0; i < t->count; i++) {
         const struct lab_span *o = &t->spans[i];
-        if (o->kind != LAB_SPAN_KERNEL || o->step != span)
+        if (o->kind != LAB_SPAN_KERNEL || o->exec != s->exec)
             continue;
         kernels++;
         busy += lab_span_time(o) == LAB_UNKNOWN ? 0 : lab_span_time(o);

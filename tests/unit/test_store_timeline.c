@@ -323,6 +323,65 @@ static void a_run_without_steps_is_one_pass(void **state)
     lab_timeline_free(t);
 }
 
+/* Two ranks: each counts its calls from 1, and each has its GPU. */
+static void processes_and_devices_are_told_apart(void **state)
+{
+    const char *path = sample_path("runs.db");
+    int64_t run;
+    (void)state;
+    assert_int_equal(sample_timeline_foreign(path, &run), LAB_OK);
+    /* A second process, 1 ms later, that uses the same ids on another GPU. */
+    sample_sql(path,
+               "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (runId, start, \"end\","
+               " globalTid, correlationId, nameId) SELECT runId, start + "
+               "1000000, \"end\" + 1000000, globalTid + (1 << 24), "
+               "correlationId, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME;"
+               "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (runId, start, \"end\","
+               " deviceId, streamId, correlationId, globalPid, shortName, "
+               "demangledName) SELECT runId, start + 1000000, \"end\" + "
+               "1000000, 1, streamId, correlationId, 10 << 24, shortName, "
+               "demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start > 0;"
+               "UPDATE run SET kernelRowLast = (SELECT max(kernelRow) FROM "
+               "CUPTI_ACTIVITY_KIND_KERNEL)");
+    struct lab_timeline *t = load(path, run, LAB_UNKNOWN, NULL);
+    assert_int_equal(t->sums.kernels, 15);
+    assert_int_equal(t->sums.latency_max_ns, 50 * US);
+    assert_int_equal(t->device_count, 2);
+    assert_int_equal(t->devices[0].device, 0);
+    assert_int_equal(t->devices[1].device, 1);
+    /* Of the first also the copy and the memset. */
+    assert_int_equal(t->devices[0].busy_ns,
+                     (24 + 10 + 20 + 8 + 5 + 2 + 30 + 38) * US);
+    assert_int_equal(t->devices[1].busy_ns, (24 + 20 + 8 + 5 + 30 + 38) * US);
+    assert_int_equal(t->sums.gaps, t->devices[0].gaps + t->devices[1].gaps);
+    assert_int_equal(t->devices[1].gap_longest_ns, 155 * US);
+    lab_timeline_free(t);
+    /* A step's name and the head stay with one span a kind. */
+    const struct lab_timeline_filter few = {
+        .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 1};
+    t = load(path, run, LAB_UNKNOWN, &few);
+    assert_int_equal(t->sums.latency_max_ns, 50 * US);
+    assert_int_equal(t->device_count, 2);
+    lab_timeline_free(t);
+}
+
+static void a_span_left_out_keeps_its_name(void **state)
+{
+    const char *path = sample_path("runs.db");
+    const struct lab_timeline_filter few = {
+        .from_ns = LAB_UNKNOWN, .to_ns = LAB_UNKNOWN, .most = 1};
+    int64_t run;
+    (void)state;
+    assert_int_equal(sample_timeline_run(path, &run), LAB_OK);
+    struct lab_timeline *t = load(path, run, 1, &few);
+    const struct lab_span *copy = span(t, LAB_SPAN_KERNEL, "sgd_weights", 0);
+    assert_string_equal(lab_intern_text(copy->step_name), "sgd");
+    assert_int_equal(copy->step_phase, 3);
+    assert_int_equal(t->sums.latency_median_ns, 20 * US);
+    assert_int_equal(t->sums.latency_max_ns, 50 * US);
+    lab_timeline_free(t);
+}
+
 static void what_has_no_moments_stays_unknown(void **state)
 {
     const char *path = sample_path("runs.db");
@@ -489,6 +548,8 @@ int main(void)
         TEST(a_part_shows_what_touches_it),
         TEST(a_cpu_run_has_steps_alone),
         TEST(a_run_without_steps_is_one_pass),
+        TEST(processes_and_devices_are_told_apart),
+        TEST(a_span_left_out_keeps_its_name),
         TEST(what_has_no_moments_stays_unknown),
         TEST(too_many_leave_the_longest),
         TEST(rows_are_found_among_many),

@@ -177,9 +177,14 @@ enum lab_status sample_timeline_foreign(const char *path, int64_t *run)
     enum lab_status st = sample_timeline_run(path, &id);
     if (st)
         return st;
-    sample_sql(path, "DELETE FROM step; DELETE FROM op_memory;"
-                     "DELETE FROM loss; UPDATE op_kernel SET stepExec = NULL;"
-                     "UPDATE NVTX_EVENTS SET category = NULL");
+    sample_sql(path,
+               "DELETE FROM step; DELETE FROM op_memory;"
+               "DELETE FROM loss; UPDATE op_kernel SET stepExec = NULL;"
+               "UPDATE NVTX_EVENTS SET category = NULL;"
+               "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = 9 << 24;"
+               "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET globalPid = 9 << 24;"
+               "UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET globalPid = 9 << "
+               "24");
     if (run)
         *run = id;
     return LAB_OK;

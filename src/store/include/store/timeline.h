@@ -9,7 +9,7 @@
  *
  * A window may hold more spans than anybody can look at: then the longest of
  * each kind stay, `left_out` says how many do not, and a smaller window shows
- * them. The sums are those of all spans, always.
+ * them. The sums are those of all spans, and a span names its step, always.
  *
  * Threads: a loaded timeline is plain data; loading is the connection's. */
 #pragma once
@@ -31,7 +31,8 @@ struct lab_span {
     int64_t end_ns;
     int64_t row;         /* of its table; a step: its exec */
     int64_t exec;        /* the step it belongs to */
-    int64_t correlation; /* call and what it launched */
+    int64_t correlation; /* call and what it launched, within a process */
+    int64_t process;     /* calls and the device's; LAB_UNKNOWN: any */
     int64_t bytes;       /* copies and sets */
     int64_t graph_node;  /* of a CUDA graph; LAB_UNKNOWN: launched alone */
     int64_t where;       /* range: level; call: thread; else stream */
@@ -43,7 +44,9 @@ struct lab_span {
     int32_t call;       /* place in spans[] of the call, -1: not known */
     int32_t step;       /* likewise of the step */
     int32_t lane;
-    uint32_t name; /* trace/intern.h; safe for a terminal */
+    uint32_t name;      /* trace/intern.h; safe for a terminal */
+    uint32_t step_name; /* 0: of no step. Known without the step's span */
+    int64_t step_phase; /* enum lab_phase */
     enum lab_span_kind kind;
 };
 
@@ -80,15 +83,24 @@ struct lab_timeline_sums {
     /* Of the time that was loaded; together all of it, if its ends are known.
      */
     int64_t cover_ns[LAB_COVER_COUNT];
-    int64_t called; /* kernels, copies and sets whose call is known */
-    int64_t gaps;
-    int64_t gap_sum_ns; /* between them; UNKNOWN: no two of them */
+    int64_t called;     /* kernels, copies and sets whose call is known */
+    int64_t gaps;       /* of each device by itself */
+    int64_t gap_sum_ns; /* UNKNOWN: no two of them */
     int64_t gap_longest_ns;
     int64_t gap_start_ns; /* of the longest */
     uint32_t gap_after;   /* names: what ended, what began */
     uint32_t gap_before;
-    int64_t latency_median_ns; /* of its kernels whose calls are known */
+    int64_t latency_median_ns; /* of its kernels */
     int64_t latency_max_ns;
+};
+
+/* The same of one device. */
+struct lab_timeline_device {
+    int64_t device;
+    int64_t busy_ns; /* of the time that was loaded */
+    int64_t gaps;
+    int64_t gap_sum_ns;
+    int64_t gap_longest_ns;
 };
 
 /* A pass through an iteration: going back makes another one. A run that another
@@ -119,6 +131,8 @@ struct lab_timeline {
     bool many_devices; /* lanes of several: their names say which */
     bool many_threads;
     struct lab_timeline_sums sums;
+    struct lab_timeline_device *devices; /* by number */
+    int32_t device_count;
     int64_t left_out[LAB_SPAN_KIND_COUNT];
 };
 

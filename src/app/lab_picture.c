@@ -43,57 +43,78 @@ enum lab_status lab_lab_print_chart(const struct lab_lab *lab)
 
 /* ---- recorded elsewhere ---- */
 
-/* The rates of a rung at the set's sizes, from the left. */
+/* The rates of a rung at the columns' sizes. */
 static void add_rates(struct lab_text_table *t, const struct lab_ui_lab *ui,
-                      const struct lab_ui_lab_row *of, int columns)
+                      const struct lab_ui_lab_row *of, const int *sizes, int n)
 {
     lab_text_table_add(t, of->rung);
     lab_text_table_add(t, of->precision);
-    for (int s = 0; s < ui->size_count && columns > 0; s++) {
+    for (int c = 0; c < n; c++) {
         char text[64] = "n/a";
-        if (ui->sizes[s].set != of->set)
-            continue;
         for (int64_t i = 0; i < ui->row_count; i++) {
             const struct lab_ui_lab_row *r = &ui->rows[i];
-            if (r->size == s && strcmp(r->rung, of->rung) == 0 &&
+            if (r->size == sizes[c] && strcmp(r->rung, of->rung) == 0 &&
                 strcmp(r->precision, of->precision) == 0)
                 lab_lab_rate_text(ui, r->rate, text, sizeof(text));
         }
         lab_text_table_add(t, text);
-        columns--;
     }
 }
 
-static enum lab_status print_set(const struct lab_ui_lab *ui, int set)
+/* Is row `i` the first of its rung and precision in its set? */
+static bool first_of_rung(const struct lab_ui_lab *ui, int64_t i)
+{
+    const struct lab_ui_lab_row *r = &ui->rows[i];
+    for (int64_t k = 0; k < i; k++)
+        if (ui->rows[k].set == r->set &&
+            strcmp(ui->rows[k].rung, r->rung) == 0 &&
+            strcmp(ui->rows[k].precision, r->precision) == 0)
+            return false;
+    return true;
+}
+
+/* The sizes from `at` on that fit side by side; moves `at` behind them. */
+static enum lab_status print_columns(const struct lab_ui_lab *ui, int set,
+                                     int *at)
 {
     const char *heads[RATE_COLUMNS + 3] = {"rung", "in"};
     char names[RATE_COLUMNS][LAB_UI_LAB_NAME + 1];
+    int sizes[RATE_COLUMNS];
     struct lab_text_table t;
     struct lab_str text;
     int n = 0;
-    int first = -1;
-    for (int s = 0; s < ui->size_count && n < RATE_COLUMNS; s++) {
-        if (ui->sizes[s].set != set)
+    for (; *at < ui->size_count && n < RATE_COLUMNS; ++*at) {
+        if (ui->sizes[*at].set != set)
             continue;
-        first = first < 0 ? s : first;
-        snprintf(names[n], sizeof(names[n]), ">%s", ui->sizes[s].text);
+        snprintf(names[n], sizeof(names[n]), ">%s", ui->sizes[*at].text);
         heads[2 + n] = names[n];
-        n++;
+        sizes[n++] = *at;
     }
+    if (n == 0)
+        return LAB_OK;
     lab_str_init(&text);
     lab_text_table_init(&t, heads);
     for (int64_t i = 0; i < ui->row_count; i++)
-        if (ui->rows[i].size == first)
-            add_rates(&t, ui, &ui->rows[i], n);
+        if (ui->rows[i].set == set && first_of_rung(ui, i))
+            add_rates(&t, ui, &ui->rows[i], sizes, n);
     enum lab_status st = lab_text_table_format(&t, &text);
     if (!st) {
-        lab_say(stdout, "\n%s, %s:\n", ui->sets[set].badge, ui->sets[set].note);
+        lab_say(stdout, "\n");
         if (lab_say_is_ascii())
             lab_table_make_ascii(&text);
         fputs(lab_str_text(&text), stdout);
     }
     lab_text_table_release(&t);
     lab_str_release(&text);
+    return st;
+}
+
+static enum lab_status print_set(const struct lab_ui_lab *ui, int set)
+{
+    enum lab_status st = LAB_OK;
+    lab_say(stdout, "\n%s, %s:", ui->sets[set].badge, ui->sets[set].note);
+    for (int at = 0; at < ui->size_count && !st;)
+        st = print_columns(ui, set, &at);
     return st;
 }
 

@@ -49,6 +49,8 @@ enum lab_status lab_feed_slides(struct lab_ui_lab *ui,
         snprintf(to->size, sizeof(to->size), "%s", s->size);
         snprintf(to->unit, sizeof(to->unit), "%s", s->unit);
         snprintf(to->rung, sizeof(to->rung), "%s", s->rung ? s->rung : "");
+        snprintf(to->precision, sizeof(to->precision), "%s",
+                 s->precision ? s->precision : "");
         if (lab->ladder &&
             !lab_ladder_size(lab->ladder, s->size, strlen(s->size), &size))
             to->x = (double)size.dim[0];
@@ -66,16 +68,29 @@ static bool same_size(const struct lab_operation *l, const char *a,
            memcmp(p.dim, q.dim, sizeof(p.dim)) == 0;
 }
 
-/* The rung that the row names, else the fastest; what runs here before what was
+/* Of a figure that names none: networks and most labs are fp32. */
+static const char *usual_precision(const struct lab_ui_lab *ui)
+{
+    for (int64_t i = 0; i < ui->row_count; i++)
+        if (strcmp(ui->rows[i].precision, "fp32") == 0)
+            return "fp32";
+    return "fp64";
+}
+
+/* The rung that the row names, else the fastest, in the same precision; what runs
+ * here before what was
  * recorded elsewhere. */
 static const struct lab_ui_lab_row *
 find_beside(const struct lab_ui_lab *ui, const struct lab_operation *ladder,
             const struct lab_ui_lab_slide *slide, bool here)
 {
     const struct lab_ui_lab_row *best = NULL;
+    const char *precision =
+        slide->precision[0] ? slide->precision : usual_precision(ui);
     for (int64_t i = 0; i < ui->row_count; i++) {
         const struct lab_ui_lab_row *r = &ui->rows[i];
         if (r->state != LAB_UI_LAB_DONE || ui->sets[r->set].runs != here ||
+            strcmp(r->precision, precision) != 0 ||
             (slide->rung[0] && strcmp(r->rung, slide->rung) != 0) ||
             !same_size(ladder, slide->size, ui->sizes[r->size].text))
             continue;

@@ -47,7 +47,8 @@ static enum lab_status add_entry(struct lab_text_table *table,
     void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
     if (!data)
         return lab_fail(LAB_E_NOMEM, "no memory to compare %s", t->name);
-    enum lab_status st = lab_walk_read(w, id, false, data);
+    enum lab_status st =
+        lab_walk_read(w, id, t->persistent && !p->updated, data);
     for (int k = 0;
          k < p->n_values && !st && first >= 0 && first + k < t->count; k++)
         add_row(table, p, t, first + k,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "cmd.h"
 #include "hint.h"
@@ -12,7 +13,9 @@
 #include "json_sweep.h"
 #include "lesson/catalog.h"
 #include "run_device.h"
+#include "runs_model.h"
 #include "say.h"
+#include "store/query.h"
 #include "signals.h"
 #include "sweep_priv.h"
 #include "version.h"
@@ -147,6 +150,96 @@ struct lab_sweep_row lab_sweep_row_of(const char *lesson, const char *backend,
     };
 }
 
+/* ---- recorded elsewhere ---- */
+
+struct recorded {
+    struct lab_sweep *s;
+    const char *lesson; /* NULL: all */
+};
+
+static bool take_recorded(void *user, const struct lab_sweep_row *row)
+{
+    struct recorded *t = user;
+    struct lab_sweep *s = t->s;
+    bool wanted =
+        !t->lesson || (row->lesson && !strcmp(row->lesson, t->lesson));
+    if (!wanted || s->n_rows == LAB_SWEEP_ROWS)
+        return true;
+    struct lab_sweep_kept *kept = &s->rows[s->n_rows++];
+    struct lab_sweep_result *r = &kept->result;
+    kept->row = *row;
+    snprintf(kept->lesson, sizeof(kept->lesson), "%s",
+             row->lesson ? row->lesson : "");
+    snprintf(kept->name, sizeof(kept->name), "%s", row->name ? row->name : "");
+    snprintf(r->reason, sizeof(r->reason), "%s",
+             row->reason ? row->reason : "");
+    r->status = row->reason ? LAB_E_STATE : LAB_OK;
+    kept->row.lesson = kept->lesson;
+    kept->row.name = row->name ? kept->name : NULL;
+    kept->row.reason = row->reason ? r->reason : NULL;
+    kept->row.backend =
+        row->backend && !strcmp(row->backend, "cpu") ? "cpu" : "cuda";
+    return true;
+}
+
+static bool take_device(void *user, const struct lab_run_row *run)
+{
+    struct lab_sweep_result *r = &((struct lab_sweep *)user)->rows[0].result;
+    snprintf(r->device.name, sizeof(r->device.name), "%s",
+             run->device ? run->device : "another machine");
+    return false;
+}
+
+/* Shares of FLOP are of a lesson's rows together. */
+static void add_up_flop(struct lab_sweep *s)
+{
+    for (int i = 0; i < s->n_rows; i++)
+        for (int k = 0; k < s->n_rows; k++)
+            if (strcmp(s->rows[i].lesson, s->rows[k].lesson) == 0)
+                s->rows[i].result.flop += s->rows[k].row.flop;
+}
+
+static enum lab_status read_recorded(struct lab_sweep *s, const char *lesson)
+{
+    struct lab_database_options options = {.read_only = true,
+                                           .busy_timeout_ms = 500};
+    struct recorded t = {.s = s, .lesson = lesson};
+    struct lab_database *db = NULL;
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    if (!st)
+        st = lab_database_open(&db, lab_str_text(&path), &options);
+    if (!st)
+        st = lab_sweep_run_newest(db, lab_sweep_name(s->kind), lesson, &s->run);
+    if (!st)
+        st = lab_sweep_rows_read(db, s->run, take_recorded, &t);
+    if (!st)
+        st = lab_query_run(db, s->run, take_device, s);
+    add_up_flop(s);
+    lab_database_close(db);
+    lab_str_release(&path);
+    return st;
+}
+
+/* Without a GPU: what was recorded on one. It need not be there. */
+static enum lab_status print_recorded(const struct lab_sweep *here)
+{
+    bool gpu = strcmp(here->backends[0], "cuda") == 0;
+    if (gpu || here->options->json)
+        return LAB_OK;
+    struct lab_sweep *s = lab_alloc(sizeof(*s));
+    if (!s)
+        return lab_fail(LAB_E_NOMEM, "no memory for a recorded sweep");
+    s->options = here->options;
+    s->kind = here->kind;
+    s->recorded = true;
+    enum lab_status st = read_recorded(s, here->lesson_id);
+    st = st ? LAB_OK : lab_sweep_print(s);
+    lab_free(s);
+    return st;
+}
+
 /* ---- which ---- */
 
 /* auto: what there is; network-size compares both. */
@@ -211,6 +304,8 @@ static enum lab_status one_lesson(struct lab_sweep *s)
     st = lab_sweep_lesson(s, lesson);
     if (!st && !s->options->json)
         st = lab_sweep_print(s);
+    if (!st)
+        st = print_recorded(s);
     end_run(s, st);
     lab_lesson_free(lesson);
     return st;
@@ -228,6 +323,8 @@ static enum lab_status all_lessons(struct lab_sweep *s)
     }
     if (!st && !s->options->json)
         st = lab_sweep_print(s);
+    if (!st)
+        st = print_recorded(s);
     end_run(s, st);
     lab_catalog_free(c);
     return st;

@@ -268,6 +268,12 @@ static void say_reasons(const struct lab_sweep *s)
 static void say_head(const struct lab_sweep *s)
 {
     const struct lab_sweep_result *r = &s->rows[0].result;
+    if (s->recorded) {
+        lab_say(stdout, "\nrecorded on %s, run %lld: %lld iterations each\n",
+                r->device.name, (long long)s->run,
+                (long long)s->rows[0].row.iterations);
+        return;
+    }
     lab_say(stdout, "%s of %s on %s (%s): %lld iterations each\n",
             lab_sweep_name(s->kind),
             s->lesson_id ? s->lesson_id : "all lessons",
@@ -317,7 +323,7 @@ enum lab_status lab_sweep_print(const struct lab_sweep *s)
         if (lab_say_is_ascii())
             lab_table_make_ascii(&text);
         fputs(lab_str_text(&text), stdout);
-        if (s->kind == LAB_SWEEP_NETWORK)
+        if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)
             say_crossover(s);
         if (s->kind == LAB_SWEEP_BACKWARD)
             say_backward(s);

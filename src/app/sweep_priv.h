@@ -7,6 +7,8 @@ enum { LAB_SWEEP_ROWS = 512 };
 struct lab_sweep_kept {
     struct lab_sweep_row row; /* its texts are the lesson's, or below */
     struct lab_sweep_result result;
+    char lesson[64]; /* of a recorded row, and `name` */
+    char name[16];
 };
 
 struct lab_sweep {
@@ -24,6 +26,7 @@ struct lab_sweep {
     struct lab_writer *writer;
     struct lab_database *db;
     int64_t run;
+    bool recorded; /* the rows are of a run elsewhere, `run` */
 };
 
 /* A row of what was measured; x, name and share are the kind's. */

@@ -320,6 +320,22 @@ static enum lab_status take_tolerance(struct lab_reader *r,
     return st;
 }
 
+static enum lab_status take_printed_phase(struct lab_reader *r,
+                                          const struct lab_ynode *node,
+                                          void *user)
+{
+    struct taking *t = user;
+    struct lab_printed_spec *p = t->out;
+    const char *names[LAB_PHASE_COUNT];
+    size_t which = 0;
+    for (int i = 0; i < LAB_PHASE_COUNT; i++)
+        names[i] = lab_phase_name((enum lab_phase)i);
+    enum lab_status st =
+        lab_y_choice(r, node, "phase", names, LAB_PHASE_COUNT, &which);
+    p->updated = which == LAB_UPDATE;
+    return st;
+}
+
 static enum lab_status take_where(struct lab_reader *r,
                                   const struct lab_ynode *node, void *user)
 {
@@ -343,16 +359,17 @@ static enum lab_status take_printed(struct lab_front *f,
                                     struct lab_printed_spec *p)
 {
     static const struct lab_ykey keys[] = {
-        {"tensor", take_tensor}, {"at", take_at},
-        {"values", take_values}, {"tolerance", take_tolerance},
-        {"where", take_where},   {"note", take_note}};
+        {"tensor", take_tensor},      {"at", take_at},
+        {"values", take_values},      {"tolerance", take_tolerance},
+        {"where", take_where},        {"note", take_note},
+        {"phase", take_printed_phase}};
     struct taking t = {.f = f, .out = p};
     p->tolerance = NAN; /* not given */
     p->place = lab_front_place(node);
     enum lab_status st =
         lab_y_want(f->r, node, LAB_Y_MAP, "a mapping with tensor and values");
     if (!st)
-        st = lab_y_keys(f->r, node, keys, 6, &t);
+        st = lab_y_keys(f->r, node, keys, sizeof(keys) / sizeof(*keys), &t);
     if (!st && (!t.has_tensor || !t.has_values))
         st = lab_y_fail(f->r, node, LAB_E_PARSE,
                         "a printed value needs a tensor and values");

@@ -81,6 +81,22 @@ static enum lab_status take_rung(struct lab_reader *r,
     return lab_y_text(r, node, LAB_FRONT_NAME_BYTES, &t->out->rung);
 }
 
+static enum lab_status take_slide_precision(struct lab_reader *r,
+                                            const struct lab_ynode *node,
+                                            void *user)
+{
+    struct taking *t = user;
+    const char *names[LAB_PRECISION_COUNT];
+    size_t which = 0;
+    for (int i = 0; i < LAB_PRECISION_COUNT; i++)
+        names[i] = lab_precision_name((enum lab_precision)i);
+    enum lab_status st =
+        lab_y_choice(r, node, "precision", names, LAB_PRECISION_COUNT, &which);
+    if (!st)
+        t->out->precision = lab_precision_name((enum lab_precision)which);
+    return st;
+}
+
 static enum lab_status read_row(struct lab_front *f,
                                 const struct lab_ynode *node,
                                 const struct lab_operation *ladder,
@@ -90,8 +106,8 @@ static enum lab_status read_row(struct lab_front *f,
         {"label", take_label},     {"size", take_size},
         {"value", take_value},     {"unit", take_unit},
         {"machine", take_machine}, {"source", take_source},
-        {"rung", take_rung}};
-    enum { MUST = 6 }; /* all but the last */
+        {"rung", take_rung},       {"precision", take_slide_precision}};
+    enum { MUST = 6 }; /* all but the last two */
     struct taking t = {.f = f, .ladder = ladder, .out = out};
     out->place = lab_front_place(node);
     enum lab_status st =

@@ -1,3 +1,4 @@
+#include "row.h"
 #include "store/sweeps.h"
 
 #include "store/row_fields.h"
@@ -34,4 +35,30 @@ enum lab_status lab_sweep_row_add(struct lab_database *db, int64_t run,
                                   const struct lab_sweep_row *row)
 {
     return lab_fields_add(db, run, &lab_sweep_row_fields, row);
+}
+
+enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
+                                     const char *lesson, int64_t *run)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT id FROM run JOIN sweep_row AS s ON s.runId = id WHERE "
+        "s.sweep = ?1 AND (?2 IS NULL OR s.lesson = ?2) AND "
+        "s.status = 'done' GROUP BY id ORDER BY "
+        "count(DISTINCT s.lesson) DESC," LAB_SQL_NEWEST " LIMIT 1",
+        &stmt);
+    if (st)
+        return st;
+    lab_bind_text(stmt, 1, sweep);
+    lab_bind_text(stmt, 2, lesson);
+    int rc = sqlite3_step(stmt);
+    bool found = rc == SQLITE_ROW;
+    int64_t id = found ? sqlite3_column_int64(stmt, 0) : 0;
+    st = lab_query_end(db, stmt, found ? SQLITE_DONE : rc);
+    if (!st && !found)
+        st = lab_fail(LAB_E_NOTFOUND, "there is no run of %s", sweep);
+    if (!st)
+        *run = id;
+    return st;
 }

@@ -32,7 +32,7 @@ static int compare(struct lab_walk *w, const char *lesson,
         p->at.rank > 0 ? lab_shape_ravel(&t->shape, p->at.dim, p->at.rank) : 0;
     float *data = lab_alloc_array((size_t)t->count, sizeof(*data));
     assert_non_null(data);
-    must(lab_walk_read(w, id, false, data));
+    must(lab_walk_read(w, id, t->persistent && !p->updated, data));
     for (int i = 0; i < p->n_values; i++) {
         double got = lab_element_value(data, t->dtype, first + i);
         if (!(fabs(got - p->values[i]) <= p->tolerance))

@@ -115,6 +115,8 @@ struct lab_printed_spec { /* a value that course material prints */
     double *values;
     int n_values;
     double tolerance; /* NaN: none is claimed */
+    /* Of a parameter: before its update, unless the lesson names that phase. */
+    bool updated;
     char *where;
     char *note;
     struct lab_place place;

@@ -34,6 +34,8 @@ struct lab_lesson_slide {
     const char *machine; /* that it was measured on: "P100" */
     const char *source;  /* where it is printed */
     const char *rung;    /* ours that it is held against; NULL: our fastest */
+    const char
+        *precision; /* NULL: fp32, or fp64 where the ladder has no fp32 */
     struct lab_place place;
 };
 

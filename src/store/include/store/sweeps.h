@@ -39,4 +39,8 @@ enum lab_status lab_sweep_row_add(struct lab_database *db, int64_t run,
 /* The rows of a run in their order; none: the run is no sweep. */
 enum lab_status lab_sweep_rows_read(struct lab_database *db, int64_t run,
                                     lab_sweep_row_fn *each, void *user);
+/* The run of a sweep that has most lessons, the newest of several; `lesson` NULL:
+ * any. Errors: LAB_E_NOTFOUND. */
+enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
+                                     const char *lesson, int64_t *run);
 LAB_C_END

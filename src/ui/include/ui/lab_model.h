@@ -117,6 +117,7 @@ struct lab_ui_lab_slide {
     char unit[16];
     double value;
     char rung[LAB_UI_LAB_NAME]; /* ours; "" the fastest */
+    char precision[8];          /* "": the ladder's usual one */
     double x;
     double rate; /* of `value` where that is a rate, else NaN */
     /* Ours, in words; and whose that is: the device that it was recorded on

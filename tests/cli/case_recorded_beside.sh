@@ -1,0 +1,37 @@
+# shellcheck shell=sh
+# Without a GPU the results that were recorded on one stand below the table: all
+# sizes of a ladder, and the sweeps.
+run lab lab-pointer-chase --backend cpu --sizes 4096x1000 --db beside.db
+expect_exit 0
+for size in 4096 33554432 268435456 1073741824; do
+    expect_stdout " ${size}x16384"
+done
+expect_stdout '341 ns / access'
+run lab lab-launch --backend cpu --db beside.db --repeat 20
+expect_stdout 67108864x256x196608
+run lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
+expect_exit 0
+expect_stdout 'recorded on NVIDIA H200'
+grep -Eq '^ *1024 +82.* 2\.295 +1\.933' "$out" || complain "no batch of 1024"
+run lab network-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
+expect_exit 0
+grep -Eq '^ *1024 +cuda +1228810 ' "$out" || complain "no width of 1024"
+for parts in products backward; do
+    run lab $parts mlp-digits --backend cpu --repeat 20 --db beside.db
+    expect_exit 0
+    expect_stdout 'recorded on NVIDIA H200'
+    [ "$(grep -c '^ *cnn-digits' "$out")" -eq 0 ] || complain 'another lesson'
+done
+expect_stdout 'mlp-digits: backward takes 0.68 times as long'
+
+# A figure of the course stands beside one of its own precision and unit.
+run lab lab-gflops --backend cpu --sizes 64 --db beside.db
+expect_exit 0
+expect_stdout '48178 GFLOP/s (cublas)'
+[ "$(grep -c 773949 "$out")" -eq 0 ] || complain 'fp32 beside bf16'
+run lab lab-dgemm --backend cpu --sizes 64 --db beside.db
+grep -Eq 'GFLOP/s \((cublas|block)\)' "$out" || complain 'fp64 has no figure'
+run lab lab-conv --backend cpu --sizes 1x2x8x8x2x3 --db beside.db
+expect_stdout '72 MiB (cudnn_gemm)'
+run step embedding-product --backend cpu
+grep -E '^fc1.W\[3,0\] +14 +14 +\+0' "$out" || complain 'W after its update'

@@ -153,7 +153,7 @@ static void write_facts(struct lab_doc *doc, const struct lab_comparison *c)
         lab_format_ns(known ? (double)run[i].iteration_median_ns : (double)NAN,
                       time, sizeof(time));
         snprintf(wall[i], sizeof(wall[i]), "%s%s", time,
-                 known && run[i].iterations == 1 ? ", its first" : "");
+                 known && run[i].iterations == 1 ? " (warm-up iteration)" : "");
     }
     write_fact(doc, "wall time", wall[0], wall[1]);
     for (int i = 0; i < LAB_FACT_COUNT; i++)

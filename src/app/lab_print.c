@@ -27,12 +27,12 @@ void lab_lab_print_head(const struct lab_lab *lab)
     }
     lab_say(stdout, "\n");
     lab_say(stdout,
-            "%d repeats each; before each %.4g MiB are read, which take the "
-            "inputs' place in the caches; rungs are compared with double "
+            "%d repeats each; before each %.4g MiB are read, to evict the "
+            "inputs from the caches; rungs are compared with double "
             "first\n",
             lab->repeats, (double)lab_lab_flushed(lab) / 1048576);
-    lab_say(stdout, "gain is over the last rung before it that is no "
-                    "library's; the model counts the accesses of a kernel's "
+    lab_say(stdout, "gain is over the previous hand-written rung; "
+                    "the model counts the accesses of a kernel's "
                     "text and knows no cache, so a rung can pass it\n");
 }
 

@@ -65,11 +65,13 @@ static const struct argp_option options[] = {
      "The data's file or directory, instead of the lesson's", 2},
     {"sample", KEY_SAMPLE, "N", 0,
      "run: after the training let the network write N characters", 2},
-    {"prompt", KEY_PROMPT, "TEXT", 0, "What it goes on from", 2},
+    {"prompt", KEY_PROMPT, "TEXT", 0, "The text that the network continues", 2},
     {"temperature", KEY_TEMPERATURE, "T", 0,
-     "How daring it is: 0 takes the likeliest, 1 draws as it has learnt (0.8)",
+     "Temperature: 0 takes the likeliest character, 1 samples the "
+     "probabilities as they are (0.8)",
      2},
-    {"top-k", KEY_TOP_K, "K", 0, "It draws from the K likeliest only (all)", 2},
+    {"top-k", KEY_TOP_K, "K", 0,
+     "Sample from the K likeliest characters only (all)", 2},
     {"near", KEY_NEAR, "WORDS", 0,
      "After `run`, the words that the embedding has put nearest to WORDS: "
      "king, "

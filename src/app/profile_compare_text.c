@@ -319,7 +319,7 @@ static void add_wall(struct lab_text_table *t, const struct lab_compared_run *r)
     char time[LAB_FORMAT_BYTES];
     if (r->iterations == 1 && r->iteration_median_ns != LAB_UNKNOWN)
         lab_text_table_addf(
-            t, "%s, its first",
+            t, "%s (warm-up iteration)",
             lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
     else
         lab_text_table_add_ns(t, r->iteration_median_ns);

@@ -86,7 +86,9 @@ static void add_iteration(const struct lab_comparison *c, int side,
         lab_str_addf(out, ", the median of %lld recorded",
                      (long long)w->recorded);
     if (w->iteration == 0)
-        lab_str_add(out, ", its first: kernels and libraries are loaded in it");
+        lab_str_add(
+            out,
+            ", the warm-up iteration: kernels and libraries are loaded in it");
     lab_str_add(out, ".\n");
 }
 

@@ -102,8 +102,8 @@ static enum lab_status list_table(const struct lab_profile_print *p,
     static const char *const heads[] = {
         ">run",    "started (UTC)", "lesson",      "variants", "kind",
         "backend", "status",        ">iterations", ">median",  ">loss",
-        "device",  "whose",         NULL};
-    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "whose" */
+        "device",  "user",          NULL};
+    enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "user" */
     const char *own[OWN + 1] = {0};
     memcpy(own, heads, OWN * sizeof(*own));
     enum lab_status st = lab_query_runs(p->db, look_for_others, l);

@@ -94,7 +94,8 @@ static const struct argp_option argp_options[] = {
      "export as csv: steps, kernels, losses, rungs, sweeps, said or tuned "
      "alone, instead of all",
      0},
-    {"label", KEY_LABEL, "NAME", 0, "import, merge: whose runs they are", 0},
+    {"label", KEY_LABEL, "NAME", 0,
+     "import, merge: the user whose runs they are", 0},
     {"dry-run", KEY_DRY_RUN, NULL, 0,
      "import, merge: only say what would be copied", 0},
     {"backend", KEY_BACKEND, "BACKEND", 0, "ceilings: auto, cpu or cuda", 0},

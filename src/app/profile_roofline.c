@@ -204,7 +204,7 @@ static enum lab_status write_rows(const struct lab_roofline *r,
     static const char *const heads[] = {
         ">#",       "step, kernel", "phase",    ">median", ">FLOP",
         ">counted", ">FLOP/byte",   ">counted", ">FLOP/s", "roof",
-        ">of it",   "bound",        NULL};
+        ">of roof", "bound",        NULL};
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
     for (size_t i = 0; i < shown->count; i++)

@@ -216,7 +216,7 @@ static const struct lab_binding BINDINGS[] = {
      "sort",
      "sort by the next column",
      true},
-    {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
+    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
     {{'v', LAB_KEY_F1 + 6},
      ACT_LEVEL,
      "level",

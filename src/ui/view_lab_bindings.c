@@ -47,7 +47,7 @@ const struct lab_binding lab_lab_bindings[] = {
      "move in the table or in the kernel's source",
      false},
     {{'s'}, LAB_ACT_SORT, "sort", "sort by the next column", false},
-    {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", false},
+    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", false},
     {{'/', LAB_KEY_F1 + 2},
      LAB_ACT_SEARCH,
      "search",

@@ -52,7 +52,7 @@ static const struct lab_table_column TABLE[COLUMNS] = {
     [COLUMN_COUNTED] = {"counted", 8, 0, 6, true, true},
     [COLUMN_RATE] = {"FLOP/s", 12, 0, 2, true, true},
     [COLUMN_ROOF] = {"roof", 4, 0, 5, false, false},
-    [COLUMN_SHARE] = {"of it", 7, 0, 0, true, true},
+    [COLUMN_SHARE] = {"of roof", 7, 0, 0, true, true},
     [COLUMN_BOUND] = {"bound", 7, 0, 0, false, false},
 };
 
@@ -259,7 +259,7 @@ static void draw_words(const struct roofline_state *st, struct lab_canvas *c,
     lab_canvas_paragraph(c, r, LAB_ROLE_DIM, text);
 }
 
-/* "Steps; no FLOP/byte, not drawn: 3" */
+/* "Steps; not drawn, without FLOPs: 3" */
 static void list_title(const struct roofline_state *st, char *out, size_t cap)
 {
     int64_t missing = 0;
@@ -268,9 +268,9 @@ static void list_title(const struct roofline_state *st, char *out, size_t cap)
     int n = snprintf(out, cap, "%s", LEVEL_TITLES[st->level]);
     if (missing > 0)
         n += snprintf(out + n, cap - (size_t)n,
-                      "; no FLOP/byte, not drawn: %lld", (long long)missing);
+                      "; not drawn, without FLOPs: %lld", (long long)missing);
     if (st->list.count > 0 && lab_roof_label(st->list.count - 1) == '*')
-        snprintf(out + n, cap - (size_t)n, "; *: after the 61st");
+        snprintf(out + n, cap - (size_t)n, "; *: beyond 61");
 }
 
 static void draw(struct lab_screen *s, struct lab_canvas *c,
@@ -346,14 +346,14 @@ static const struct lab_binding BINDINGS[] = {
      "sort",
      "sort by the next column",
      true},
-    {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
+    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 
 static const struct lab_sign SIGNS[] = {
     {"1 ... 9 a ... Z", "a point of the list, by the formula's work"},
-    {"*", "one of those after the 61st, which have no sign of their own"},
+    {"*", "a step beyond the 61st: it has no sign of its own"},
     {">1<", "the chosen one; the dots go to what the roofs allow there"},
     {"+", "the chosen one by the work that was counted"},
     {NULL, NULL}};

@@ -359,7 +359,7 @@ static const struct lab_binding BINDINGS[] = {
      "sort",
      "sort by the next column",
      true},
-    {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
+    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{LAB_KEY_ESC}, LAB_ACT_CANCEL, "back", "close this screen", false},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};

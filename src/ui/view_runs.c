@@ -177,7 +177,7 @@ static enum lab_status ask_delete(struct lab_screen *s)
     if (row < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to delete");
     if (!st->model->delete_run)
-        return lab_fail(LAB_E_STATE, "this database is only for reading");
+        return lab_fail(LAB_E_STATE, "recorded runs are read-only");
     snprintf(question, sizeof(question),
              "Delete run %" PRId64 " and all its records for good?",
              st->list.rows[row].run);
@@ -284,7 +284,7 @@ static const struct lab_binding BINDINGS[] = {
      "sort",
      "sort by the next column",
      true},
-    {{'S'}, LAB_ACT_SORT_TURN, "turn", "turn the order", true},
+    {{'S'}, LAB_ACT_SORT_TURN, "reverse", "turn the order", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
     {{'m', ' '}, ACT_MARK, "mark", "mark a run for a comparison", true},
     {{'c', LAB_KEY_F1 + 7},

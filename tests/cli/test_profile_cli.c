@@ -155,7 +155,7 @@ static void imports_and_merges(void **state)
     assert_int_equal(int_of(o, "as"), 1);
     json_decref(o);
     assert_int_equal(profile(db, "list @"), 0); /* whose they are */
-    assert_non_null(strstr(output, "whose"));
+    assert_non_null(strstr(output, "user"));
     assert_non_null(strstr(output, "anna"));
     merges(db);
 }

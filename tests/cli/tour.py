@@ -1,0 +1,85 @@
+"""tour.py README -- README's first five minutes as a script of keys (see
+src/ui/script.h). Every key and command is README's own: a step that names others
+than the ones below ends this program with a word about it, so that README and
+the tour cannot drift apart."""
+import re
+import sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+section = text.split("### The first five minutes\n")[1].split("\nThe screens work")[0]
+steps = [re.findall(r"`([^`]+)`", s)
+         for s in re.split(r"^\d+\. ", section, flags=re.M)[1:]]
+
+# What a `:` command of step 8 has to show, by its first word.
+SHOWS = {
+    "break": ["expect breakpoint set"],
+    "watch": ["absent no tensor"],
+    "run": ["expect next: fc1.W"],
+    "explain": ["expect fc1.W.grad[3,5] = sum_n", "expect in double precision"],
+    "print": ["expect [x]"],
+    "back": ["expect step 11 of 18"],
+    "check": ["expect gradient check of fc1.W: agrees"],
+    "seed": ["expect iteration 0   step 0 of 18"],
+    "help": ["expect Keys of this screen", "key q"],
+}
+
+
+def commands(words):
+    lines = []
+    for word in words:
+        typed = [f"text :{word}", "key Enter", "wait 300"]
+        # The lesson's own watches stop a run on its way.
+        lines += typed * (3 if word.startswith("run ") else 1)
+        lines += SHOWS[word.split()[0]]
+    return lines
+
+
+TOUR = [
+    (["./lab mlp-digits"],
+     ["expect Last runs", "expect start here",
+      "expect >A network with a hidden layer", "key Enter",
+      "expect next: fc1.matmul"]),
+    (["s"],
+     ["key s", "expect next: fc1.bias", "expect ✓    matmul",
+      "expect out [fc1.xW]", "expect Forward."]),
+    (["2", "e", "y"],
+     ["key 2", "key Right", "expect fc1.xW[0,1] = sum_k x[0,k]",
+      "expect terms, largest first", "key e", "expect ═[3 explain]", "key Enter",
+      "expect in [x]", "expect ═ 2 tensor", "key y", "expect out [fc1.xW]",
+      "expect fc1.xW[0,1] = sum_k"]),
+    (["x", "d", "x", "i", "z"],
+     ["key x", "expect in [x]", "key d", "expect 0.5625",
+      "key d", "key i", "expect x[<0>,", "key z", "absent 1 steps",
+      "key z", "expect 1 steps", "key i"]),
+    (["n", "f", "c", "r"],
+     ["key n", "expect step 2 of 18", "key f", "expect step 3 of 18",
+      "expect watch 1", "key f", "expect step 5 of 18", "key c",
+      "expect step 6 of 18", "key r", "expect step 5 of 18"]),
+    (["v", "r", "s", "4", "o"],
+     ["key v", "expect blas", "key Down", "key Enter", "key r",
+      "expect step 4 of 18", "key s", "expect step 5 of 18", "key 4",
+      "expect variant", "expect memory", "key o", "expect kernels/dense",
+      "key q"]),
+    (["t", "q"],
+     ["key t", "await 120000 done   iteration 4290", "expect loss 0.0",
+      "key q", "expect step 18 of 18"]),
+    ([":", *SHOWS], None),
+    (["?", "q"],
+     ["key ?", "expect Keys of this screen", "key q", "expect next: fc1.matmul",
+      "key q", "expect Last runs", "key q"]),
+]
+
+if len(steps) != len(TOUR):
+    sys.exit(f"README has {len(steps)} steps, the tour {len(TOUR)}")
+def say(lines):
+    """What is expected may take a moment on a busy machine."""
+    print(re.sub("^expect ", "await 10000 ", "\n".join(lines), flags=re.M))
+
+
+print("resize 80 24")
+for number, (named, (wanted, lines)) in enumerate(zip(steps, TOUR), 1):
+    first = [w.split()[0] for w in named] if lines is None else named
+    if first != wanted:
+        sys.exit(f"step {number} of README names {named}, the tour {wanted}")
+    print(f"# step {number}")
+    say(commands(named[1:]) if lines is None else lines)

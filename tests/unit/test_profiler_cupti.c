@@ -162,6 +162,45 @@ static void losses_are_counted(void **state)
     ops->stop();
 }
 
+static atomic_int sink_is_stuck;
+
+/* A sink that waits for a disk, for longer than a flush has patience. */
+static void *hold_sink(void *user)
+{
+    struct kept *k = user;
+    pthread_mutex_lock(&k->lock);
+    atomic_store(&sink_is_stuck, 1);
+    usleep(5600000);
+    atomic_store(&sink_is_stuck, 0);
+    pthread_mutex_unlock(&k->lock);
+    return NULL;
+}
+
+static void *hand_to_sink(void *user)
+{
+    hand_over();
+    return user;
+}
+
+/* The sink is freed after stop(): no callback may be in it. */
+static void the_end_waits_for_a_sink_that_is_stuck(void **state)
+{
+    struct traced *t = *state;
+    pthread_t holder;
+    pthread_t worker;
+    assert_int_equal(start(t), LAB_OK);
+    launch("one", 1);
+    assert_int_equal(pthread_create(&holder, NULL, hold_sink, t->kept), 0);
+    while (!atomic_load(&sink_is_stuck))
+        usleep(1000);
+    assert_int_equal(pthread_create(&worker, NULL, hand_to_sink, NULL), 0);
+    usleep(100000); /* it is in the sink */
+    ops->stop();
+    assert_int_equal(atomic_load(&sink_is_stuck), 0);
+    assert_int_equal(pthread_join(worker, NULL), 0);
+    assert_int_equal(pthread_join(holder, NULL), 0);
+}
+
 static void short_memory_drops_and_goes_on(void **state)
 {
     struct traced *t = *state;
@@ -343,6 +382,7 @@ int main(void)
         TEST(no_times_are_unknown_not_zero),
         TEST(full_buffers_lose_nothing),
         TEST(losses_are_counted),
+        TEST(the_end_waits_for_a_sink_that_is_stuck),
         TEST(short_memory_drops_and_goes_on),
         TEST(another_tool_is_named),
         TEST(an_injected_tool_is_seen_in_the_environment),

@@ -10,6 +10,21 @@
 
 enum { HANG = 2 };
 
+/* Has the update of a parameter run in this iteration? */
+static bool is_updated(const struct lab_stepper *v, int tensor)
+{
+    const struct lab_schedule *s = v->snap.schedule;
+    for (int i = 0; s && v->snap.steps && i < s->n_steps; i++) {
+        const struct lab_step *step = s->steps[i].step;
+        if (step->phase != LAB_UPDATE || !v->snap.steps[i].done)
+            continue;
+        for (int k = 0; k < step->n_out; k++)
+            if (step->out[k] == tensor)
+                return true;
+    }
+    return false;
+}
+
 /* What course material prints for an element: flat index `index` of a tensor,
  * counted from the spec's place on. */
 bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
@@ -20,6 +35,8 @@ bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
         const struct lab_printed_spec *p = &v->model.printed[i];
         if (strcmp(p->tensor, t->name) != 0)
             continue;
+        if (t->persistent && p->updated != is_updated(v, tensor))
+            continue; /* the printed value is another one */
         int64_t first = 0;
         if (p->at.rank == t->shape.rank && p->at.rank > 0)
             first = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);

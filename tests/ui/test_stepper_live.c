@@ -183,10 +183,9 @@ static void a_lesson_without_words_says_so(void **state)
         fail_msg("%s", lab_error());
 }
 
-static void play_printed(const char *keys)
+static void play_printed(const char *path, const char *keys)
 {
     struct lab_lesson *l;
-    const char *path = LAB_SOURCE_DIR "/lessons/120-one-hot.md";
     if (lab_lesson_load(&l, path))
         fail_msg("%s", lab_error());
     printed = &l->spec;
@@ -201,13 +200,29 @@ static void play_printed(const char *keys)
 static void a_slip_of_the_slide_stands_beside_the_number(void **state)
 {
     (void)state;
-    play_printed("resize 100 40\nawait 9000 step 0 of\n"
+    play_printed(LAB_SOURCE_DIR "/lessons/120-one-hot.md",
+                 "resize 100 40\nawait 9000 step 0 of\n"
                  "text :explain x[2,3]\nkey Enter\n"
                  "await 9000 the word service\n"
                  "await 9000 printed 0, difference +1\n"
                  "absent OUTSIDE\n"
                  "text :explain x[0,3]\nkey Enter\n"
                  "await 9000 printed 1, difference +0, within\n");
+}
+
+/* What is printed of a parameter after its update is not held against the one
+ * before it. */
+static void a_printed_parameter_has_its_phase(void **state)
+{
+    (void)state;
+    play_printed(LAB_SOURCE_DIR "/lessons/112-lstm-example.md",
+                 "resize 100 40\nawait 9000 step 0 of\n"
+                 "text :explain lstm1.W[0,0]\nkey Enter\n"
+                 "await 9000 = 0.45\nabsent 0.45267\n");
+    play_printed(LAB_SOURCE_DIR "/lessons/122-embedding-product.md",
+                 "resize 100 40\nawait 9000 step 0 of\n"
+                 "text :explain fc1.W[3,0]\nkey Enter\n"
+                 "await 9000 printed 14, difference +0\n");
 }
 
 static void a_lessons_own_stops_are_explained_and_passed(void **state)
@@ -264,6 +279,7 @@ int main(void)
         cmocka_unit_test(the_neighbours_of_a_word_are_told),
         cmocka_unit_test(a_lesson_without_words_says_so),
         cmocka_unit_test(a_slip_of_the_slide_stands_beside_the_number),
+        cmocka_unit_test(a_printed_parameter_has_its_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,10 @@ elseif(LAB_SANITIZE)
     # -O1: the sanitizers' own advice. Unoptimised, a product takes ten times as
     # long, and tests that wait for one depend on who else works on the machine.
     target_compile_options(lab_flags INTERFACE
-        $<$<COMPILE_LANGUAGE:C>:-O1 -fsanitize=address,undefined
-            -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
-    target_link_options(lab_flags INTERFACE -fsanitize=address,undefined)
+        $<$<COMPILE_LANGUAGE:C>:-O1 -fsanitize=address,undefined,float-cast-overflow
+            -fno-sanitize-recover=undefined,float-cast-overflow
+            -fno-omit-frame-pointer>)
+    target_link_options(lab_flags INTERFACE -fsanitize=address,undefined,float-cast-overflow)
 elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     # Lessons and databases come from other people.
     target_compile_options(lab_flags INTERFACE

@@ -85,7 +85,8 @@ static enum lab_status hand_over(struct lab_variant_trial *c, int tensor,
         if (poison && !t->persistent)
             v = NAN;
         if (t->dtype == LAB_I32)
-            ((int32_t *)(void *)c->host)[i] = (int32_t)v;
+            ((int32_t *)(void *)c->host)[i] =
+                isnan(v) ? INT32_MIN : (int32_t)v; /* no id */
         else
             c->host[i] = (float)v;
     }

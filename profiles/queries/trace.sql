@@ -40,7 +40,7 @@ FROM CUPTI_ACTIVITY_KIND_RUNTIME
 LEFT JOIN StringIds AS name ON name.id = nameId
 WHERE runId = ?1
 ORDER BY start, end DESC;
-SELECT ifnull(name.value, text), start, end, globalTid
+SELECT ifnull(text, name.value), start, end, globalTid
 FROM NVTX_EVENTS
 LEFT JOIN StringIds AS name ON name.id = textId
 WHERE runId = ?1 AND eventType IN (59, 60, 70, 71)

@@ -9,14 +9,30 @@
 #include "counting.h"
 #include "signals.h"
 
+/* The times of iterations, for the median: all of them up to MOST_TIMES, then
+ * those of every second, fourth ... iteration, never fewer than half of
+ * MOST_TIMES. Its rank is then right to about half a percent. */
+enum { MOST_TIMES = 65536 };
 struct times {
     double *ms;
     size_t n;
     size_t room;
+    int64_t seen;
+    int64_t every;
 };
 
 static enum lab_status keep_time(struct times *t, double ms)
 {
+    if (t->every == 0)
+        t->every = 1;
+    if (t->seen++ % t->every != 0)
+        return LAB_OK;
+    if (t->n == MOST_TIMES) {
+        t->n /= 2;
+        for (size_t i = 0; i < t->n; i++)
+            t->ms[i] = t->ms[2 * i];
+        t->every *= 2;
+    }
     if (t->n == t->room) {
         size_t room = t->room ? t->room * 2 : 1024;
         double *p = lab_realloc_array(t->ms, room, sizeof(*p));

@@ -56,6 +56,8 @@ static void range_record(struct lab_profiler *p,
         .text = open->text,
         .level = open->level,
         .global_tid = global_tid(),
+        .number =
+            open->level == LAB_RANGE_ITERATION ? open->number : LAB_UNKNOWN,
     };
     push_record(p, &r);
 }
@@ -80,7 +82,10 @@ static void open_range(struct lab_profiler *p, int level, const char *text,
     close_to(p, level, now);
     struct lab_open_range *open = &p->open[p->n_open++];
     open->level = level;
-    open->text = p->ranges ? intern(p, text) : 0;
+    /* A name lives as long as the process: none is made for each iteration. */
+    bool numbered = level == LAB_RANGE_ITERATION;
+    open->text = p->ranges ? intern(p, numbered ? "iteration" : text) : 0;
+    open->number = value;
     open->start_ns = now;
     if (p->gpu) {
         struct lab_gpu_range range = {
@@ -185,13 +190,13 @@ static void iteration_done(void *user, int64_t iteration, double loss,
                            int64_t start_ns, int64_t end_ns)
 {
     struct lab_profiler *p = user;
-    char text[TEXT_BYTES];
     int64_t now = lab_clock_monotonic_ns();
     close_to(p, LAB_RANGE_ITERATION, now);
     lab_profiler_moments_anchor(p);
-    snprintf(text, sizeof(text), "iteration %lld", (long long)iteration);
     struct lab_open_range range = {.level = LAB_RANGE_ITERATION,
-                                   .text = p->ranges ? intern(p, text) : 0,
+                                   .text =
+                                       p->ranges ? intern(p, "iteration") : 0,
+                                   .number = iteration,
                                    .start_ns = start_ns};
     if (p->ranges)
         range_record(p, &range, end_ns);

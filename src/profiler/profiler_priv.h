@@ -11,6 +11,7 @@ struct lab_join;
 struct lab_open_range {
     int level;
     uint32_t text;
+    int64_t number;
     int64_t start_ns; /* monotonic */
 };
 

@@ -19,7 +19,8 @@ struct inside {
 };
 
 static const char ranges_sql[] =
-    "SELECT n.category, n.start, n.end, n.textId, s.value, p.id FROM "
+    "SELECT n.category, n.start, n.end, n.textId, ifnull(n.text, s.value), "
+    "p.id FROM "
     "main.NVTX_EVENTS AS n JOIN main.StringIds AS s ON s.id = n.textId LEFT "
     "JOIN main.ENUM_LAB_PHASE AS p ON p.name = s.value WHERE n.runId = ?1 AND "
     "n.eventType = 59 AND n.category BETWEEN 1 AND 4 AND n.end >= n.start "

@@ -1,3 +1,5 @@
+#include <stdio.h>
+#include "trace/intern.h"
 #include "insert_rows.h"
 
 #include <math.h>
@@ -190,7 +192,7 @@ static enum lab_status bind_sync(struct lab_insert *in, sqlite3_stmt *s, int i,
 static enum lab_status bind_range(struct lab_insert *in, sqlite3_stmt *s, int i,
                                   const struct lab_bulk_row *row)
 {
-    enum { PUSH_POP = 59, DOMAIN_CREATE = 75 };
+    enum { PUSH_POP = 59, DOMAIN_CREATE = 75, ITERATION = 1 };
     const struct lab_range_record *r = &row->record.u.range;
     bool domain = r->level == LAB_RANGE_DOMAIN;
     lab_bind_int(s, i, r->start_ns);
@@ -198,6 +200,15 @@ static enum lab_status bind_range(struct lab_insert *in, sqlite3_stmt *s, int i,
     sqlite3_bind_int(s, i + 2, domain ? DOMAIN_CREATE : PUSH_POP);
     lab_bind_int(s, i + 3, domain ? LAB_UNKNOWN : r->level);
     lab_bind_int(s, i + 4, r->global_tid);
+    /* "iteration 7" in the row itself: StringIds has what comes again. */
+    if (r->level == ITERATION && r->number != LAB_UNKNOWN) {
+        char text[64];
+        int n = snprintf(text, sizeof(text), "%s %lld",
+                         lab_intern_text(r->text), (long long)r->number);
+        sqlite3_bind_text(s, i + 6, text, n, SQLITE_TRANSIENT);
+    } else {
+        sqlite3_bind_null(s, i + 6);
+    }
     return bind_name(in, s, i + 5, r->text);
 }
 
@@ -285,8 +296,8 @@ const struct lab_row_kind lab_row_kinds[LAB_INTO_COUNT] = {
          "?1,?2,$,$,$,$,$,$", "", 6, bind_sync},
     [LAB_INTO_RANGE] =
         {"INSERT INTO NVTX_EVENTS (runId, domainId, start, end, eventType, "
-         "category, globalTid, textId) VALUES ",
-         "?1,1,$,$,$,$,$,$", "", 6, bind_range},
+         "category, globalTid, textId, text) VALUES ",
+         "?1,1,$,$,$,$,$,$,$", "", 7, bind_range},
     [LAB_INTO_OVERHEAD] = {"INSERT INTO PROFILER_OVERHEAD (runId, start, end, "
                            "nameId) VALUES ",
                            "?1,$,$,$", "", 3, bind_overhead},

@@ -67,6 +67,7 @@ static void push_others(const struct lab_sink *sink, int64_t exec)
         .text = lab_intern(evil),
         .level = 4,
         .global_tid = INT64_C(77) << 24 | 78,
+        .number = LAB_UNKNOWN,
     };
     sink->push(sink->user, &r);
 }

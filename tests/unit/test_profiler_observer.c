@@ -187,8 +187,8 @@ static void cpu_steps_have_the_clocks_time(void **state)
 
 static void ranges_nest(void **state)
 {
-    static const char *const texts[] = {"fc1.matmul", "fc1.matmul",  "fc1",
-                                        "forward",    "iteration 4", "mlp"};
+    static const char *const texts[] = {"fc1.matmul", "fc1.matmul", "fc1",
+                                        "forward",    "iteration",  "mlp"};
     static const int levels[] = {4, 4, 3, 2, 1, 0};
     struct kept *k = *state;
     struct lab_observer o;
@@ -203,6 +203,7 @@ static void ranges_nest(void **state)
             &kept_get(k, LAB_RECORD_RANGE, i)->u.range;
         assert_string_equal(k->names[r->text], texts[i]);
         assert_int_equal(r->level, levels[i]);
+        assert_true(r->number == (levels[i] == 1 ? 4 : LAB_UNKNOWN));
         assert_true(r->end_ns >= r->start_ns);
         assert_int_equal(r->global_tid >> 24 & 0xFFFFFF, getpid() & 0xFFFFFF);
     }

@@ -274,8 +274,11 @@ static void ranges_overheads_and_metrics(void **state)
     struct lab_writer *writer = new_writer(path);
     struct lab_record r = {.kind = LAB_RECORD_RANGE};
     (void)state;
-    r.u.range = (struct lab_range_record){
-        .start_ns = 1, .end_ns = 8, .text = lab_intern("forward"), .level = 2};
+    r.u.range = (struct lab_range_record){.start_ns = 1,
+                                          .end_ns = 8,
+                                          .text = lab_intern("forward"),
+                                          .level = 2,
+                                          .number = LAB_UNKNOWN};
     push(writer, r);
     push(writer, r);
     r = (struct lab_record){.kind = LAB_RECORD_OVERHEAD};

@@ -30,7 +30,8 @@ static void range(const struct lab_sink *sink, int level, const char *text,
                                           .end_ns = end,
                                           .text = lab_intern(text),
                                           .level = level,
-                                          .global_tid = (9 << 24) | 77};
+                                          .global_tid = (9 << 24) | 77,
+                                          .number = LAB_UNKNOWN};
     push(sink, &r);
 }
 

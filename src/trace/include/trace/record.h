@@ -149,6 +149,7 @@ struct lab_range_record {
     uint32_t text;
     int32_t level; /* 0 run, 1 iteration, 2 phase, 3 node, 4 step */
     int64_t global_tid;
+    int64_t number; /* of an iteration, which its text leaves out */
 };
 
 struct lab_overhead_record {

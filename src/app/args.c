@@ -71,6 +71,25 @@ static void spell_name(struct lab_str *out, const char *name)
     lab_str_add(out, rest ? rest : "");
 }
 
+/* Words of the command line are quoted in messages: their control characters
+ * are shown, not sent to the terminal. */
+static ssize_t write_clean(void *to, const char *text, size_t n)
+{
+    struct lab_str safe;
+    lab_str_init(&safe);
+    lab_str_add_visible(&safe, text, n, true);
+    fputs(lab_str_text(&safe), to);
+    lab_str_release(&safe);
+    return (ssize_t)n;
+}
+
+static _Noreturn void out_of_memory(void)
+{
+    fputs("lapenna-lab: out of memory while reading the command line\n",
+          stderr);
+    exit(LAB_EXIT_MACHINE);
+}
+
 int lab_args_parse(const struct argp *argp, int argc, char **argv,
                    const char *name, void *input)
 {
@@ -83,11 +102,12 @@ int lab_args_parse(const struct argp *argp, int argc, char **argv,
     char **words = lab_alloc_array((size_t)argc + 2, sizeof(*words));
     lab_str_init(&spelt);
     spell_name(&spelt, name);
-    if (!words || spelt.failed || argc < 1) {
-        lab_str_release(&spelt);
-        lab_free(words);
-        return ENOMEM;
-    }
+    FILE *plain = stderr;
+    FILE *clean =
+        fopencookie(stderr, "w", (cookie_io_functions_t){.write = write_clean});
+    if (!words || spelt.failed || argc < 1 || !clean)
+        out_of_memory();
+    setvbuf(clean, NULL, _IOLBF, BUFSIZ);
     memcpy(words, argv, (size_t)argc * sizeof(*words));
     words[argc] = NULL;
     words[0] = spelt.data;
@@ -101,7 +121,12 @@ int lab_args_parse(const struct argp *argp, int argc, char **argv,
     program_invocation_short_name = spelt.data;
     char *first = argv[0];
     argv[0] = NULL;
+    stderr = clean; /* getopt() and argp write what is wrong there */
     int wrong = argp_parse(&named, argc, argv, ARGP_NO_HELP, NULL, input);
+    stderr = plain;
+    fclose(clean);
+    if (wrong == ENOMEM)
+        out_of_memory();
     program_invocation_short_name = before;
     memcpy(argv, words, (size_t)argc * sizeof(*words));
     argv[0] = first;

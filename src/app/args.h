@@ -9,7 +9,9 @@
  * --help then name as people have to type it: base/command.h. A wrong option
  * ends the program. Afterwards `argv` is in the order in which it was read,
  * options first; a parser keeps nothing of state->argv but its words. Not while
- * another one runs. Returns 0, or argp's error. */
+ * another one runs. Its messages show control characters
+ * of the words and do not send them. Returns 0; without memory the program
+ * ends with LAB_EXIT_MACHINE. */
 int lab_args_parse(const struct argp *argp, int argc, char **argv,
                    const char *name, void *input);
 

@@ -37,7 +37,7 @@ static enum lab_status take_format(struct lab_reader *r,
     (void)user;
     enum lab_status st = lab_y_int(r, node, 1, INT64_MAX, &format);
     if (!st && format != 1)
-        st = lab_y_fail(r, node, LAB_E_UNSUPPORTED,
+        st = lab_y_fail(r, node, LAB_E_PARSE,
                         "format %lld: this program reads format 1; a newer "
                         "version of it may read this lesson",
                         (long long)format);

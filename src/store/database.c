@@ -237,20 +237,37 @@ static enum lab_status connect_to(struct lab_database *db, const char *query)
     sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_extended_result_codes(db->sql, 1);
+    /* a damaged page is found where it is read; no file is mapped, for one
+     * that becomes shorter would end the program with SIGBUS */
+    sqlite3_exec(db->sql, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0",
+                 NULL, NULL, NULL);
     sqlite3_busy_timeout(db->sql, db->busy_timeout_ms);
     return LAB_OK;
 }
 
-/* Reading needs files beside the database that a read-only place refuses; a
- * database without a log there is complete and cannot change. */
+bool lab_database_no_files_beside(sqlite3 *sql)
+{
+    int rc = sqlite3_extended_errcode(sql);
+    switch (rc & 0xFF) {
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_FULL:
+        return true;
+    default:
+        return rc == SQLITE_IOERR_SHMOPEN || rc == SQLITE_IOERR_SHMSIZE ||
+               rc == SQLITE_IOERR_SHMMAP;
+    }
+}
+
+/* Reading needs files beside the database, which a read-only place and a full
+ * disk refuse; a database without a log there is complete and cannot change. */
 static enum lab_status connect_for_reading(struct lab_database *db)
 {
     int64_t ignored;
     enum lab_status st = connect_to(db, "?mode=ro");
     if (st == LAB_OK)
         st = lab_database_int(db, "PRAGMA schema_version", 0, &ignored);
-    int rc = sqlite3_errcode(db->sql) & 0xFF;
-    if (st && (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) &&
+    if (st && lab_database_no_files_beside(db->sql) &&
         access(db->path, R_OK) == 0 && !lab_database_has_log(db->path))
         st = connect_to(db, "?mode=ro&immutable=1");
     return st;

@@ -73,7 +73,7 @@ static enum lab_status blame_rows(const struct lab_import *in,
 /* ---- the file ---- */
 
 static enum lab_status attach_as(struct lab_import *in, const char *query,
-                                 int *rc)
+                                 bool *again)
 {
     struct lab_str uri;
     sqlite3_stmt *stmt;
@@ -81,7 +81,7 @@ static enum lab_status attach_as(struct lab_import *in, const char *query,
     lab_str_init(&uri);
     lab_database_uri(&uri, in->path, query);
     enum lab_status st = LAB_OK;
-    *rc = SQLITE_OK;
+    *again = false;
     if (uri.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for a path");
     if (st == LAB_OK)
@@ -96,7 +96,7 @@ static enum lab_status attach_as(struct lab_import *in, const char *query,
                               0, &ignored);
     if (st == LAB_OK)
         return st;
-    *rc = sqlite3_extended_errcode(in->db->sql) & 0xFF;
+    *again = lab_database_no_files_beside(in->db->sql);
     st = blame_file(in, st); /* before anything else runs */
     sqlite3_exec(in->db->sql, "DETACH src", NULL, NULL, NULL);
     return st;
@@ -106,11 +106,10 @@ static enum lab_status attach_as(struct lab_import *in, const char *query,
  * connect_for_reading(). */
 static enum lab_status attach(struct lab_import *in)
 {
-    int rc;
-    enum lab_status st = attach_as(in, "?mode=ro", &rc);
-    if (st && (rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) &&
-        !lab_database_has_log(in->path))
-        st = attach_as(in, "?mode=ro&immutable=1", &rc);
+    bool again;
+    enum lab_status st = attach_as(in, "?mode=ro", &again);
+    if (st && again && !lab_database_has_log(in->path))
+        st = attach_as(in, "?mode=ro&immutable=1", &again);
     return st;
 }
 

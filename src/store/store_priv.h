@@ -47,6 +47,8 @@ enum lab_status lab_database_int(struct lab_database *db, const char *sql,
                                  int64_t fallback, int64_t *out);
 /* A path as an SQLite URI, so that no character of it means anything. */
 void lab_database_uri(struct lab_str *uri, const char *path, const char *query);
+/* Whether the last error is that no file can be made beside the database. */
+bool lab_database_no_files_beside(sqlite3 *sql);
 /* Whether a write-ahead log with something in it lies beside the file. */
 bool lab_database_has_log(const char *path);
 /* Whether the file begins like a database and is as long as it says. `other`

@@ -115,18 +115,16 @@ static enum lab_status load_run(struct lab_comparison *c, int side,
 static enum lab_status measured_same_lab(const struct lab_comparison *c,
                                          struct lab_database *db, bool *out)
 {
-    struct lab_str sql;
+    char sql[160];
     int64_t labs = 0;
-    lab_str_init(&sql);
-    lab_str_addf(&sql,
-                 "SELECT count(DISTINCT lab) FROM lab_row WHERE runId IN "
-                 "(%lld, %lld)",
-                 (long long)c->run[LAB_SIDE_A].run,
-                 (long long)c->run[LAB_SIDE_B].run);
-    enum lab_status st = lab_database_int(db, lab_str_text(&sql), 0, &labs);
+    sqlite3_snprintf(sizeof(sql), sql,
+                     "SELECT count(DISTINCT lab) FROM lab_row WHERE runId IN "
+                     "(%lld, %lld)",
+                     (long long)c->run[LAB_SIDE_A].run,
+                     (long long)c->run[LAB_SIDE_B].run);
+    enum lab_status st = lab_database_int(db, sql, 0, &labs);
     *out = st == LAB_OK && labs == 1 && c->sums[LAB_SIDE_A].rungs.count &&
            c->sums[LAB_SIDE_B].rungs.count;
-    lab_str_release(&sql);
     return st;
 }
 

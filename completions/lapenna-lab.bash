@@ -11,6 +11,13 @@ _lapenna_lab_values() {
 _lapenna_lab() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
     local program=${COMP_WORDS[0]} command='' sub='' word i words=''
+    local own=''
+    # The script would build before it answers: ask what it has built.
+    if [[ ${program##*/} == lab ]]; then
+        own='build test clean'
+        [[ $program == */* ]] || program=$(type -P lab)
+        program=${program%/*}/build/default/bin/lapenna-lab
+    fi
     local options='--backend --device --precision --variant --batch
         --iterations --iteration --epochs --seed --data --sample --prompt
         --temperature --top-k --near --counters --db --sort --limit
@@ -36,7 +43,16 @@ _lapenna_lab() {
     elif [[ $prev == = && $COMP_CWORD -ge 2 ]]; then
         prev=${COMP_WORDS[COMP_CWORD - 2]}
     fi
+    # --variant NODE=NAME is three words.
+    if [[ $COMP_CWORD -ge 3 && $prev != --variant &&
+        ${COMP_WORDS[COMP_CWORD - 3]} == --variant ||
+        $COMP_CWORD -ge 2 && $cur == '' && ${COMP_WORDS[COMP_CWORD]} == = &&
+        ${COMP_WORDS[COMP_CWORD - 2]} == --variant ]]; then
+        prev=--variants
+    fi
     case $prev in
+    --variant) words='*= dense= conv2d= attention= softmax= layer_norm=' ;;
+    --variants) words='naive tiled blocked blas onednn cublas cudnn' ;;
     --backend) words='auto cpu cuda' ;;
     --precision) words='fp32 tf32 bf16 fp16 fp64 all' ;;
     --counters) words='off basic full' ;;
@@ -54,10 +70,10 @@ _lapenna_lab() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --device | --variant | --batch | --iterations | --epochs | --seed | \
+    --device | --batch | --iterations | --epochs | --seed | \
         --sample | --prompt | --temperature | --top-k | \
         --limit | --iteration | --near | --fail-above | --label | \
-        --tensors | --sizes | --variants | --repeat | --predict | \
+        --tensors | --sizes | --repeat | --predict | \
         --grid | --block | --at | --elements)
         return
         ;;
@@ -67,6 +83,10 @@ _lapenna_lab() {
         return
     fi
     if [[ $cur == -* ]]; then
+        # shellcheck disable=SC2199 # the words before the cursor
+        if [[ " ${COMP_WORDS[*]:1:COMP_CWORD-1} " == *' doctor '* ]]; then
+            options='--db --json --plain --ascii --help --usage'
+        fi
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
         return
     fi
@@ -86,7 +106,7 @@ _lapenna_lab() {
     local files=yes
     case $command:$sub in
     :)
-        words="lesson step run lab profile doctor
+        words="$own lesson step run lab profile doctor help
             $(_lapenna_lab_values id "$program" lesson list)"
         ;;
     lab:)
@@ -99,6 +119,7 @@ _lapenna_lab() {
     lab:batch-size | lab:network-size | lab:products | lab:backward)
         words=$(_lapenna_lab_values id "$program" lesson list)
         ;;
+    help:) words='lesson step run lab profile doctor' files='' ;;
     lesson:) words='list show lint' files='' ;;
     profile:) words='list show kernels timeline ceilings roofline compare
         baseline export import merge delete vacuum' files='' ;;
@@ -108,7 +129,7 @@ _lapenna_lab() {
     lesson:lint | profile:import | profile:merge) ;;
     profile:show | profile:kernels | profile:timeline | profile:roofline | \
         profile:compare | profile:export | profile:delete)
-        words="$(_lapenna_lab_values run "$program" profile list)" files=''
+        words="last $(_lapenna_lab_values run "$program" profile list)" files=''
         ;;
     *) files='' ;;
     esac
@@ -119,4 +140,5 @@ _lapenna_lab() {
     fi
 }
 
-complete -F _lapenna_lab lapenna-lab
+# `lab`, and with it ./lab: the script of the source tree.
+complete -F _lapenna_lab lapenna-lab lab

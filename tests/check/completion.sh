@@ -50,7 +50,16 @@ offers 'mlp-digits' step ml
 offers 'mlp-digits' --batch 4 --backend = cpu run ml
 offers 'lint list' lesson li
 offers 'softmax' lesson show so
-offers '17' profile show ''
+offers '17 last' profile show ''
+offers 'last' profile delete la
+offers '--db' doctor --d
+offers '' doctor --sort
+offers '--device' run --dev
+offers 'blas blocked' --variant fc1 = bl
+offers 'dense=' run mlp-digits --variant d
+offers 'onednn' lab gemm --variants on
+offers 'help' he
+offers 'profile' help pr
 offers 'lapenna-lab' lesson lint lap
 offers 'gemm' lab ge
 offers 'gemm' lab tune g
@@ -59,6 +68,16 @@ offers 'softmax' lab products so
 offers 'errors' --db err
 offers '' --seed ''
 offers '' doctor ''
+# The script of the source tree, and nothing of it is run.
+complete -p lab >/dev/null || bad=1
+mkdir -p tree/build/default/bin
+ln -s "$work/lapenna-lab" tree/build/default/bin/lapenna-lab
+printf '#!/bin/sh\ntouch started\n' >tree/lab
+chmod +x tree/lab
+COMP_WORDS=(tree/lab step ml)
+COMP_CWORD=2
+_lapenna_lab 2>>errors
+[[ ${COMPREPLY[*]} == mlp-digits && ! -e started ]] || { echo 'tree/lab step ml'; bad=1; }
 if grep -v compopt errors; then
     bad=1
 fi

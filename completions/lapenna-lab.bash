@@ -21,7 +21,7 @@ _lapenna_lab() {
     local options='--backend --device --precision --variant --batch
         --iterations --iteration --epochs --seed --data --sample --prompt
         --temperature --top-k --near --counters --db --sort --limit
-        --reverse --fail-above --remove --recorded --format --output --force --table
+        --reverse --fail-above --remove --recorded --format --output --force --all --table
         --label --dry-run --sizes --variants --repeat --predict
         --grid --block --at --elements
         --retune --list --chart

@@ -27,12 +27,15 @@ WHERE o.kernelRow >= ifnull((SELECT kernelRowFirst FROM run WHERE id = ?1), 0)
                             0x7FFFFFFFFFFFFFFF)
   AND o.runId = ?1
 ORDER BY k.start, k.end DESC;
-SELECT ifnull(kind.label, 'copy'), start, end, deviceId, streamId, bytes
+SELECT CASE copyKind WHEN 1 THEN 'Memcpy HtoD' WHEN 2 THEN 'Memcpy DtoH'
+                     WHEN 8 THEN 'Memcpy DtoD'
+                     ELSE 'Memcpy ' || ifnull(kind.label, '') END,
+       start, end, deviceId, streamId, bytes, correlationId, 0
 FROM CUPTI_ACTIVITY_KIND_MEMCPY
 LEFT JOIN ENUM_CUDA_MEMCPY_OPER AS kind ON kind.id = copyKind
 WHERE runId = ?1
 UNION ALL
-SELECT 'memset', start, end, deviceId, streamId, bytes
+SELECT 'Memset', start, end, deviceId, streamId, bytes, correlationId, 1
 FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE runId = ?1
 ORDER BY 2, 3 DESC;
 SELECT name.value, start, end, globalTid, correlationId

@@ -20,6 +20,7 @@ struct lab_profile_options {
     const char *output;  /* export; "-": stdout */
     const char *table;   /* export as CSV */
     bool force;          /* export: overwrite */
+    bool all;            /* export: set-up and evaluation too */
     bool remove;         /* baseline */
     bool recorded;       /* the runs that ship with the program */
     bool dry_run;        /* import, merge */

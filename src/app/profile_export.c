@@ -110,7 +110,7 @@ static enum lab_status write_text(FILE *to, enum format format,
     case JSONL:
         return export_lines(to, db, run);
     case TRACE:
-        return lab_export_trace(to, db, run);
+        return lab_export_trace(to, db, run, o->all);
     case HTML:
         return lab_export_html(to, db, run);
     default:
@@ -151,7 +151,7 @@ static enum lab_status export_file(const struct lab_profile_options *o,
     if (st)
         return st;
     if (format == NSYS)
-        st = lab_export_nsys(file.temporary, db, run);
+        st = lab_export_nsys(file.temporary, db, run, o->all);
     else
         st = write_text(file.stream, format, o, db, run);
     return lab_export_close(&file, st);

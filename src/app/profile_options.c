@@ -24,6 +24,7 @@ enum {
     KEY_FORMAT,
     KEY_OUTPUT,
     KEY_FORCE,
+    KEY_ALL,
     KEY_TABLE,
     KEY_LABEL,
     KEY_DRY_RUN,
@@ -88,6 +89,10 @@ static const struct argp_option argp_options[] = {
     {"output", KEY_OUTPUT, "FILE", 0,
      "export: where to; - is the standard "
      "output",
+     0},
+    {"all", KEY_ALL, NULL, 0,
+     "export as trace or nsys: what was recorded outside of the iterations "
+     "too (set-up, evaluation)",
      0},
     {"force", KEY_FORCE, NULL, 0, "export: overwrite the file", 0},
     {"table", KEY_TABLE, "TABLE", 0,
@@ -180,6 +185,9 @@ static error_t parse_more(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_OUTPUT:
         o->output = arg;
+        return 0;
+    case KEY_ALL:
+        o->all = true;
         return 0;
     case KEY_FORCE:
         o->force = true;
@@ -358,6 +366,7 @@ static const struct command_help {
        "(SQLite with the tables of Nsight Systems), html (a report)"},
       {KEY_OUTPUT, "Where to; - is the standard output"},
       {KEY_FORCE, "Overwrite the file"},
+      {KEY_ALL, "With trace and nsys: set-up and evaluation too"},
       {KEY_TABLE, "With csv: steps, kernels, losses, rungs, sweeps, said or "
                   "tuned alone, instead of all"},
       {KEY_RECORDED, NULL}}},

@@ -111,6 +111,79 @@ enum lab_status lab_export_base(struct lab_database *db, int64_t run,
     return lab_query_end(db, stmt, rc);
 }
 
+/* ---- the time of the iterations ---- */
+
+static enum lab_status add_window(struct lab_export_windows *w, size_t *room,
+                                  int64_t from, int64_t to)
+{
+    if (from == LAB_UNKNOWN || to == LAB_UNKNOWN || to < from)
+        return LAB_OK;
+    if (w->count && from <= w->items[w->count - 1].to_ns) {
+        if (to > w->items[w->count - 1].to_ns)
+            w->items[w->count - 1].to_ns = to;
+        return LAB_OK;
+    }
+    if (w->count == *room) {
+        size_t more = *room ? 2 * *room : 64;
+        void *p = lab_realloc_array(w->items, more, sizeof(*w->items));
+        if (!p)
+            return lab_fail(LAB_E_NOMEM, "no memory for an export");
+        w->items = p;
+        *room = more;
+    }
+    w->items[w->count++] = (struct lab_export_window){from, to};
+    return LAB_OK;
+}
+
+enum lab_status lab_export_windows_load(struct lab_export_windows *out,
+                                        struct lab_database *db, int64_t run,
+                                        bool lab)
+{
+    struct lab_export_windows w = {0};
+    size_t room = 0;
+    int rc = SQLITE_DONE;
+    sqlite3_stmt *stmt;
+    enum lab_status st =
+        lab_database_prepare(db, lab_sql_export_windows, &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    sqlite3_bind_int(stmt, 2, lab);
+    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        int64_t from = lab_column_int(&c);
+        st = add_window(&w, &room, from, lab_column_int(&c));
+    }
+    enum lab_status end = lab_query_end(db, stmt, st ? SQLITE_DONE : rc);
+    st = st ? st : end;
+    if (st)
+        lab_export_windows_release(&w);
+    else
+        *out = w;
+    return st;
+}
+
+bool lab_export_windows_hold(const struct lab_export_windows *w, int64_t start,
+                             int64_t end)
+{
+    size_t lo = 0;
+    size_t hi = w->count;
+    while (lo < hi) { /* the first window that ends at the start or later */
+        size_t mid = lo + (hi - lo) / 2;
+        if (w->items[mid].to_ns < start)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return w->count == 0 || (lo < w->count && w->items[lo].from_ns <= end);
+}
+
+void lab_export_windows_release(struct lab_export_windows *w)
+{
+    lab_free(w->items);
+    *w = (struct lab_export_windows){0};
+}
+
 /* ---- a file that appears when it is whole ---- */
 
 static void forget(struct lab_export_file *f)

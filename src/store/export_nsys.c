@@ -8,13 +8,15 @@ static const struct table {
     const char *name;
     bool kernels; /* between run.kernelRowFirst and kernelRowLast */
     bool all;     /* of every run: constants */
+    bool cut;     /* to the time of the iterations */
+    bool stays;   /* without rows too: its readers look without asking */
 } tables[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL", true, false},
-    {"CUPTI_ACTIVITY_KIND_RUNTIME", false, false},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY", false, false},
-    {"CUPTI_ACTIVITY_KIND_MEMSET", false, false},
-    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", false, false},
-    {"NVTX_EVENTS", false, false},
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", .cut = true, .stays = true},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", .cut = true},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", .cut = true},
+    {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", .cut = true},
+    {"NVTX_EVENTS", .stays = true},
     {"PROFILER_OVERHEAD", false, false},
     {"TARGET_INFO_GPU", false, false},
     {"TARGET_INFO_SESSION_START_TIME", false, false},
@@ -33,6 +35,11 @@ static const char kernel_range[] =
     " AND kernelRow >= ifnull((SELECT kernelRowFirst FROM src.run WHERE id = "
     "?1), 0) AND kernelRow <= ifnull((SELECT kernelRowLast FROM src.run WHERE "
     "id = ?1), 0x7FFFFFFFFFFFFFFF)";
+
+/* The last iteration that began before its end, and whether it was over. */
+static const char in_window[] =
+    " AND (SELECT w.to_ns FROM temp.iteration AS w WHERE w.from_ns <= \"end\" "
+    "ORDER BY w.from_ns DESC LIMIT 1) >= start";
 
 /* Calls and ranges of one thread have one number in nsys, and its reports join
  * by it. Older versions recorded the number of CUPTI's default kind for calls:
@@ -102,6 +109,7 @@ static const char rung_name_sql[] =
 struct nsys {
     struct lab_database out;
     struct lab_lab_names rungs;
+    struct lab_export_windows windows;
     int64_t run;
     int64_t base;
 };
@@ -160,8 +168,9 @@ static enum lab_status copy_table(struct nsys *n, const struct table *table)
                  table->name, lab_str_text(&to), lab_str_text(&from),
                  table->name);
     if (!table->all)
-        lab_str_addf(&sql, " WHERE runId = ?1%s",
-                     table->kernels ? kernel_range : "");
+        lab_str_addf(&sql, " WHERE runId = ?1%s%s",
+                     table->kernels ? kernel_range : "",
+                     table->cut && n->windows.count ? in_window : "");
     if (st == LAB_OK && (sql.failed || to.failed || from.failed))
         st = lab_fail(LAB_E_NOMEM, "no memory for an export");
     if (st == LAB_OK)
@@ -236,6 +245,8 @@ static enum lab_status drop_empty(struct nsys *n)
         const char *name = i < count ? tables[i].name : more[i - count];
         sqlite3_snprintf(sizeof(sql), sql, "SELECT 1 FROM main.%s LIMIT 1",
                          name);
+        if (i < count && tables[i].stays)
+            continue;
         st = lab_database_int(&n->out, sql, 0, &rows);
         sqlite3_snprintf(sizeof(sql), sql, "DROP TABLE main.%s", name);
         if (st == LAB_OK && rows == 0)
@@ -264,9 +275,34 @@ static enum lab_status attach(struct nsys *n, const struct lab_database *db)
     return st;
 }
 
+static enum lab_status put_windows(struct nsys *n)
+{
+    sqlite3_stmt *stmt;
+    int rc = SQLITE_DONE;
+    enum lab_status st =
+        lab_database_exec(&n->out,
+                          "CREATE TEMP TABLE iteration (from_ns INTEGER "
+                          "PRIMARY KEY, to_ns INTEGER)",
+                          "exporting a run");
+    if (st == LAB_OK)
+        st = lab_database_prepare(
+            &n->out, "INSERT INTO temp.iteration VALUES (?1, ?2)", &stmt);
+    if (st)
+        return st;
+    for (size_t i = 0; i < n->windows.count && rc == SQLITE_DONE; i++) {
+        sqlite3_bind_int64(stmt, 1, n->windows.items[i].from_ns);
+        sqlite3_bind_int64(stmt, 2, n->windows.items[i].to_ns);
+        rc = sqlite3_step(stmt);
+        sqlite3_reset(stmt);
+    }
+    return lab_query_end(&n->out, stmt, rc);
+}
+
 static enum lab_status fill(struct nsys *n)
 {
     enum lab_status st = lab_database_exec(&n->out, "BEGIN", "exporting a run");
+    if (st == LAB_OK)
+        st = put_windows(n);
     if (st == LAB_OK)
         st = run_all(n, lab_sql_nsys_schema);
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !st; i++)
@@ -309,14 +345,17 @@ static enum lab_status make_file(struct nsys *n, const char *path,
 }
 
 enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
-                                int64_t run)
+                                int64_t run, bool all)
 {
     struct nsys n = {.run = run};
     enum lab_status st = lab_lab_names_load(&n.rungs, db, run);
+    if (st == LAB_OK && !all)
+        st = lab_export_windows_load(&n.windows, db, run, n.rungs.count > 0);
     if (st == LAB_OK)
         st = lab_export_base(db, run, &n.base);
     if (st == LAB_OK)
         st = make_file(&n, path, db);
     lab_lab_names_release(&n.rungs);
+    lab_export_windows_release(&n.windows);
     return st;
 }

@@ -3,6 +3,23 @@
 #include "row.h"
 #include "store/export.h"
 
+/* When a run was in its iterations, in order and apart. */
+struct lab_export_windows {
+    struct lab_export_window {
+        int64_t from_ns;
+        int64_t to_ns;
+    } * items;
+    size_t count; /* 0: not known, and all is exported */
+};
+/* `lab`: the launches of a lab's rungs instead. LAB_E_NOMEM, LAB_E_DB. */
+enum lab_status lab_export_windows_load(struct lab_export_windows *out,
+                                        struct lab_database *db, int64_t run,
+                                        bool lab);
+/* Whether a stretch touches one of them. */
+bool lab_export_windows_hold(const struct lab_export_windows *w, int64_t start,
+                             int64_t end);
+void lab_export_windows_release(struct lab_export_windows *w);
+
 enum lab_escape {
     LAB_ESCAPE_CSV,  /* with its quotes, where it needs them */
     LAB_ESCAPE_JSON, /* with its quotes; NULL: null */

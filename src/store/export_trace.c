@@ -49,6 +49,7 @@ struct trace {
     size_t n_moved;
     size_t room;
     struct lab_lab_names rungs; /* of a lab */
+    struct lab_export_windows windows;
     enum lab_status st;
 };
 
@@ -149,8 +150,8 @@ static void add_lane(struct trace *t, int64_t pid, int64_t tid,
 
 static void close_stretch(struct trace *t, struct stretch *s)
 {
-    if (s->open &&
-        add_complete(t, s->name, "run", PID_RUN, s->lane, s->start, s->end))
+    if (s->open && add_complete(t, s->name, "user_annotation", PID_RUN, s->lane,
+                                s->start, s->end))
         lab_str_add_char(&t->text, '}');
     s->open = false;
 }
@@ -177,7 +178,8 @@ static void put_stretches(struct trace *t, const char *phase, const char *node,
     const int64_t by_iteration[3] = {key[0], 0, 0};
     const int64_t by_phase[3] = {key[0], key[1], 0};
     char iteration[48];
-    snprintf(iteration, sizeof(iteration), "iteration %lld", (long long)key[0]);
+    snprintf(iteration, sizeof(iteration), "ProfilerStep#%lld",
+             (long long)key[0]);
     extend(t, &t->stretch[0], iteration, by_iteration, start, end);
     extend(t, &t->stretch[1], phase, by_phase, start, end);
     extend(t, &t->stretch[2], node, key, start, end);
@@ -256,7 +258,7 @@ static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
         return LAB_OK;
     name = lab_lab_name_text(rung, name);
     put_stretches(t, phase, lab_lab_name_text(rung, node), key, start, end);
-    if (!add_complete(t, name, "step", PID_RUN, LANE_STEP, start, end))
+    if (!add_complete(t, name, "cpu_op", PID_RUN, LANE_STEP, start, end))
         return LAB_OK;
     if (t->row > 0)
         note_moved(t, exec);
@@ -275,6 +277,17 @@ static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
 }
 
 /* ---- what ran on a device, and calls ---- */
+
+/* By the names of a PyTorch trace, whose readers join by them. */
+static void add_place(struct trace *t, int64_t device, int64_t stream,
+                      int64_t correlation)
+{
+    lab_str_addf(&t->text, ",\"args\":{\"device\":%lld,\"stream\":%lld",
+                 (long long)(pid_of(device) - PID_GPU),
+                 (long long)lane_of(0, stream));
+    if (correlation != LAB_UNKNOWN)
+        lab_str_addf(&t->text, ",\"correlation\":%lld", (long long)correlation);
+}
 
 static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
 {
@@ -305,10 +318,10 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
         lab_lab_name_find(&t->rungs, lab_column_int(&c));
     if (!add_complete(t, name, "kernel", pid, tid, start, end))
         return LAB_OK;
-    lab_str_add(&t->text, ",\"args\":{\"row\":");
-    lab_str_addf(&t->text, "%lld", (long long)row);
+    add_place(t, device, stream, facts[7]);
+    lab_str_addf(&t->text, ",\"row\":%lld", (long long)row);
     for (int i = 0; i < 9; i++)
-        if (facts[i] != LAB_UNKNOWN)
+        if (facts[i] != LAB_UNKNOWN && i != 7)
             lab_str_addf(&t->text, ",\"%s\":%lld", names[i],
                          (long long)facts[i]);
     add_rung(&t->text, rung);
@@ -331,12 +344,16 @@ static enum lab_status put_copy(struct trace *t, sqlite3_stmt *stmt)
     int64_t device = lab_column_int(&c);
     int64_t stream = lab_column_int(&c);
     int64_t bytes = lab_column_int(&c);
-    if (!add_complete(t, name, "copy", pid_of(device),
-                      lane_of(LANE_COPIES, stream), start, end))
+    int64_t correlation = lab_column_int(&c);
+    bool set = lab_column_int(&c) == 1;
+    if (!lab_export_windows_hold(&t->windows, start, end) ||
+        !add_complete(t, name, set ? "gpu_memset" : "gpu_memcpy",
+                      pid_of(device), lane_of(LANE_COPIES, stream), start, end))
         return LAB_OK;
+    add_place(t, device, stream, correlation);
     if (bytes != LAB_UNKNOWN)
-        lab_str_addf(&t->text, ",\"args\":{\"bytes\":%lld}", (long long)bytes);
-    lab_str_add_char(&t->text, '}');
+        lab_str_addf(&t->text, ",\"bytes\":%lld", (long long)bytes);
+    lab_str_add(&t->text, "}}");
     return lab_export_put(t->to, &t->text);
 }
 
@@ -348,8 +365,9 @@ static enum lab_status put_call(struct trace *t, sqlite3_stmt *stmt)
     int64_t end = lab_column_int(&c);
     int64_t thread = lab_column_int(&c);
     int64_t correlation = lab_column_int(&c);
-    if (!add_complete(t, name, "call", PID_RUN, lane_of(LANE_CALLS, thread),
-                      start, end))
+    if (!lab_export_windows_hold(&t->windows, start, end) ||
+        !add_complete(t, name, "cuda_runtime", PID_RUN,
+                      lane_of(LANE_CALLS, thread), start, end))
         return LAB_OK;
     if (correlation != LAB_UNKNOWN)
         lab_str_addf(&t->text, ",\"args\":{\"correlation\":%lld}",
@@ -460,13 +478,16 @@ static bool put_head(void *user, const struct lab_run_row *r)
     return true;
 }
 
-enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run)
+enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
+                                 bool all)
 {
     struct trace t = {.to = to, .db = db, .run = run};
     for (int i = 0; i < 3; i++)
         t.stretch[i].lane = LANE_ITERATION + i;
     lab_str_init(&t.text);
     enum lab_status st = lab_lab_names_load(&t.rungs, db, run);
+    if (st == LAB_OK && !all)
+        st = lab_export_windows_load(&t.windows, db, run, t.rungs.count > 0);
     if (st == LAB_OK)
         st = lab_export_base(db, run, &t.base);
     if (st == LAB_OK)
@@ -480,6 +501,7 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run)
         st = lab_export_put(to, &t.text);
     lab_lanes_release(&t.lanes);
     lab_lab_names_release(&t.rungs);
+    lab_export_windows_release(&t.windows);
     lab_free(t.moved);
     lab_str_release(&t.text);
     return st ? st : t.st;

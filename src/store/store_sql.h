@@ -25,6 +25,7 @@ extern const char lab_sql_timeline_kernels[];
 extern const char lab_sql_timeline_copies[];
 extern const char lab_sql_timeline_sets[];
 extern const char lab_sql_timeline_memory[];
+extern const char lab_sql_export_windows[];
 extern const char lab_sql_run_base[];
 extern const char lab_sql_trace[];
 extern const char lab_sql_contents[];

@@ -46,6 +46,11 @@ static void nothing_of_ours(const char *path)
                                       "WHERE name = "
                                       "'CUPTI_ACTIVITY_KIND_MEMSET'"),
                      0);
+    /* but for the two that other readers look into without asking */
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM sqlite_master "
+                                      "WHERE name IN ('NVTX_EVENTS', "
+                                      "'CUPTI_ACTIVITY_KIND_RUNTIME')"),
+                     2);
 }
 
 static void rows_are_those_of_the_run(const char *path)

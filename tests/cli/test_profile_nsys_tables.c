@@ -90,7 +90,7 @@ static const char *export_all(void)
     record_gpu_run(db);
     for (size_t i = 0; i < sizeof(more_rows) / sizeof(more_rows[0]); i++)
         sample_sql(db, more_rows[i]);
-    snprintf(args, sizeof(args), "export 1 --format nsys --output '%s' @",
+    snprintf(args, sizeof(args), "export 1 --format nsys --all --output '%s' @",
              path);
     assert_int_equal(profile(db, args), 0);
     return path;

@@ -117,8 +117,8 @@ static void trace_is_what_viewers_read(void **state)
     (void)state;
     record_gpu_run(db);
     /* steps of this sample lie where their kernels are */
-    sample_sql(db, "UPDATE step SET start_ns = exec * 10000, end_ns = exec * "
-                   "10000 + 5000");
+    sample_sql(db, "UPDATE step SET start_ns = exec * 10000 - 1000, end_ns = "
+                   "exec * 10000 + 5000");
     char *text = export_as(db, "trace", "x.json");
     no_control_byte(text);
     json_t *root = json_loads(text, 0, &error);
@@ -224,7 +224,8 @@ static void enclosing_steps_come_first(void **state)
     json_t *root = json_loads(text, 0, NULL);
     json_array_foreach(json_object_get(root, "traceEvents"), i, e)
     {
-        if (*text_of(e, "ph") != 'X' || strcmp(text_of(e, "cat"), "step") != 0)
+        if (*text_of(e, "ph") != 'X' ||
+            strcmp(text_of(e, "cat"), "cpu_op") != 0)
             continue;
         int64_t exec = int_of(json_object_get(e, "args"), "exec");
         assert_int_equal(int_of(e, "tid"), 4); /* the first row */
@@ -235,6 +236,76 @@ static void enclosing_steps_come_first(void **state)
     assert_int_equal(steps, 12);
     json_decref(root);
     test_free(text);
+}
+
+static int slices_of(const json_t *events, const char *category)
+{
+    size_t i;
+    json_t *e;
+    int n = 0;
+    json_array_foreach(events, i, e)
+    {
+        n += *text_of(e, "ph") == 'X' &&
+             strcmp(text_of(e, "cat"), category) == 0;
+    }
+    return n;
+}
+
+/* What readers of a PyTorch trace look for. */
+static void slices_have_the_names_of_pytorch(void **state)
+{
+    const char *db = sample_path("runs.db");
+    size_t i;
+    json_t *e;
+    int steps = 0;
+    (void)state;
+    record_gpu_run(db);
+    char *text = export_as(db, "trace", "x.json");
+    json_t *root = json_loads(text, 0, NULL);
+    const json_t *events = json_object_get(root, "traceEvents");
+    assert_int_equal(slices_of(events, "cpu_op"), 12);
+    assert_int_equal(slices_of(events, "cuda_runtime"), 12);
+    assert_int_equal(slices_of(events, "gpu_memcpy"), 12);
+    json_array_foreach(events, i, e)
+    {
+        const json_t *args = json_object_get(e, "args");
+        if (*text_of(e, "ph") != 'X')
+            continue;
+        steps += strncmp(text_of(e, "name"), "ProfilerStep#", 13) == 0;
+        if (strcmp(text_of(e, "cat"), "kernel") != 0 &&
+            strcmp(text_of(e, "cat"), "gpu_memcpy") != 0)
+            continue;
+        assert_int_equal(int_of(args, "device"), 0);
+        assert_true(int_of(args, "stream") >= 0);
+        assert_true(int_of(args, "correlation") >= 0);
+    }
+    assert_int_equal(steps, 3);
+    json_decref(root);
+    test_free(text);
+}
+
+/* An evaluation has calls and copies and no kernels: it is no part, unless it
+ * is asked for. */
+static void what_lies_outside_of_iterations_stays_away(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 9000000, "
+                   "end = 9000100 WHERE correlationId >= 70000;"
+                   "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = 9000000, "
+                   "end = 9000100 WHERE start > 40000");
+    for (int i = 0; i < 2; i++) {
+        char *text = export_as(db, i ? "trace --all" : "trace",
+                               i ? "all.json" : "x.json");
+        json_t *root = json_loads(text, 0, NULL);
+        const json_t *events = json_object_get(root, "traceEvents");
+        assert_int_equal(slices_of(events, "kernel"), 25);
+        assert_int_equal(slices_of(events, "cuda_runtime"), i ? 12 : 6);
+        assert_int_equal(slices_of(events, "gpu_memcpy"), i ? 12 : 3);
+        json_decref(root);
+        test_free(text);
+    }
 }
 
 /* NVTX ranges say what the steps say: they are there when there is no step, as
@@ -385,6 +456,10 @@ int main(void)
         cmocka_unit_test_teardown(trace_is_what_viewers_read, export_cleanup),
         cmocka_unit_test_teardown(crossing_slices_have_rows, export_cleanup),
         cmocka_unit_test_teardown(enclosing_steps_come_first, export_cleanup),
+        cmocka_unit_test_teardown(slices_have_the_names_of_pytorch,
+                                  export_cleanup),
+        cmocka_unit_test_teardown(what_lies_outside_of_iterations_stays_away,
+                                  export_cleanup),
         cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
         cmocka_unit_test_teardown(html_stands_alone, export_cleanup),
         cmocka_unit_test_teardown(long_names_stay_readable, export_cleanup),

@@ -40,15 +40,18 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
 /* The JSON that Perfetto and chrome://tracing read: lanes for iterations,
  * phases, nodes and steps, for the calls of each thread, and for the kernels
  * and copies of each stream; an arrow from a step to each of its kernels. */
-enum lab_status lab_export_trace(FILE *to, struct lab_database *db,
-                                 int64_t run);
+/* `all`: what was recorded outside of the iterations too (set-up, evaluation):
+ * its calls and copies are there, its kernels are not. A run without steps is
+ * always whole. */
+enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
+                                 bool all);
 /* A page that needs nothing else: no script, no network, pictures as SVG. */
 enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run);
 /* A new SQLite file at `path`, which must be empty or not there, with the
  * tables and columns of an Nsight Systems export (schema 3.24.14), as far as
  * the run has rows for them. Moments count from the start of the run. */
 enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
-                                int64_t run);
+                                int64_t run, bool all);
 
 /* `stream` false: only a name is made, for a database. Without `force` a file
  * that is there is an error, now and at the end. With it only a file is

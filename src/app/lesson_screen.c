@@ -219,15 +219,28 @@ static enum lab_status open_source(void *user, struct lab_ui *ui,
 
 /* ---- progress ---- */
 
-static void progress(void *user, int64_t iteration, int position, int n_steps)
+static void progress(void *user, int64_t walked, int n_steps)
 {
     struct lab_lesson_screen *s = user;
-    int64_t seen = iteration > 0 ? n_steps : position;
-    if (seen <= s->best)
+    if (walked <= s->best)
         return;
-    s->best = seen;
+    s->best = walked;
     if (s->seen)
-        s->seen(s->seen_user, s->lesson->id, seen, n_steps, seen == n_steps);
+        s->seen(s->seen_user, s->lesson->id, walked, n_steps,
+                walked == n_steps);
+}
+
+/* A lesson that was trained as long as it asks for is finished as well. */
+static void note_trained(struct lab_lesson_screen *s,
+                         const struct lab_snapshot *snap)
+{
+    const struct lab_data_facts facts = {.batches_per_epoch =
+                                             snap->iterations_per_epoch};
+    int64_t whole = lab_train_iterations(&s->spec, &facts, 0, 0);
+    if (s->seen && snap->schedule && snap->train_target > 0 &&
+        snap->train_done >= snap->train_target && snap->iteration + 1 >= whole)
+        s->seen(s->seen_user, s->lesson->id, s->best, snap->schedule->n_steps,
+                true);
 }
 
 /* ---- life ---- */
@@ -262,6 +275,7 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
     if (o->precision)
         s->spec.precision = lab_precision_find(o->precision);
     struct lab_recording_options options = lab_work_recording(o, s->lesson);
+    options.whole = true; /* looking around is no run */
     return lab_recording_new(&s->recording, &options);
 }
 
@@ -345,7 +359,7 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
         st = lab_ui_push(ui, &lab_view_stepper, &s->model);
     }
     if (st) {
-        lab_lesson_screen_close(s, false, NULL);
+        lab_lesson_screen_close(s, NULL);
         return st;
     }
     *out = s;
@@ -354,14 +368,15 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
 
 /* A training or a walk that is cut short makes the run a cancelled one. Its
  * last figures come when it has stopped. */
-static void summarize(struct lab_lesson_screen *s, bool signalled,
+static void summarize(struct lab_lesson_screen *s,
                       struct lab_run_summary *summary)
 {
     struct lab_snapshot snap;
-    bool cut = signalled;
+    bool cut = false;
     if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
-        cut = cut || snap.state == LAB_SESSION_TRAINING ||
+        cut = snap.state == LAB_SESSION_TRAINING ||
               snap.state == LAB_SESSION_WALKING;
+        note_trained(s, &snap);
         lab_snapshot_release(&snap);
     }
     lab_session_end(s->session); /* hands out its last records */
@@ -369,19 +384,18 @@ static void summarize(struct lab_lesson_screen *s, bool signalled,
         lab_recording_summarize(&snap, summary);
         lab_snapshot_release(&snap);
     }
-    if (cut || lab_signals_caught())
+    if (cut)
         summary->status = LAB_RUN_CANCELLED;
 }
 
-void lab_lesson_screen_close(struct lab_lesson_screen *s, bool signalled,
-                             struct lab_str *notes)
+void lab_lesson_screen_close(struct lab_lesson_screen *s, struct lab_str *notes)
 {
     struct lab_run_summary summary;
     if (!s)
         return;
     lab_run_summary_init(&summary);
     if (s->session)
-        summarize(s, signalled, &summary);
+        summarize(s, &summary);
     lab_session_free(s->session);
     if (s->recording)
         lab_recording_finish(s->recording, &summary);

@@ -21,8 +21,8 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
                                        lab_lesson_seen_fn *seen, void *user);
 /* The session wakes `ui` no more: before `ui` is freed. NULL ok. */
 void lab_lesson_screen_hush(struct lab_lesson_screen *s);
-/* Ends the session and the recording: the run was cancelled when a signal ended
- * the program or something ran. The screen must be closed. `notes` (or NULL)
+/* Ends the session and the recording: the run was cancelled when something ran.
+ * The screen must be closed. `notes` (or NULL)
  * gets lines for standard error. s may be NULL. */
-void lab_lesson_screen_close(struct lab_lesson_screen *s, bool signalled,
+void lab_lesson_screen_close(struct lab_lesson_screen *s,
                              struct lab_str *notes);

@@ -46,6 +46,21 @@ static enum lab_status make_writer(struct lab_recording *r,
     return lab_writer_new(out, r->db, &info, NULL);
 }
 
+/* What came before the run, in its order. */
+static void hand_on(struct lab_recording *r, struct lab_writer *w)
+{
+    struct lab_sink sink = lab_writer_sink(w);
+    pthread_mutex_lock(&r->lock);
+    struct lab_record *early = r->early;
+    size_t n = r->n_early;
+    r->early = NULL;
+    r->n_early = r->early_room = 0;
+    pthread_mutex_unlock(&r->lock);
+    for (size_t i = 0; i < n; i++)
+        sink.push(sink.user, &early[i]);
+    lab_free(early);
+}
+
 /* One thread opens it; the others that record wait for that. What a GPU does
  * while the walk is opened is of no run: one that is refused leaves none. */
 static enum lab_status open_writer(struct lab_recording *r)
@@ -61,6 +76,8 @@ static enum lab_status open_writer(struct lab_recording *r)
     if (!open)
         return LAB_OK;
     st = make_writer(r, &w);
+    if (w)
+        hand_on(r, w);
     pthread_mutex_lock(&r->lock);
     r->writer = w;
     r->refused = st != LAB_OK;
@@ -95,15 +112,40 @@ static void let_go(const struct lab_recording *recording, struct lab_writer *w)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* The first record of a step opens the writer. */
+/* Keeps a record until there is a run; false: there is room for no more. */
+static bool keep_early(struct lab_recording *r, const struct lab_record *record)
+{
+    enum { MOST = 1 << 16 };
+    pthread_mutex_lock(&r->lock);
+    bool kept = r->n_early < MOST;
+    if (kept && r->begun && !r->refused && r->n_early == r->early_room) {
+        size_t room = r->early_room ? 2 * r->early_room : 256;
+        void *more = lab_realloc_array(r->early, room, sizeof(*r->early));
+        kept = more != NULL;
+        if (more) {
+            r->early = more;
+            r->early_room = room;
+        }
+    }
+    if (kept && r->begun && !r->refused)
+        r->early[r->n_early++] = *record;
+    pthread_mutex_unlock(&r->lock);
+    return kept;
+}
+
+/* The first record of a step opens the writer, or the loss that ends the first
+ * iteration. */
 static int push(void *user, const struct lab_record *record)
 {
     struct lab_recording *r = user;
-    bool opens =
-        record->kind == LAB_RECORD_STEP || record->kind == LAB_RECORD_KERNEL;
     int rc = 1;
     struct lab_writer *w = hold(r);
-    if (!w && opens) {
+    bool opens = w ? false
+                 : r->whole
+                     ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
+                     : record->kind == LAB_RECORD_STEP ||
+                           record->kind == LAB_RECORD_KERNEL;
+    if (opens) {
         open_writer(r);
         w = hold(r);
     }
@@ -134,6 +176,7 @@ enum lab_status lab_recording_new(struct lab_recording **out,
     pthread_cond_init(&r->changed, NULL);
     r->lesson = options->lesson;
     r->eager = options->eager;
+    r->whole = options->whole;
     r->seed = options->seed;
     r->no_trace = options->no_trace;
     r->trace_asked = options->trace_asked;
@@ -171,6 +214,7 @@ void lab_recording_free(struct lab_recording *r)
     lab_profiler_free(r->profiler);
     lab_writer_free(r->writer);
     lab_live_free(r->live);
+    lab_free(r->early);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->changed);
     lab_free(r->db);
@@ -310,6 +354,7 @@ void lab_recording_restarted(void *recording, struct lab_walk *walk,
         pthread_cond_wait(&r->changed, &r->lock);
     struct lab_writer *w = r->writer;
     r->writer = NULL;
+    r->n_early = 0; /* of the walk that ends here */
     r->seed = seed;
     note_variants(r, walk);
     if (w)

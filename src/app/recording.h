@@ -1,8 +1,9 @@
 /* recording.h -- what is kept of a run: the profiler that listens, the window
  * that screens read, the writer that stores. Wiring of profiler and store.
  *
- * The run's row is made when the first step runs, so that only looking at a
- * lesson leaves nothing behind; with `eager` it is made at once, and a database
+ * The run's row is made when the first step runs, or with `whole` when the first
+ * iteration has ended (its records wait till then), so that looking at a lesson
+ * leaves nothing behind; with `eager` it is made at once, and a database
  * that cannot be written is an error then. Without a database everything else
  * works, and lab_recording_note() says why nothing is stored.
  *
@@ -27,6 +28,8 @@ struct lab_recording_options {
     const struct lab_lesson *lesson; /* must outlive the recording */
     const char *db;                  /* NULL: the usual place */
     bool eager;
+    bool
+        whole; /* the first whole iteration makes the run, not the first step */
     uint64_t seed;
     const char *counters; /* "off" ... */
     bool no_trace;        /* CUPTI stays away from the process */

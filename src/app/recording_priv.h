@@ -10,6 +10,7 @@ struct lab_recording {
     char *db;
     bool db_given;
     bool eager;
+    bool whole;
     uint64_t seed;
     enum lab_counter_set counters; /* as asked for */
     bool counters_refused;
@@ -34,9 +35,12 @@ struct lab_recording {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct lab_writer *writer;
-    int holders;       /* who is using the writer: it must not go */
-    bool begun;        /* the walk is open: records may make it */
-    bool opening;      /* a thread is making it */
+    int holders;              /* who is using the writer: it must not go */
+    bool begun;               /* the walk is open: records may make it */
+    bool opening;             /* a thread is making it */
+    struct lab_record *early; /* of an iteration that is not whole yet */
+    size_t n_early;
+    size_t early_room;
     bool refused;      /* the database is not to be had */
     int64_t ended_run; /* the last that a restart has ended; 0: none */
     char note[NOTE_BYTES];

@@ -78,7 +78,7 @@ static void close_lesson(struct screens *s)
     lab_lab_screen_reap(&s->leaving, false);
     if (!s->open && !s->lab)
         return;
-    lab_lesson_screen_close(s->open, s->signal != 0, &s->notes);
+    lab_lesson_screen_close(s->open, &s->notes);
     if (lab_lab_screen_leave(s->lab, &s->leaving) && s->ui)
         lab_ui_message(s->ui, LAB_ROLE_DIM,
                        "the lab stops as soon as the call that runs has ended");

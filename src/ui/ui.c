@@ -359,8 +359,14 @@ static void deliver(struct lab_ui *ui)
     skip_to_esc(ui);
     while (ui->ahead_count > 0 && running(ui)) {
         const struct lab_event *first = ahead_at(ui, 0);
-        if (must_wait(ui, first->kind == LAB_EVENT_KEY ? first->key : 0))
+        if (must_wait(ui, first->kind == LAB_EVENT_KEY ? first->key : 0)) {
+            ui->waited = true;
             return;
+        }
+        if (ui->waited && ui->dirty) { /* it moves in what is drawn */
+            ui->dirty = false;
+            lab_ui_draw(ui);
+        }
         struct lab_event e = take_ahead(ui);
         if (e.kind == LAB_EVENT_KEY)
             lab_ui_handle_key(ui, e.key);
@@ -368,6 +374,7 @@ static void deliver(struct lab_ui *ui)
             lab_ui_handle_mouse(ui, &e);
         close_marked(ui);
     }
+    ui->waited = false;
 }
 
 static void type_ahead(struct lab_ui *ui, const struct lab_event *e)

@@ -47,6 +47,7 @@ struct lab_ui {
     struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead: a ring */
     int ahead_first;
     int ahead_count;
+    bool waited; /* the first of them had to */
 
     char message[512];
     char hint[200]; /* over the prompt: what may be typed; "": nothing */

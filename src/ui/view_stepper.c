@@ -153,11 +153,17 @@ static void read_kernels(struct lab_stepper *v)
                                         LAB_STEPPER_KERNELS);
 }
 
-static void tell_progress(struct lab_stepper *v)
+static void tell_progress(struct lab_stepper *v, const struct lab_snapshot *old)
 {
-    if (v->model.progress && v->walked)
-        v->model.progress(v->model.user, v->snap.iteration, v->snap.position,
-                          v->snap.schedule->n_steps);
+    const struct lab_snapshot *snap = &v->snap;
+    bool trained = old->state == LAB_SESSION_TRAINING ||
+                   snap->state == LAB_SESSION_TRAINING ||
+                   snap->train_done != old->train_done;
+    bool past_end = old->plan && snap->iteration > old->iteration;
+    if (v->model.progress && v->walked && !trained)
+        v->model.progress(v->model.user,
+                          past_end ? snap->schedule->n_steps : snap->position,
+                          snap->schedule->n_steps);
 }
 
 /* What a new schedule needs: its tree, and room for the tensors' looks. */
@@ -259,7 +265,7 @@ static void take_in(struct lab_stepper *v, const struct lab_snapshot *old)
         v->step < 0)
         follow(v);
     if (moved)
-        tell_progress(v);
+        tell_progress(v, old);
     lab_stepper_mark_sources(v);
     if (v->term >= snap->explanation.n_terms)
         v->term = 0;

@@ -132,11 +132,10 @@ static enum lab_status open_source(void *user, struct lab_ui *ui,
     return LAB_OK;
 }
 
-static void progress(void *user, int64_t iteration, int position, int n_steps)
+static void progress(void *user, int64_t walked, int n_steps)
 {
     struct stepper_fixture *f = user;
-    (void)iteration;
-    f->progress_calls += position <= n_steps;
+    f->progress_calls += walked <= n_steps;
 }
 
 struct stepper_fixture *stepper_fixture_new(int steps)

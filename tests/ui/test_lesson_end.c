@@ -97,8 +97,43 @@ static void keys_typed_ahead_are_kept(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         type_and_see("ssss2\033[C\033[B\033[B\f", "fc2.xW[4,1] = ");
-        type_and_see("s2\033[Be\r\f", "x[2,53]");
+        type_and_see("s2\033[Be\r\f", "an input of fc1.xW[2,0]");
     }
+}
+
+/* Looking around and walking a part of an iteration leaves no run behind, and a
+ * signal between iterations does not make a run a cancelled one. */
+static void a_run_begins_with_a_whole_iteration(void **state)
+{
+    char state_home[] = "/tmp/lapenna-lab-end-XXXXXX";
+    char env[128];
+    char line[4096] = "";
+    char command[1024];
+    const char *const more[] = {env, NULL};
+    struct pty_session s;
+    (void)state;
+    assert_non_null(mkdtemp(state_home));
+    snprintf(env, sizeof(env), "XDG_STATE_HOME=%s", state_home);
+    snprintf(command, sizeof(command), "%s '%s' profile list --json 2>&1", env,
+             getenv("LAB_EXE"));
+    for (int whole = 0; whole < 2; whole++) {
+        pty_start(&s, getenv("LAB_EXE"), more, "mlp-digits");
+        pty_await(&s, 0, "step 0 of");
+        pty_type(&s, whole ? ":delete\r:run fc1.matmul forward\rcc\f" : "ss\f");
+        pty_await(&s, 0, whole ? "done: s goes on" : "step 2 of");
+        kill(s.pid, SIGTERM);
+        assert_int_equal(pty_finish(&s), 128 + SIGTERM);
+        pty_leave(&s);
+        FILE *list = popen(command, "r");
+        assert_non_null(list);
+        bool any = fgets(line, sizeof(line), list) != NULL &&
+                   strstr(line, "\"type\":\"run\"");
+        while (fgetc(list) != EOF)
+            continue;
+        pclose(list);
+        assert_int_equal(any, whole);
+    }
+    assert_non_null(strstr(line, "\"status\":\"done\""));
 }
 
 /* Esc does not wait for a walk that goes on. */
@@ -123,6 +158,7 @@ int main(void)
         cmocka_unit_test(a_signal_ends_a_training_run),
         cmocka_unit_test(a_lesson_is_left_in_a_training_run),
         cmocka_unit_test(keys_typed_ahead_are_kept),
+        cmocka_unit_test(a_run_begins_with_a_whole_iteration),
         cmocka_unit_test(esc_goes_before_keys_that_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,8 +111,9 @@ struct lab_stepper_model {
                                    const char *file, const char *symbol);
     /* Opens the whole text of the lesson on top of the stepper. */
     enum lab_status (*open_lesson)(void *user, struct lab_ui *ui);
-    /* The learner has walked `position` of `n_steps` steps of `iteration`. */
-    void (*progress)(void *user, int64_t iteration, int position, int n_steps);
+    /* The learner has walked `walked` of an iteration's `n_steps` steps; what a
+     * training ran does not count. */
+    void (*progress)(void *user, int64_t walked, int n_steps);
 
     /* Values that course material prints; outlive the screen. */
     const struct lab_printed_spec *printed;

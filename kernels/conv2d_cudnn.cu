@@ -201,8 +201,7 @@ static enum lab_status prepare(const struct lab_call *call,
                                enum conv_direction dir, enum conv_wish wish)
 {
     struct conv_job j;
-    enum lab_status st = conv_job_of(call, dir, wish, &j);
-    return st || wish != CONV_FOUND ? st : conv_measure(&j);
+    return conv_job_of(call, dir, wish, &j);
 }
 
 template <enum conv_wish WISH>

@@ -1,6 +1,6 @@
 /* kernels/conv2d_cudnn.cuh -- a convolution by cuDNN, in three files:
  *   conv2d_cudnn_find.cu     a shape, once: descriptors, algorithm, memory
- *   conv2d_cudnn_measure.cu  the fastest algorithm, by trying them
+ *   conv2d_cudnn_choice.h    which algorithms may be taken
  *   conv2d_cudnn.cu          the copies around it, the steps and their table */
 #pragma once
 #include "conv2d_cuda.cuh"
@@ -33,7 +33,6 @@ struct conv_box {
 struct conv_plan {
     enum conv_mode mode;
     int algorithm;
-    bool measured;
     size_t algorithm_bytes;
     struct conv_box box;
     size_t x_at; /* bytes into the workspace, where it is copied */
@@ -68,13 +67,6 @@ struct conv_candidate {
 };
 enum { CONV_CANDIDATES = 32 };
 
-/* What cuDNN lists for the shape and gives the same bits every time, in its
- * order; returns how many, at most CONV_CANDIDATES. */
-int conv_list(const struct conv_job *j, struct conv_candidate *out);
-/* The plan is that candidate; false: it does not serve the shape. */
-bool conv_take(const struct conv_job *j, const struct conv_candidate &c);
-/* Chooses among what gives the same bits every time by trying it. */
-enum lab_status conv_measure(struct conv_job *j);
 /* One direction of a step, on the views of j->call. */
 enum lab_status conv_execute(const struct conv_job *j);
 

@@ -2,11 +2,11 @@
  * have it, and which of its algorithms.
  *
  * cuDNN lists what it expects to be fast. `cudnn` takes the first of the list
- * that gives the same bits every time, until conv2d_cudnn_measure.cu knows
- * better. */
+ * that conv2d_cudnn_choice.h lets pass: the same one in every process. */
 #include <string.h>
 
 #include "conv2d_cudnn.cuh"
+#include "conv2d_cudnn_choice.h"
 
 /* cuDNN's numbers, by wish and direction: the first, or else the second. Of its
  * algorithms 0 and 3 of the weights' gradient, and 0 of the input's, the sums
@@ -99,22 +99,12 @@ struct conv_calls conv_calls_of(const struct conv_job *j)
             CONV_X,           CONV_Y,           CONV_W};
 }
 
-/* Winograd's transforms for kernels larger than 3 x 3 multiply by numbers so
- * large that fp32 is off by more than our tolerance. */
-static bool too_coarse(const struct conv_job *j, int algorithm)
-{
-    int coarse = j->dir == CONV_FORWARD ? 6 : 4;
-    bool winograd =
-        algorithm == coarse || algorithm == numbers[CONV_NONFUSED][j->dir][0];
-    return winograd && (j->s.KH != 3 || j->s.KW != 3);
-}
-
 static bool try_algorithm(const struct conv_job *j, int algorithm)
 {
     struct conv_calls f = conv_calls_of(j);
     void **d = j->entry->descriptor;
     size_t bytes = 0;
-    if (too_coarse(j, algorithm) ||
+    if (lab_conv_too_coarse(j->dir, algorithm, j->s.KH, j->s.KW) ||
         f.size(j->dnn->handle, d[f.a], d[f.b], d[CONV_SELF], d[f.c], algorithm,
                &bytes) != 0 ||
         bytes > cudnn_workspace_limit())
@@ -137,7 +127,8 @@ static void lay_out(const struct conv_job *j)
     p->total = p->w_at + (size_t)conv_weights(j) * sizeof(float);
 }
 
-bool conv_take(const struct conv_job *j, const struct conv_candidate &c)
+/* The plan is that candidate; false: it does not serve the shape. */
+static bool conv_take(const struct conv_job *j, const struct conv_candidate &c)
 {
     j->plan->mode = c.mode;
     if (describe(j) || !try_algorithm(j, c.algorithm))
@@ -172,15 +163,21 @@ static int list_mode(const struct conv_job *j, enum conv_mode mode,
                               d[f.c], MOST, &count, listed) != 0)
         return 0;
     for (int i = 0; i < count; i++) {
-        if (listed[i].status == 0 &&
-            listed[i].determinism == LAB_CUDNN_DETERMINISTIC &&
+        const struct lab_conv_offer offer = {
+            j->dir,           listed[i].algorithm,
+            listed[i].status, listed[i].determinism,
+            listed[i].math,   j->s.KH,
+            j->s.KW};
+        if (lab_conv_may_choose(&offer) &&
             try_algorithm(j, listed[i].algorithm))
             out[n++] = {mode, listed[i].algorithm};
     }
     return n;
 }
 
-int conv_list(const struct conv_job *j, struct conv_candidate *out)
+/* What may be taken of what cuDNN lists for the shape, in its order; returns how
+ * many, at most CONV_CANDIDATES. */
+static int conv_list(const struct conv_job *j, struct conv_candidate *out)
 {
     enum conv_mode modes[2];
     int n_modes = modes_of(j, modes);

@@ -100,12 +100,16 @@ static __global__ void __launch_bounds__(THREADS)
     int tile = blockIdx.x / e.slices;
     int row0 = tile / across * SIDE;
     int column0 = tile % across * SIDE;
-    int k_end = min(e.depth, (slice + 1) * e.slice);
+    /* 64 bits: the end of the last slice may lie beyond 2^31. */
+    int64_t k_end = min(static_cast<int64_t>(e.depth),
+                        static_cast<int64_t>(slice + 1) * e.slice);
     int ty = threadIdx.x / ACROSS;
     int tx = threadIdx.x % ACROSS;
     float sum[GRAIN][GRAIN] = {};
-    for (int k0 = slice * e.slice; k0 < k_end; k0 += DEPTH) {
-        load_stage<PRODUCT>(as, bs, a, b, g, e, row0, column0, k0, k_end);
+    for (int64_t k0 = static_cast<int64_t>(slice) * e.slice; k0 < k_end;
+         k0 += DEPTH) {
+        load_stage<PRODUCT>(as, bs, a, b, g, e, row0, column0, (int)k0,
+                            (int)k_end);
         __syncthreads();
         add_stage(sum, as, bs, ty, tx);
         __syncthreads();

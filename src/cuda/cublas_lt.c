@@ -227,6 +227,9 @@ static int time_one(const struct plan *p, const struct lab_exec *exec,
     }
     (void)cudaEventDestroy(begin);
     (void)cudaEventDestroy(end);
+    /* An algorithm that fails is passed over; the next launch is not to blame. */
+    if (status)
+        (void)cudaGetLastError();
     return status;
 }
 

@@ -19,7 +19,7 @@ struct maker {
     struct lab_backend *be;
     const struct lab_variant_choice *choices;
     bool *used;              /* by choice: it fitted some step */
-    bool *large;             /* by node: see LAB_PREFERRED_FLOP */
+    bool *large;             /* by node: see LAB_PREFERRED_FLOP, _WALK */
     struct outcome *outcome; /* by choice */
     char why[512];           /* the first refusal */
     enum lab_status status;  /* a variant that could not be prepared */
@@ -360,11 +360,20 @@ static enum lab_status unused_choice(const struct maker *m,
     return st;
 }
 
+/* Does a thread of the step's readable kernel add up many elements, one after
+ * the other? On a GPU that takes as long as a far larger step. */
+static bool walks_far(const struct maker *m, const struct lab_step *step)
+{
+    return strcmp(m->be->ops->name, "cpu") != 0 &&
+           lab_step_walk(m->plan, step) >= LAB_PREFERRED_WALK;
+}
+
 static enum lab_status make_steps(struct maker *m)
 {
     for (int i = 0; i < m->plan->n_steps; i++) {
-        if (m->plan->steps[i].flop >= LAB_PREFERRED_FLOP)
-            m->large[m->plan->steps[i].node] = true;
+        const struct lab_step *step = &m->plan->steps[i];
+        if (step->flop >= LAB_PREFERRED_FLOP || walks_far(m, step))
+            m->large[step->node] = true;
     }
     for (int i = 0; i < m->plan->n_steps; i++) {
         if (i < m->absorbed_until)

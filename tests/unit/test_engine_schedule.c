@@ -99,6 +99,61 @@ static void a_large_node_runs_what_is_preferred(void **state)
     net_free(&n);
 }
 
+/* A backend that calls itself cuda, with the CPU's rows: dW of fc1 adds up 64
+ * samples an element, fc2's walk is as long, and 8 samples are a short one. */
+static void a_long_walk_on_a_gpu_runs_what_is_preferred(void **state)
+{
+    (void)state;
+    for (int rows = 8; rows <= 64; rows += 56) {
+        struct net n;
+        char x[32];
+        char y[32];
+        net_init(&n);
+        snprintf(x, sizeof(x), "x %d,16", rows);
+        snprintf(y, sizeof(y), "y %d", rows);
+        net_tensor(&n, x, NULL);
+        net_labels(&n, y, 3);
+        net_node(&n, "fc1 dense units=15");
+        net_node(&n, "fc2 dense units=3");
+        net_loss(&n, "softmax_cross_entropy");
+        net_optimizer(&n, "sgd lr=0.1");
+        net_walk(&n, "cpu");
+        const struct lab_step *dw = find(&n, "fc1.matmul", LAB_BACKWARD)->step;
+        assert_true(dw->flop < LAB_PREFERRED_FLOP);
+        assert_int_equal(lab_step_walk(n.plan, dw) >= LAB_PREFERRED_WALK,
+                         rows == 64);
+        runs(&n, "fc1.matmul", LAB_BACKWARD, "naive"); /* never on the CPU */
+        struct lab_backend *be = lab_walk_backend(n.walk);
+        const struct lab_backend_ops *own = be->ops;
+        struct lab_backend_ops gpu = *own;
+        gpu.name = "cuda";
+        be->ops = &gpu;
+        choose(&n, NULL, 0);
+        runs(&n, "fc1.matmul", LAB_BACKWARD, rows == 64 ? "blas" : "naive");
+        be->ops = own;
+        net_free(&n);
+    }
+}
+
+/* 64 images of 8 x 8, 16 channels: 16 threads would add 4,096 elements each. */
+static void a_batch_norm_walks_far(void **state)
+{
+    struct net n;
+    (void)state;
+    net_init(&n);
+    net_tensor(&n, "x 64,16,8,8", NULL);
+    net_labels(&n, "y 64", 3);
+    net_node(&n, "bn batch_norm");
+    net_node(&n, "flat flatten");
+    net_node(&n, "fc dense units=3");
+    net_loss(&n, "softmax_cross_entropy");
+    net_optimizer(&n, "sgd lr=0.1");
+    net_walk(&n, "cpu");
+    assert_true(
+        lab_step_walk(n.plan, find(&n, "bn.stats", LAB_FORWARD)->step) >= 4096);
+    net_free(&n);
+}
+
 static void the_reference_is_the_default(void **state)
 {
     struct net n;
@@ -436,6 +491,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_is_the_default),
         cmocka_unit_test(a_large_node_runs_what_is_preferred),
+        cmocka_unit_test(a_long_walk_on_a_gpu_runs_what_is_preferred),
+        cmocka_unit_test(a_batch_norm_walks_far),
         cmocka_unit_test(an_op_chooses_where_it_can),
         cmocka_unit_test(the_closest_choice_wins_in_any_order),
         cmocka_unit_test(a_choice_that_fits_nothing_is_told_what_would),

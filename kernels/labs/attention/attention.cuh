@@ -60,8 +60,8 @@ static inline enum lab_status attention_verified(bool causal, int64_t D)
                : lab_fail(LAB_E_UNSUPPORTED,
                           "without the mask D is at most 64 here, not %lld: a "
                           "run with wider heads did not end on a device, and "
-                          "it is not known why; choose the rung mma, or the "
-                          "lab attention_causal",
+                          "it is not known why; the lab attention_causal "
+                          "serves them",
                           static_cast<long long>(D));
 }
 

@@ -18,6 +18,7 @@
  * 6000 they are 8.5, so 9, and 5 % of the time half of the machine waits. */
 #include "labs/gemm/tensor_map.cuh"
 #include "labs/gemm/tile_sm90.cuh"
+#include "labs/lab.cuh"
 
 enum { GROUP = 16 };
 
@@ -151,11 +152,12 @@ static enum lab_status launch(const struct lab_call *call,
     enum lab_status st = gemm_maps<TILE>(o, &a, &b);
     if (!st && stored)
         st = gemm_map(&c, o, o->c, o->M, o->N, c_pitch, 64);
+    if (!st)
+        st = lab_lab_take_shared(
+            call, reinterpret_cast<const void *>(gemm_persistent<T>),
+            SM90_SHARED_BYTES);
     if (st)
         return st;
-    (void)cudaFuncSetAttribute(gemm_persistent<T>,
-                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               SM90_SHARED_BYTES);
     const int blocks = static_cast<int>(
         tiles < call->exec->sm_count ? tiles : call->exec->sm_count);
     gemm_persistent<T>

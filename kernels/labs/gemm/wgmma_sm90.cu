@@ -15,6 +15,7 @@
  * tile down. */
 #include "labs/gemm/tensor_map.cuh"
 #include "labs/gemm/tile_sm90.cuh"
+#include "labs/lab.cuh"
 
 template <typename T>
 static __global__ void __launch_bounds__(SM90_THREADS)
@@ -52,11 +53,12 @@ static enum lab_status launch(const struct lab_call *call,
     const int across = (o->N + TILE::BN - 1) / TILE::BN;
     const struct sm90_product p = {o->M, o->N, o->K, o->c};
     enum lab_status st = gemm_maps<TILE>(o, &a, &b);
+    if (!st)
+        st = lab_lab_take_shared(call,
+                                 reinterpret_cast<const void *>(gemm_wgmma<T>),
+                                 SM90_SHARED_BYTES);
     if (st)
         return st;
-    (void)cudaFuncSetAttribute(gemm_wgmma<T>,
-                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               SM90_SHARED_BYTES);
     gemm_wgmma<T><<<lab_blocks(down * across, 1), SM90_THREADS,
                     SM90_SHARED_BYTES, lab_stream(call)>>>(a, b, p, across);
     return lab_launched("gemm_wgmma");

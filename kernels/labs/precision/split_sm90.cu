@@ -12,6 +12,7 @@
  * number above 65504 has no A1 at all. */
 #include "labs/gemm/tensor_map.cuh"
 #include "labs/gemm/tile_sm90.cuh"
+#include "labs/lab.cuh"
 #include "labs/precision/precision.h"
 
 struct split_maps {
@@ -107,11 +108,12 @@ static enum lab_status launch(const struct lab_call *call)
     enum lab_status st = parts<T>(call, 0, &o, TILE::BM, maps.a);
     if (!st)
         st = parts<T>(call, 1, &o, TILE::DEPTH, maps.b);
+    if (!st)
+        st = lab_lab_take_shared(
+            call, reinterpret_cast<const void *>(split_multiply<T, PRODUCTS>),
+            SM90_SHARED_BYTES);
     if (st)
         return st;
-    (void)cudaFuncSetAttribute(split_multiply<T, PRODUCTS>,
-                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               SM90_SHARED_BYTES);
     split_multiply<T, PRODUCTS>
         <<<lab_blocks(down * across, 1), SM90_THREADS, SM90_SHARED_BYTES,
            lab_stream(call)>>>(maps, p, across);

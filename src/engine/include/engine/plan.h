@@ -116,6 +116,12 @@ struct lab_schedule {
  * step in the readable reference, and there the kernel to read is the one that
  * ran. What the lesson or the learner chooses wins over both. */
 enum { LAB_PREFERRED_FLOP = 500000 };
+/* On a GPU so does a node one of whose steps has at least this walk (64 products
+ * and sums): one thread adding that long takes as long as a large step. */
+enum { LAB_PREFERRED_WALK = 128 };
+/* FLOPs of a thread that computes one element of the step's smallest output, as
+ * the readable kernels do; 0 for a step that writes nothing. */
+double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step);
 
 /* A learner's choice for a node or for an op. */
 struct lab_variant_choice {

@@ -126,10 +126,9 @@ static enum lab_status make_lengths(const struct attention_job *j, int *length)
         st = cudnn_memory(j->call, j->entry,
                           2 * lengths_bytes(j) + j->plan->reserve_bytes);
     for (int part = 0; part < 2 && !st; part++) {
-        cudaError_t err =
-            cudaMemcpyAsync(memory(j, part), length + part * n,
-                            (size_t)n * sizeof(int), cudaMemcpyHostToDevice,
-                            lab_stream(j->call));
+        cudaError_t err = cudaMemcpyAsync(
+            memory(j, part), length + part * n, (size_t)n * sizeof(int),
+            cudaMemcpyHostToDevice, lab_stream(j->call));
         if (err != cudaSuccess)
             st =
                 lab_fail(LAB_E_DEVICE, "%s: %s", text, cudaGetErrorString(err));

@@ -60,8 +60,8 @@ static enum lab_status graphs_open(struct lab_backend *be)
     if (err != cudaSuccess)
         return graph_fail(g, err);
     g->state = p;
-    err = cudaMemsetAsync(p, 0, sizeof(*g->state),
-                          lab_cuda_exec_of(be)->stream);
+    err =
+        cudaMemsetAsync(p, 0, sizeof(*g->state), lab_cuda_exec_of(be)->stream);
     p = NULL;
     if (err == cudaSuccess)
         err = cudaHostAlloc(&p, bytes, cudaHostAllocMapped);

@@ -364,7 +364,7 @@ static enum lab_status unused_choice(const struct maker *m,
  * the other? On a GPU that takes as long as a far larger step. */
 static bool walks_far(const struct maker *m, const struct lab_step *step)
 {
-    return strcmp(m->be->ops->name, "cpu") != 0 &&
+    return strcmp(m->be->ops->name, "cuda") == 0 &&
            lab_step_walk(m->plan, step) >= LAB_PREFERRED_WALK;
 }
 

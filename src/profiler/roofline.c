@@ -78,7 +78,7 @@ static enum lab_roofline_verdict judge(const struct lab_roofline_work *w,
         return LAB_ROOFLINE_CACHE;
     if (memory >= LAB_ROOFLINE_BOUND)
         return LAB_ROOFLINE_MEMORY;
-    if (counted && p->bytes / s / copy > LAB_ROOFLINE_ABOVE)
+    if (counted && p->bytes / s / copy >= LAB_ROOFLINE_BOUND)
         return LAB_ROOFLINE_CACHE;
     return LAB_ROOFLINE_NEITHER;
 }

@@ -34,9 +34,9 @@ static void time_text(double ns, char out[NUMBER])
 static void say_left(struct lab_str *out, double share, const char *roof)
 {
     lab_str_addf(out,
-                 "Up to %s %.0f %% of its time could go, with a better tuned "
-                 "kernel; past it only ",
-                 roof, 100 * (1 - share));
+                 "Tuning can save at most %.0f %% of its time (%s); beyond "
+                 "that, only ",
+                 100 * (1 - share), roof);
 }
 
 static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
@@ -82,13 +82,14 @@ static void say_above(struct lab_str *out, const struct lab_roofline_work *w,
                      100 * p->counted_flop / w->flop);
     else if (!isnan(p->counted_flop))
         lab_str_add(out, "More than the ceiling, and the FLOPs were counted: "
-                         "a product, which the ceiling is, loads beside its "
-                         "arithmetic, and this one waits less for loads.");
+                         "the products that measured the ceiling did not reach "
+                         "what the device can do.");
     else
-        lab_str_add(out, "More than the ceiling, which is a product's rate: "
-                         "arithmetic that loads less than a product can pass "
-                         "it, and so does an algorithm with fewer FLOPs than "
-                         "the formula counts.");
+        lab_str_add(out, "More than the ceiling: it was measured while the "
+                         "machine was busy (measure it again when it is not), "
+                         "or this kernel does less beside its arithmetic than "
+                         "the products that measured it, or has fewer FLOPs "
+                         "than the formula counts.");
 }
 
 static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
@@ -124,7 +125,7 @@ static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
     char rate[NUMBER];
     lab_roofline_rate(p->bytes_s, "B/s", rate);
     lab_str_addf(out,
-                 "Caches feed it: by the formula it moves %s, %.1f times what "
+                 "Caches feed it: by the formula it moves %s, %.2g times what "
                  "a copy in memory reaches",
                  rate, p->bytes_s / copy);
     if (!isnan(p->dram_bytes))
@@ -212,11 +213,13 @@ static bool say_few_warps(struct lab_str *out,
 {
     double achieved = w->counted.achieved_occupancy_pct;
     double occupancy = isnan(achieved) ? w->occupancy_pct : achieved;
-    if (!(occupancy < 25))
+    /* A library's product hides latency by the many sums of each thread. */
+    if (!(occupancy < 25) || w->library)
         return false;
     lab_str_addf(out,
-                 "Few warps are there to hide waiting: occupancy %.0f %% %s.",
-                 occupancy, isnan(achieved) ? "at most" : "achieved");
+                 "Too few warps are resident to hide latency (%s occupancy "
+                 "%.0f %%).",
+                 isnan(achieved) ? "at most" : "achieved", occupancy);
     return true;
 }
 
@@ -241,8 +244,8 @@ static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
         return;
     if (w->gpu)
         lab_str_addf(out,
-                     "Waiting holds it back: latency, the way it reads memory, "
-                     "or idle units.%s",
+                     "Latency, the order of its reads, or idle units hold it "
+                     "back.%s",
                      isnan(p->dram_bytes) ? " Counters (--counters) say more."
                                           : "");
     else if (w->library)
@@ -266,10 +269,9 @@ static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
         return;
     time_text((double)kernels * w->floor_ns, least);
     if (kernels == 1)
-        lab_str_addf(out, " Starting and ending a kernel takes %s of it.",
-                     least);
+        lab_str_addf(out, " The start and end of a kernel take %s.", least);
     else
-        lab_str_addf(out, " Starting and ending %lld kernels takes %s of it.",
+        lab_str_addf(out, " The start and end of %lld kernels take %s.",
                      kernels, least);
 }
 
@@ -288,13 +290,12 @@ static void say_neither(struct lab_str *out, const struct lab_roofline_work *w,
         snprintf(occupancy, sizeof(occupancy), ", occupancy %.0f %% at most",
                  w->occupancy_pct);
     if (isnan(p->best_ns))
-        lab_str_addf(out, "Neither roof bounds it: it takes %s%s. ", time,
-                     occupancy);
+        lab_str_addf(out, "Neither roof limits it: %s%s. ", time, occupancy);
     else
         lab_str_addf(out,
-                     "Neither roof bounds it: it could take %s and takes %s "
-                     "(%.2g %%%s). ",
-                     best, time, 100 * p->share, occupancy);
+                     "Neither roof limits it: %s, where the roofs alone allow "
+                     "%s (%.2g %%%s). ",
+                     time, best, 100 * p->share, occupancy);
     if (is_short(w, p))
         say_short(out, w);
     else

@@ -131,7 +131,7 @@ static void neither_says_why(void **state)
     struct lab_roofline_work w = make_work(1e6, 4e6, 4000);
     (void)state;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_NEITHER);
-    says(&w, "it could take 1 us and takes 4 us (25 %");
+    says(&w, "4 us, where the roofs alone allow 1 us (25 %");
     w = make_work(2e3, 4e3, 2500); /* a nanosecond of work */
     says(&w, "too short for this device: 2.5 us a kernel");
     w.kernels = 2;
@@ -146,9 +146,12 @@ static void neither_says_why(void **state)
     w.occupancy_pct = 12.5;
     says(&w, "occupancy 12 % at most");
     w.counted.achieved_occupancy_pct = 9;
-    says(&w, "occupancy 9 % achieved");
+    says(&w, "(achieved occupancy 9 %)");
+    w.library = true; /* it hides latency within a thread */
+    says_not(&w, "Too few warps");
+    w.library = false;
     w.counted.achieved_occupancy_pct = w.occupancy_pct = 90;
-    says(&w, "Waiting holds it back");
+    says(&w, "Latency, the order of its reads");
     w.counted.dram_read_bytes = 8e9;
     w.counted.dram_write_bytes = 4e9;
     says(&w, "3.0 times the bytes that it needs (counted)");
@@ -162,15 +165,16 @@ static void short_is_near_the_floor(void **state)
     w.floor_ns = 960;
     w.blocks = 128;
     w.counted.achieved_occupancy_pct = 3;
-    says(&w, "Few warps are there to hide waiting: occupancy 3 %");
+    says(&w,
+         "Too few warps are resident to hide latency (achieved occupancy 3 %)");
     says_not(&w, "too short");
-    says_not(&w, "Starting and ending");
+    says_not(&w, "The start and end");
     w.time_ns = 3000; /* three of them */
-    says(&w, "Few warps");
-    says(&w, "Starting and ending a kernel takes 960 ns of it.");
+    says(&w, "Too few warps");
+    says(&w, "The start and end of a kernel take 960 ns.");
     w.time_ns = 9000; /* the same of three */
     w.kernels = 3;
-    says(&w, "Starting and ending 3 kernels takes 2.88 us of it.");
+    says(&w, "The start and end of 3 kernels take 2.88 us.");
     w = make_work(2e3, 4e3, 1250);
     w.floor_ns = 960;
     says(&w, "1.25 us a kernel, and the shortest of this run takes 960 ns");
@@ -208,7 +212,7 @@ static void idle_sms_explain_or_are_not_said(void **state)
     (void)state;
     w.blocks = 128;
     says_not(&w, "the others are idle");
-    says(&w, "Waiting holds it back");
+    says(&w, "Latency, the order of its reads");
     w.blocks = 66; /* half of them: twice as fast is 52 % */
     says(&w, "Its grid has 66 blocks for 132 SMs: the others are idle.");
     w.time_ns = 1e6 / 0.01; /* at 1 % that is no longer the reason */
@@ -236,14 +240,14 @@ static void what_is_left_below_a_roof(void **state)
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 0.65);
     (void)state;
     says(&w, "Arithmetic bounds it: 32.5 TFLOP/s, 65 %");
-    says(&w, "Up to their rate 35 % of its time could go");
-    says(&w, "past it only fewer FLOPs");
+    says(&w, "Tuning can save at most 35 % of its time (their rate)");
+    says(&w, "beyond that, only fewer FLOPs");
     says_not(&w, "Only");
     w.time_ns = 20e6 / 0.95;
     says(&w, "Only fewer FLOPs would make it faster");
     says_not(&w, "could go");
     w = make_work(1e9, 4e9, 1e6 / 0.7);
-    says(&w, "Up to a copy's rate 30 % of its time could go");
+    says(&w, "Tuning can save at most 30 % of its time (a copy's rate)");
     says_not(&w, "Only");
     w.time_ns = 1e6 / 0.95;
     says(&w, "Only fewer bytes");
@@ -256,7 +260,7 @@ static void above_the_roof_of_products(void **state)
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 1.17);
     (void)state;
     says_not(&w, "measured on a busy");
-    says(&w, "loads less than a product can pass it, and so does an algorithm");
+    says(&w, "measure it again when it is not");
     w.other_algorithm = true;
     says(&w, "its algorithm finds the same result with fewer");
     says_not(&w, "loads");
@@ -288,6 +292,9 @@ static void counted_traffic_is_believed(void **state)
     says(&w, "2.5 times what a copy in memory reaches");
     w.counted.dram_read_bytes = 1e6;
     w.counted.dram_write_bytes = 0;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
+    /* at the rate of a copy, and hardly a byte of it came from memory */
+    w.time_ns = 2550;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
     says(&w, "10 % of those bytes were counted in DRAM");
 }

@@ -95,6 +95,61 @@ static void look_away(struct lab_plain *p)
     lab_plain_run(p, &c);
 }
 
+/* A printed value is of the first iteration, a parameter's of its end. */
+static bool comparable(const struct lab_plain *p, int tensor)
+{
+    const struct lab_snapshot *s = &p->snap;
+    const struct lab_tensor *t = &s->plan->tensors[tensor];
+    bool updated = !t->persistent || t->role == LAB_TENSOR_DATA;
+    for (int i = 0; i < s->schedule->n_steps && !updated; i++) {
+        const struct lab_step *step = s->schedule->steps[i].step;
+        for (int k = 0; k < step->n_out; k++)
+            updated = updated || (step->out[k] == tensor && s->steps[i].done);
+    }
+    return s->iteration == 0 && updated;
+}
+
+/* What course material prints of the tensor, or of its element `only` (-1: of
+ * all that it prints), beside what was computed. */
+static enum lab_status print_printed(struct lab_plain *p, int tensor,
+                                     int64_t only)
+{
+    enum lab_status st = LAB_OK;
+    bool now = comparable(p, tensor);
+    for (int i = 0; i < p->spec.n_printed && now && !st; i++) {
+        const struct lab_printed_spec *spec = &p->spec.printed[i];
+        const struct lab_tensor *t = &p->snap.plan->tensors[tensor];
+        int64_t first = 0;
+        if (strcmp(spec->tensor, t->name) != 0)
+            continue;
+        if (spec->at.rank == t->shape.rank && spec->at.rank > 0)
+            first = lab_shape_ravel(&t->shape, spec->at.dim, spec->at.rank);
+        for (int k = 0; k < spec->n_values && first >= 0 && !st; k++) {
+            int64_t at[LAB_MAX_RANK] = {0};
+            char text[LAB_SHAPE_TEXT];
+            if (first + k >= t->count || (only >= 0 && only != first + k))
+                continue;
+            lab_shape_unravel(&t->shape, first + k, at);
+            st = look(p, tensor, -1, -1, at);
+            if (st || !p->snap.plane.written)
+                continue;
+            t = &p->snap.plan->tensors[tensor];
+            double off = p->snap.plane.value[0] - spec->values[k];
+            lab_say(stdout, "    %s[%s] = %.9g  printed %.9g, difference %+.2g",
+                    t->name, lab_explain_at(&t->shape, first + k, text),
+                    p->snap.plane.value[0], spec->values[k], off);
+            if (!isnan(spec->tolerance))
+                lab_say(stdout, "%s",
+                        fabs(off) <= spec->tolerance
+                            ? ", within what was printed"
+                            : ", OUTSIDE what was printed");
+            lab_say(stdout, "%s%s%s\n", spec->where ? "  (" : "",
+                    spec->where ? spec->where : "", spec->where ? ")" : "");
+        }
+    }
+    return st;
+}
+
 enum lab_status lab_plain_print_stats(struct lab_plain *p, int tensor)
 {
     const int64_t first[LAB_MAX_RANK] = {0};
@@ -102,7 +157,7 @@ enum lab_status lab_plain_print_stats(struct lab_plain *p, int tensor)
     if (!st)
         lab_step_text_stats(&p->snap.plan->tensors[tensor],
                             &p->snap.plane.stats, stdout);
-    return st;
+    return st ? st : print_printed(p, tensor, -1);
 }
 
 /* "[3,0]" */
@@ -259,10 +314,13 @@ static enum lab_status print_element(struct lab_plain *p, const struct slice *s)
     enum lab_status st = look(p, s->tensor, -1, -1, s->at);
     if (s->shape.rank > 0)
         coordinates(&s->shape, s->at, at);
-    if (!st && !say_unwritten(p, s->tensor))
-        lab_say(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name,
-                at, p->snap.plane.value[0]);
-    return st;
+    if (st || say_unwritten(p, s->tensor))
+        return st;
+    lab_say(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name, at,
+            p->snap.plane.value[0]);
+    return print_printed(
+        p, s->tensor,
+        s->shape.rank ? lab_shape_ravel(&s->shape, s->at, s->shape.rank) : 0);
 }
 
 enum lab_status lab_plain_print_tensor(struct lab_plain *p,
@@ -358,6 +416,8 @@ enum lab_status lab_plain_explain(struct lab_plain *p,
     st = lab_plain_run(p, &ask);
     if (!st)
         st = print_explanation(p);
+    if (!st && !p->snap.explanation.unwritten)
+        st = print_printed(p, s.tensor, ask.element.index);
     ask.element.tensor = -1;
     lab_plain_run(p, &ask);
     return st;

@@ -59,3 +59,34 @@ expect_stderr 'no lesson softmax-regresion; did you mean softmax-regression?'
 run lesson show no-such-lesson
 expect_exit 3
 expect_stderr no-such-lesson
+
+# A heading that is nearly a phase is pointed out; another is not.
+inline_lesson parts
+cat >>parts.md <<'END'
+
+## step: fc1.matmul
+
+### forward
+
+Rows meet columns.
+
+### bacward
+
+Turned on its side.
+
+### Why it works
+
+It does.
+
+## phase: loss
+
+One number.
+
+## phase: update
+
+A step.
+END
+run lesson lint parts.md
+expect_exit 0
+grep -F 'did you mean "### backward"?' "$out" "$err" >found || true
+[ "$(wc -l <found)" -eq 1 ] || complain 'the misspelt phase is not reported once'

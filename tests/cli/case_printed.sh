@@ -34,3 +34,11 @@ run step printed.md --backend cpu --iterations 2
 run step small.md --backend cpu
 [ "$(grep -c 'printed beside' "$out")" -eq 0 ] ||
     complain 'a table of nothing'
+
+# `--plain` has them where the tensor is shown: after its step, and on asking.
+printf 's\nprint fc1.b[1]\ncontinue\nprint fc1.b[1]\nexplain fc1.b[0]\n' >words
+timeout 300 "$LAB_EXE" --plain printed.md --backend cpu <words >"$out" 2>"$err"
+[ "$(grep -c 'fc1.b\[1\] = .* printed 9, .*OUTSIDE' "$out")" -eq 1 ] ||
+    complain 'fc1.b[1] is not beside its slide once, after its update'
+[ "$(grep -c 'fc1.b\[0\] = .* printed 9, ' "$out")" -eq 1 ] ||
+    complain 'the explanation of fc1.b[0] is not beside its slide'

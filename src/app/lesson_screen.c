@@ -184,7 +184,7 @@ static enum lab_status open_lesson_text(void *user, struct lab_ui *ui)
 {
     struct lab_lesson_screen *s = user;
     struct lab_text_args args = {
-        .title = s->lesson->title, .user = s, .write = write_lesson};
+        .title = "the lesson", .user = s, .write = write_lesson};
     return lab_ui_push(ui, &lab_view_text, &args);
 }
 

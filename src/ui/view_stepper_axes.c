@@ -109,7 +109,9 @@ void lab_stepper_turn_axis(struct lab_stepper *v, bool rows)
         return;
     }
     int next = (*mine + 1) % rank;
-    if (next == *other)
+    if (next == *other && *mine < 0)
+        next = (next + 1) % rank; /* a slice of one axis gets a second */
+    else if (next == *other)
         *other = *mine;
     *mine = next;
     lab_stepper_look_along(v, row, col);

@@ -76,7 +76,7 @@ static bool element_of(struct lab_stepper *v, const struct lab_ui_command *cmd,
 }
 
 /* The axes that an index takes whole run down and across. One alone runs
- * across, unless it is in sight; of more than two the last two do, unless two
+ * across and is shown by itself; of more than two the last two do, unless two
  * of them are. Without an index the tensor is seen as it was. */
 static void show_whole(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
@@ -93,10 +93,11 @@ static void show_whole(struct lab_stepper *v, const struct lab_ui_command *cmd)
         last[0] = last[1];
         last[1] = i;
     }
-    if (cmd->index_count == 0 || whole == 0 || (whole == 1 && seen) ||
+    bool alone = now->row_axis < 0 && now->col_axis == last[1];
+    if (cmd->index_count == 0 || whole == 0 || (whole == 1 && alone) ||
         (whole > 2 && seen == 2))
         return;
-    lab_stepper_look_along(v, whole > 1 ? last[0] : now->row_axis, last[1]);
+    lab_stepper_look_along(v, whole > 1 ? last[0] : -1, last[1]);
 }
 
 /* Which step computes a tensor that has no values yet. */

@@ -315,14 +315,18 @@ static void a_printed_slice_turns_the_axes(void **state)
             "text :print block1.attn.probs[0]\nkey Enter\n"
             "expect block1.attn.probs[<0>,↓,→,0]\n"
             "text :print block1.attn.probs[:,1,2,3]\nkey Enter\n"
-            "expect block1.attn.probs[→,↓,<2>,3]\n"
+            "expect block1.attn.probs[→,<1>,2,3]\n"
             "expect block1.attn.probs[0,1,2,3] =\n"
             "text :print block1.attn.probs[1,:,:]\nkey Enter\n"
-            "expect block1.attn.probs[<1>,0,↓,→]\n"
-            "text :print fc2.W[3,:]\nkey Enter\nexpect fc2.W[↓,→]\n"
-            "expect fc2.W[3,0] =\n"
+            "expect block1.attn.probs[1,<0>,↓,→]\n"
+            "text :print fc2.W[3,:]\nkey Enter\nexpect fc2.W[<3>,→]\n"
+            "expect fc2.W[3,0] =\nkey ]\nexpect fc2.W[4,0] =\n"
+            "text :print fc2.W[:,2]\nkey Enter\nexpect fc2.W[→,<2>]\n"
+            "expect fc2.W[0,2] =\n"
+            "key <\nexpect fc2.W[→,↓]\nexpect fc2.W[0,2] =\n"
             "text :print x[2,5]\nkey Enter\nkey i\nexpect x[<2>,→]\n"
             "text :print x[3]\nkey Enter\nexpect x[<3>,→]\n"
+            "key >\nexpect one axis only\n"
             "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
 }
 

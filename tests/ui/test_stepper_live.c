@@ -251,6 +251,17 @@ static void a_lessons_own_stops_are_explained_and_passed(void **state)
         fail_msg("%s", lab_error());
 }
 
+static void a_slice_is_shown_by_itself(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :print x[2,:]\nkey Enter\nawait 9000 x[<2>,→]\n"
+                  "key ]\nawait 9000 x[<3>,→]\n"
+                  "text :print x[:,5]\nkey Enter\nawait 9000 x[→,<5>]\n"
+                  "text :print fc1.W\nkey Enter\nawait 9000 fc1.W[↓,→]\n"))
+        fail_msg("%s", lab_error());
+}
+
 /* Many batches' losses are drawn as their mean, the validation beside them. */
 static void curves_are_smoothed(void **state)
 {
@@ -271,6 +282,7 @@ int main(void)
         cmocka_unit_test(a_lesson_is_walked_there_and_back),
         cmocka_unit_test(training_is_seen_and_stopped),
         cmocka_unit_test(a_lessons_own_stops_are_explained_and_passed),
+        cmocka_unit_test(a_slice_is_shown_by_itself),
         cmocka_unit_test(curves_are_smoothed),
         cmocka_unit_test(images_open_as_images),
         cmocka_unit_test(channels_first_stay_as_they_were),

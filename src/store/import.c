@@ -7,9 +7,6 @@
 #include "import_priv.h"
 #include "store/time_sum.h"
 
-/* No text or blob of a file may be longer. */
-enum { MOST_BYTES = 16 << 20 };
-
 /* ---- errors ---- */
 
 /* Whether the error's text begins with the file's name. */
@@ -160,7 +157,13 @@ static enum lab_status find_kind(struct lab_import *in)
         return LAB_OK;
     }
     in->nsys = true;
-    int found = 0;
+    /* An export in which nothing was measured has none of CUPTI's tables. */
+    int64_t found;
+    st = lab_database_int(
+        in->db,
+        "SELECT count(*) > 0 FROM src.sqlite_master WHERE type = 'table' AND "
+        "(name GLOB 'ENUM_*' OR name GLOB 'TARGET_INFO_*')",
+        0, &found);
     for (size_t i = 0; i < 4 && st == LAB_OK; i++) {
         st = lab_import_has_table(in, nsys[i], &there);
         found += there;
@@ -278,6 +281,8 @@ static enum lab_status import_all(struct lab_import *in,
                                   struct lab_import_report *report)
 {
     enum lab_status st = check_structure(in);
+    /* Not before: it would end at a long text, and not say where that is. */
+    sqlite3_limit(in->db->sql, SQLITE_LIMIT_LENGTH, LAB_IMPORT_MOST_BYTES);
     if (st == LAB_OK)
         st = find_kind(in);
     if (st == LAB_OK)
@@ -332,7 +337,7 @@ enum lab_status lab_import_file(struct lab_database *db, const char *path,
         st = attach(&in);
     if (st)
         return name_file(&in, st);
-    int length = sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, MOST_BYTES);
+    int length = sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, -1);
     st = lab_import_exec(&in, "BEGIN");
     if (st == LAB_OK)
         st = import_all(&in, &report);

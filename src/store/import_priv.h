@@ -4,6 +4,9 @@
 #include "store/row_fields.h"
 #include "store/import.h"
 
+/* No text or blob of a file may be longer. */
+enum { LAB_IMPORT_MOST_BYTES = 16 << 20 };
+
 /* The file is attached to the database's connection as `src`. */
 struct lab_import {
     struct lab_database *db;

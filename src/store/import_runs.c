@@ -79,6 +79,25 @@ static enum lab_status check_run_columns(struct lab_import *in,
     return st ? st : lab_import_column(in, "run", "label", &later->label);
 }
 
+/* Their lengths too. */
+static enum lab_status check_run_texts(struct lab_import *in)
+{
+    struct lab_str list;
+    enum lab_status st = LAB_OK;
+    lab_str_init(&list);
+    for (int i = 0; i < TEXTS; i++)
+        lab_str_addf(&list, "t%s ", run_texts[i]);
+    lab_str_add(&list, "tlabel");
+    if (list.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for a query");
+    if (st == LAB_OK)
+        st = lab_import_check_columns(
+            in, "run",
+            (struct lab_import_columns){.list = lab_str_text(&list)});
+    lab_str_release(&list);
+    return st;
+}
+
 static enum lab_status check_run_values(struct lab_import *in,
                                         const struct later *later)
 {
@@ -90,10 +109,8 @@ static enum lab_status check_run_values(struct lab_import *in,
                       "('running', 'done', 'cancelled', 'failed', "
                       "'interrupted')");
     for (int i = 0; i < TEXTS; i++)
-        lab_str_addf(&sql,
-                     " OR typeof(\"%s\") NOT IN ('text', 'null') OR "
-                     "length(\"%s\") > 65536",
-                     run_texts[i], run_texts[i]);
+        lab_str_addf(&sql, " OR typeof(\"%s\") NOT IN ('text', 'null')",
+                     run_texts[i]);
     for (int i = 0; i < NUMBERS; i++)
         lab_str_addf(&sql, " OR typeof(\"%s\") NOT IN ('integer', 'null')",
                      run_numbers[i]);
@@ -105,8 +122,7 @@ static enum lab_status check_run_values(struct lab_import *in,
         lab_str_add(&sql, " OR typeof(uuid) NOT IN ('text', 'null') OR "
                           "length(uuid) > 80 OR uuid GLOB '*[^0-9A-Za-z-]*'");
     if (later->label)
-        lab_str_add(&sql, " OR typeof(label) NOT IN ('text', 'null') OR "
-                          "length(label) > 65536");
+        lab_str_add(&sql, " OR typeof(label) NOT IN ('text', 'null')");
     if (later->trace)
         lab_str_add(&sql, " OR traceState NOT IN ('never', 'on', 'off', "
                           "'mixed', 'kernels')");
@@ -273,6 +289,8 @@ enum lab_status lab_import_own_runs(struct lab_import *in)
     enum lab_status st = check_run_columns(in, &later);
     if (st == LAB_OK)
         st = check_run_values(in, &later);
+    if (st == LAB_OK)
+        st = check_run_texts(in);
     if (st == LAB_OK)
         st = list_runs(in, later.uuid, later.label);
     if (st == LAB_OK)

@@ -354,6 +354,48 @@ static void nsys_becomes_a_run(void **state)
     lab_database_close(db);
 }
 
+/* What the measured program wrote is a text of the export. */
+static void nsys_may_hold_a_long_text(void **state)
+{
+    const char *here = sample_path("here.db");
+    const char *file = sample_path("report.sqlite");
+    struct seen s;
+    (void)state;
+    make_nsys(file, true);
+    sample_sql(file, "INSERT INTO StringIds VALUES (21, "
+                     "hex(zeroblob(40000)) || 'x')");
+    assert_int_equal(import(here, file, NULL, &s), LAB_OK);
+    assert_int_equal(s.kernels, 50);
+}
+
+/* nsys writes no table in which there is no row. */
+static void an_empty_export_is_a_run_without_kernels(void **state)
+{
+    static const char *const more[] = {
+        "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
+        "CREATE TABLE ENUM_NSYS_EVENT_TYPE (id INTEGER PRIMARY KEY, name "
+        "TEXT, label TEXT)",
+        "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)",
+    };
+    struct seen s;
+    (void)state;
+    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
+        const char *here = sample_path("here.db");
+        const char *file = sample_path("empty.sqlite");
+        remove(here);
+        remove(file);
+        sample_sql(file, "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY "
+                         "KEY, value TEXT NOT NULL)");
+        enum lab_status st = import(here, file, NULL, &s);
+        assert_int_equal(st, LAB_E_DB); /* that table alone may be anyone's */
+        assert_non_null(strstr(lab_error(), "neither a database"));
+        sample_sql(file, more[i]);
+        assert_int_equal(import(here, file, NULL, &s), LAB_OK);
+        assert_int_equal(s.imported, 1);
+        assert_int_equal(s.kernels, 0);
+    }
+}
+
 /* ---- exports of nsys by their version ---- */
 
 /* What all versions have. */
@@ -463,6 +505,9 @@ int main(void)
         cmocka_unit_test_teardown(a_run_that_is_recorded_now_waits,
                                   import_cleanup),
         cmocka_unit_test_teardown(nsys_becomes_a_run, import_cleanup),
+        cmocka_unit_test_teardown(nsys_may_hold_a_long_text, import_cleanup),
+        cmocka_unit_test_teardown(an_empty_export_is_a_run_without_kernels,
+                                  import_cleanup),
         cmocka_unit_test_teardown(versions_of_nsys_come_in, import_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,8 +36,10 @@ static const struct {
      "moment_ns INTEGER); DROP TABLE l",
      "computed"},
     {"UPDATE StringIds SET value = x'00FF' WHERE id = 1", "StringIds.value"},
-    {"UPDATE StringIds SET value = hex(zeroblob(40000)) WHERE id = 1",
-     "StringIds.value"},
+    {"UPDATE StringIds SET value = hex(zeroblob(8388609)) WHERE id = 2",
+     "the text StringIds.value of row 2 is longer than 16777216 bytes"},
+    {"UPDATE run SET title = hex(zeroblob(8388609))",
+     "the text run.title of row 1 is longer than 16777216 bytes"},
     {"UPDATE step SET stepIndex = 'zero' WHERE exec = 2", "step.stepIndex"},
     {"UPDATE step SET phase = 4 WHERE exec = 1", "step.phase"},
     {"INSERT INTO ceiling (backend, device, name, best_per_s) VALUES ('cuda', "

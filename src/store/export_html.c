@@ -98,6 +98,17 @@ static void put_counters(struct lab_str *s, const struct lab_run_row *run)
     lab_str_add(s, "</td></tr>\n");
 }
 
+/* A run of no kind is another tool's, and was imported. */
+static void put_origin(struct lab_str *s, const struct lab_run_row *run)
+{
+    if (run->kind || !run->imported_from)
+        lab_str_add(s, ", recorded by lapenna-lab");
+    if (run->imported_from) {
+        lab_str_add(s, ", imported from ");
+        lab_export_text(s, run->imported_from, LAB_ESCAPE_HTML);
+    }
+}
+
 static bool put_run(void *user, const struct lab_run_row *run)
 {
     struct lab_report *r = user;
@@ -108,10 +119,9 @@ static bool put_run(void *user, const struct lab_run_row *run)
     lab_str_add(s, style);
     lab_str_add(s, "</head>\n<body>\n<h1>");
     lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
-    lab_str_addf(s,
-                 "</h1>\n<p class=\"dim\">Run %lld, recorded by "
-                 "lapenna-lab.</p>\n<table>\n",
-                 (long long)run->id);
+    lab_str_addf(s, "</h1>\n<p class=\"dim\">Run %lld", (long long)run->id);
+    put_origin(s, run);
+    lab_str_add(s, ".</p>\n<table>\n");
     fact(s, "lesson", run->lesson);
     fact(s, "backend", run->backend);
     fact(s, "device", run->device);
@@ -129,7 +139,9 @@ static bool put_run(void *user, const struct lab_run_row *run)
     fact(s, "times from", run->time_source);
     put_counters(s, run);
     fact(s, "machine", run->hostname);
-    fact(s, "user", run->label ? run->label : run->user);
+    fact(s, "user", run->user);
+    fact(s, "whose", run->label);
+    fact(s, "imported", run->imported);
     fact(s, "version", run->version);
     fact(s, "commit", run->commit);
     fact(s, "uuid", run->uuid);

@@ -369,6 +369,30 @@ static void few_iterations_are_said(void **state)
     }
 }
 
+static void the_page_says_where_a_run_is_from(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(db);
+    char *html = export_as(db, "html", "x.html");
+    has(html, ">Run 1, recorded by lapenna-lab.</p>");
+    has_not(html, "imported");
+    test_free(html);
+    sample_sql(db, "UPDATE run SET kind = 'lesson', importedFrom = 'anna.db', "
+                   "imported = '2026-01-02T03:04:05Z', label = 'anna'");
+    html = export_as(db, "html", "y.html");
+    has(html, ">Run 1, recorded by lapenna-lab, imported from anna.db.</p>");
+    has(html, "<th>whose</th><td>anna</td>");
+    has(html, "<th>imported</th><td>2026-01-02T03:04:05Z</td>");
+    test_free(html);
+    sample_sql(db, "UPDATE run SET kind = NULL, importedFrom = '<b>.sqlite'");
+    html = export_as(db, "html", "z.html");
+    has(html, ">Run 1, imported from &lt;b&gt;.sqlite.</p>");
+    has(html, "<th>device</th><td>NVIDIA H200</td>");
+    has_not(html, "recorded by lapenna-lab");
+    test_free(html);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +410,8 @@ int main(void)
         cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
         cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
         cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
+        cmocka_unit_test_teardown(the_page_says_where_a_run_is_from,
+                                  export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,11 +113,12 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
     const struct lab_binding *all = lab_keymap_everywhere(s->ops->sideways);
     ui->bar_count = 0;
     if (ui->asking != LAB_ASK_NOTHING) {
-        lab_canvas_text(&ui->canvas, row.y, row.x, row.w, LAB_ROLE_DIM,
-                        ui->asking == LAB_ASK_YES
-                            ? "y yes   any other key no"
-                            : "Enter done   Esc cancel   Up Down history   "
-                              "Tab complete");
+        bool completes = ui->asking_id == LAB_PROMPT_COMMAND;
+        lab_canvas_textf(&ui->canvas, row.y, row.x, row.w, LAB_ROLE_DIM,
+                         ui->asking == LAB_ASK_YES
+                             ? "y yes   any other key no"
+                             : "Enter done   Esc cancel   Up Down history%s",
+                         completes ? "   Tab complete" : "");
         return;
     }
     /* What works everywhere keeps its room: a reader must find help and the

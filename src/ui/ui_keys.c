@@ -86,10 +86,27 @@ static const char *candidate(struct lab_ui *ui, int nth)
     return NULL;
 }
 
+/* Adds a word to those over the prompt, "..." where there is no room. False:
+ * it is there, as the step that another phase has too. */
+static bool list_word(char *list, size_t cap, const char *word)
+{
+    char padded[LAB_PROMPT_BYTES + 2];
+    size_t used = strlen(list);
+    snprintf(padded, sizeof(padded), " %s ", word);
+    if (strstr(list, padded))
+        return false;
+    if (used + strlen(padded) + strlen(" ...") < cap)
+        snprintf(list + used, cap - used, "%s", padded);
+    else if (!strstr(list, " ..."))
+        snprintf(list + used, cap - used, " ...");
+    return true;
+}
+
 /* As much as all candidates agree on; they are listed when there are more. */
 static void complete(struct lab_ui *ui)
 {
     enum { NTH_MOST = 10000 };
+    char list[sizeof(ui->hint)] = "";
     char common[LAB_PROMPT_BYTES] = "";
     char start[LAB_PROMPT_BYTES];
     int found = 0;
@@ -100,7 +117,8 @@ static void complete(struct lab_ui *ui)
         const char *word = candidate(ui, nth);
         if (!word)
             break;
-        if (strncmp(word, start, strlen(start)) != 0)
+        if (strncmp(word, start, strlen(start)) != 0 ||
+            !list_word(list, sizeof(list), word))
             continue;
         size_t same = 0;
         if (found++ == 0)
@@ -111,7 +129,9 @@ static void complete(struct lab_ui *ui)
     }
     if (found == 0)
         return;
-    if (found == 1)
+    if (found > 1)
+        lab_ui_hint(ui, list);
+    else
         strncat(common, " ", sizeof(common) - strlen(common) - 1);
     lab_prompt_complete(&ui->prompt, common);
 }
@@ -123,6 +143,8 @@ static void key_while_asking(struct lab_ui *ui, int key)
         finish_asking(ui, key == 'y' || key == 'Y' ? "y" : NULL);
         return;
     }
+    if (ui->asking_id == LAB_PROMPT_COMMAND)
+        ui->hint[0] = '\0'; /* what the last Tab listed */
     if (key == LAB_KEY_TAB) {
         if (ui->asking_id == LAB_PROMPT_COMMAND)
             complete(ui);

@@ -50,7 +50,7 @@ struct lab_ui {
     bool waited; /* the first of them had to */
 
     char message[512];
-    char hint[200]; /* over the prompt: what may be typed; "": nothing */
+    char hint[320]; /* over the prompt: what may be typed; "": nothing */
     enum lab_role message_role;
     char badge[64];
 

@@ -330,6 +330,18 @@ static void a_printed_slice_turns_the_axes(void **state)
             "text :print x[:,:]\nkey Enter\nexpect x[↓,→]\n");
 }
 
+static void tab_lists_what_a_word_may_be(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "text :re\nkey Tab\nexpect  reverse-step  restart\n"
+            "expect Tab complete\n"
+            "text s\nabsent  reverse-step \nkey Tab\nexpect :restart\n"
+            "key Esc\nabsent  reverse-step \n"
+            /* A step that two phases have is one name. */
+            "text :run relu1\nkey Tab\nexpect :run relu1.relu\nkey Esc\n"
+            "key /\nabsent Tab complete\nkey Tab\nexpect Esc cancel\n");
+}
+
 /* Channels last is about images: what an op's own axes count stays. */
 static void attention_is_no_image(void **state)
 {
@@ -486,6 +498,7 @@ int main(void)
         WITH(search_goes_on_with_n),
         WITH(axes_and_slices),
         WITH(a_printed_slice_turns_the_axes),
+        WITH(tab_lists_what_a_word_may_be),
         WITH(attention_is_no_image),
         WITH(a_picture_of_a_turned_tensor_is_left),
         WITH(the_source_opens),

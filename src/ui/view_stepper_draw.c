@@ -35,8 +35,8 @@ static struct lab_rect pane_title(struct lab_canvas *c, struct lab_rect r,
 
 /* The title line of the shared place: its three tabs, the open one in
  * brackets. */
-static struct lab_rect tab_title(const struct lab_stepper *v,
-                                 struct lab_canvas *c, struct lab_rect r)
+static struct lab_rect tab_title(struct lab_stepper *v, struct lab_canvas *c,
+                                 struct lab_rect r)
 {
     struct lab_rect row = lab_rect_cut_top(&r, 1);
     int x = row.x + 1;
@@ -46,9 +46,11 @@ static struct lab_rect tab_title(const struct lab_stepper *v,
         int room = row.x + row.w - x - 1;
         if (room < 6)
             break;
-        x += lab_canvas_textf(c, row.y, x, room,
-                              open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                              open ? "[%s]" : " %s ", pane_names[i]);
+        int w = lab_canvas_textf(c, row.y, x, room,
+                                 open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
+                                 open ? "[%s]" : " %s ", pane_names[i]);
+        v->tabs[i] = (struct lab_rect){row.y, x, 1, w};
+        x += w;
     }
     return r;
 }
@@ -150,6 +152,9 @@ void lab_stepper_draw(struct lab_screen *s, struct lab_canvas *c,
     struct lab_stepper_layout l =
         lab_stepper_layout(body, v->focus, v->tab, v->zoom);
     v->layout = l;
+    memset(v->tabs, 0, sizeof(v->tabs));
+    memset(v->chips, 0, sizeof(v->chips));
+    memset(&v->cells, 0, sizeof(v->cells));
     lab_stepper_state_line(v, c, l.state);
     step_line(v, c, l.step);
     draw_gaps(c, &l);

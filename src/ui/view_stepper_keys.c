@@ -381,7 +381,8 @@ bool lab_stepper_action(struct lab_screen *s, int action)
     return used;
 }
 
-/* A click goes to a pane, in the list to a step; the wheel moves in it. */
+/* A click goes to a pane or its tab, in the list to a step, in the tensor to an
+ * element or to another tensor; the wheel moves in it. */
 bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
     struct lab_stepper *v = s->state;
@@ -391,11 +392,17 @@ bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
         struct lab_rect r = v->layout.pane[i];
         if (!lab_rect_has(r, y, x))
             continue;
-        lab_stepper_focus(v, (enum lab_stepper_pane)i);
+        int pane = i;
+        for (int k = 0; what == LAB_MOUSE_CLICK && k < LAB_PANE_COUNT; k++)
+            if (lab_rect_has(v->tabs[k], y, x))
+                pane = k;
+        lab_stepper_focus(v, (enum lab_stepper_pane)pane);
         int64_t row = v->tree_top + y - r.y - 1;
         if (what == LAB_MOUSE_CLICK && i == LAB_PANE_STEPS && y > r.y &&
             row < v->tree.n_rows)
             lab_stepper_choose_item(v, v->tree.rows[row]);
+        if (what == LAB_MOUSE_CLICK && i == LAB_PANE_TENSOR)
+            lab_stepper_click_tensor(v, y, x);
         lab_stepper_refresh(v);
         return what == LAB_MOUSE_CLICK; /* the wheel: as the arrows */
     }

@@ -287,6 +287,15 @@ static void moved(struct lab_stepper *v)
         v->tab = LAB_PANE_EXPLAIN;
 }
 
+/* Looking at another tensor keeps the explanation: its sources may be there.
+ * Back on the explained tensor it follows the cursor again. */
+static void turn_to(struct lab_stepper *v, int tensor)
+{
+    lab_stepper_look_at(v, tensor);
+    v->pinned = v->explained.tensor >= 0 && v->explained.tensor != v->tensor;
+    lab_stepper_mark_sources(v);
+}
+
 static void next_tensor(struct lab_stepper *v, int dir)
 {
     int at = -1;
@@ -298,11 +307,40 @@ static void next_tensor(struct lab_stepper *v, int dir)
     if (at < 0)
         at = dir > 0 ? -1 : 0;
     at = (at + dir + v->n_tensors) % v->n_tensors;
-    lab_stepper_look_at(v, v->tensors[at]);
-    /* Looking at another tensor keeps the explanation: its sources may be
-     * there. Back on the explained tensor it follows the cursor again. */
-    v->pinned = v->explained.tensor >= 0 && v->explained.tensor != v->tensor;
+    turn_to(v, v->tensors[at]);
+}
+
+bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x)
+{
+    struct lab_tensor_look *look = lab_stepper_look(v);
+    for (int i = 0; i < v->n_tensors; i++) {
+        if (lab_rect_has(v->chips[i], y, x)) {
+            turn_to(v, v->tensors[i]);
+            return true;
+        }
+    }
+    if (!look || !lab_stepper_plane_ready(v) || !lab_rect_has(v->cells, y, x))
+        return false;
+    struct lab_heat_grid g = grid_now(v);
+    int64_t row = y - v->cells.y;
+    int64_t col = x - v->cells.x;
+    if (v->numbers) {
+        row += v->num_top;
+        col = v->num_left + col / LAB_STEPPER_NUMBER_W;
+    } else {
+        row = row / g.scale * g.block_rows;
+        col = col / (2 * g.scale) * g.block_cols;
+    }
+    int64_t index = lab_heat_index(&g, row, col);
+    if (index < 0)
+        return false;
+    int64_t cols = v->snap.plane.cols;
+    look->row = look->show.row_first + index / cols;
+    look->col = look->show.col_first + index % cols;
+    lab_stepper_ask(v);
+    moved(v);
     lab_stepper_mark_sources(v);
+    return true;
 }
 
 static void slice(struct lab_stepper *v, int dir)

@@ -15,6 +15,7 @@ enum { LAB_STEPPER_ASK_RESTART = 1, LAB_STEPPER_ASK_LEAVE };
 enum {
     LAB_STEPPER_TENSORS = LAB_STEP_IN + LAB_STEP_OUT,
     LAB_STEPPER_KERNELS = 64,
+    LAB_STEPPER_NUMBER_W = 10,
     LAB_STEPPER_VARIANTS = 32
 };
 
@@ -73,6 +74,8 @@ struct lab_stepper {
     int64_t page_rows; /* as last drawn */
     int64_t page_cols;
     struct lab_rect cells; /* the picture or the numbers, as last drawn */
+    struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
+    struct lab_rect chips[LAB_STEPPER_TENSORS];
 
     int term;                      /* chosen term of the explanation */
     int source;                    /* chosen source of that term */
@@ -150,6 +153,9 @@ void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
 int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
                              int64_t col);
 int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col);
+/* The cursor to the element at a place of the screen, or another tensor where
+ * its name is; false: neither is there. */
+bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x);
 bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
 void lab_stepper_explain_cursor(struct lab_stepper *v);
 void lab_stepper_mark_sources(struct lab_stepper *v);

@@ -8,7 +8,7 @@
 #include "ui/format.h"
 #include "view_stepper_priv.h"
 
-enum { NUMBER_W = 10 };
+enum { NUMBER_W = LAB_STEPPER_NUMBER_W };
 
 static const struct lab_tensor *tensor_of(const struct lab_stepper *v)
 {
@@ -40,7 +40,7 @@ static int list_columns(const struct lab_stepper *v, const struct lab_canvas *c,
     return w;
 }
 
-static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
+static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
                       struct lab_rect row)
 {
     int x = row.x;
@@ -48,8 +48,10 @@ static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
     if (list_columns(v, c, &at) > row.w && at >= 0) {
         x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "%s [%s]",
                               at < v->n_in ? "in" : "out", tensor_of(v)->name);
-        lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
-                         "  %d of %d, x the next", at + 1, v->n_tensors);
+        int w =
+            lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM,
+                             "  %d of %d, x the next", at + 1, v->n_tensors);
+        v->chips[(at + 1) % v->n_tensors] = (struct lab_rect){row.y, x, 1, w};
         return;
     }
     for (int i = 0; i < v->n_tensors; i++) {
@@ -60,9 +62,11 @@ static void draw_list(const struct lab_stepper *v, struct lab_canvas *c,
         if (i == v->n_in)
             x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM,
                                  i ? " out " : "out ");
-        x += lab_canvas_textf(c, row.y, x, -1,
-                              shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
-                              shown ? "[%s]" : " %s ", name);
+        int w = lab_canvas_textf(c, row.y, x, -1,
+                                 shown ? LAB_ROLE_TITLE : LAB_ROLE_NORMAL,
+                                 shown ? "[%s]" : " %s ", name);
+        v->chips[i] = (struct lab_rect){row.y, x, 1, w};
+        x += w;
     }
     if (at < 0) /* not of this step: a source, or asked for by name */
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_TITLE, "  [%s]",

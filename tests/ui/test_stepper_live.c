@@ -262,6 +262,28 @@ static void a_slice_is_shown_by_itself(void **state)
         fail_msg("%s", lab_error());
 }
 
+static void a_click_does_what_keys_do(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  /* names of tensors, and a cell of the picture */
+                  "click 4 32\nawait 9000 [fc1.W]\n"
+                  "await 9000 fc1.W[0,0] =\n"
+                  "click 8 34\nawait 9000 fc1.W[\n"
+                  "absent fc1.W[0,0] =\n"
+                  /* numbers */
+                  "key d\nkey Home\nawait 9000 fc1.W[0,0] =\n"
+                  "click 9 42\nawait 9000 fc1.W[2,1] =\n"
+                  /* beyond the last cell there is none */
+                  "click 12 79\nexpect fc1.W[2,1] =\n"
+                  /* tabs, and back */
+                  "absent [4 kernels]\nclick 15 39\nexpect [4 kernels]\n"
+                  "click 15 50\nexpect [5 lesson\n"
+                  "click 15 30\nexpect [3 explain]\n"
+                  "click 4 29\nawait 9000 [x]\n"))
+        fail_msg("%s", lab_error());
+}
+
 /* Many batches' losses are drawn as their mean, the validation beside them. */
 static void curves_are_smoothed(void **state)
 {
@@ -283,6 +305,7 @@ int main(void)
         cmocka_unit_test(training_is_seen_and_stopped),
         cmocka_unit_test(a_lessons_own_stops_are_explained_and_passed),
         cmocka_unit_test(a_slice_is_shown_by_itself),
+        cmocka_unit_test(a_click_does_what_keys_do),
         cmocka_unit_test(curves_are_smoothed),
         cmocka_unit_test(images_open_as_images),
         cmocka_unit_test(channels_first_stay_as_they_were),

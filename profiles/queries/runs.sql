@@ -6,6 +6,9 @@ SELECT id, lesson, lessonPath, title, backend, device, chip,
        counters, countersReason, ringDrops, ringWaits, ringWait_ns,
        ringHighWater, writeErrors, writeError, samples_per_s,
        iterationMedian_ns, loss_first, loss_last, accuracy, rank,
-       uuid, label, importedFrom, imported, kind, traceState
+       uuid, label, importedFrom, imported, kind, traceState,
+       CASE WHEN backend = 'cuda' AND kind IS NOT 'lab' THEN
+         (SELECT CAST(round(median_ns) AS INTEGER) FROM time_sum
+          WHERE runId = run.id AND level = 0) END
 FROM run
 WHERE ?1 IS NULL OR id = ?1

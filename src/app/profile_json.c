@@ -10,6 +10,7 @@ static void add_figures(json_t *o, const struct lab_run_row *r)
 {
     lab_json_int(o, "iterations", r->iterations);
     lab_json_int(o, "iteration_median_ns", r->iteration_median_ns);
+    lab_json_int(o, "gpu_ns", r->gpu_ns);
     lab_json_real(o, "samples_per_s", r->samples_per_s);
     lab_json_real(o, "loss_first", r->loss_first);
     lab_json_real(o, "loss_last", r->loss_last);

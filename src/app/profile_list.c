@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "ui/format.h"
 #include "hint.h"
 #include "json_line.h"
 #include "profile_cmd.h"
@@ -15,6 +16,7 @@ struct listing {
     struct lab_text_table table;
     bool whose; /* somebody else's runs are among them */
     bool lost;  /* of some run not everything was stored */
+    bool first; /* some run had one iteration */
     int64_t rows;
     enum lab_status st; /* of printing */
 };
@@ -56,6 +58,20 @@ static bool has_lost(const struct lab_run_row *r)
     return r->ring_drops > 0 || r->write_errors > 0;
 }
 
+/* What one iteration took is no median of a run's. */
+static void add_median(struct listing *l, const struct lab_run_row *r)
+{
+    char time[LAB_FORMAT_BYTES];
+    if (r->iterations != 1 || r->iteration_median_ns == LAB_UNKNOWN) {
+        lab_text_table_add_ns(&l->table, r->iteration_median_ns);
+        return;
+    }
+    l->first = true;
+    lab_text_table_addf(
+        &l->table, "first: %s",
+        lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
+}
+
 static bool add_run_row(void *user, const struct lab_run_row *r)
 {
     struct listing *l = user;
@@ -71,7 +87,8 @@ static bool add_run_row(void *user, const struct lab_run_row *r)
     lab_text_table_addf(&l->table, "%s%s", r->status ? r->status : "n/a",
                         has_lost(r) ? ", lost" : "");
     lab_text_table_add_int(&l->table, r->iterations);
-    lab_text_table_add_ns(&l->table, r->iteration_median_ns);
+    add_median(l, r);
+    lab_text_table_add_ns(&l->table, r->gpu_ns);
     lab_text_table_add_real(&l->table, r->loss_last, 4);
     lab_text_table_add(&l->table, r->device);
     if (l->whose)
@@ -86,13 +103,21 @@ static enum lab_status list_lines(const struct lab_profile_print *p,
     return st ? st : l->st;
 }
 
-static enum lab_status explain_lost(const struct lab_profile_print *p)
+/* The words in the table that need a line. */
+static enum lab_status explain(const struct lab_profile_print *p,
+                               const struct listing *l)
 {
     struct lab_str text;
     lab_str_init(&text);
-    lab_str_add(&text, "lost: not all of it was stored; `");
-    lab_hint(&text, lab_hint_place(p->db), LAB_WORDS("profile", "show", "RUN"));
-    lab_str_add(&text, "` says how much is missing, and why\n");
+    if (l->first)
+        lab_str_add(&text, "first: the wall time of the only iteration; on a "
+                           "GPU kernels and libraries are loaded in it\n");
+    if (l->lost) {
+        lab_str_add(&text, "lost: not all of it was stored; `");
+        lab_hint(&text, lab_hint_place(p->db),
+                 LAB_WORDS("profile", "show", "RUN"));
+        lab_str_add(&text, "` says how much is missing, and why\n");
+    }
     return lab_profile_put(&text, p->ascii);
 }
 
@@ -101,8 +126,8 @@ static enum lab_status list_table(const struct lab_profile_print *p,
 {
     static const char *const heads[] = {
         ">run",    "started (UTC)", "lesson",      "variants", "kind",
-        "backend", "status",        ">iterations", ">median",  ">loss",
-        "device",  "user",          NULL};
+        "backend", "status",        ">iterations", ">median",  ">GPU time",
+        ">loss",   "device",        "user",        NULL};
     enum { OWN = sizeof(heads) / sizeof(*heads) - 2 }; /* all but "user" */
     const char *own[OWN + 1] = {0};
     memcpy(own, heads, OWN * sizeof(*own));
@@ -113,7 +138,7 @@ static enum lab_status list_table(const struct lab_profile_print *p,
     st = lab_query_runs(p->db, add_run_row, l);
     if (st == LAB_OK && l->rows > 0) {
         st = lab_profile_put_table(&l->table, p->ascii);
-        return st || !l->lost ? st : explain_lost(p);
+        return st || !(l->lost || l->first) ? st : explain(p, l);
     }
     lab_text_table_release(&l->table);
     return st;

@@ -108,20 +108,25 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
 }
 
 /* Of a few iterations the first, which loads kernels and libraries, decides. */
-static void add_iteration(struct lab_text_table *t, const struct lab_run_row *r)
+static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
 {
+    static const char with_first[] = ", with the first, in which kernels and "
+                                     "libraries are loaded";
     char time[LAB_FORMAT_BYTES];
-    bool few = r->iterations > 0 && r->iterations < 5 &&
-               r->iteration_median_ns != LAB_UNKNOWN;
+    bool few = r->iterations > 0 && r->iterations < 5;
     lab_text_table_add(t, "iteration");
-    if (few)
+    if (few && r->iteration_median_ns != LAB_UNKNOWN)
         lab_text_table_addf(
-            t,
-            "%s, with the first, in which kernels and "
-            "libraries are loaded",
-            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)));
+            t, "%s%s",
+            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)),
+            with_first);
     else
         lab_text_table_add_ns(t, r->iteration_median_ns);
+    lab_text_table_add(t, "samples/s");
+    if (few && !isnan(r->samples_per_s))
+        lab_text_table_addf(t, "%.6g%s", r->samples_per_s, with_first);
+    else
+        lab_text_table_add_real(t, r->samples_per_s, 6);
 }
 
 static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
@@ -141,9 +146,7 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
                  "it told its own");
     lab_text_table_add(t, "iterations");
     lab_text_table_add_int(t, r->iterations);
-    add_iteration(t, r);
-    lab_text_table_add(t, "samples/s");
-    lab_text_table_add_real(t, r->samples_per_s, 6);
+    add_speed(t, r);
     lab_text_table_add(t, "first loss");
     lab_text_table_add_real(t, r->loss_first, 6);
     lab_text_table_add(t, "last loss");

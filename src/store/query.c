@@ -144,6 +144,7 @@ static void read_run(sqlite3_stmt *stmt, struct lab_run_row *r)
     r->imported = lab_column_text(&c);
     r->kind = lab_column_text(&c);
     r->trace_state = lab_column_text(&c);
+    r->gpu_ns = lab_column_int(&c);
     if (r->status && strcmp(r->status, "running") == 0 &&
         recorder_is_gone(r->hostname, pid, process_start))
         r->status = lab_run_status_text(LAB_RUN_INTERRUPTED);

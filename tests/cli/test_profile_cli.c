@@ -50,6 +50,63 @@ static void lists_runs(void **state)
     assert_non_null(strstr(output, "NVIDIA H200\n"));
 }
 
+static void the_list_has_the_gpu_time(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    sample_sql(db, "UPDATE run SET iterations = 3, iterationMedian_ns = "
+                   "25771000, samples_per_s = 620");
+    assert_int_equal(profile(db, "list --json @"), 0);
+    json_t *o = line_object(0);
+    assert_int_equal(int_of(o, "gpu_ns"), 2 * 1500 + 1);
+    assert_int_equal(int_of(o, "iteration_median_ns"), 25771000);
+    json_decref(o);
+    assert_int_equal(profile(db, "list @"), 0);
+    assert_non_null(strstr(output, "   median  GPU time "));
+    assert_non_null(strstr(output, "  25.8 ms   3.00 us "));
+    assert_null(strstr(output, "first"));
+    /* a lab has no iterations */
+    sample_sql(db, "UPDATE run SET kind = 'lab'");
+    assert_int_equal(profile(db, "list --json @"), 0);
+    o = line_object(0);
+    assert_true(json_is_null(json_object_get(o, "gpu_ns")));
+    json_decref(o);
+    sample_sql(db, "UPDATE run SET kind = 'lesson'");
+    /* a CPU's steps are in its wall time; one iteration is a start */
+    sample_sql(db, "UPDATE run SET backend = 'cpu', iterations = 1");
+    assert_int_equal(profile(db, "list --json @"), 0);
+    o = line_object(0);
+    assert_true(json_is_null(json_object_get(o, "gpu_ns")));
+    json_decref(o);
+    assert_int_equal(profile(db, "list @"), 0);
+    assert_non_null(strstr(output, "  first: 25.8 ms       n/a "));
+    assert_non_null(strstr(output, "\nfirst: the wall time of the only "
+                                   "iteration; on a GPU"));
+}
+
+/* A rate of a few iterations is one of a start, as their median is. */
+static void few_iterations_are_said(void **state)
+{
+    static const char with[] = ", with the first, in which kernels and "
+                               "libraries are loaded\n";
+    const char *db = sample_path("runs.db");
+    char expected[120];
+    (void)state;
+    assert_int_equal(sample_run(db, 3, 2, NULL), LAB_OK);
+    sample_sql(db, "UPDATE run SET iterations = 4, iterationMedian_ns = "
+                   "25771000, samples_per_s = 620");
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    snprintf(expected, sizeof(expected), " 25.8 ms%s", with);
+    assert_non_null(strstr(output, expected));
+    snprintf(expected, sizeof(expected), " 620%s", with);
+    assert_non_null(strstr(output, expected));
+    sample_sql(db, "UPDATE run SET iterations = 5");
+    assert_int_equal(profile(db, "show 1 @"), 0);
+    assert_non_null(strstr(output, " 620\n"));
+    assert_null(strstr(output, "with the first"));
+}
+
 static void shows_steps_and_kernels(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -328,6 +385,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(lists_runs, cleanup),
+        cmocka_unit_test_teardown(the_list_has_the_gpu_time, cleanup),
+        cmocka_unit_test_teardown(few_iterations_are_said, cleanup),
         cmocka_unit_test_teardown(shows_steps_and_kernels, cleanup),
         cmocka_unit_test_teardown(imports_and_merges, cleanup),
         cmocka_unit_test_teardown(deletes_runs, cleanup),

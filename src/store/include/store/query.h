@@ -52,7 +52,9 @@ struct lab_run_row {
     int64_t write_errors;
     const char *write_error;
     double samples_per_s;
-    int64_t iteration_median_ns;
+    int64_t iteration_median_ns; /* wall time */
+    int64_t gpu_ns; /* of an iteration's steps, the median; known when added
+                       up, of a lesson on a GPU */
     double loss_first;
     double loss_last;
     double accuracy;

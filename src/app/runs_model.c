@@ -315,7 +315,8 @@ static void run_fact(struct lab_doc *doc, const struct lab_run_row *row)
     if (row->batch != LAB_UNKNOWN)
         lab_str_addf(&text, ", batch %lld", (long long)row->batch);
     if (row->iterations != LAB_UNKNOWN)
-        lab_str_addf(&text, ", %lld iterations", (long long)row->iterations);
+        lab_str_addf(&text, ", %lld iteration%s", (long long)row->iterations,
+                     row->iterations == 1 ? "" : "s");
     if (row->precision)
         lab_str_addf(&text, ", %s", row->precision);
     fact(doc, "run", lab_str_text(&text));

@@ -45,8 +45,9 @@ static enum lab_status print_json(const struct lab_work *w, const char *text,
 static enum lab_status print_text(const struct lab_work *w, const char *text,
                                   int64_t iterations)
 {
-    lab_say(stdout, "\nwritten after %lld iterations, temperature %g:\n\n%s\n",
-            (long long)iterations, w->options->temperature, text);
+    lab_say(stdout, "\nwritten after %lld iteration%s, temperature %g:\n\n%s\n",
+            (long long)iterations, iterations == 1 ? "" : "s",
+            w->options->temperature, text);
     return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 

@@ -180,8 +180,8 @@ static void say_stopped(struct lab_session *s)
     int at = lab_walk_position(s->walk);
     bool within = at > 0 && at < schedule->n_steps;
     snprintf(s->stop_reason, sizeof(s->stop_reason),
-             "training stopped after %lld iterations%s%s",
-             (long long)s->train_done,
+             "training stopped after %lld iteration%s%s%s",
+             (long long)s->train_done, s->train_done == 1 ? "" : "s",
              within ? ", in the next one before " : "",
              within ? schedule->steps[at].step->name : "");
 }
@@ -230,5 +230,6 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
         lab_session_say_error(s, st);
     else if (!s->stop_reason[0])
         snprintf(s->stop_reason, sizeof(s->stop_reason),
-                 "trained %lld iterations", (long long)s->train_done);
+                 "trained %lld iteration%s", (long long)s->train_done,
+                 s->train_done == 1 ? "" : "s");
 }

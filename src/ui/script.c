@@ -263,14 +263,31 @@ static bool run_token(struct lab_script *s, const struct token *t,
     return true;
 }
 
-void lab_script_wait(struct lab_script *s, int timeout_ms, int wake_fd,
-                     struct lab_event *out)
+/* Looking at the screen, or leaving it: that comes after the keys before it. */
+static bool wants_keys_done(const struct token *t)
 {
+    return t->kind == TOKEN_EXPECT || t->kind == TOKEN_ABSENT ||
+           t->kind == TOKEN_SCREEN || t->kind == TOKEN_QUIT;
+}
+
+void lab_script_wait(struct lab_script *s, int timeout_ms, int wake_fd,
+                     bool keys_wait, struct lab_event *out)
+{
+    enum { PATIENCE_MS = 60000 };
     *out = (struct lab_event){.kind = LAB_EVENT_NONE};
     if (s->at >= s->count || s->failed) {
         out->kind = LAB_EVENT_END;
         return;
     }
+    if (wants_keys_done(&s->tokens[s->at]) && keys_wait) {
+        if (timeout_ms < 0 || timeout_ms > 20)
+            timeout_ms = 20;
+        if (sleep_some(s, PATIENCE_MS, timeout_ms, wake_fd, out))
+            fail_token(s, &s->tokens[s->at], "keys before it still wait", out);
+        return;
+    }
+    if (wants_keys_done(&s->tokens[s->at]))
+        s->until_ns = 0;
     if (run_token(s, &s->tokens[s->at], timeout_ms, wake_fd, out))
         s->at++;
 }

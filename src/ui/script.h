@@ -28,9 +28,10 @@ enum lab_status lab_script_open(struct lab_script **out, const char *path,
                                 lab_script_sees_fn *sees, void *user);
 void lab_script_close(struct lab_script *s);
 void lab_script_size(const struct lab_script *s, int *h, int *w);
-/* As lab_terminal_wait(). */
+/* As lab_terminal_wait(). While keys wait to be handled (`keys_wait`), nothing is
+ * looked for on the screen. */
 void lab_script_wait(struct lab_script *s, int timeout_ms, int wake_fd,
-                     struct lab_event *out);
+                     bool keys_wait, struct lab_event *out);
 /* LAB_E_CHECK when an `expect`, `absent` or `await` failed. */
 enum lab_status lab_script_result(const struct lab_script *s);
 LAB_C_END

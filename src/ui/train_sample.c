@@ -48,9 +48,10 @@ static void draw_title(struct lab_canvas *c, struct lab_rect *r,
                  how->temperature, top);
     else
         snprintf(title, sizeof(title),
-                 "what it %s after %lld iterations: temperature %g%s",
+                 "what it %s after %lld iteration%s: temperature %g%s",
                  snap->sampling ? "is writing" : "wrote",
-                 (long long)snap->sample_iteration, how->temperature, top);
+                 (long long)snap->sample_iteration,
+                 snap->sample_iteration == 1 ? "" : "s", how->temperature, top);
     lab_canvas_heading(c, r, title, false);
 }
 

@@ -359,11 +359,11 @@ static void deliver(struct lab_ui *ui)
     skip_to_esc(ui);
     while (ui->ahead_count > 0 && running(ui)) {
         const struct lab_event *first = ahead_at(ui, 0);
-        if (must_wait(ui, first->kind == LAB_EVENT_KEY ? first->key : 0)) {
-            ui->waited = true;
+        if (must_wait(ui, first->kind == LAB_EVENT_KEY ? first->key : 0))
             return;
-        }
-        if (ui->waited && ui->dirty) { /* it moves in what is drawn */
+        /* A key moves in what is drawn: the news that it need not wait for any
+         * more may have changed how many elements a cell covers. */
+        if (ui->dirty && lab_ui_top(ui)->screen.ops->waits) {
             ui->dirty = false;
             lab_ui_draw(ui);
         }
@@ -374,7 +374,6 @@ static void deliver(struct lab_ui *ui)
             lab_ui_handle_mouse(ui, &e);
         close_marked(ui);
     }
-    ui->waited = false;
 }
 
 static void type_ahead(struct lab_ui *ui, const struct lab_event *e)
@@ -456,7 +455,8 @@ static void wait_event(struct lab_ui *ui, int timeout_ms, struct lab_event *e)
 {
     int wake_fd = ui->woken ? -1 : ui->wake_fd; /* known already */
     if (ui->script)
-        lab_script_wait(ui->script, timeout_ms, wake_fd, e);
+        lab_script_wait(ui->script, timeout_ms, wake_fd, ui->ahead_count > 0,
+                        e);
     else
         lab_terminal_wait(ui->terminal, timeout_ms, wake_fd, e);
 }

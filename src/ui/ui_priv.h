@@ -47,7 +47,6 @@ struct lab_ui {
     struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead: a ring */
     int ahead_first;
     int ahead_count;
-    bool waited; /* the first of them had to */
 
     char message[512];
     char hint[320]; /* over the prompt: what may be typed; "": nothing */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pty_leave.py DB PROGRAM ARG... -- opens a lesson on a terminal, trains, holds
-the database so that leaving takes a moment, types q until the screen has gone,
+the database so that leaving takes a moment, types q, and y to the question
+whether to leave the training, until the screen has gone,
 sends a first TERM, lets the database go. Prints how the program ended and what
 the run is."""
 import fcntl
@@ -58,8 +59,8 @@ gone = b"\x1b[?1049l"
 while gone not in seen:  # the training screen, then the stepper
     until = time.monotonic() + 0.3
     read(lambda: gone in seen or time.monotonic() > until)
-    if gone not in seen:
-        os.write(fd, b"q")
+    if gone not in seen:  # a training that goes on is asked about
+        os.write(fd, b"y" if b"(y/n)" in seen else b"q")
 os.kill(pid, signal.SIGTERM)
 time.sleep(0.2)
 holder.execute("COMMIT")

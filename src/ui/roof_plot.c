@@ -51,8 +51,11 @@ static double memory_per_s(const struct lab_ui_roofline *l)
     return NAN;
 }
 
+/* A quotient of rates may be too small or too large for a number. */
 static void widen(double v, double *low, double *high)
 {
+    if (!isfinite(v))
+        return;
     *low = isnan(*low) || v < *low ? v : *low;
     *high = isnan(*high) || v > *high ? v : *high;
 }

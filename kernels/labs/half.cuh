@@ -1,7 +1,7 @@
 /* kernels/labs/half.cuh -- what the tensor cores of compute capability 8.0 and
- * later are fed with: addresses in shared memory as 32-bit numbers, pairs of
- * 16-bit numbers, small matrices, copies that nobody waits for. Source: NVIDIA,
- * PTX ISA, "ldmatrix" and "cp.async". */
+ * later are fed with: addresses in shared memory as 32-bit numbers, tf32, pairs
+ * of 16-bit numbers, small matrices, copies that nobody waits for. Source:
+ * NVIDIA, PTX ISA, "ldmatrix", "cp.async" and "cvt". */
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -10,6 +10,17 @@
 static __device__ __forceinline__ uint32_t shared_address(const void *p)
 {
     return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+}
+
+/* fp32 to the nearest tf32, 10 bits behind the point instead of 23; NaN stays
+ * NaN, where adding half a unit to the bits would turn it into -0. */
+static __device__ __forceinline__ uint32_t tf32_nearest(uint32_t bits)
+{
+    uint32_t nearest;
+    asm("cvt.rna.tf32.f32 %0, %1;"
+        : "=r"(nearest)
+        : "f"(__uint_as_float(bits)));
+    return nearest;
 }
 
 /* Two fp32 rounded to 16 bits, the first in the lower half; the last argument

@@ -132,9 +132,6 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
                                      struct lab_database *db)
 {
     bool same_lab;
-    enum lab_status st = measured_same_lab(c, db, &same_lab);
-    if (st)
-        return st;
     const struct lab_compared_run *a = &c->run[LAB_SIDE_A];
     const struct lab_compared_run *b = &c->run[LAB_SIDE_B];
     const char *first = a->fact[LAB_FACT_LESSON];
@@ -153,8 +150,11 @@ static enum lab_status check_lessons(const struct lab_comparison *c,
                         (long long)(lab ? a->run : b->run),
                         (long long)(lab ? b->run : a->run));
     }
-    if (same_lab || !lab_comparison_differs(c, LAB_FACT_LESSON))
+    if (!lab_comparison_differs(c, LAB_FACT_LESSON))
         return LAB_OK;
+    enum lab_status st = measured_same_lab(c, db, &same_lab);
+    if (st || same_lab)
+        return st;
     return lab_fail(LAB_E_RANGE,
                     "run %lld is of the lesson %s, run %lld of %s: their steps "
                     "do different work, so their times say nothing about each "

@@ -33,17 +33,6 @@ MMA_SYNC(__nv_bfloat16, "m16n8k16.row.col.f32.bf16.bf16.f32")
 MMA_SYNC(__half, "m16n8k16.row.col.f32.f16.f16.f32")
 MMA_SYNC(float, "m16n8k8.row.col.f32.tf32.tf32.f32")
 
-/* fp32 to the nearest tf32, 10 bits behind the point instead of 23; NaN stays
- * NaN, where adding half a unit to the bits would turn it into -0. */
-static __device__ __forceinline__ uint32_t tf32_nearest(uint32_t bits)
-{
-    uint32_t nearest;
-    asm("cvt.rna.tf32.f32 %0, %1;"
-        : "=r"(nearest)
-        : "f"(__uint_as_float(bits)));
-    return nearest;
-}
-
 /* ---- a stage, fetched ---- */
 
 /* 16 bytes of a row, number by number, where rows do not start on 16 bytes. */

@@ -21,6 +21,7 @@
  *               not round: B is rounded on its way, A is cut. */
 #pragma once
 #include "labs/gemm/warpgroup.cuh"
+#include "labs/half.cuh"
 
 enum {
     SM90_THREADS = 384,
@@ -129,16 +130,6 @@ template <> struct sm90_tile<float> {
         return 4 * chunk + g / 2 % 2 * 2; /* + i */
     }
 
-    /* The nearest tf32, ties away from zero; NaN stays NaN. */
-    static __device__ __forceinline__ uint32_t nearest(uint32_t bits)
-    {
-        uint32_t out;
-        asm("cvt.rna.tf32.f32 %0, %1;"
-            : "=r"(out)
-            : "f"(__uint_as_float(bits)));
-        return out;
-    }
-
     __device__ __forceinline__ void read(uint32_t (&f)[4], const char *box,
                                          int k)
     {
@@ -147,8 +138,8 @@ template <> struct sm90_tile<float> {
             int row = 8 * k + 4 * h + threadIdx.x % 4;
             uint2 v = *reinterpret_cast<const uint2 *>(
                 box + row * 128 + ((4 * column()) ^ (row % 8 * 16)));
-            f[2 * h] = nearest(v.x);
-            f[2 * h + 1] = nearest(v.y);
+            f[2 * h] = tf32_nearest(v.x);
+            f[2 * h + 1] = tf32_nearest(v.y);
         }
     }
 

@@ -144,6 +144,16 @@ static void say_passed(const struct lab_lab *lab,
                 time ? r->rate_model / r->rate : r->rate / r->rate_model, why);
 }
 
+/* Once for all rungs of a size. */
+static void say_beaten(const struct lab_lab *lab)
+{
+    const char *why = NULL;
+    for (int i = 0; i < lab->n_rows && !why; i++)
+        why = lab_lab_ceiling_passed(lab->ui.unit, lab->rows[i].share);
+    if (why)
+        lab_say(stdout, "  of ceiling: %s\n", why);
+}
+
 static void say_reasons(const struct lab_lab *lab)
 {
     char workspace[64];
@@ -159,6 +169,7 @@ static void say_reasons(const struct lab_lab *lab)
         if (!r->status)
             say_passed(lab, r);
     }
+    say_beaten(lab);
 }
 
 static void say_off(const struct lab_lab *lab, const char *rung,

@@ -349,7 +349,9 @@ static void add_ceiling(struct picture *p, const struct lab_lab_chart *chart)
 {
     const struct lab_ui_lab_set *set = &chart->lab->sets[chart->set];
     char name[96];
-    snprintf(name, sizeof(name), "ceiling: %s", set->ceiling_name);
+    snprintf(name, sizeof(name), "%sceiling: %s",
+             lab_lab_ceiling_beaten(chart->lab, chart->set, -1) ? "not a " : "",
+             set->ceiling_name);
     if (isnan(set->ceiling) || isnan(p->x0))
         return;
     struct line *l = add_line(p, name);

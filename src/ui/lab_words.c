@@ -134,10 +134,34 @@ const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
     return out;
 }
 
+/* What is faster by less than this is as fast. */
+static const double noise = 1.02;
+
+const char *lab_lab_ceiling_passed(enum lab_ui_lab_unit unit, double share)
+{
+    if (!(share > noise))
+        return NULL;
+    return unit == LAB_UI_LAB_BYTES
+               ? "a copy is no ceiling at this size: caches serve a part of "
+                 "the bytes, or this mix of reads and writes is faster"
+               : "the product that was measured is no ceiling at this size: "
+                 "this is faster";
+}
+
+bool lab_lab_ceiling_beaten(const struct lab_ui_lab *lab, int set, int size)
+{
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &lab->rows[i];
+        if (r->set == set && (size < 0 || r->size == size) &&
+            lab_lab_ceiling_passed(lab->unit, r->share))
+            return true;
+    }
+    return false;
+}
+
 const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
                                  double model, double bytes, double traffic)
 {
-    static const double noise = 1.02;
     if (unit == LAB_UI_LAB_TIME)
         return model > noise * rate ? "an item takes less than the model has "
                                       "for it"

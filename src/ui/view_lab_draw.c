@@ -103,7 +103,9 @@ static void draw_sizes(const struct lab_lab_state *st, struct lab_canvas *c,
     int x = row.x;
     if (!isnan(set->ceiling)) {
         char text[120];
-        snprintf(text, sizeof(text), "ceiling %s (%s)",
+        bool beaten = lab_lab_ceiling_beaten(lab, st->set, st->size);
+        snprintf(text, sizeof(text), "%s %s (%s)",
+                 beaten ? "not a ceiling:" : "ceiling",
                  lab_lab_rate_text(lab, set->ceiling, rate, sizeof(rate)),
                  set->ceiling_name);
         int w = lab_canvas_columns(c, text);
@@ -142,11 +144,14 @@ static enum lab_role chosen_text(const struct lab_lab_state *st,
     lab_lab_said_text(&st->lab, &r->said, said, sizeof(said));
     if (said[0] && !off[0])
         snprintf(off, sizeof(off), "you said %s", said);
-    snprintf(out, CHOSEN, "%s: %s", r->rung,
-             r->reason[0] ? r->reason
-             : off[0]     ? off
-             : r->note[0] ? r->note
-                          : r->idea);
+    int n = snprintf(out, CHOSEN, "%s: %s", r->rung,
+                     r->reason[0] ? r->reason
+                     : off[0]     ? off
+                     : r->note[0] ? r->note
+                                  : r->idea);
+    const char *passed = lab_lab_ceiling_passed(st->lab.unit, r->share);
+    if (passed && n < CHOSEN)
+        snprintf(out + n, CHOSEN - (size_t)n, "; %s", passed);
     return r->reason[0] ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
 }
 

@@ -167,11 +167,14 @@ static void rate_line(struct page *p, const struct lab_ui_lab *lab,
                       const struct lab_ui_lab_row *r)
 {
     const struct lab_ui_lab_set *set = &lab->sets[r->set];
-    char text[220];
+    char text[280];
     char rate[48];
-    char share[96] = "";
+    char share[200] = "";
+    const char *passed = lab_lab_ceiling_passed(lab->unit, r->share);
     lab_lab_rate_text(lab, r->rate, rate, sizeof(rate));
-    if (!isnan(r->share))
+    if (passed)
+        snprintf(share, sizeof(share), "; %s", passed);
+    else if (!isnan(r->share))
         snprintf(share, sizeof(share), ", %.1f %% of the ceiling (%s)",
                  100 * r->share, set->ceiling_name);
     snprintf(text, sizeof(text), "%s%s", rate, share);

@@ -144,6 +144,8 @@ static void cell(const void *user, int64_t row, int column, char *out,
         break;
     case COL_SHARE:
         put_percent(r->share, out, cap);
+        if (lab_lab_ceiling_passed(st->lab.unit, r->share))
+            *role = LAB_ROLE_DIM; /* a share of no ceiling */
         break;
     case COL_LIBRARY:
         put_percent(r->of_library, out, cap);

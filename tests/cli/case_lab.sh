@@ -69,6 +69,20 @@ assert rate > 0 and model > 0, (rate, model)
 assert said == (rate > 1.02 * model), (rate, model, said)
 P
 
+# So does a ceiling: of a rung that passes it, the share is of none.
+run lab saxpy --backend cpu --sizes 1000,20000 --repeat 20
+expect_exit 0
+python3 - "$out" <<'P' || complain 'a share above 100 % is not explained'
+import re, sys
+text = open(sys.argv[1]).read()
+for size in re.split(r"\nN ", text.split("These rungs need")[0])[1:]:
+    rows = [l for l in size.splitlines() if re.match(r"(plain|openblas) ", l)]
+    over = [float(re.findall(r"([\d.]+) %", l)[1]) for l in rows]
+    said = "of ceiling: a copy is no ceiling at this size" in size
+    assert said == any(x > 102.0 for x in over) or \
+        any(101.9 < x < 102.1 for x in over), (over, size)
+P
+
 # Predictions stand beside the result.
 run lab saxpy --backend cpu --sizes 1000 --predict plain=12.5 --json
 expect_exit 0

@@ -147,6 +147,30 @@ static void why_a_model_can_be_passed(void **state)
     assert_non_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1, 1.4, NAN, NAN));
 }
 
+/* A copy in memory does not bound what the caches serve. */
+static void a_ceiling_that_is_passed_is_none(void **state)
+{
+    struct lab_ui_lab_row rows[2];
+    struct lab_ui_lab lab = {.rows = rows, .row_count = 2};
+    (void)state;
+    assert_null(lab_lab_ceiling_passed(LAB_UI_LAB_BYTES, 1.01));
+    assert_null(lab_lab_ceiling_passed(LAB_UI_LAB_FLOPS, NAN));
+    assert_non_null(strstr(lab_lab_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
+                           "a copy is no ceiling at this size"));
+    assert_non_null(strstr(lab_lab_ceiling_passed(LAB_UI_LAB_FLOPS, 1.5),
+                           "the product that was measured is no ceiling"));
+    for (int i = 0; i < 2; i++) {
+        rows[i] = row_of(1, 1, "");
+        rows[i].set = 1;
+        rows[i].size = i;
+        rows[i].share = i ? 1.5 : 0.9;
+    }
+    assert_false(lab_lab_ceiling_beaten(&lab, 1, 0));
+    assert_true(lab_lab_ceiling_beaten(&lab, 1, 1));
+    assert_true(lab_lab_ceiling_beaten(&lab, 1, -1));
+    assert_false(lab_lab_ceiling_beaten(&lab, 0, -1));
+}
+
 /* A library is no rung to climb over. */
 static void gains_are_over_the_last_own_rung(void **state)
 {
@@ -363,6 +387,7 @@ int main(void)
         cmocka_unit_test(rates_in_their_unit),
         cmocka_unit_test(what_a_row_is_of_the_library),
         cmocka_unit_test(why_a_model_can_be_passed),
+        cmocka_unit_test(a_ceiling_that_is_passed_is_none),
         cmocka_unit_test(gains_are_over_the_last_own_rung),
         cmocka_unit_test(the_kernel_of_a_rung_is_found),
         cmocka_unit_test(pictures_at_every_size),

@@ -38,4 +38,9 @@ const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
                                size_t cap);
 /* "not run", "checking", "timing", or "" when a time stands for itself. */
 const char *lab_lab_state_text(enum lab_ui_lab_state state);
+/* Why a rate is above its ceiling, for shares past what noise explains; else
+ * NULL: then that rate is no ceiling at this size. */
+const char *lab_lab_ceiling_passed(enum lab_ui_lab_unit unit, double share);
+/* Whether a rung of a set passes the ceiling: at one size, or with -1 at any. */
+bool lab_lab_ceiling_beaten(const struct lab_ui_lab *lab, int set, int size);
 LAB_C_END

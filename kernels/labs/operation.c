@@ -30,6 +30,8 @@ void lab_lab_repeat(void *host, int64_t own, int64_t count, size_t each)
 double lab_lab_number(const struct lab_lab_numbers *n, int tensor, int64_t i)
 {
     enum lab_dtype dtype = n->tensor[tensor].dtype;
+    if (n->reads)
+        ++*n->reads;
     if (n->host && n->host[tensor])
         return lab_number_at(n->host[tensor], dtype, i);
     int64_t at = (i + (int64_t)tensor * LAB_LAB_APART) % n->period_count;

@@ -46,6 +46,7 @@ struct lab_lab_numbers {
     int64_t period_count;
     const struct lab_lab_tensor *tensor; /* those of tensors() */
     const void *const *host; /* copies of what fill() made; NULL: period */
+    int64_t *reads; /* lab_lab_number() counts its calls here; may be NULL */
 };
 
 /* An element of a result, in double, and the error that it may have. */

@@ -238,6 +238,40 @@ static enum lab_status rounds_to_float(const struct lab_call *call)
     return LAB_OK;
 }
 
+static int elements_asked;
+
+static struct lab_ladder_element count_element(const struct lab_lab_numbers *n,
+                                               const int64_t *dim, int out,
+                                               int64_t i)
+{
+    elements_asked++;
+    return find("softmax")->element(n, dim, out, i);
+}
+
+/* An element of softmax reads its row twice: all of 40 rows are compared, of a
+ * row of 100,000 only some, which would else take minutes. */
+static void a_slow_reference_is_asked_less(void **state)
+{
+    static const char *const small[] = {"40x53", NULL};
+    static const char *const wide[] = {"1x100000", NULL};
+    struct lab_backend *be = cpu();
+    struct lab_operation op = *find("softmax");
+    const struct lab_rung *rung = NULL;
+    double error = -1;
+    (void)state;
+    assert_true(lab_ladder_rungs(be, find("softmax"), &rung, 1) >= 1);
+    op.element = count_element;
+    op.checks = small;
+    assert_int_equal(lab_ladder_check(be, &op, rung, 1, &error), LAB_OK);
+    assert_int_equal(elements_asked, 40 * 53 + 1);
+    elements_asked = 0;
+    op.checks = wide;
+    assert_int_equal(lab_ladder_check(be, &op, rung, 1, &error), LAB_OK);
+    assert_in_range(elements_asked, 64, 65);
+    assert_true(error >= 0 && error <= 1);
+    lab_backend_close(be);
+}
+
 static void fp64_inputs_do_not_fit_into_fp32(void **state)
 {
     static const struct lab_rung rounds = {
@@ -445,6 +479,7 @@ int main(void)
         cmocka_unit_test(models),
         cmocka_unit_test(every_rung_of_the_cpu_is_right),
         cmocka_unit_test(a_wrong_rung_is_found),
+        cmocka_unit_test(a_slow_reference_is_asked_less),
         cmocka_unit_test(fp64_inputs_do_not_fit_into_fp32),
         cmocka_unit_test(fp32_inputs_do_not_fit_into_two_fp16),
         cmocka_unit_test(the_first_rung_of_a_precision_gains_over_none),

@@ -198,61 +198,141 @@ static double nice_step(double least)
     return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 
-/* Mark i of the axis; on a log axis of a decade or so at round numbers. */
-static double mark(const struct scale *sc, double step, int i)
+/* ---- axes ---- */
+
+/* From and to as they are drawn: log10 of the values on a log axis. */
+struct axis {
+    double from;
+    double to;
+    bool log;
+    int most; /* marks, about */
+};
+
+/* What a log axis has marks at, in each decade: these first. */
+static const double DIGITS[] = {1, 5, 2, 3, 1.5, 7, 4};
+enum { ROUNDS = sizeof(DIGITS) / sizeof(DIGITS[0]), SPARSE = 3 };
+
+/* Mark i of a round, where it is drawn; false: there is none. */
+static bool find_mark(const struct axis *a, int round, int i, double *at)
 {
-    static const double round[] = {1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9};
-    enum { ROUND = sizeof(round) / sizeof(round[0]) };
-    if (sc->log_y && step < 1 && sc->y1 - sc->y0 >= 0.3)
-        return floor(sc->y0) + i / ROUND + log10(round[i % ROUND]);
-    double v = (ceil(sc->y0 / step) + i) * step;
-    return fabs(v) < step * 1e-9 ? 0 : v;
+    double low = a->log ? pow(10, a->from) : a->from;
+    double high = a->log ? pow(10, a->to) : a->to;
+    double step = nice_step((high - low) / a->most);
+    if (a->log && a->to - a->from >= 0.3) {
+        step = floor((a->to - a->from) / a->most);
+        step = step < 1 ? 1 : step; /* decades */
+        *at = (floor(a->from / step) + i) * step + log10(DIGITS[round]);
+        return *at <= a->to + 1e-9 && (round == 0 || step <= 1);
+    }
+    double v = (ceil(low / step) + i) * step;
+    v = fabs(v) < step * 1e-9 ? 0 : v;
+    *at = a->log ? log10(v) : v;
+    return v <= high + step * 1e-9 && round == 0;
 }
 
-static void draw_axis(struct lab_canvas *c, const struct lab_dots *g,
-                      const struct scale *sc, const char *x_name)
+static const char *mark_text(const struct axis *a, double at, int width,
+                             char out[LAB_FORMAT_BYTES])
 {
+    return lab_format_value(a->log ? pow(10, at) : at, width, out,
+                            LAB_FORMAT_BYTES);
+}
+
+/* Whether `gap` places on both sides of one are free, which it then takes. */
+static bool take(bool *taken, int count, int place, int gap)
+{
+    if (place < 0 || place >= count)
+        return false;
+    for (int i = place - gap; i <= place + gap; i++)
+        if (i >= 0 && i < count && taken[i])
+            return false;
+    taken[place] = true;
+    return true;
+}
+
+static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
+                        const struct scale *sc)
+{
+    enum { MOST = 512 };
+    const struct axis a = {sc->y0, sc->y1, sc->log_y, g->plot.h / 3 + 1};
+    bool taken[MOST] = {false};
     char text[LAB_FORMAT_BYTES];
-    int base = g->plot.y + g->plot.h;
-    int ticks = g->plot.h / 3 + 1;
-    double step = nice_step((sc->y1 - sc->y0) / ticks);
-    if (sc->log_y && sc->y1 - sc->y0 >= 2)
-        step = ceil(step); /* whole powers of ten */
-    int last_row = g->plot.h + 1;
+    double v;
     for (int y = 0; y < g->plot.h; y++)
         lab_canvas_text(c, g->plot.y + y, g->plot.x - 1, 1, LAB_ROLE_BORDER,
                         "│");
-    for (int i = 0; i < 3 * ticks + 33; i++) {
-        double v = mark(sc, step, i);
-        if (v > sc->y1 + step * 1e-9)
-            break;
-        int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
-        if (v < sc->y0 || row > last_row - 2 || row < 0)
-            continue;
-        last_row = row;
-        lab_format_value(sc->log_y ? pow(10, v) : v, AXIS_W - 2, text,
-                         sizeof(text));
-        lab_canvas_textf(c, g->plot.y + row, g->plot.x - AXIS_W, AXIS_W - 1,
-                         LAB_ROLE_DIM, "%*s", AXIS_W - 1, text);
-        lab_canvas_text(c, g->plot.y + row, g->plot.x - 1, 1, LAB_ROLE_BORDER,
-                        "┤");
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; find_mark(&a, round, i, &v); i++) {
+            int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
+            if (v < sc->y0 - 1e-9 * (sc->y1 - sc->y0) || row >= MOST ||
+                !take(taken, g->plot.h, row, round < SPARSE ? 1 : 2))
+                continue;
+            lab_canvas_textf(c, g->plot.y + row, g->plot.x - AXIS_W, AXIS_W - 1,
+                             LAB_ROLE_DIM, "%*s", AXIS_W - 1,
+                             mark_text(&a, v, AXIS_W - 2, text));
+            lab_canvas_text(c, g->plot.y + row, g->plot.x - 1, 1,
+                            LAB_ROLE_BORDER, "┤");
+        }
     }
-    lab_canvas_fill(c, (struct lab_rect){base, g->plot.x, 1, g->plot.w}, "─",
+}
+
+/* The row below the plot: what is written leaves no room for marks. */
+struct below {
+    struct lab_canvas *c;
+    int y;
+    int x;
+    int w;
+    bool taken[512];
+};
+
+/* " text " at a column, with a blank column free on both sides of it. */
+static bool put_below(struct below *b, int at, const char *text)
+{
+    int w = lab_canvas_columns(b->c, text) + 2;
+    for (int i = at - 1; i <= at + w; i++)
+        if (i >= 0 && i < (int)sizeof(b->taken) && b->taken[i])
+            return false;
+    lab_canvas_textf(b->c, b->y, b->x + at, b->w - at, LAB_ROLE_DIM, " %s ",
+                     text);
+    for (int i = at < 0 ? 0 : at; i < at + w && i < (int)sizeof(b->taken); i++)
+        b->taken[i] = true;
+    return true;
+}
+
+static void draw_x_marks(struct below *b, const struct axis *a)
+{
+    char text[LAB_FORMAT_BYTES];
+    int left = a->most;
+    double v;
+    for (int round = 0; round < SPARSE && left > 0; round++) {
+        for (int i = 0; left > 0 && find_mark(a, round, i, &v); i++) {
+            int at = dot_of(v, a->from, a->to, b->w);
+            mark_text(a, v, 8, text);
+            if (v < a->from || at + (int)strlen(text) + 3 > b->w ||
+                !put_below(b, at + 1, text))
+                continue;
+            lab_canvas_text(b->c, b->y, b->x + at, 1, LAB_ROLE_BORDER, "┴");
+            left--;
+        }
+    }
+}
+
+static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
+                        const struct scale *sc, const char *x_name)
+{
+    const struct axis a = {sc->x0, sc->x1, sc->log_x, g->plot.w / 16};
+    struct below b = {
+        .c = c, .y = g->plot.y + g->plot.h, .x = g->plot.x, .w = g->plot.w};
+    char text[LAB_FORMAT_BYTES];
+    lab_canvas_fill(c, (struct lab_rect){b.y, b.x, 1, b.w}, "─",
                     LAB_ROLE_BORDER);
-    lab_canvas_text(c, base, g->plot.x - 1, 1, LAB_ROLE_BORDER, "└");
-    lab_format_value(sc->log_x ? pow(10, sc->x0) : sc->x0, 8, text,
-                     sizeof(text));
-    lab_canvas_textf(c, base, g->plot.x + 1, -1, LAB_ROLE_DIM, " %s ", text);
-    lab_format_value(sc->log_x ? pow(10, sc->x1) : sc->x1, 8, text,
-                     sizeof(text));
-    int w = (int)strlen(text) + 2;
-    lab_canvas_textf(c, base, g->plot.x + g->plot.w - w, w, LAB_ROLE_DIM,
-                     " %s ", text);
-    if (x_name) {
-        w = lab_canvas_columns(c, x_name) + 2;
-        lab_canvas_textf(c, base, g->plot.x + (g->plot.w - w) / 2, w,
-                         LAB_ROLE_DIM, " %s ", x_name);
-    }
+    lab_canvas_text(c, b.y, b.x - 1, 1, LAB_ROLE_BORDER, "└");
+    put_below(&b, 1, mark_text(&a, sc->x0, 8, text));
+    mark_text(&a, sc->x1, 8, text);
+    put_below(&b, b.w - (int)strlen(text) - 2, text);
+    if (x_name)
+        put_below(&b, (b.w - lab_canvas_columns(c, x_name) - 2) / 2, x_name);
+    if (a.most > 1)
+        draw_x_marks(&b, &a);
 }
 
 void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
@@ -280,7 +360,8 @@ void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
     for (int k = 0; k < chart->count; k++)
         draw_series(&g, &sc, &chart->series[k], k);
     show_grid(c, &g, chart);
-    draw_axis(c, &g, &sc, chart->x_name);
+    draw_y_axis(c, &g, &sc);
+    draw_x_axis(c, &g, &sc, chart->x_name);
     mark_ends(c, &g, &sc, chart);
     lab_dots_release(&g);
 }

@@ -14,6 +14,7 @@ enum {
     RATES_H = 16,
     POINTS = 64,
     LINES = LAB_CHART_SERIES,
+    COLOURS = LAB_ROLE_SERIES_6 - LAB_ROLE_SERIES_1 + 1,
     /* From here on there is room for every rung; and for what is not the
      * ladder's: other machines and the course's. */
     ALL_H = 14,
@@ -292,22 +293,27 @@ static const struct lab_ui_lab_row *fastest(const struct lab_lab_chart *chart,
     return best;
 }
 
-/* Lines above each other tell nothing: a small picture has those that matter. */
+/* In the order of the table. Lines above each other tell nothing: a small
+ * picture has the chosen rung, the fastest and the library's; a large one as
+ * many others as there is room for. */
 static void add_own(struct picture *p, const struct lab_lab_chart *chart,
                     bool all)
 {
     const struct lab_ui_lab *lab = chart->lab;
-    const struct lab_ui_lab_row *own = fastest(chart, false);
-    const struct lab_ui_lab_row *library = fastest(chart, true);
-    if (chart->chosen >= 0 && chart->chosen < lab->row_count)
-        add_rung(p, chart, &lab->rows[chart->chosen]);
-    if (own)
-        add_rung(p, chart, own);
-    if (library)
-        add_rung(p, chart, library);
-    for (int64_t i = 0; all && i < lab->row_count; i++)
-        if (shown(chart, &lab->rows[i]))
-            add_rung(p, chart, &lab->rows[i]);
+    const struct lab_ui_lab_row *must[] = {
+        chart->chosen >= 0 && chart->chosen < lab->row_count
+            ? &lab->rows[chart->chosen]
+            : NULL,
+        fastest(chart, false), fastest(chart, true)};
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &lab->rows[i];
+        int kept = 0; /* lines that rows further down must have */
+        for (int k = 0; k < 3; k++)
+            kept += must[k] && must[k] > r;
+        bool one = r == must[0] || r == must[1] || r == must[2];
+        if (one || (all && shown(chart, r) && p->count + kept < p->most))
+            add_rung(p, chart, r);
+    }
 }
 
 /* The best of every size that another set has. */
@@ -424,7 +430,7 @@ void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
         return;
     fill_picture(p, chart, r);
     for (int k = 0; k < p->count; k++) {
-        roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % 3);
+        roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % COLOURS);
         series[k] =
             (struct lab_series){p->lines[k].x, p->lines[k].y, p->lines[k].n,
                                 p->lines[k].name, roles[k]};

@@ -36,6 +36,9 @@ static const struct look LOOKS[LAB_ROLE_COUNT] = {
     [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, 44, 0x00D7D7},
     [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, 214, 0xFFAF00},
     [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, 176, 0xD787D7},
+    [LAB_ROLE_SERIES_4] = {0, 0, 2, 10, 114, 0x87D787},
+    [LAB_ROLE_SERIES_5] = {0, 0, 4, 12, 75, 0x5FAFFF},
+    [LAB_ROLE_SERIES_6] = {0, 0, -1, -1, -1, -1},
 };
 
 struct lab_style lab_palette(enum lab_role role, int colors)

@@ -225,6 +225,55 @@ static void signs_do_not_hide_each_other(void **state)
     assert_int_equal(lab_chart_sign(LAB_CHART_SERIES - 1), 'o');
 }
 
+static bool marked(const char *dump, const char *text)
+{
+    if (!strstr(dump, text))
+        print_error("no '%s' in:\n%s", text, dump);
+    return strstr(dump, text) != NULL;
+}
+
+/* Marks at 1, 2 and 5 of a decade where there is room, the powers first; and
+ * between the ends of the x axis. */
+static void axes_have_marks_where_there_is_room(void **state)
+{
+    const double x[] = {100, 250, 40000};
+    const double y[] = {30, 900, 40000};
+    struct lab_series s = {x, y, 3, "rate", LAB_ROLE_SERIES_1};
+    struct lab_chart c = {.x_name = "size",
+                          .series = &s,
+                          .count = 1,
+                          .y_min = NAN,
+                          .y_max = NAN,
+                          .log_y = true,
+                          .log_x = true};
+    (void)state;
+    char *dump = chart(&c, 34, 90, 0);
+    static const char *const want[] = {
+        "  100┤",  "  1000┤",   " 10000┤", "   50┤",  "   200┤",
+        "   500┤", " 2000┤",    "  5000┤", " 20000┤", " 100 ─",
+        "┴ 500 ─", "┴ 10000 ─", " size "};
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+        assert_true(marked(dump, want[i]));
+    lab_free(dump);
+    /* A lower one keeps the powers of ten. */
+    dump = chart(&c, 9, 90, 2);
+    assert_true(marked(dump, "  100+") && marked(dump, " 1000+") &&
+                marked(dump, "10000+"));
+    lab_free(dump);
+    /* Less than a factor of two: round numbers all the same. */
+    const double near[] = {3100, 3300, 3900};
+    s.y = near;
+    c.log_x = false;
+    dump = chart(&c, 12, 90, 0);
+    assert_true(marked(dump, " 3200┤") && marked(dump, " 3600┤"));
+    assert_true(marked(dump, "┴ 10000 ─") && marked(dump, "┴ 30000 ─"));
+    lab_free(dump);
+    /* Names, ends and marks of a narrow one do not run into each other. */
+    dump = chart(&c, 12, 30, 0);
+    assert_true(marked(dump, "└─ 100 ─ size ─ 40000"));
+    lab_free(dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +284,7 @@ int main(void)
         cmocka_unit_test(heat_cells_differ_without_colour),
         cmocka_unit_test(numbers_read_well),
         cmocka_unit_test(signs_do_not_hide_each_other),
+        cmocka_unit_test(axes_have_marks_where_there_is_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,8 +285,9 @@ static void small_pictures_have_the_lines_that_matter(void **state)
     draws(&chart, 12, 80, "1 tile  2 wide  3 cublas  4 ceiling", "slide");
     draws(&chart, 12, 80, "4 ceiling", "5 ");
     draws(&chart, 16, 80, "4 best of CPU  5 slide", "coalesced");
-    draws(&chart, 20, 119, "4 naive  5 coalesced  6 thread_1d", "none");
-    draws(&chart, 20, 119, "a double  b best of CPU", "none");
+    /* in the table's order, so that a sign is the row's number there */
+    draws(&chart, 20, 119, "1 naive  2 coalesced  3 tile  4 thread_1d", "none");
+    draws(&chart, 20, 119, "9 wide  a cublas  b best of CPU", "none");
     /* a rung of several precisions is several lines */
     snprintf(lab.rows[33].precision, sizeof(lab.rows[33].precision), "bf16");
     draws(&chart, 12, 80, "1 tile fp32  2 wide fp32", "1 tile  2");

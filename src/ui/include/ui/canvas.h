@@ -34,6 +34,9 @@ enum lab_role {
     LAB_ROLE_SERIES_1, /* chart lines */
     LAB_ROLE_SERIES_2,
     LAB_ROLE_SERIES_3,
+    LAB_ROLE_SERIES_4,
+    LAB_ROLE_SERIES_5,
+    LAB_ROLE_SERIES_6,
     LAB_ROLE_COUNT
 };
 

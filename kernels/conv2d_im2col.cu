@@ -6,26 +6,23 @@
  *
  *   nhwc   conv (P, M) = windows Wt           Wt (K, M)
  *          dWt = windows^T dconv              dwindows = dconv Wt^T
- *   nchw   conv_n (M, P) = Wt windows^T       Wt (M, K), an image at a time
- *          dWt = dconv_n windows              dwindows = dconv_n^T Wt
+ *   nchw   conv_n (M, P) = Wt windows_n^T     Wt (M, K), a product an image
+ *          dWt = dconv windows                dwindows_n = dconv_n^T Wt
  *
  * dx gathers from dwindows: a thread an input asks the windows that hold it.
  * The matrix is KH*KW times as large as the image, and is written and read
  * once more: that is the price for the best product there is. It goes through
- * the workspace a piece at a time.
+ * the workspace a piece at a time (conv2d_pieces.h). In nchw the products of a
+ * piece's images are one batched call, and dWt is one product over all of them,
+ * for which dconv is copied to (M, places of the piece).
  *
  * cuBLAS counts column by column: a row-major (P, K) is its (K, P), and the
  * products below stand transposed, as in dense_cublas.cu. */
 #include "cublas_exec.h"
+#include "conv2d_pieces.h"
 #include "conv2d_tile.cuh"
 #include "image.cuh"
 #include "vector.cuh"
-
-/* Places first .. first + count - 1, counted over the whole batch. */
-struct piece {
-    int64_t first;
-    int64_t count;
-};
 
 /* A thread a number of the matrix; window_element() finds it in the image. The
  * divisions by K and by the sides are multiplications. In nhwc four channels
@@ -45,8 +42,8 @@ static __global__ void conv2d_im2col(T *windows, const T *x, struct geometry g,
 
 /* The same for more numbers than 32 bits count. */
 static __global__ void conv2d_im2col_large(float *windows, const float *x,
-                                           struct lab_conv2d s, struct piece p,
-                                           int64_t K)
+                                           struct lab_conv2d s,
+                                           struct lab_conv_piece p, int64_t K)
 {
     int64_t i = lab_element();
     if (i >= p.count * K)
@@ -61,6 +58,16 @@ static __global__ void conv2d_im2col_large(float *windows, const float *x,
     int64_t w = place % s.y.W * s.win.stride[1] - s.win.pad[1] + kw;
     bool inside = h >= 0 && h < s.x.H && w >= 0 && w < s.x.W;
     windows[i] = inside ? x[pixel_at(s.x, n, c, h, w)] : 0.0f;
+}
+
+/* dconv of a piece's images, nchw: the rows of a channel one after the other. */
+static __global__ void conv2d_channels(float *to, const float *dconv,
+                                       unsigned count, unsigned places,
+                                       int64_t M)
+{
+    int64_t i = lab_element();
+    if (i < M * count)
+        to[i] = dconv[lab_conv_channel_at((unsigned)i, count, places, M)];
 }
 
 /* dx of `images` images from `first` on, from their windows' gradients. */
@@ -147,10 +154,16 @@ struct job {
     bool small;     /* the geometry fits 32 bits */
     bool quads;     /* four channels at a time */
     int64_t K;      /* numbers of a window */
-    int64_t places; /* of one image */
     float *windows; /* the workspace */
-    int64_t room;   /* windows that it holds */
+    struct lab_conv_cut cut;
 };
+
+/* Elements that the workspace holds and 32 bits count. */
+static int64_t workspace_floats(const struct lab_call *call)
+{
+    size_t floats = call->exec->workspace_bytes / sizeof(float);
+    return floats < INT32_MAX ? (int64_t)floats : INT32_MAX;
+}
 
 static enum lab_status job_of(const struct lab_call *call,
                               const struct lab_view *x,
@@ -159,56 +172,59 @@ static enum lab_status job_of(const struct lab_call *call,
     j->call = call;
     j->s = lab_conv2d_of(call, x, conv);
     j->K = j->s.KH * j->s.KW * j->s.x.C;
-    j->places = j->s.y.H * j->s.y.W;
     j->windows = static_cast<float *>(call->exec->workspace);
-    j->room = (int64_t)(call->exec->workspace_bytes / sizeof(float)) / j->K;
+    j->cut = {j->s.win.nhwc, j->s.y.N, j->s.y.H * j->s.y.W,
+              workspace_floats(call) / j->K};
     j->small = conv2d_geometry_of(call, x, conv, &j->g) == LAB_OK;
     j->quads = j->small && j->s.win.nhwc && j->s.x.C % 4 == 0 &&
                vector_fits(call) && vector_aligned(j->windows);
     if (!call->exec->cublas)
         return lab_fail(LAB_E_UNSUPPORTED, "cuBLAS is not on this machine");
-    if (!j->windows || j->room < 1)
+    if (!j->windows || j->cut.room < 1)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "conv2d cublas: one window of %lld numbers is larger "
                         "than the workspace",
                         (long long)j->K);
-    if (j->places > INT32_MAX || j->K > INT32_MAX || j->s.y.C > INT32_MAX)
+    if (j->cut.places > INT32_MAX || j->K > INT32_MAX || j->s.y.C > INT32_MAX)
         return lab_fail(LAB_E_RANGE,
                         "cuBLAS sgemm takes at most 2^31 - 1 rows or columns");
     return LAB_OK;
 }
 
-/* The next piece: as many places as there is room for; in nchw of one image
- * only, whose places lie together. count 0: there are no more. */
-static struct piece next_piece(const struct job *j, struct piece last)
-{
-    struct piece p = {last.first + last.count, j->room};
-    int64_t end = j->s.win.nhwc ? j->s.y.N * j->places
-                                : (p.first / j->places + 1) * j->places;
-    if (p.first >= j->s.y.N * j->places)
-        p.count = 0;
-    else if (p.count > end - p.first)
-        p.count = end - p.first;
-    return p;
-}
+/* A matrix of a product as cuBLAS sees it, and how far the next image's is. */
+struct matrix {
+    const float *data;
+    int64_t ld;
+    int64_t next;
+};
 
+/* `count` products C (m, n) = op(A) op(B) (+ C: more). */
 static enum lab_status sgemm(const struct job *j, int op_a, int op_b, int64_t m,
-                             int64_t n, int64_t k, const float *a, int64_t lda,
-                             const float *b, int64_t ldb, bool more, float *c,
-                             int64_t ldc)
+                             int64_t n, int64_t k, const struct matrix &a,
+                             const struct matrix &b, bool more, float *c,
+                             int64_t ldc, int64_t next_c = 0, int64_t count = 1)
 {
     const struct lab_cublas *cublas = j->call->exec->cublas;
     const float one = 1.0f;
     const float beta = more ? 1.0f : 0.0f;
-    return lab_cublas_judge(cublas,
-                            cublas->sgemm(cublas->handle, op_a, op_b, (int)m,
-                                          (int)n, (int)k, &one, a, (int)lda, b,
-                                          (int)ldb, &beta, c, (int)ldc),
-                            "sgemm");
+    if (count == 1)
+        return lab_cublas_judge(cublas,
+                                cublas->sgemm(cublas->handle, op_a, op_b,
+                                              (int)m, (int)n, (int)k, &one,
+                                              a.data, (int)a.ld, b.data,
+                                              (int)b.ld, &beta, c, (int)ldc),
+                                "sgemm");
+    return lab_cublas_judge(
+        cublas,
+        cublas->sgemm_strided_batched(cublas->handle, op_a, op_b, (int)m,
+                                      (int)n, (int)k, &one, a.data, (int)a.ld,
+                                      a.next, b.data, (int)b.ld, b.next, &beta,
+                                      c, (int)ldc, next_c, (int)count),
+        "sgemm");
 }
 
 static enum lab_status lay_out(const struct job *j, const float *x,
-                               struct piece p)
+                               struct lab_conv_piece p)
 {
     int64_t count = p.count * j->K;
     cudaStream_t stream = lab_stream(j->call);
@@ -227,13 +243,12 @@ static enum lab_status lay_out(const struct job *j, const float *x,
     return lab_launched("conv2d_im2col");
 }
 
-/* Where a piece starts in conv or dconv, and the length of its columns as
- * cuBLAS sees it. */
-static int64_t piece_offset(const struct job *j, struct piece p)
+/* Where a piece starts in conv or dconv. */
+static int64_t piece_offset(const struct job *j, struct lab_conv_piece p)
 {
     if (j->s.win.nhwc)
         return p.first * j->s.y.C;
-    return p.first / j->places * j->s.y.sn + p.first % j->places;
+    return p.first / j->cut.places * j->s.y.sn + p.first % j->cut.places;
 }
 
 enum lab_status conv2d_im2col_forward(const struct lab_call *call)
@@ -244,18 +259,37 @@ enum lab_status conv2d_im2col_forward(const struct lab_call *call)
         return st;
     const float *Wt = lab_in(call, 1);
     int64_t M = j.s.y.C;
-    for (struct piece p = next_piece(&j, {0, 0}); p.count > 0 && !st;
-         p = next_piece(&j, p)) {
+    for (struct lab_conv_piece p = lab_conv_next(&j.cut, {0, 0});
+         p.count > 0 && !st; p = lab_conv_next(&j.cut, p)) {
         float *conv = lab_out(call, 0) + piece_offset(&j, p);
+        int64_t images = lab_conv_images(&j.cut, p);
+        int64_t each = p.count / images;
         st = lay_out(&j, lab_in(call, 0), p);
         if (!st && j.s.win.nhwc)
-            st = sgemm(&j, LAB_CUBLAS_N, LAB_CUBLAS_N, M, p.count, j.K, Wt, M,
-                       j.windows, j.K, false, conv, M);
+            st = sgemm(&j, LAB_CUBLAS_N, LAB_CUBLAS_N, M, p.count, j.K, {Wt, M},
+                       {j.windows, j.K}, false, conv, M);
         else if (!st)
-            st = sgemm(&j, LAB_CUBLAS_T, LAB_CUBLAS_N, p.count, M, j.K,
-                       j.windows, j.K, Wt, j.K, false, conv, j.places);
+            st = sgemm(&j, LAB_CUBLAS_T, LAB_CUBLAS_N, each, M, j.K,
+                       {j.windows, j.K, each * j.K}, {Wt, j.K, 0}, false, conv,
+                       j.cut.places, j.s.y.sn, images);
     }
     return st;
+}
+
+/* dconv of a piece in nchw, channel by channel: itself where the piece is in
+ * one image, else a copy behind the windows. */
+static enum lab_status channels_of(const struct job *j, struct lab_conv_piece p,
+                                   struct matrix *dconv)
+{
+    int64_t count = p.count * j->s.y.C;
+    float *copy = j->windows + p.count * j->K;
+    if (lab_conv_images(&j->cut, p) == 1)
+        return LAB_OK;
+    conv2d_channels<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(j->call)>>>(
+        copy, dconv->data, (unsigned)p.count, (unsigned)j->cut.places,
+        j->s.y.C);
+    *dconv = {copy, p.count};
+    return lab_launched("conv2d_channels");
 }
 
 static enum lab_status weight_gradient(const struct job *j)
@@ -263,18 +297,25 @@ static enum lab_status weight_gradient(const struct job *j)
     const struct lab_call *call = j->call;
     enum lab_status st = LAB_OK;
     int64_t M = j->s.y.C;
-    for (struct piece p = next_piece(j, {0, 0}); p.count > 0 && !st;
-         p = next_piece(j, p)) {
-        const float *dconv = lab_in(call, 0) + piece_offset(j, p);
+    struct lab_conv_cut cut = j->cut;
+    /* Room for the copy of dconv, unless a piece is a part of one image. */
+    int64_t room = workspace_floats(call) / (j->K + M);
+    if (!cut.nhwc && cut.room >= cut.places)
+        cut.room = room >= cut.places ? room : cut.places;
+    for (struct lab_conv_piece p = lab_conv_next(&cut, {0, 0});
+         p.count > 0 && !st; p = lab_conv_next(&cut, p)) {
+        struct matrix dconv = {lab_in(call, 0) + piece_offset(j, p),
+                               cut.nhwc ? M : cut.places};
         bool more = p.first > 0;
         st = lay_out(j, lab_in(call, 1), p);
-        if (!st && j->s.win.nhwc)
+        if (!st && cut.nhwc)
             st = sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_T, M, j->K, p.count, dconv,
-                       M, j->windows, j->K, more, lab_out(call, 0), M);
+                       {j->windows, j->K}, more, lab_out(call, 0), M);
         else if (!st)
+            st = channels_of(j, p, &dconv);
+        if (!st && !cut.nhwc)
             st = sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_N, j->K, M, p.count,
-                       j->windows, j->K, dconv, j->places, more,
-                       lab_out(call, 0), j->K);
+                       {j->windows, j->K}, dconv, more, lab_out(call, 0), j->K);
     }
     return st;
 }
@@ -285,20 +326,16 @@ static enum lab_status input_gradient(const struct job *j, int64_t first,
 {
     const struct lab_call *call = j->call;
     const float *Wt = lab_in(call, 2);
+    const float *dconv = lab_in(call, 0) + first * j->s.y.sn;
     int64_t M = j->s.y.C;
-    enum lab_status st = LAB_OK;
-    int64_t together = j->s.win.nhwc ? images : 1;
-    for (int64_t n = 0; n < images && !st; n += together) {
-        const float *dconv = lab_in(call, 0) + (first + n) * j->s.y.sn;
-        float *to = j->windows + n * j->places * j->K;
-        int64_t count = together * j->places;
-        if (j->s.win.nhwc)
-            st = sgemm(j, LAB_CUBLAS_T, LAB_CUBLAS_N, j->K, count, M, Wt, M,
-                       dconv, M, false, to, j->K);
-        else
-            st = sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_T, j->K, count, M, Wt, j->K,
-                       dconv, j->places, false, to, j->K);
-    }
+    int64_t places = j->cut.places;
+    enum lab_status st =
+        j->s.win.nhwc
+            ? sgemm(j, LAB_CUBLAS_T, LAB_CUBLAS_N, j->K, images * places, M,
+                    {Wt, M}, {dconv, M}, false, j->windows, j->K)
+            : sgemm(j, LAB_CUBLAS_N, LAB_CUBLAS_T, j->K, places, M,
+                    {Wt, j->K, 0}, {dconv, places, j->s.y.sn}, false,
+                    j->windows, j->K, places * j->K, images);
     if (st)
         return st;
     int64_t count = images * j->s.x.sn;
@@ -326,7 +363,7 @@ enum lab_status conv2d_im2col_backward(const struct lab_call *call)
         st = weight_gradient(&j);
     if (st || !lab_out(call, 1))
         return st;
-    int64_t at_once = j.room / j.places;
+    int64_t at_once = j.cut.room / j.cut.places;
     if (at_once < 1) /* one image's windows are more than the workspace */
         return conv2d_tile_dx(call);
     for (int64_t n = 0; n < j.s.x.N && !st; n += at_once) {

@@ -18,6 +18,13 @@
 #include <stdint.h>
 #include "base/status.h"
 
+/* Before a function that kernels and host code call. */
+#ifdef __CUDACC__
+#define LAB_HOST_DEVICE __host__ __device__
+#else
+#define LAB_HOST_DEVICE
+#endif
+
 enum { LAB_MAX_RANK = 6 };
 
 enum lab_dtype {

@@ -6,12 +6,7 @@
  * back and forward again gives the same bits. */
 #pragma once
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define LAB_HOST_DEVICE __host__ __device__
-#else
-#define LAB_HOST_DEVICE
-#endif
+#include "kernel.h"
 
 struct lab_random4 {
     uint32_t v[4];

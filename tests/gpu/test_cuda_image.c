@@ -100,6 +100,26 @@ static void convolutions_agree(void **state)
     }
 }
 
+/* The windows go through the workspace in pieces: parts of an image, an image,
+ * some images and a rest. Outputs are as before. */
+static void convolutions_in_pieces_agree(void **state)
+{
+    const struct shape s = {7, 3, 6, 5, 4, {3, 2}, {1, 1}, {1, 1}, {6, 6}};
+    static const int64_t places[] = {1, 7, 36, 50, 80, 200};
+    (void)state;
+    struct lab_exec *exec = gpu_exec();
+    if (!exec)
+        skip();
+    size_t whole = exec->workspace_bytes;
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        int64_t window = s.C * s.size[0] * s.size[1];
+        exec->workspace_bytes = (size_t)(places[i] * window) * sizeof(float);
+        check_conv(&s, false);
+        check_conv(&s, true);
+    }
+    exec->workspace_bytes = whole;
+}
+
 static void check_pools(const struct shape *s, bool nhwc)
 {
     const struct lab_pool_params p = {window_of(s, nhwc)};
@@ -250,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_agree),
+        cmocka_unit_test(convolutions_in_pieces_agree),
         cmocka_unit_test(pools_agree),
         cmocka_unit_test(batch_norm_agrees),
         cmocka_unit_test(sums_agree),

@@ -163,7 +163,7 @@ static int measure(enum state s, struct figures *out)
         out->launch = each < out->launch ? each : out->launch;
     }
     if (pushes)
-        ops->push(LAB_EXEC_OUTSIDE);
+        ops->push(LAB_EXEC_BETWEEN);
     out->node = bench_graph(NODES, GRAPHS, &failed);
     if (pushes)
         ops->pop();

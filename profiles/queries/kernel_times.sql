@@ -1,5 +1,5 @@
 -- Every kernel of run ?1 with its step and what its launch says, as they lie
--- in the file.
+-- in the file; not those between steps.
 SELECT o.stepExec, k.demangledName, k.shortName, k.start, k.end, k.gridX,
        k.gridY, k.gridZ, k.blockX, k.blockY, k.blockZ, k.registersPerThread,
        k.staticSharedMemory, k.dynamicSharedMemory, o.occupancy_pct,
@@ -10,3 +10,4 @@ WHERE o.kernelRow >= ifnull((SELECT kernelRowFirst FROM run WHERE id = ?1), 0)
   AND o.kernelRow <= ifnull((SELECT kernelRowLast FROM run WHERE id = ?1),
                             0x7FFFFFFFFFFFFFFF)
   AND o.runId = ?1
+  AND o.stepExec IS NOT -1

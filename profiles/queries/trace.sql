@@ -1,6 +1,6 @@
 -- What a trace of run ?1 shows, a statement for each kind of row: steps,
--- kernels, copies and memsets, calls, NVTX ranges (of a run without steps: they
--- say the same), and the lanes of the last four. Rows of a lane come by their
+-- kernels, copies and memsets, calls, NVTX ranges (of a run with steps those
+-- between steps alone: the others say the same), and the lanes of the last four. Rows of a lane come by their
 -- start, of equal starts the longest first, so that what lies inside another
 -- follows it.
 SELECT s.exec, s.iteration, s.phase, s.nodeId, s.start_ns, s.end_ns, s.time_ns,
@@ -13,7 +13,7 @@ LEFT JOIN StringIds AS node ON node.id = s.nodeId
 LEFT JOIN StringIds AS variant ON variant.id = s.variantId
 WHERE s.runId = ?1
 ORDER BY s.start_ns, s.end_ns DESC, s.exec;
-SELECT k.kernelRow, s.exec, s.start_ns, k.start, k.end, k.deviceId, k.streamId,
+SELECT k.kernelRow, o.stepExec, s.start_ns, k.start, k.end, k.deviceId, k.streamId,
        ifnull(demangled.value, short.value), k.gridX, k.gridY, k.gridZ,
        k.blockX, k.blockY, k.blockZ, k.registersPerThread, k.correlationId,
        k.graphNodeId, s.stepIndex
@@ -47,7 +47,7 @@ SELECT ifnull(text, name.value), start, end, globalTid
 FROM NVTX_EVENTS
 LEFT JOIN StringIds AS name ON name.id = textId
 WHERE runId = ?1 AND eventType IN (59, 60, 70, 71)
-  AND NOT EXISTS (SELECT 1 FROM step WHERE step.runId = ?1)
+  AND (category = 5 OR NOT EXISTS (SELECT 1 FROM step WHERE step.runId = ?1))
 ORDER BY start, end DESC;
 SELECT DISTINCT 0, deviceId, streamId FROM CUPTI_ACTIVITY_KIND_KERNEL
 WHERE runId = ?1
@@ -67,4 +67,4 @@ UNION
 SELECT DISTINCT 3, NULL, ifnull(globalTid & 0xFFFFFF, 0)
 FROM NVTX_EVENTS
 WHERE runId = ?1 AND eventType IN (59, 60, 70, 71)
-  AND NOT EXISTS (SELECT 1 FROM step WHERE step.runId = ?1)
+  AND (category = 5 OR NOT EXISTS (SELECT 1 FROM step WHERE step.runId = ?1))

@@ -52,11 +52,11 @@ static enum lab_status put_lab(void *user, json_t *object)
 }
 
 static enum lab_status export_lines(FILE *to, struct lab_database *db,
-                                    int64_t run)
+                                    int64_t run, bool all)
 {
     struct lines l = {.to = to, .run = run};
-    const struct lab_kernel_filter every = {.step_index = LAB_UNKNOWN,
-                                            .iteration = LAB_UNKNOWN};
+    const struct lab_kernel_filter every = {
+        .step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN, .between = all};
     enum lab_status st = lab_counted_load(&l.counted, db, run);
     if (st == LAB_OK)
         st = lab_query_run(db, run, put_run, &l);
@@ -108,13 +108,14 @@ static enum lab_status write_text(FILE *to, enum format format,
         find_word("table", o->table, table_names, LAB_EXPORT_TABLES, &table);
     switch (format) {
     case JSONL:
-        return export_lines(to, db, run);
+        return export_lines(to, db, run, o->all);
     case TRACE:
         return lab_export_trace(to, db, run, o->all);
     case HTML:
         return lab_export_html(to, db, run);
     default:
-        return lab_export_csv(to, db, run, (enum lab_export_table)table);
+        return lab_export_csv(to, db, run, (enum lab_export_table)table,
+                              o->all);
     }
 }
 

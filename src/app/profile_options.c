@@ -91,8 +91,8 @@ static const struct argp_option argp_options[] = {
      "output",
      0},
     {"all", KEY_ALL, NULL, 0,
-     "export as trace or nsys: what was recorded outside of the iterations "
-     "too (set-up, evaluation)",
+     "export: what was recorded outside of the iterations too (set-up, "
+     "evaluation)",
      0},
     {"force", KEY_FORCE, NULL, 0, "export: overwrite the file", 0},
     {"table", KEY_TABLE, "TABLE", 0,
@@ -366,7 +366,7 @@ static const struct command_help {
        "(SQLite with the tables of Nsight Systems), html (a report)"},
       {KEY_OUTPUT, "Where to; - is the standard output"},
       {KEY_FORCE, "Overwrite the file"},
-      {KEY_ALL, "With trace and nsys: set-up and evaluation too"},
+      {KEY_ALL, "Set-up and evaluation too"},
       {KEY_TABLE, "With csv: steps, kernels, losses, rungs, sweeps, said or "
                   "tuned alone, instead of all"},
       {KEY_RECORDED, NULL}}},

@@ -73,6 +73,8 @@ static const char *name_of(const struct lab_timeline *t, int32_t span)
 
 static const char *step_name(const struct lab_span *s)
 {
+    if (s->exec == LAB_EXEC_BETWEEN)
+        return "between steps";
     return s->step_name ? lab_intern_text(s->step_name) : NULL;
 }
 

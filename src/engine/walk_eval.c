@@ -172,10 +172,30 @@ static enum lab_status evaluate_batch(struct lab_walk *w,
     return st;
 }
 
+static enum lab_status evaluate(struct lab_walk *w,
+                                const struct lab_data_facts *facts,
+                                struct tally *t)
+{
+    const struct lab_plan *plan = w->plan;
+    enum lab_status st = eval_memory(w);
+    if (!st && facts->decodes)
+        st = lab_walk_decode_begin(w);
+    void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
+    void *sample =
+        lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
+    if (!st && (!out || !sample))
+        st = lab_fail(LAB_E_NOMEM, "no memory to evaluate");
+    for (int64_t first = 0; first < facts->held_rows && !st;
+         first += facts->batch)
+        st = evaluate_batch(w, facts, first, out, sample, t);
+    lab_free(out);
+    lab_free(sample);
+    return st;
+}
+
 enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
                                   double *loss)
 {
-    const struct lab_plan *plan = w->plan;
     struct lab_data_facts facts;
     struct tally t = {0};
     lab_data_get_facts(w->data, &facts);
@@ -183,19 +203,15 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         *accuracy = *loss = NAN;
         return LAB_OK;
     }
-    enum lab_status st = eval_memory(w);
-    if (!st && facts.decodes)
-        st = lab_walk_decode_begin(w);
-    void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
-    void *sample =
-        lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
-    if (!st && (!out || !sample))
-        st = lab_fail(LAB_E_NOMEM, "no memory to evaluate");
-    for (int64_t first = 0; first < facts.held_rows && !st;
-         first += facts.batch)
-        st = evaluate_batch(w, &facts, first, out, sample, &t);
-    lab_free(out);
-    lab_free(sample);
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].between_begin)
+            w->observers[i].between_begin(w->observers[i].user, "evaluation");
+    }
+    enum lab_status st = evaluate(w, &facts, &t);
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].between_end)
+            w->observers[i].between_end(w->observers[i].user);
+    }
     if (st)
         return st;
     *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;

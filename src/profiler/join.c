@@ -14,8 +14,9 @@
 struct counters {
     atomic_uint_fast64_t kernels;
     atomic_uint_fast64_t kernels_without_step;
-    atomic_uint_fast64_t kernels_outside;
+    atomic_uint_fast64_t kernels_between;
     atomic_uint_fast64_t before;
+    atomic_uint_fast64_t muted;
     atomic_uint_fast64_t not_stored;
 };
 
@@ -72,20 +73,19 @@ void lab_join_set_device(struct lab_join *j,
     pthread_mutex_unlock(&j->lock);
 }
 
-/* Where a record keeps its exec; NULL: it has none. */
-static int64_t *exec_of(struct lab_record *r)
+static int64_t exec_of(const struct lab_record *r)
 {
     switch (r->kind) {
     case LAB_RECORD_KERNEL:
-        return &r->u.kernel.exec;
+        return r->u.kernel.exec;
     case LAB_RECORD_MEMCPY:
     case LAB_RECORD_MEMSET:
-        return &r->u.memcpy_.exec;
+        return r->u.memcpy_.exec;
     case LAB_RECORD_API:
     case LAB_RECORD_SYNC:
-        return &r->u.api.exec;
+        return r->u.api.exec;
     default:
-        return NULL;
+        return LAB_UNKNOWN;
     }
 }
 
@@ -108,19 +108,14 @@ static int64_t end_of(const struct lab_record *r)
 }
 
 /* true: the record is not of the run. Counts it. */
-static bool leave_out(struct lab_join *j, struct lab_record *r)
+static bool leave_out(struct lab_join *j, const struct lab_record *r)
 {
-    int64_t *exec = exec_of(r);
-    if (exec && *exec == LAB_EXEC_OUTSIDE) {
-        *exec = LAB_UNKNOWN;
-        if (r->kind != LAB_RECORD_KERNEL)
-            return false;
-        j->stats.kernels_outside++;
+    int64_t end = end_of(r);
+    if (j->muted) {
+        j->stats.muted++;
         return true;
     }
-    bool stepless = !exec || *exec == LAB_UNKNOWN;
-    int64_t end = end_of(r);
-    if (!stepless || end == LAB_UNKNOWN || end >= j->begin_ns)
+    if (exec_of(r) != LAB_UNKNOWN || end == LAB_UNKNOWN || end >= j->begin_ns)
         return false;
     j->stats.before++;
     return true;
@@ -129,12 +124,12 @@ static bool leave_out(struct lab_join *j, struct lab_record *r)
 static void emit(struct lab_join *j, struct lab_record *r)
 {
     lab_join_nodes_place(&j->nodes, r);
-    if (j->muted || leave_out(j, r))
+    if (leave_out(j, r))
         return;
     if (r->kind == LAB_RECORD_KERNEL) {
         j->stats.kernels++;
-        if (r->u.kernel.exec == LAB_UNKNOWN)
-            j->stats.kernels_without_step++;
+        j->stats.kernels_without_step += r->u.kernel.exec == LAB_UNKNOWN;
+        j->stats.kernels_between += r->u.kernel.exec == LAB_EXEC_BETWEEN;
     }
     if (!j->sink.push(j->sink.user, r))
         j->stats.not_stored++;
@@ -220,8 +215,9 @@ void lab_join_get_stats(struct lab_join *j, struct lab_join_stats *out)
     *out = (struct lab_join_stats){
         .kernels = j->stats.kernels,
         .kernels_without_step = j->stats.kernels_without_step,
-        .kernels_outside = j->stats.kernels_outside,
+        .kernels_between = j->stats.kernels_between,
         .before = j->stats.before,
+        .muted = j->stats.muted,
         .not_stored = j->stats.not_stored,
     };
 }

@@ -63,7 +63,7 @@ static int64_t place(struct lab_join_nodes *nodes, int64_t graph_node,
 {
     int step = step_of(nodes, graph_node);
     if (step < 0)
-        return LAB_EXEC_OUTSIDE;
+        return LAB_EXEC_BETWEEN;
     widen(&nodes->span[step], start, end);
     return nodes->exec + step;
 }
@@ -78,7 +78,7 @@ void lab_join_nodes_place(struct lab_join_nodes *nodes, struct lab_record *r)
     if (r->kind == LAB_RECORD_KERNEL && k->exec == nodes->exec)
         k->exec = k->graph_node_id > 0
                       ? place(nodes, k->graph_node_id, k->start_ns, k->end_ns)
-                      : LAB_EXEC_OUTSIDE;
+                      : LAB_EXEC_BETWEEN;
     bool memory = r->kind == LAB_RECORD_MEMCPY || r->kind == LAB_RECORD_MEMSET;
     if (memory && m->graph_node_id > 0 && m->exec == nodes->exec)
         m->exec = place(nodes, m->graph_node_id, m->start_ns, m->end_ns);

@@ -78,7 +78,7 @@ static void close_to(struct lab_profiler *p, int level, int64_t now)
 static void open_range(struct lab_profiler *p, int level, const char *text,
                        int64_t value, int64_t now)
 {
-    bool phased = level >= LAB_RANGE_PHASE;
+    bool phased = level >= LAB_RANGE_PHASE && level <= LAB_RANGE_STEP;
     close_to(p, level, now);
     struct lab_open_range *open = &p->open[p->n_open++];
     open->level = level;
@@ -102,10 +102,10 @@ void lab_profiler_close_all(struct lab_profiler *p)
 {
     if (p->pushed)
         p->gpu->pop();
-    if (p->outside)
+    if (p->between)
         p->gpu->pop();
     p->pushed = false;
-    p->outside = false;
+    p->between = false;
     close_to(p, LAB_RANGE_RUN, lab_clock_monotonic_ns());
 }
 
@@ -123,10 +123,10 @@ static void run_begin(void *user, const char *name)
     lab_profiler_moments_anchor(p);
     open_range(p, LAB_RANGE_RUN, name, LAB_UNKNOWN, now);
     p->was = p->tracing ? 1u << p->records : 0;
-    p->outside = p->tracing;
-    if (p->outside) {
+    p->between = p->tracing;
+    if (p->between) {
         lab_join_begin(p->join, now + p->wall_offset_ns);
-        p->gpu->push(LAB_EXEC_OUTSIDE);
+        p->gpu->push(LAB_EXEC_BETWEEN);
     }
     count_time(p, now);
 }
@@ -211,6 +211,21 @@ static void evaluation(void *user, int64_t iteration, double loss,
     int64_t now = lab_clock_monotonic_ns();
     loss_record(p, iteration, loss, accuracy, now);
     count_time(p, now);
+}
+
+/* Innermost of what is open: an iteration may be paused meanwhile. */
+static void between_begin(void *user, const char *what)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    open_range(p, LAB_RANGE_BETWEEN, what, LAB_UNKNOWN, now);
+    count_time(p, now);
+}
+
+static void between_end(void *user)
+{
+    struct lab_profiler *p = user;
+    close_to(p, LAB_RANGE_BETWEEN, lab_clock_monotonic_ns());
 }
 
 static void phase_begin(void *user, enum lab_phase phase)
@@ -386,5 +401,7 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .step_done = step_done,
         .synced = synced,
         .evaluation = evaluation,
+        .between_begin = between_begin,
+        .between_end = between_end,
     };
 }

@@ -136,8 +136,9 @@ void lab_profiler_get_stats(struct lab_profiler *p,
         p->gpu->stats(&s.gpu);
         s.kernels = join.kernels;
         s.kernels_without_step = join.kernels_without_step;
-        s.kernels_outside = join.kernels_outside;
+        s.kernels_between = join.kernels_between;
         s.before_run = join.before;
+        s.muted = join.muted;
         s.not_stored += join.not_stored;
     }
     *out = s;

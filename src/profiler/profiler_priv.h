@@ -38,7 +38,7 @@ struct lab_profiler {
     bool loss_ran;         /* in this iteration */
     bool pushed;           /* a step's exec is pushed in the GPU's profiler */
     bool graph;            /* the exec of a graph that is being launched */
-    bool outside;          /* under it, LAB_EXEC_OUTSIDE */
+    bool between;          /* under it, LAB_EXEC_BETWEEN */
 
     atomic_uint_fast64_t steps;
     atomic_uint_fast64_t not_stored;

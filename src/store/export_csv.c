@@ -329,12 +329,12 @@ static enum lab_status put_head(struct csv *c)
 }
 
 enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
-                               enum lab_export_table table)
+                               enum lab_export_table table, bool all)
 {
     struct csv c = {.to = to, .table = table, .run = run};
-    const struct lab_kernel_filter every = {.step_index = LAB_UNKNOWN,
-                                            .iteration = LAB_UNKNOWN};
-    bool all = table == LAB_EXPORT_ALL;
+    const struct lab_kernel_filter every = {
+        .step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN, .between = all};
+    bool each = table == LAB_EXPORT_ALL;
     lab_str_init(&c.line);
     enum lab_status st = lab_query_require_run(db, run);
     if (st == LAB_OK)
@@ -343,11 +343,11 @@ enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
         st = lab_counted_load(&c.counted, db, run);
     if (st == LAB_OK)
         st = put_head(&c);
-    if (st == LAB_OK && (all || table == LAB_EXPORT_STEPS))
+    if (st == LAB_OK && (each || table == LAB_EXPORT_STEPS))
         st = lab_query_steps(db, run, LAB_STEP_BY_INDEX, false, put_step, &c);
-    if (st == LAB_OK && c.st == LAB_OK && (all || table == LAB_EXPORT_KERNELS))
+    if (st == LAB_OK && c.st == LAB_OK && (each || table == LAB_EXPORT_KERNELS))
         st = lab_query_kernels(db, run, &every, put_kernel, &c);
-    if (st == LAB_OK && c.st == LAB_OK && (all || table == LAB_EXPORT_LOSSES))
+    if (st == LAB_OK && c.st == LAB_OK && (each || table == LAB_EXPORT_LOSSES))
         st = lab_query_losses(db, run, put_loss, &c);
     if (st == LAB_OK && c.st == LAB_OK)
         st = put_labs(&c, db);

@@ -6,17 +6,20 @@
  * rows they lie. */
 static const struct table {
     const char *name;
-    bool kernels; /* between run.kernelRowFirst and kernelRowLast */
-    bool all;     /* of every run: constants */
-    bool cut;     /* to the time of the iterations */
-    bool stays;   /* without rows too: its readers look without asking */
+    bool kernels;      /* between run.kernelRowFirst and kernelRowLast */
+    bool all;          /* of every run: constants */
+    bool cut;          /* to the time of the iterations */
+    const char *whole; /* these rows stay, whenever they were */
+    bool stays;        /* without rows too: its readers look without asking */
 } tables[] = {
-    {"CUPTI_ACTIVITY_KIND_KERNEL", true, false},
+    {"CUPTI_ACTIVITY_KIND_KERNEL", true, .cut = true,
+     .whole = "(SELECT o.stepExec FROM src.op_kernel AS o WHERE o.kernelRow = "
+              "CUPTI_ACTIVITY_KIND_KERNEL.kernelRow) IS NOT -1"},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", .cut = true, .stays = true},
     {"CUPTI_ACTIVITY_KIND_MEMCPY", .cut = true},
     {"CUPTI_ACTIVITY_KIND_MEMSET", .cut = true},
     {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", .cut = true},
-    {"NVTX_EVENTS", .stays = true},
+    {"NVTX_EVENTS", .cut = true, .whole = "category IS NOT 5", .stays = true},
     {"PROFILER_OVERHEAD", false, false},
     {"TARGET_INFO_GPU", false, false},
     {"TARGET_INFO_SESSION_START_TIME", false, false},
@@ -38,7 +41,7 @@ static const char kernel_range[] =
 
 /* The last iteration that began before its end, and whether it was over. */
 static const char in_window[] =
-    " AND (SELECT w.to_ns FROM temp.iteration AS w WHERE w.from_ns <= \"end\" "
+    "(SELECT w.to_ns FROM temp.iteration AS w WHERE w.from_ns <= \"end\" "
     "ORDER BY w.from_ns DESC LIMIT 1) >= start";
 
 /* Calls and ranges of one thread have one number in nsys, and its reports join
@@ -168,9 +171,11 @@ static enum lab_status copy_table(struct nsys *n, const struct table *table)
                  table->name, lab_str_text(&to), lab_str_text(&from),
                  table->name);
     if (!table->all)
-        lab_str_addf(&sql, " WHERE runId = ?1%s%s",
-                     table->kernels ? kernel_range : "",
-                     table->cut && n->windows.count ? in_window : "");
+        lab_str_addf(&sql, " WHERE runId = ?1%s",
+                     table->kernels ? kernel_range : "");
+    if (table->cut && n->windows.count)
+        lab_str_addf(&sql, " AND (%s OR %s)", table->whole ? table->whole : "0",
+                     in_window);
     if (st == LAB_OK && (sql.failed || to.failed || from.failed))
         st = lab_fail(LAB_E_NOMEM, "no memory for an export");
     if (st == LAB_OK)

@@ -316,7 +316,9 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
         facts[i] = lab_column_int(&c);
     const struct lab_lab_name *rung =
         lab_lab_name_find(&t->rungs, lab_column_int(&c));
-    if (!add_complete(t, name, "kernel", pid, tid, start, end))
+    if ((exec == LAB_EXEC_BETWEEN &&
+         !lab_export_windows_hold(&t->windows, start, end)) ||
+        !add_complete(t, name, "kernel", pid, tid, start, end))
         return LAB_OK;
     add_place(t, device, stream, facts[7]);
     lab_str_addf(&t->text, ",\"row\":%lld", (long long)row);
@@ -383,7 +385,8 @@ static enum lab_status put_range(struct trace *t, sqlite3_stmt *stmt)
     int64_t start = lab_column_int(&c);
     int64_t end = lab_column_int(&c);
     int64_t thread = lab_column_int(&c);
-    if (!add_complete(t, name, "range", PID_RUN, lane_of(LANE_RANGES, thread),
+    if (!lab_export_windows_hold(&t->windows, start, end) ||
+        !add_complete(t, name, "range", PID_RUN, lane_of(LANE_RANGES, thread),
                       start, end))
         return LAB_OK;
     lab_str_add_char(&t->text, '}');

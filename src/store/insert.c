@@ -105,7 +105,7 @@ static enum lab_status add_kernel(struct lab_insert *in,
     enum lab_status st = add_row(in, LAB_INTO_KERNEL, record, row);
     if (st == LAB_OK)
         st = add_row(in, LAB_INTO_OP_KERNEL, record, row);
-    if (st || k->exec == LAB_UNKNOWN)
+    if (st || k->exec == LAB_UNKNOWN || k->exec == LAB_EXEC_BETWEEN)
         return st;
     bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN &&
                  (k->start_ns != 0 || k->end_ns != 0);
@@ -123,10 +123,11 @@ static enum lab_status add_memory(struct lab_insert *in,
                                   const struct lab_record *record)
 {
     bool set = record->kind == LAB_RECORD_MEMSET;
+    int64_t exec = record->u.memcpy_.exec;
     int64_t row = in->next_row[set ? ROW_MEMSET : ROW_MEMCPY]++;
     enum lab_status st =
         add_row(in, set ? LAB_INTO_MEMSET : LAB_INTO_MEMCPY, record, row);
-    if (st == LAB_OK && record->u.memcpy_.exec != LAB_UNKNOWN)
+    if (st == LAB_OK && exec != LAB_UNKNOWN && exec != LAB_EXEC_BETWEEN)
         st = add_row(in, LAB_INTO_OP_MEMORY, record, row);
     return st;
 }

@@ -17,6 +17,11 @@ struct lab_kernel_key {
                             CUPTI_ACTIVITY_KIND_KERNEL; o, op_kernel; s, step */
 };
 
+/* A condition: the kernel k is not one of those between steps. */
+#define LAB_KERNEL_OF_STEP                                                     \
+    "NOT EXISTS (SELECT 1 FROM op_kernel AS b WHERE b.kernelRow = "            \
+    "k.kernelRow AND b.stepExec = -1)"
+
 /* By enum lab_kernel_sort. LAB_KERNEL_BY_ROW and _BY_NAME have none: what a
  * name is sorted by is its rank among all texts, for which each query has its
  * way. */

@@ -106,17 +106,19 @@ static enum lab_status prepare_rows(const struct pick *p, sqlite3_stmt **out)
                     "(ORDER BY value) AS rank FROM StringIds) SELECT "
                     "k.kernelRow, name.rank FROM CUPTI_ACTIVITY_KIND_KERNEL AS "
                     "k JOIN name ON name.id = k.demangledName WHERE "
-                    "k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = ?1");
+                    "k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = ?1 "
+                    "AND " LAB_KERNEL_OF_STEP);
     else if (key->table == 'k')
         lab_str_addf(&sql,
                      "SELECT k.kernelRow, %s FROM CUPTI_ACTIVITY_KIND_KERNEL "
                      "AS k WHERE k.kernelRow BETWEEN ?2 AND ?3 AND k.runId = "
-                     "?1",
+                     "?1 AND " LAB_KERNEL_OF_STEP,
                      key->columns);
     else
         lab_str_addf(&sql,
                      "SELECT o.kernelRow, %s FROM op_kernel AS o%s WHERE "
-                     "o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1",
+                     "o.kernelRow BETWEEN ?2 AND ?3 AND o.runId = ?1 AND "
+                     "o.stepExec IS NOT -1",
                      key->columns,
                      key->table == 's' ? " JOIN step AS s ON s.runId = o.runId "
                                          "AND s.exec = o.stepExec"
@@ -180,7 +182,7 @@ static enum lab_status pick_unknown(const struct pick *p,
         "SELECT kernelRow FROM op_kernel WHERE kernelRow BETWEEN (SELECT "
         "min(kernelRowFirst) FROM kernel_zone WHERE runId = ?1) AND (SELECT "
         "max(kernelRowLast) FROM kernel_zone WHERE runId = ?1) AND runId = ?1 "
-        "ORDER BY kernelRow LIMIT ?2 OFFSET ?3",
+        "AND stepExec IS NOT -1 ORDER BY kernelRow LIMIT ?2 OFFSET ?3",
         &stmt);
     if (st)
         return st;

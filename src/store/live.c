@@ -80,6 +80,9 @@ void lab_live_clear(struct lab_live *live)
 static void note(struct lab_live *live, const struct lab_record *record)
 {
     if (record->kind == LAB_RECORD_KERNEL) {
+        /* An evaluation has more than there is room for. */
+        if (record->u.kernel.exec == LAB_EXEC_BETWEEN)
+            return;
         size_t at = (size_t)(live->seen++ % live->capacity);
         live->kernels[at] = record->u.kernel;
         live->execs[at] = record->u.kernel.exec;

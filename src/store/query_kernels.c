@@ -168,15 +168,15 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f,
                      "(ORDER BY value) AS rank FROM StringIds) SELECT "
                      "k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k LEFT "
                      "JOIN name ON name.id = k.demangledName WHERE k.kernelRow "
-                     "BETWEEN ?6 AND ?7%s ORDER BY name.rank %s NULLS LAST, "
-                     "k.kernelRow",
+                     "BETWEEN ?6 AND ?7%s AND " LAB_KERNEL_OF_STEP
+                     " ORDER BY name.rank %s NULLS LAST, k.kernelRow",
                      mine, turn);
         break;
     case PICK_OP:
         lab_str_addf(sql,
                      "SELECT o.kernelRow FROM op_kernel AS o WHERE o.kernelRow "
-                     "BETWEEN ?6 AND ?7 AND o.runId = ?1 ORDER BY %s %s NULLS "
-                     "LAST, o.kernelRow",
+                     "BETWEEN ?6 AND ?7 AND o.runId = ?1 AND o.stepExec IS NOT "
+                     "-1 ORDER BY %s %s NULLS LAST, o.kernelRow",
                      key, turn);
         break;
     case PICK_STEP: /* the first steps have at least so many kernels */
@@ -192,11 +192,12 @@ static enum lab_status make_pick(const struct lab_kernel_filter *f,
                      key, turn, turn);
         break;
     default:
-        lab_str_addf(sql,
-                     "SELECT k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
-                     "WHERE k.kernelRow BETWEEN ?6 AND ?7%s ORDER BY %s %s "
-                     "NULLS LAST, k.kernelRow",
-                     mine, key, turn);
+        lab_str_addf(
+            sql,
+            "SELECT k.kernelRow FROM CUPTI_ACTIVITY_KIND_KERNEL AS k "
+            "WHERE k.kernelRow BETWEEN ?6 AND ?7%s AND " LAB_KERNEL_OF_STEP
+            " ORDER BY %s %s NULLS LAST, k.kernelRow",
+            mine, key, turn);
     }
     lab_str_add(sql, " LIMIT ?4 OFFSET ?5");
     return sql->failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
@@ -214,6 +215,8 @@ static void bind_filter(sqlite3_stmt *stmt, int64_t run,
     sqlite3_bind_int64(stmt, 5, f->offset);
     sqlite3_bind_int64(stmt, 6, at->first);
     sqlite3_bind_int64(stmt, 7, at->last);
+    if (sqlite3_bind_parameter_count(stmt) >= 8)
+        sqlite3_bind_int(stmt, 8, f->between);
 }
 
 static enum lab_status pick_rows(struct lab_database *db, int64_t run,
@@ -300,8 +303,8 @@ static enum lab_status query_page(struct lab_database *db, int64_t run,
                                   const struct page *page,
                                   const struct taker *taker)
 {
-    const struct lab_kernel_filter one = {.step_index = LAB_UNKNOWN,
-                                          .iteration = LAB_UNKNOWN};
+    const struct lab_kernel_filter one = {
+        .step_index = LAB_UNKNOWN, .iteration = LAB_UNKNOWN, .between = true};
     sqlite3_stmt *stmt;
     bool more = true;
     enum lab_status st = prepare_kernels(db, &one, false, &stmt);
@@ -329,7 +332,7 @@ static bool is_picked(const struct lab_kernel_filter *f,
     enum { MOST = 100000 };
     enum pick pick = sorts[f->sort].pick;
     if (f->limit <= 0 || f->limit > MOST || f->offset < 0 ||
-        f->offset > INT32_MAX)
+        f->offset > INT32_MAX || f->between)
         return false;
     if (is_filtered(f))
         return at->ended;

@@ -308,9 +308,9 @@ const char *lab_span_kind_name(enum lab_span_kind kind)
 
 static const char *range_level(int64_t level)
 {
-    static const char *const names[] = {"run", "iteration", "phase", "node",
-                                        "step"};
-    return level >= 0 && level < 5 ? names[level] : "ranges";
+    static const char *const names[] = {"run",  "iteration", "phase",
+                                        "node", "step",      "between steps"};
+    return level >= 0 && level < 6 ? names[level] : "ranges";
 }
 
 const char *lab_lane_name(const struct lab_timeline *t, int32_t lane, char *out,

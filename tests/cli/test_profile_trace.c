@@ -284,8 +284,7 @@ static void slices_have_the_names_of_pytorch(void **state)
     test_free(text);
 }
 
-/* An evaluation has calls and copies and no kernels: it is no part, unless it
- * is asked for. */
+/* An evaluation is no part, unless it is asked for. */
 static void what_lies_outside_of_iterations_stays_away(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -306,6 +305,61 @@ static void what_lies_outside_of_iterations_stays_away(void **state)
         json_decref(root);
         test_free(text);
     }
+}
+
+/* Its kernels, calls, copies and range, all of them or none. */
+static void an_evaluation_is_whole_or_away(void **state)
+{
+    const char *db = sample_path("runs.db");
+    const char *nsys = sample_path("x.sqlite");
+    char args[1024];
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(
+        db,
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (kernelRow, runId, start, end, "
+        "deviceId, streamId, correlationId) SELECT 1 + max(kernelRow), 1, "
+        "9000200, 9000300, 0, 7, 99 FROM CUPTI_ACTIVITY_KIND_KERNEL;"
+        "INSERT INTO op_kernel (kernelRow, runId, stepExec) SELECT "
+        "max(kernelRow), 1, -1 FROM CUPTI_ACTIVITY_KIND_KERNEL;"
+        "UPDATE run SET kernelRowLast = (SELECT max(kernelRow) FROM op_kernel);"
+        "INSERT INTO NVTX_EVENTS (runId, start, end, eventType, category, "
+        "globalTid, text) VALUES (1, 9000000, 9000400, 59, 5, 77 << 24, "
+        "'evaluation')");
+    for (int i = 0; i < 2; i++) {
+        char *text = export_as(db, i ? "trace --all" : "trace",
+                               i ? "all.json" : "x.json");
+        json_t *root = json_loads(text, 0, NULL);
+        const json_t *events = json_object_get(root, "traceEvents");
+        assert_int_equal(slices_of(events, "kernel"), i ? 26 : 25);
+        assert_int_equal(slices_of(events, "range"), i);
+        json_decref(root);
+        test_free(text);
+        text = export_as(
+            db, i ? "csv --table kernels --all" : "csv --table kernels",
+            i ? "all.csv" : "x.csv");
+        int lines = 0;
+        for (const char *p = text; *p; p++)
+            lines += *p == '\n';
+        assert_int_equal(lines, i ? 27 : 26);
+        test_free(text);
+        snprintf(args, sizeof(args),
+                 "export 1 --format nsys --force%s --output '%s' @",
+                 i ? " --all" : "", nsys);
+        assert_int_equal(profile(db, args), 0);
+        assert_int_equal(
+            sample_int(nsys, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+            i ? 26 : 25);
+        assert_int_equal(
+            sample_int(nsys, "SELECT count(*) FROM NVTX_EVENTS WHERE text = "
+                             "'evaluation'"),
+            i);
+    }
+    assert_int_equal(profile(db, "kernels 1 --json @"), 0);
+    int listed = 0;
+    for (const char *p = output; *p; p++)
+        listed += *p == '\n';
+    assert_int_equal(listed, 25);
 }
 
 /* NVTX ranges say what the steps say: they are there when there is no step, as
@@ -459,6 +513,8 @@ int main(void)
         cmocka_unit_test_teardown(slices_have_the_names_of_pytorch,
                                   export_cleanup),
         cmocka_unit_test_teardown(what_lies_outside_of_iterations_stays_away,
+                                  export_cleanup),
+        cmocka_unit_test_teardown(an_evaluation_is_whole_or_away,
                                   export_cleanup),
         cmocka_unit_test_teardown(ranges_stand_for_steps, export_cleanup),
         cmocka_unit_test_teardown(html_stands_alone, export_cleanup),

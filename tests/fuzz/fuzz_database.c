@@ -173,7 +173,7 @@ static void read_run(struct lab_database *db, int64_t run)
     read_lab(db, run);
     if (lab_comparison_load(&c, db, run, run) == LAB_OK)
         lab_comparison_release(&c);
-    lab_export_csv(nowhere, db, run, LAB_EXPORT_ALL);
+    lab_export_csv(nowhere, db, run, LAB_EXPORT_ALL, true);
     lab_export_trace(nowhere, db, run, false);
     lab_export_html(nowhere, db, run);
 }

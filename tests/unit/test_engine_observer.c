@@ -42,6 +42,7 @@ struct watcher {
     int64_t last_exec;
     double last_loss;
     int evaluations;
+    int between;
     int failed;
 };
 
@@ -151,6 +152,18 @@ static void on_evaluation(void *user, int64_t iteration, double loss,
     w->evaluations++;
 }
 
+static void on_between(void *user, const char *what)
+{
+    struct watcher *w = user;
+    w->between++;
+    push(w, what);
+}
+
+static void on_between_end(void *user)
+{
+    pop(user, "evaluation");
+}
+
 static struct lab_observer observer_of(struct watcher *w)
 {
     return (struct lab_observer){.user = w,
@@ -164,7 +177,9 @@ static struct lab_observer observer_of(struct watcher *w)
                                  .node_end = on_node_end,
                                  .step_begin = on_step,
                                  .step_end = on_step_end,
-                                 .evaluation = on_evaluation};
+                                 .evaluation = on_evaluation,
+                                 .between_begin = on_between,
+                                 .between_end = on_between_end};
 }
 
 static void good(const struct watcher *w, const char *after)
@@ -209,7 +224,14 @@ static void observers_see_proper_nesting(void **state)
     good(&w, "iterate");
     assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
     assert_int_equal(w.evaluations, 1);
+    assert_int_equal(w.between, 1);
     net_steps(&n, 1);
+    /* In the middle of an iteration, whose ranges stay open. */
+    int depth = w.depth;
+    assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss), LAB_OK);
+    assert_int_equal(w.between, 2);
+    assert_int_equal(w.depth, depth);
+    good(&w, "an evaluation");
     net_choose(&n, "dense", "blas");
     net_steps(&n, 1);
     good(&w, "a switch");

@@ -144,6 +144,45 @@ static void full_buffers_lose_nothing(void **state)
     ops->stop();
 }
 
+/* Of steps, between them, and of neither: as many go on as CUPTI delivered. */
+static void every_record_is_handed_on(void **state)
+{
+    enum { ROUNDS = 2000 };
+    struct traced *t = *state;
+    struct lab_gpu_trace_stats s;
+    struct lab_join_stats j;
+    assert_int_equal(start(t), LAB_OK);
+    ops->push(LAB_EXEC_BETWEEN);
+    for (int i = 0; i < ROUNDS; i++) {
+        launch("between", 1);
+        ops->push(i + 1);
+        launch("step", 1);
+        ops->pop();
+    }
+    ops->pop();
+    launch("after", 1);
+    flush(t);
+    ops->stats(&s);
+    assert_int_equal(s.dropped + s.invalid, 0);
+    assert_int_equal(s.records, 2 * (2 * ROUNDS + 1)); /* call and kernel */
+    assert_int_equal(t->kept->n, s.records);
+    ops->push(LAB_EXEC_BETWEEN);
+    others();
+    ops->pop();
+    flush(t);
+    ops->stats(&s);
+    assert_true(s.records > 2 * (2 * ROUNDS + 1) + 4);
+    assert_int_equal(t->kept->n, s.records);
+    lab_join_get_stats(t->join, &j);
+    assert_int_equal(j.kernels, 2 * ROUNDS + 1);
+    assert_int_equal(j.kernels_between, ROUNDS);
+    assert_int_equal(j.kernels_without_step, 1);
+    const struct lab_memcpy_record *m =
+        &kept_get(t->kept, LAB_RECORD_MEMCPY, 0)->u.memcpy_;
+    assert_true(m->exec == LAB_EXEC_BETWEEN);
+    ops->stop();
+}
+
 static void losses_are_counted(void **state)
 {
     struct traced *t = *state;
@@ -381,6 +420,7 @@ int main(void)
         TEST(every_kind_is_read),
         TEST(no_times_are_unknown_not_zero),
         TEST(full_buffers_lose_nothing),
+        TEST(every_record_is_handed_on),
         TEST(losses_are_counted),
         TEST(the_end_waits_for_a_sink_that_is_stuck),
         TEST(short_memory_drops_and_goes_on),

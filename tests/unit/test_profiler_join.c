@@ -85,16 +85,19 @@ static void records_without_a_call_pass(void **state)
     lab_join_free(j);
 }
 
-static void work_meant_for_no_step_is_no_orphan(void **state)
+static void work_between_steps_is_recorded_as_such(void **state)
 {
     struct kept *k = *state;
     struct lab_join *j = join_new(k);
-    call(j, LAB_EXEC_OUTSIDE);
-    kernel(j, LAB_EXEC_OUTSIDE, "evaluation");
-    kernel(j, LAB_EXEC_OUTSIDE, "another");
-    assert_int_equal(k->n, 1);
-    assert_true(kept_get(k, LAB_RECORD_API, 0)->u.api.exec == LAB_UNKNOWN);
-    assert_int_equal(stats(j).kernels_outside, 2);
+    call(j, LAB_EXEC_BETWEEN);
+    kernel(j, LAB_EXEC_BETWEEN, "evaluation");
+    kernel(j, LAB_EXEC_BETWEEN, "another");
+    assert_int_equal(k->n, 3);
+    assert_true(kept_get(k, LAB_RECORD_API, 0)->u.api.exec == LAB_EXEC_BETWEEN);
+    assert_true(kernel_exec(k, 0) == LAB_EXEC_BETWEEN);
+    assert_true(kernel_exec(k, 1) == LAB_EXEC_BETWEEN);
+    assert_int_equal(stats(j).kernels, 2);
+    assert_int_equal(stats(j).kernels_between, 2);
     assert_int_equal(stats(j).kernels_without_step, 0);
     lab_join_free(j);
 }
@@ -130,6 +133,66 @@ static void what_was_over_before_the_run_is_not_of_it(void **state)
     assert_int_equal(kept_get(k, LAB_RECORD_KERNEL, 1)->u.kernel.correlation_id,
                      2);
     assert_int_equal(kept_count(k, LAB_RECORD_OVERHEAD), 1);
+    lab_join_free(j);
+}
+
+/* One of five kinds, of a step, between steps, of no known step, of a graph's
+ * node; over before the run or not. */
+static void any_record(struct lab_join *j, uint32_t *seed)
+{
+    static const int64_t execs[] = {1, 7, LAB_EXEC_BETWEEN, LAB_UNKNOWN};
+    static const enum lab_record_kind kinds[] = {
+        LAB_RECORD_KERNEL, LAB_RECORD_MEMCPY, LAB_RECORD_MEMSET, LAB_RECORD_API,
+        LAB_RECORD_SYNC};
+    *seed = *seed * 1664525u + 1013904223u;
+    uint32_t r = *seed >> 8;
+    struct lab_record record = {.kind = kinds[r % 5]};
+    int64_t exec = execs[r / 5 % 4];
+    int64_t end = r / 20 % 2 ? 999 : 2000;
+    int64_t node = r / 40 % 3;
+    struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
+    if (record.kind == LAB_RECORD_KERNEL) {
+        record.u.kernel = (struct lab_kernel_record){
+            .exec = exec, .start_ns = 1, .end_ns = end, .graph_node_id = node};
+        lab_join_kernel(j, &record.u.kernel, &launch);
+        return;
+    }
+    if (record.kind == LAB_RECORD_API || record.kind == LAB_RECORD_SYNC)
+        record.u.api =
+            (struct lab_api_record){.exec = exec, .start_ns = 1, .end_ns = end};
+    else
+        record.u.memcpy_ = (struct lab_memcpy_record){
+            .exec = exec, .start_ns = 1, .end_ns = end, .graph_node_id = node};
+    lab_join_record(j, &record);
+}
+
+/* What comes in goes on or is counted as left out, whatever it is of. */
+static void no_record_is_lost(void **state)
+{
+    enum { ALL = 20000 };
+    static const int64_t node_end[] = {1, 2};
+    struct kept *k = *state;
+    struct lab_join *j = join_new(k);
+    uint32_t seed = 11;
+    lab_join_begin(j, 1000);
+    assert_int_equal(lab_join_graph(j, 7, 2, 0, node_end), LAB_OK);
+    for (int i = 0; i < ALL; i++) {
+        lab_join_mute(j, i / 100 % 20 == 7);
+        any_record(j, &seed);
+    }
+    struct lab_join_stats s = stats(j);
+    assert_int_equal(k->n + s.before + s.muted, ALL);
+    assert_int_equal(s.muted, ALL / 20);
+    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), s.kernels);
+    uint64_t between = 0;
+    uint64_t unknown = 0;
+    for (int i = 0; i < (int)s.kernels; i++) {
+        between += kernel_exec(k, i) == LAB_EXEC_BETWEEN;
+        unknown += kernel_exec(k, i) == LAB_UNKNOWN;
+    }
+    assert_int_equal(between, s.kernels_between);
+    assert_int_equal(unknown, s.kernels_without_step);
+    assert_true(s.before > 1000 && between > 500 && unknown > 200);
     lab_join_free(j);
 }
 
@@ -284,8 +347,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(records_go_on_at_once),
         TEST(records_without_a_call_pass),
-        TEST(work_meant_for_no_step_is_no_orphan),
+        TEST(work_between_steps_is_recorded_as_such),
         TEST(what_was_over_before_the_run_is_not_of_it),
+        TEST(no_record_is_lost),
         TEST(a_refusing_sink_is_counted),
         TEST(occupancy_needs_the_device),
         TEST(bad_config_and_short_memory),

@@ -37,15 +37,18 @@ static void node(struct lab_join *j, int number, int64_t exec)
 
 static void check(struct lab_join *j, const struct kept *k)
 {
-    static const int64_t wanted[] = {BASE, BASE, BASE + 2, BASE + 2, BASE + 2};
+    static const int64_t wanted[] = {LAB_EXEC_BETWEEN, BASE,     BASE,
+                                     BASE + 2,         BASE + 2, BASE + 2,
+                                     LAB_EXEC_BETWEEN};
     struct lab_join_stats s;
     int64_t start;
     int64_t end;
     lab_join_get_stats(j, &s);
-    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 5);
+    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 7);
+    assert_int_equal(s.kernels, 7);
     assert_int_equal(s.kernels_without_step, 0);
-    assert_int_equal(s.kernels_outside, 2);
-    for (int i = 0; i < 5; i++)
+    assert_int_equal(s.kernels_between, 2);
+    for (int i = 0; i < 7; i++)
         assert_true(kept_get(k, LAB_RECORD_KERNEL, i)->u.kernel.exec ==
                     wanted[i]);
     lab_join_graph_span(j, BASE + 2, &start, &end);
@@ -79,13 +82,16 @@ static void other_launches_stay_as_they_are(void **state)
     struct lab_join_stats s;
     (void)state;
     lab_join_kernel(j, &plain, &launch);
-    node(j, 2, LAB_EXEC_OUTSIDE);
+    node(j, 2, LAB_EXEC_BETWEEN);
     plain.exec = BASE + 40;
     lab_join_kernel(j, &plain, &launch);
     lab_join_get_stats(j, &s);
-    assert_int_equal(s.kernels_outside, 2);
-    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 1);
-    assert_true(kept_get(k, LAB_RECORD_KERNEL, 0)->u.kernel.exec == BASE + 40);
+    assert_int_equal(s.kernels_between, 2);
+    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 3);
+    for (int i = 0; i < 2; i++)
+        assert_true(kept_get(k, LAB_RECORD_KERNEL, i)->u.kernel.exec ==
+                    LAB_EXEC_BETWEEN);
+    assert_true(kept_get(k, LAB_RECORD_KERNEL, 2)->u.kernel.exec == BASE + 40);
     lab_join_free(j);
     kept_free(k);
 }

@@ -70,7 +70,8 @@ static void fake_pop(void)
 
 static void fake_range_push(const struct lab_gpu_range *range)
 {
-    assert_int_equal(range->level, gpu.depth);
+    if (range->level != LAB_RANGE_BETWEEN)
+        assert_int_equal(range->level, gpu.depth);
     snprintf(gpu.last_text, sizeof(gpu.last_text), "%s", range->text);
     gpu.depth++;
     gpu.ranges++;
@@ -308,6 +309,34 @@ static void missing_ends_are_made_up_for(void **state)
     assert_int_equal(gpu.stopped, 0);
 }
 
+/* It may come while an iteration is paused, and leaves its ranges open. */
+static void an_evaluation_has_a_range_of_its_own(void **state)
+{
+    struct kept *k = *state;
+    struct lab_observer o;
+    struct lab_profiler *p =
+        make(k, &o,
+             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    o.run_begin(o.user, "mlp");
+    o.iteration_begin(o.user, 0);
+    o.phase_begin(o.user, LAB_FORWARD);
+    o.between_begin(o.user, "evaluation");
+    assert_int_equal(gpu.depth, 4);
+    assert_true(gpu.pushed[gpu.n_pushed - 1] == LAB_EXEC_BETWEEN);
+    o.between_end(o.user);
+    assert_int_equal(gpu.depth, 3);
+    assert_int_equal(kept_count(k, LAB_RECORD_RANGE), 1);
+    const struct lab_range_record *r =
+        &kept_get(k, LAB_RECORD_RANGE, 0)->u.range;
+    assert_int_equal(r->level, LAB_RANGE_BETWEEN);
+    assert_string_equal(k->names[r->text], "evaluation");
+    assert_true(r->end_ns >= r->start_ns);
+    o.run_end(o.user);
+    assert_int_equal(gpu.depth, 0);
+    assert_int_equal(kept_count(k, LAB_RECORD_RANGE), 4);
+    lab_profiler_free(p);
+}
+
 static void traced_steps_leave_their_time_to_the_kernels(void **state)
 {
     struct kept *k = *state;
@@ -319,7 +348,7 @@ static void traced_steps_leave_their_time_to_the_kernels(void **state)
     o.run_begin(o.user, "mlp");
     one_iteration(&o, "cuda");
     assert_int_equal(gpu.n_pushed, 3);
-    assert_true(gpu.pushed[0] == LAB_EXEC_OUTSIDE);
+    assert_true(gpu.pushed[0] == LAB_EXEC_BETWEEN);
     assert_int_equal(gpu.pushed[1], 11);
     assert_int_equal(gpu.pushed[2], 12);
     assert_int_equal(gpu.pops, 2);
@@ -474,6 +503,7 @@ int main(void)
         TEST(losses_are_written),
         TEST(a_cancelled_run_closes_its_ranges),
         TEST(missing_ends_are_made_up_for),
+        TEST(an_evaluation_has_a_range_of_its_own),
         TEST(traced_steps_leave_their_time_to_the_kernels),
         TEST(without_cupti_events_give_the_time),
         TEST(another_version_of_the_table_is_not_used),

@@ -47,6 +47,9 @@ static void shows_the_step_just_run(void **state)
     assert_true(lab_live_step(live, 3, &step));
     assert_int_equal(step.time_ns, 60);
     assert_int_equal(step.exec, 7);
+    for (int i = 0; i < 5000; i++) /* an evaluation pushes none out */
+        push(sink, sample_kernel(LAB_EXEC_BETWEEN, 500 + i, 1));
+    assert_int_equal(lab_live_kernels(live, 7, kernels, 2), 3);
     push(sink, sample_kernel(7, 0, 0)); /* without a time */
     assert_true(lab_live_step(live, 3, &step));
     assert_int_equal(step.time_ns, LAB_UNKNOWN);

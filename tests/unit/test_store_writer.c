@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "store/database.h"
+#include "store/query.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -200,6 +201,84 @@ static void times_add_up_in_any_order(void **state)
                                       "kernelRowFirst = 1 AND kernelRowLast = "
                                       "2 FROM step WHERE exec = 1"),
                      1);
+}
+
+static bool count_kernel(void *user, const struct lab_kernel_row *row)
+{
+    int *n = user;
+    n[row->exec == LAB_EXEC_BETWEEN]++;
+    return true;
+}
+
+/* A step's kernels and, after each, three of an evaluation, one of which takes
+ * longer than any of a step. */
+static void push_with_evaluation(struct lab_writer *writer)
+{
+    struct lab_record r = {.kind = LAB_RECORD_MEMCPY};
+    for (int64_t exec = 1; exec <= 100; exec++) {
+        push(writer, sample_step(exec, 0, (int32_t)exec - 1, LAB_TIME_CUPTI,
+                                 LAB_UNKNOWN));
+        push(writer, sample_kernel(exec, 1000 * exec, 10 + exec));
+        for (int i = 0; i < 3; i++)
+            push(writer, sample_kernel(LAB_EXEC_BETWEEN, 1000 * exec + 500 + i,
+                                       i ? 5 : 9000));
+        r.u.memcpy_ = (struct lab_memcpy_record){
+            .exec = exec % 2 ? exec : LAB_EXEC_BETWEEN,
+            .start_ns = 1000 * exec,
+            .end_ns = 1000 * exec + 1,
+        };
+        push(writer, r);
+    }
+}
+
+/* Every record of it is stored, none is added to a step, and lists have it when
+ * they are asked to. */
+static void work_between_steps_is_stored_apart(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_writer *writer = new_writer(path);
+    (void)state;
+    push_with_evaluation(writer);
+    finish(writer);
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+        400);
+    assert_int_equal(
+        sample_int(path, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
+        100);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_memory"), 50);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM op_kernel WHERE "
+                                      "stepExec = -1"),
+                     300);
+    assert_int_equal(sample_int(path, "SELECT count(*) FROM step WHERE time_ns "
+                                      "= 10 + exec AND kernelCount = 1"),
+                     100);
+    assert_int_equal(sample_int(path, "SELECT sum(count) FROM time_sum "
+                                      "WHERE level = 4"),
+                     100);
+    struct lab_database *db = sample_open(path);
+    for (int sort = 0; sort < LAB_KERNEL_SORT_COUNT; sort++) {
+        for (int limit = 0; limit <= 7; limit += 7) {
+            struct lab_kernel_filter f = {.step_index = LAB_UNKNOWN,
+                                          .iteration = LAB_UNKNOWN,
+                                          .sort = (enum lab_kernel_sort)sort,
+                                          .descending = true,
+                                          .limit = limit};
+            int n[2] = {0};
+            assert_int_equal(lab_query_kernels(db, 1, &f, count_kernel, n),
+                             LAB_OK);
+            assert_int_equal(n[0], limit ? limit : 100);
+            assert_int_equal(n[1], 0);
+            f.between = true;
+            f.limit = 0;
+            n[0] = n[1] = 0;
+            assert_int_equal(lab_query_kernels(db, 1, &f, count_kernel, n),
+                             LAB_OK);
+            assert_int_equal(n[0], 100);
+            assert_int_equal(n[1], 300);
+        }
+    }
+    lab_database_close(db);
 }
 
 static void copies_and_sets(void **state)
@@ -453,6 +532,7 @@ int main(void)
         cmocka_unit_test_teardown(second_run_has_its_own_rows, cleanup),
         cmocka_unit_test_teardown(unknown_is_null, cleanup),
         cmocka_unit_test_teardown(times_add_up_in_any_order, cleanup),
+        cmocka_unit_test_teardown(work_between_steps_is_stored_apart, cleanup),
         cmocka_unit_test_teardown(copies_and_sets, cleanup),
         cmocka_unit_test_teardown(calls_and_waits, cleanup),
         cmocka_unit_test_teardown(ranges_overheads_and_metrics, cleanup),

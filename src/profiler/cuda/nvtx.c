@@ -17,7 +17,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_domain(void)
 {
     static const char *const names[LAB_RANGE_LEVEL_COUNT] = {
-        "run", "iteration", "phase", "node", "step"};
+        "run", "iteration", "phase", "node", "step", "between steps"};
     domain = nvtxDomainCreateA("lapenna-lab");
     for (uint32_t i = 0; i < LAB_RANGE_LEVEL_COUNT; i++)
         nvtxDomainNameCategoryA(domain, CATEGORY_FIRST + i, names[i]);

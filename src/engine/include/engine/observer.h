@@ -60,4 +60,8 @@ struct lab_observer {
     void (*synced)(void *user);
     void (*evaluation)(void *user, int64_t iteration, double loss,
                        double accuracy); /* on held-back data */
+    /* Work that is of no step, between steps or in the middle of a paused
+     * iteration: "evaluation". */
+    void (*between_begin)(void *user, const char *what);
+    void (*between_end)(void *user);
 };

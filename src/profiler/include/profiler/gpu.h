@@ -74,6 +74,7 @@ enum lab_range_level {
     LAB_RANGE_PHASE,
     LAB_RANGE_NODE,
     LAB_RANGE_STEP,
+    LAB_RANGE_BETWEEN, /* steps: an evaluation */
     LAB_RANGE_LEVEL_COUNT
 };
 

@@ -3,8 +3,9 @@
  *
  * The CUDA module says to which execution a record belongs (profiler/gpu.h). A
  * join fills in a kernel's names and theoretical occupancy, gives the nodes of a
- * graph to their steps, and leaves out what is not of the run. Nothing waits in
- * it: a record goes on at once.
+ * graph to their steps, and leaves out what is not of the run. Every record is
+ * handed on or counted as left out. Nothing waits in it: a record goes on at
+ * once.
  *
  * No CUPTI types here. Threads: any, one mutex inside; the sink is called with
  * it held. */
@@ -15,20 +16,16 @@
 
 struct lab_join;
 
-/* An execution for work that is meant to belong to no step: evaluation,
- * checks. Kernels under it are counted and not handed on; copies and calls go
- * on with exec LAB_UNKNOWN. */
-#define LAB_EXEC_OUTSIDE INT64_MAX
-
 struct lab_join_config {
     const struct lab_sink *sink; /* copied */
 };
 
 struct lab_join_stats {
     uint64_t kernels;              /* handed on */
-    uint64_t kernels_without_step; /* of these */
-    uint64_t kernels_outside;      /* not handed on: meant to have no step */
+    uint64_t kernels_without_step; /* of these: their step is not known */
+    uint64_t kernels_between;      /* of these: LAB_EXEC_BETWEEN */
     uint64_t before;     /* not handed on: no step, and over before the run */
+    uint64_t muted;      /* not handed on: came while muted */
     uint64_t not_stored; /* the sink said no */
 };
 

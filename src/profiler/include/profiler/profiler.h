@@ -33,12 +33,12 @@ struct lab_profiler_stats {
     uint64_t steps;
     uint64_t kernels;
     uint64_t kernels_without_step; /* as far as flushed; 0 when all is well */
-    uint64_t kernels_outside; /* between steps (evaluation, checks): counted,
-                                 not recorded */
-    uint64_t before_run;      /* records of work done before the run began */
-    uint64_t failed_flushes;  /* in the observer's `synced` */
-    uint64_t not_stored;      /* refused by the sink */
-    int64_t observer_ns;      /* time spent in the observer's calls, summed */
+    uint64_t kernels_between;      /* of no step: evaluation, checks */
+    uint64_t before_run;     /* records left out: done before the run began, */
+    uint64_t muted;          /* or repeated for the counters */
+    uint64_t failed_flushes; /* in the observer's `synced` */
+    uint64_t not_stored;     /* refused by the sink */
+    int64_t observer_ns;     /* time spent in the observer's calls, summed */
     struct lab_gpu_trace_stats gpu; /* zeros when nothing is traced */
 };
 

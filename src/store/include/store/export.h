@@ -35,14 +35,14 @@ LAB_C_BEGIN
 /* Comma-separated values (RFC 4180), one row a line, with a head. A text that
  * a spreadsheet would run (it begins with = + - or @) has a ' before it. Of all
  * tables in one those of labs have columns only where the run has such rows. */
+/* `all`: what was recorded outside of the iterations too (set-up, evaluation);
+ * of CSV its kernels, which have no step. A run without steps is always whole.
+ */
 enum lab_status lab_export_csv(FILE *to, struct lab_database *db, int64_t run,
-                               enum lab_export_table table);
+                               enum lab_export_table table, bool all);
 /* The JSON that Perfetto and chrome://tracing read: lanes for iterations,
  * phases, nodes and steps, for the calls of each thread, and for the kernels
  * and copies of each stream; an arrow from a step to each of its kernels. */
-/* `all`: what was recorded outside of the iterations too (set-up, evaluation):
- * its calls and copies are there, its kernels are not. A run without steps is
- * always whole. */
 enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
                                  bool all);
 /* A page that needs nothing else: no script, no network, pictures as SVG. */

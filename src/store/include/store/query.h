@@ -97,7 +97,7 @@ struct lab_step_row {
 
 struct lab_kernel_row {
     int64_t row;
-    int64_t exec;
+    int64_t exec; /* LAB_EXEC_BETWEEN, LAB_UNKNOWN: trace/record.h */
     int64_t iteration;
     int64_t step_index;
     const char *step;                /* as it was recorded */
@@ -169,6 +169,7 @@ enum lab_kernel_sort {
 struct lab_kernel_filter {
     int64_t step_index; /* LAB_UNKNOWN: every step */
     int64_t iteration;  /* LAB_UNKNOWN: every iteration */
+    bool between;       /* those of no step too: evaluation, checks */
     enum lab_kernel_sort sort;
     bool descending; /* unknown values come last either way */
     int64_t limit;   /* 0: all */

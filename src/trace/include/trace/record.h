@@ -14,6 +14,10 @@
 
 #define LAB_UNKNOWN INT64_MIN
 
+/* The execution of work that belongs to no step: values read back, evaluation,
+ * checks, what sets a graph up. Executions of steps count from 1. */
+#define LAB_EXEC_BETWEEN INT64_C(-1)
+
 /* Which of a run's clocks gave a step's time. */
 enum lab_time_source {
     LAB_TIME_NONE,
@@ -70,7 +74,8 @@ struct lab_step_record {
 };
 
 struct lab_kernel_record {
-    int64_t exec; /* the step it belongs to; LAB_UNKNOWN: none known */
+    int64_t exec; /* the step it belongs to; LAB_EXEC_BETWEEN: none;
+                     LAB_UNKNOWN: none known */
     int64_t start_ns;
     int64_t end_ns; /* start = end = 0 from CUPTI means no timing: UNKNOWN */
     int32_t device_id;
@@ -142,12 +147,13 @@ struct lab_api_record { /* a call of the CUDA runtime or driver; also sync */
     int32_t sync_type;
 };
 
-/* run, iteration, phase, node, step: the ranges that NVTX shows to nsys. */
+/* The ranges that NVTX shows to nsys. */
 struct lab_range_record {
     int64_t start_ns;
     int64_t end_ns;
     uint32_t text;
-    int32_t level; /* 0 run, 1 iteration, 2 phase, 3 node, 4 step */
+    int32_t level; /* 0 run, 1 iteration, 2 phase, 3 node, 4 step, 5 between
+                      steps */
     int64_t global_tid;
     int64_t number; /* of an iteration, which its text leaves out */
 };

@@ -19,7 +19,7 @@ _lapenna_lab() {
         program=${program%/*}/build/default/bin/lapenna-lab
     fi
     local options='--backend --device --precision --variant --batch
-        --iterations --iteration --epochs --seed --data --sample --prompt
+        --iterations --iteration --epochs --seed --lr --data --sample --prompt
         --temperature --top-k --near --counters --db --sort --limit
         --reverse --fail-above --remove --recorded --format --output --force --all --table
         --label --dry-run --sizes --variants --repeat --predict
@@ -29,7 +29,7 @@ _lapenna_lab() {
         --npy --tensors --help --usage
         --version'
     local takes='@(--backend|--device|--precision|--variant|--batch'
-    takes+='|--iterations|--epochs|--seed|--data|--near|--counters|--trace|--db|--sort'
+    takes+='|--iterations|--epochs|--seed|--lr|--data|--near|--counters|--trace|--db|--sort'
     takes+='|--iteration'
     takes+='|--limit|--fail-above|--format|--output|--table|--label|--color'
     takes+='|--sample|--prompt|--temperature|--top-k|--npy|--tensors'
@@ -70,7 +70,7 @@ _lapenna_lab() {
         compopt -o filenames 2>/dev/null
         return
         ;;
-    --device | --batch | --iterations | --epochs | --seed | \
+    --device | --batch | --iterations | --epochs | --seed | --lr | \
         --sample | --prompt | --temperature | --top-k | \
         --limit | --iteration | --near | --fail-above | --label | \
         --tensors | --sizes | --repeat | --predict | \

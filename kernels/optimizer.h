@@ -21,6 +21,8 @@
 #pragma once
 #include "kernel.h"
 
+/* The learning rate comes first in both: it is changed without knowing whose
+ * it is (engine/plan.h). */
 struct lab_sgd_params {
     double lr;
     double momentum;

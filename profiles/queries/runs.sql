@@ -7,6 +7,7 @@ SELECT id, lesson, lessonPath, title, backend, device, chip,
        ringHighWater, writeErrors, writeError, samples_per_s,
        iterationMedian_ns, loss_first, loss_last, accuracy, rank,
        uuid, label, importedFrom, imported, kind, traceState,
+       learningRate, lessonLearningRate,
        CASE WHEN backend = 'cuda' AND kind IS NOT 'lab' THEN
          (SELECT CAST(round(median_ns) AS INTEGER) FROM time_sum
           WHERE runId = run.id AND level = 0) END

@@ -205,6 +205,7 @@ static enum lab_status summary_json(struct lab_work *w,
     lab_json_text(line, "lesson", w->lesson->id);
     lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
     lab_json_uint(line, "seed", w->plan->seed);
+    lab_json_real(line, "learning_rate", lab_plan_lr(w->plan));
     lab_json_int(line, "iterations", t->iterations);
     lab_json_value(line, "loss_first", t->loss_first);
     lab_json_value(line, "loss_last", t->loss_last);

@@ -77,8 +77,8 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
 /* What means something here; what is common to all is taken all the same. */
 static const char *const own_options[] = {
     "backend", "device",     "precision", "variant", "counters", "trace",
-    "batch",   "iterations", "seed",      "data",    "db",       "npy",
-    "tensors", "json",       "plain",     "ascii",   NULL};
+    "batch",   "iterations", "seed",      "lr",      "data",     "db",
+    "npy",     "tensors",    "json",      "plain",   "ascii",    NULL};
 
 int lab_cmd_step(int argc, char **argv)
 {

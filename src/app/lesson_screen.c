@@ -271,9 +271,7 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
     enum lab_status st = lab_work_lesson(name, o->db, &s->lesson);
     if (st)
         return st;
-    s->spec = s->lesson->spec; /* a view: the lesson owns what it names */
-    if (o->precision)
-        s->spec.precision = lab_precision_find(o->precision);
+    s->spec = lab_work_spec(o, s->lesson);
     struct lab_recording_options options = lab_work_recording(o, s->lesson);
     options.whole = true; /* looking around is no run */
     return lab_recording_new(&s->recording, &options);
@@ -288,8 +286,6 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
         .device = o->device,
         .batch = o->batch,
         .data = o->data,
-        .seed_given = o->seed_given,
-        .seed = o->seed,
         .choices = o->choices,
         .n_choices = o->n_choices,
         .hooks = {.user = s->recording,

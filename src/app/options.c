@@ -15,6 +15,7 @@ enum {
     KEY_ITERATIONS,
     KEY_EPOCHS,
     KEY_SEED,
+    KEY_LR,
     KEY_COUNTERS,
     KEY_DB,
     KEY_DATA,
@@ -61,6 +62,8 @@ static const struct argp_option options[] = {
     {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
     {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
     {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
+    {"lr", KEY_LR, "X", 0,
+     "The optimizer's learning rate, instead of the lesson's", 2},
     {"data", KEY_DATA, "PATH", 0,
      "The data's file or directory, instead of the lesson's", 2},
     {"sample", KEY_SAMPLE, "N", 0,
@@ -198,6 +201,10 @@ static error_t parse_run_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         o->seed_given = true;
         o->seed = lab_arg_seed(arg, state);
+        return 0;
+    case KEY_LR:
+        if (lab_lr_read(arg, &o->lr))
+            argp_error(state, "--lr: %s", lab_error());
         return 0;
     case KEY_DATA:
         o->data = arg;

@@ -19,6 +19,7 @@ struct lab_options {
     int64_t epochs;     /* 0 */
     bool seed_given;
     uint64_t seed;
+    double lr;                             /* 0: the lesson's */
     const char *counters;                  /* "off", "basic", "full" */
     const char *db;                        /* NULL: the usual place */
     const char *data;                      /* NULL: the lesson's */

@@ -70,11 +70,7 @@ static enum lab_status open_lesson(struct lab_plain *p, const char *name)
     enum lab_status st = lab_work_lesson(name, p->options->db, &p->lesson);
     if (st)
         return st;
-    p->spec = p->lesson->spec; /* a view: the lesson owns what it names */
-    if (p->options->seed_given)
-        p->spec.seed = p->options->seed;
-    if (p->options->precision)
-        p->spec.precision = lab_precision_find(p->options->precision);
+    p->spec = lab_work_spec(p->options, p->lesson);
     return lab_reader_init(&p->reader, p->lesson);
 }
 

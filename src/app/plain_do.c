@@ -87,12 +87,23 @@ static enum lab_status restart(struct lab_plain *p,
         c.seed_given = true;
         c.seed = (uint64_t)from->n;
     }
+    if (from->kind == LAB_COMMAND_LR &&
+        (isnan(from->value) || isnan(p->snap.lr))) {
+        char text[LAB_COMMAND_LR_TEXT];
+        lab_say(stdout, "%s\n", lab_ui_command_lr_text(p->snap.lr, text));
+        return LAB_OK;
+    }
+    if (from->kind == LAB_COMMAND_LR)
+        c.lr = from->value;
     enum lab_status st = lab_plain_run(p, &c);
     lab_plain_forget_moves(p);
     if (st)
         return st;
-    lab_say(stdout, "At the start again, seed %llu.\n",
-            (unsigned long long)p->snap.plan->seed);
+    if (from->kind == LAB_COMMAND_LR)
+        lab_say(stdout, "At the start again, learning rate %g.\n", p->snap.lr);
+    else
+        lab_say(stdout, "At the start again, seed %llu.\n",
+                (unsigned long long)p->snap.plan->seed);
     lab_plain_print_where(p);
     return LAB_OK;
 }
@@ -273,6 +284,7 @@ static enum lab_status do_moves(struct lab_plain *p,
         return go_back(p, c->n);
     case LAB_COMMAND_RESTART:
     case LAB_COMMAND_SEED:
+    case LAB_COMMAND_LR:
         return restart(p, c);
     case LAB_COMMAND_TRAIN:
         return train(p, c->n);

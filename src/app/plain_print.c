@@ -28,14 +28,16 @@ bool lab_plain_print_notes(const struct lab_plain *p)
 static void say_badge(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
+    char rate[LAB_WORK_LR_TEXT];
     bool fell_back = strcmp(p->options->backend, "auto") == 0 &&
                      strcmp(s->backend, "cuda") != 0;
     lab_say(stdout,
-            "backend %s (%s)%s, seed %llu, batch %lld, %lld parameters, %d "
+            "backend %s (%s)%s, seed %llu%s, batch %lld, %lld parameters, %d "
             "steps an iteration\n",
             s->backend, s->device.name,
             fell_back ? ", no GPU (`lapenna-lab doctor` says why)" : "",
-            (unsigned long long)s->plan->seed, (long long)s->plan->batch,
+            (unsigned long long)s->plan->seed,
+            lab_work_lr_text(p->options, rate), (long long)s->plan->batch,
             (long long)s->plan->parameter_count, s->schedule->n_steps);
     lab_plain_print_notes(p);
 }

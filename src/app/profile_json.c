@@ -39,6 +39,8 @@ json_t *lab_profile_run_object(const struct lab_run_row *r)
     else
         lab_json_uint(o, "seed", r->seed);
     lab_json_int(o, "batch", r->batch);
+    lab_json_real(o, "learning_rate", r->learning_rate);
+    lab_json_real(o, "lesson_learning_rate", r->lesson_learning_rate);
     add_figures(o, r);
     lab_json_text(o, "time_source", r->time_source);
     lab_json_text(o, "trace", r->trace_state);

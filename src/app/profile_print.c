@@ -138,6 +138,9 @@ static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
         lab_text_table_add(t, NULL);
     else
         lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
+    char rate[LAB_RUN_LR_TEXT];
+    if (*lab_run_lr_text(r, rate))
+        add_fact(t, "learning rate", rate);
     lab_text_table_add(t, "batch");
     lab_text_table_add_int(t, r->batch);
     if (r->figures_from_rows)

@@ -36,6 +36,9 @@ static enum lab_status make_writer(struct lab_recording *r,
         info.counters_reason = r->counters_note;
     }
     info.seed = r->seed;
+    info.learning_rate = r->lr;
+    if (!isnan(r->lr))
+        info.lesson_learning_rate = lab_network_lr(&r->lesson->spec);
     info.batch = r->batch;
     info.rank = 0;
     info.time_source = r->time_source;
@@ -306,6 +309,7 @@ void lab_recording_opened(void *recording, struct lab_walk *walk)
     lab_backend_info(be, &r->device);
     snprintf(r->backend, sizeof(r->backend), "%s", be->ops->name);
     r->batch = lab_walk_plan(walk)->batch;
+    r->lr = lab_plan_lr(lab_walk_plan(walk));
     note_variants(r, walk);
     if (r->profiler) {
         lab_profiler_set_device(r->profiler, &r->device);
@@ -356,6 +360,7 @@ void lab_recording_restarted(void *recording, struct lab_walk *walk,
     r->writer = NULL;
     r->n_early = 0; /* of the walk that ends here */
     r->seed = seed;
+    r->lr = lab_plan_lr(lab_walk_plan(walk));
     note_variants(r, walk);
     if (w)
         r->ended_run = lab_writer_run(w);

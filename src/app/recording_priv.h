@@ -12,6 +12,7 @@ struct lab_recording {
     bool eager;
     bool whole;
     uint64_t seed;
+    double lr;                     /* NaN: nothing is updated */
     enum lab_counter_set counters; /* as asked for */
     bool counters_refused;
     char counters_note[NOTE_BYTES]; /* why */

@@ -310,6 +310,7 @@ static void fact(struct lab_doc *doc, const char *name, const char *value)
 static void run_fact(struct lab_doc *doc, const struct lab_run_row *row)
 {
     struct lab_str text;
+    char rate[LAB_RUN_LR_TEXT];
     lab_str_init(&text);
     lab_str_addf(&text, "seed %llu", (unsigned long long)row->seed);
     if (row->batch != LAB_UNKNOWN)
@@ -319,6 +320,8 @@ static void run_fact(struct lab_doc *doc, const struct lab_run_row *row)
                      row->iterations == 1 ? "" : "s");
     if (row->precision)
         lab_str_addf(&text, ", %s", row->precision);
+    if (*lab_run_lr_text(row, rate))
+        lab_str_addf(&text, ", lr %s", rate);
     fact(doc, "run", lab_str_text(&text));
     lab_str_release(&text);
 }

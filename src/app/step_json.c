@@ -76,6 +76,7 @@ enum lab_status lab_step_json_run(struct lab_work *w)
     lab_json_text(line, "device", w->device.name);
     lab_json_text(line, "precision", lab_precision_name(w->spec.precision));
     lab_json_uint(line, "seed", w->plan->seed);
+    lab_json_real(line, "learning_rate", lab_plan_lr(w->plan));
     lab_json_int(line, "batch", w->plan->batch);
     lab_json_int(line, "parameters", w->plan->parameter_count);
     lab_json_int(line, "steps", lab_walk_schedule(w->walk)->n_steps);

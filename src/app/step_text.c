@@ -13,12 +13,14 @@ enum { FIRST_VALUES = 6, TERMS = 3 };
 enum lab_status lab_step_text_run(struct lab_work *w, FILE *out)
 {
     const struct lab_schedule *s = lab_walk_schedule(w->walk);
+    char rate[LAB_WORK_LR_TEXT];
     lab_say(out, "%s\n", w->lesson->title);
     lab_say(out,
-            "backend %s (%s), seed %llu, batch %lld, %lld parameters, "
+            "backend %s (%s), seed %llu%s, batch %lld, %lld parameters, "
             "%d steps an iteration\n",
             lab_walk_backend(w->walk)->ops->name, w->device.name,
-            (unsigned long long)w->plan->seed, (long long)w->plan->batch,
+            (unsigned long long)w->plan->seed,
+            lab_work_lr_text(w->options, rate), (long long)w->plan->batch,
             (long long)w->plan->parameter_count, s->n_steps);
     return ferror(out) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }

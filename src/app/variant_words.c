@@ -77,7 +77,13 @@ const char *lab_variant_words(const struct lab_run_row *run,
 {
     if (!run->variants && (!run->kind || strcmp(run->kind, "lesson") != 0))
         return NULL;
-    lab_variant_words_of(run->variants ? run->variants : "", out);
+    char words[LAB_VARIANT_WORDS];
+    lab_variant_words_of(run->variants ? run->variants : "", words);
+    if (!lab_run_lr_was_set(run))
+        strcpy(out, words);
+    else if (snprintf(out, LAB_VARIANT_WORDS, "lr %g, %s", run->learning_rate,
+                      words) >= LAB_VARIANT_WORDS)
+        strcpy(out + LAB_VARIANT_WORDS - 4, "...");
     return out;
 }
 

@@ -8,8 +8,9 @@ enum { LAB_VARIANT_WORDS = 64 };
 
 /* A run keeps "fc1=cublas fc2=cublas norm=warp", the nodes that are not naive:
  * here each variant once, the commonest first, equally common ones as they come:
- * "cublas, warp". A lesson that kept none ran naive ones. NULL: nothing is known,
- * or the run is none of a lesson. What has no room ends in "...". */
+ * "cublas, warp". A lesson that kept none ran naive ones. Another learning rate
+ * than the lesson's goes first: "lr 0.5, naive". NULL: nothing is known, or the
+ * run is none of a lesson. What has no room ends in "...". */
 const char *lab_variant_words(const struct lab_run_row *run,
                               char out[LAB_VARIANT_WORDS]);
 /* What two runs beside each other kept becomes their words, in `words`; where

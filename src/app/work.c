@@ -1,5 +1,8 @@
 #include "work.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "cmd.h"
 #include "engine/generate.h"
 #include "engine/setup.h"
@@ -22,17 +25,34 @@ enum lab_status lab_work_lesson(const char *name, const char *db,
     return st;
 }
 
+struct lab_network_spec lab_work_spec(const struct lab_options *o,
+                                      const struct lab_lesson *lesson)
+{
+    struct lab_network_spec spec = lesson->spec;
+    if (o->seed_given)
+        spec.seed = o->seed;
+    if (o->lr > 0)
+        lab_network_set_lr(&spec, o->lr);
+    if (o->precision)
+        spec.precision = lab_precision_find(o->precision);
+    return spec;
+}
+
+const char *lab_work_lr_text(const struct lab_options *o,
+                             char out[LAB_WORK_LR_TEXT])
+{
+    out[0] = '\0';
+    if (o->lr > 0)
+        snprintf(out, LAB_WORK_LR_TEXT, ", learning rate %g", o->lr);
+    return out;
+}
+
 static enum lab_status open_lesson(struct lab_work *w, const char *name)
 {
     enum lab_status st = lab_work_lesson(name, w->options->db, &w->lesson);
-    if (st)
-        return st;
-    w->spec = w->lesson->spec; /* a view: the lesson owns what it names */
-    if (w->options->seed_given)
-        w->spec.seed = w->options->seed;
-    if (w->options->precision)
-        w->spec.precision = lab_precision_find(w->options->precision);
-    return LAB_OK;
+    if (!st)
+        w->spec = lab_work_spec(w->options, w->lesson);
+    return st;
 }
 
 struct lab_recording_options lab_work_recording(const struct lab_options *o,
@@ -70,6 +90,11 @@ static enum lab_status open_walk(struct lab_work *w, lab_work_check_fn *check)
                               .prepare = lab_recording_prepare,
                               .user = w->recording};
     enum lab_status st = lab_setup_open(&setup, &w->walk, &w->plan, &w->notice);
+    if (!st && w->options->lr > 0 && isnan(lab_plan_lr(w->plan)))
+        st = lab_fail(LAB_E_USAGE,
+                      "--lr: %s has no parameter that is updated, and no "
+                      "learning rate",
+                      w->lesson->id);
     if (!st && check)
         st = check(w);
     if (st)

@@ -9,7 +9,7 @@ struct lab_generator;
 struct lab_work {
     const struct lab_options *options;
     struct lab_lesson *lesson;
-    struct lab_network_spec spec; /* the lesson's, with the options' seed */
+    struct lab_network_spec spec; /* lab_work_spec() */
     struct lab_recording *recording;
     struct lab_plan *plan;
     struct lab_walk *walk;
@@ -22,6 +22,14 @@ struct lab_work {
  * command that runs it, and records in `db` (hint.h). */
 enum lab_status lab_work_lesson(const char *name, const char *db,
                                 struct lab_lesson **out);
+/* The lesson's spec with the options' seed, learning rate and precision: a view,
+ * the lesson owns what it names. */
+struct lab_network_spec lab_work_spec(const struct lab_options *o,
+                                      const struct lab_lesson *lesson);
+/* ", learning rate 0.5" where the options set one, else "". */
+enum { LAB_WORK_LR_TEXT = 48 };
+const char *lab_work_lr_text(const struct lab_options *o,
+                             char out[LAB_WORK_LR_TEXT]);
 /* What the options say about recording the lesson. */
 struct lab_recording_options
 lab_work_recording(const struct lab_options *o,

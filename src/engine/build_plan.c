@@ -324,22 +324,11 @@ static void place_memory(struct lab_builder *b)
 
 /* ---- all of it ---- */
 
-static struct lab_node_spec default_optimizer(void)
-{
-    struct lab_node_spec n = {.op = lab_op_find("sgd", LAB_KIND_OPTIMIZER)};
-    lab_op_defaults(n.op, n.attr);
-    int lr = lab_op_key(n.op, "lr");
-    n.attr[lr].f = 0.1;
-    return n;
-}
-
 static void build_all(struct lab_builder *b,
                       const struct lab_data_shapes *shapes)
 {
     const struct lab_network_spec *spec = b->spec;
-    struct lab_node_spec optimizer = spec->optimizer;
-    if (!optimizer.op)
-        optimizer = default_optimizer();
+    struct lab_node_spec optimizer = lab_network_optimizer(spec);
     optimizer.id = (char *)"optimizer";
     lab_builder_data(b, shapes);
     int n_data = b->plan->n_tensors;

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -96,6 +97,41 @@ enum lab_status lab_network_fail(const struct lab_network_spec *spec,
     if (place.line == 0)
         return lab_fail(st, "%s: %s", file, text);
     return lab_fail(st, "%s:%d:%d: %s", file, place.line, place.column, text);
+}
+
+struct lab_node_spec lab_network_optimizer(const struct lab_network_spec *spec)
+{
+    struct lab_node_spec n = spec->optimizer;
+    if (n.op)
+        return n;
+    n.op = lab_op_find("sgd", LAB_KIND_OPTIMIZER);
+    lab_op_defaults(n.op, n.attr);
+    return n;
+}
+
+double lab_network_lr(const struct lab_network_spec *spec)
+{
+    struct lab_node_spec n = lab_network_optimizer(spec);
+    return n.attr[lab_op_key(n.op, "lr")].f;
+}
+
+void lab_network_set_lr(struct lab_network_spec *spec, double lr)
+{
+    spec->optimizer = lab_network_optimizer(spec);
+    spec->optimizer.attr[lab_op_key(spec->optimizer.op, "lr")].f = lr;
+}
+
+enum lab_status lab_lr_read(const char *text, double *out)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v <= LAB_LR_MOST) || !((float)v > 0))
+        return lab_fail(LAB_E_PARSE,
+                        "\"%s\" is no learning rate: a number above 0, up to "
+                        "%d, is needed",
+                        text, LAB_LR_MOST);
+    *out = v;
+    return LAB_OK;
 }
 
 enum lab_precision lab_precision_find(const char *name)

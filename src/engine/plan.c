@@ -1,9 +1,12 @@
 #include "engine/plan.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "optimizer.h"
 #include "plan_priv.h"
 #include "random.h"
 
@@ -124,6 +127,33 @@ void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out)
         value = 1;
     for (int64_t i = 0; i < t->count; i++)
         put(out, t->dtype, i, value);
+}
+
+static_assert(offsetof(struct lab_sgd_params, lr) == 0 &&
+                  offsetof(struct lab_adam_params, lr) == 0,
+              "the learning rate of a step is found without its op");
+
+static double *lr_of(const struct lab_step *step)
+{
+    return step->op->kind == LAB_KIND_OPTIMIZER ? step->params : NULL;
+}
+
+double lab_plan_lr(const struct lab_plan *plan)
+{
+    for (int i = 0; i < plan->n_steps; i++) {
+        if (lr_of(&plan->steps[i]))
+            return *lr_of(&plan->steps[i]);
+    }
+    return NAN;
+}
+
+void lab_plan_set_lr(struct lab_plan *plan, double lr)
+{
+    for (int i = 0; i < plan->n_steps; i++) {
+        double *at = lr_of(&plan->steps[i]);
+        if (at)
+            *at = lr;
+    }
 }
 
 double lab_step_walk(const struct lab_plan *plan, const struct lab_step *step)

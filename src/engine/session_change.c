@@ -98,6 +98,10 @@ void lab_session_restart(struct lab_session *s, const struct lab_command *c)
 {
     if (c->seed_given)
         s->spec.seed = c->seed;
+    if (c->lr > 0) {
+        lab_network_set_lr(&s->spec, c->lr);
+        lab_plan_set_lr(s->plan, c->lr);
+    }
     end_run(s);
     s->losses = (struct lab_curve_buffer){0};
     s->accuracies = (struct lab_curve_buffer){0};

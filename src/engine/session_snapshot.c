@@ -143,6 +143,7 @@ static void fill_walk(struct lab_session *s, struct lab_snapshot *out)
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(s->walk), &facts);
     out->plan = s->plan;
+    out->lr = lab_plan_lr(s->plan);
     out->words = lab_data_words(lab_walk_data(s->walk));
     out->near = s->near;
     out->schedule = lab_schedule_retain(lab_walk_schedule(s->walk));

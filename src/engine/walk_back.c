@@ -66,7 +66,7 @@ enum lab_status lab_walk_restart(struct lab_walk *w)
     lab_walk_close_ranges(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         w->copy[i].iteration = -1;
-    lab_walk_speed_forget(w); /* perhaps the seed is another one */
+    lab_walk_speed_forget(w); /* the seed or the rate may be another */
     st = lab_walk_init_parameters(w);
     w->iteration = 0;
     w->position = 0;

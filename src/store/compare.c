@@ -7,15 +7,24 @@
 #include "row.h"
 
 static const char *const fact_names[LAB_FACT_COUNT] = {
-    [LAB_FACT_LESSON] = "lesson",     [LAB_FACT_BACKEND] = "backend",
-    [LAB_FACT_DEVICE] = "device",     [LAB_FACT_PRECISION] = "precision",
-    [LAB_FACT_VARIANTS] = "variants", [LAB_FACT_BATCH] = "batch",
-    [LAB_FACT_SEED] = "seed",         [LAB_FACT_TIMES_FROM] = "times from",
-    [LAB_FACT_COUNTERS] = "counters", [LAB_FACT_DRIVER] = "driver",
-    [LAB_FACT_RUNTIME] = "runtime",   [LAB_FACT_VERSION] = "version",
-    [LAB_FACT_COMMIT] = "commit",     [LAB_FACT_MACHINE] = "machine",
-    [LAB_FACT_USER] = "user",         [LAB_FACT_KIND] = "kind",
+    [LAB_FACT_LESSON] = "lesson",
+    [LAB_FACT_BACKEND] = "backend",
+    [LAB_FACT_DEVICE] = "device",
+    [LAB_FACT_PRECISION] = "precision",
+    [LAB_FACT_VARIANTS] = "variants",
+    [LAB_FACT_BATCH] = "batch",
+    [LAB_FACT_SEED] = "seed",
+    [LAB_FACT_TIMES_FROM] = "times from",
+    [LAB_FACT_COUNTERS] = "counters",
+    [LAB_FACT_DRIVER] = "driver",
+    [LAB_FACT_RUNTIME] = "runtime",
+    [LAB_FACT_VERSION] = "version",
+    [LAB_FACT_COMMIT] = "commit",
+    [LAB_FACT_MACHINE] = "machine",
+    [LAB_FACT_USER] = "user",
+    [LAB_FACT_KIND] = "kind",
     [LAB_FACT_TRACE] = "tracing",
+    [LAB_FACT_LEARNING_RATE] = "learning rate",
 };
 
 const char *lab_run_fact_name(enum lab_run_fact fact)
@@ -55,6 +64,8 @@ static bool copy_run(void *user, const struct lab_run_row *r)
     struct copying *copy = user;
     char batch[32];
     char seed[32];
+    char rate[32];
+    snprintf(rate, sizeof(rate), "%g", r->learning_rate);
     snprintf(batch, sizeof(batch), "%lld", (long long)r->batch);
     snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
     const char *facts[LAB_FACT_COUNT] = {
@@ -66,6 +77,7 @@ static bool copy_run(void *user, const struct lab_run_row *r)
         [LAB_FACT_VARIANTS] = r->variants,
         [LAB_FACT_BATCH] = r->batch == LAB_UNKNOWN ? NULL : batch,
         [LAB_FACT_SEED] = (int64_t)r->seed == LAB_UNKNOWN ? NULL : seed,
+        [LAB_FACT_LEARNING_RATE] = isnan(r->learning_rate) ? NULL : rate,
         [LAB_FACT_TIMES_FROM] = r->time_source,
         [LAB_FACT_TRACE] = r->trace_state,
         [LAB_FACT_COUNTERS] = r->counters,
@@ -93,6 +105,8 @@ bool lab_comparison_differs(const struct lab_comparison *c,
 {
     const char *a = c->run[LAB_SIDE_A].fact[fact];
     const char *b = c->run[LAB_SIDE_B].fact[fact];
+    if (fact == LAB_FACT_LEARNING_RATE && !(a && b))
+        return false; /* earlier programs did not record it */
     return a && b ? strcmp(a, b) != 0 : a != b;
 }
 

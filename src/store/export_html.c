@@ -113,6 +113,7 @@ static bool put_run(void *user, const struct lab_run_row *run)
 {
     struct lab_report *r = user;
     struct lab_str *s = &r->text;
+    char rate[LAB_RUN_LR_TEXT];
     lab_str_add(s, "<title>");
     lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
     lab_str_addf(s, " (run %lld)</title>\n", (long long)run->id);
@@ -128,6 +129,7 @@ static bool put_run(void *user, const struct lab_run_row *run)
     fact(s, "driver", run->driver);
     fact(s, "precision", run->precision);
     fact(s, "variants", run->variants);
+    fact(s, "learning rate", *lab_run_lr_text(run, rate) ? rate : NULL);
     number_fact(s, "batch", lab_report_known(run->batch), "");
     number_fact(s, "iterations", lab_report_known(run->iterations), "");
     put_speed(s, run);

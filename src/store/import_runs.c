@@ -49,6 +49,7 @@ struct later {
     bool trace;
     bool kind;
     bool from;
+    bool rate;
 };
 
 static enum lab_status check_run_columns(struct lab_import *in,
@@ -76,6 +77,8 @@ static enum lab_status check_run_columns(struct lab_import *in,
         st = lab_import_column(in, "run", "kind", &later->kind);
     if (st == LAB_OK)
         st = lab_import_column(in, "run", "importedFrom", &later->from);
+    if (st == LAB_OK)
+        st = lab_import_column(in, "run", "lessonLearningRate", &later->rate);
     return st ? st : lab_import_column(in, "run", "label", &later->label);
 }
 
@@ -128,6 +131,9 @@ static enum lab_status check_run_values(struct lab_import *in,
                           "'mixed', 'kernels')");
     if (later->kind)
         lab_str_add(&sql, " OR kind NOT IN ('lesson', 'lab')");
+    if (later->rate)
+        lab_str_add(&sql, " OR typeof(learningRate) NOT IN ('real', 'null') OR "
+                          "typeof(lessonLearningRate) NOT IN ('real', 'null')");
     lab_str_add(&sql, " LIMIT 1");
     enum lab_status st =
         sql.failed ? lab_fail(LAB_E_NOMEM, "no memory for a query")
@@ -257,10 +263,13 @@ static enum lab_status add_runs(struct lab_import *in,
     const char *slash = strrchr(in->path, '/');
     lab_str_init(&sql);
     lab_str_add(&sql, "INSERT INTO main.run (uuid, label, importedFrom, "
-                      "imported, traceState, kind");
+                      "imported, traceState, kind, learningRate, "
+                      "lessonLearningRate");
     add_names(&sql, "");
-    lab_str_addf(&sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s, %s",
-                 later->trace ? "s.traceState" : "NULL", kind_of(later));
+    lab_str_addf(
+        &sql, ") SELECT c.uuid, ifnull(?2, c.label), ?3, ?4, %s, %s, %s",
+        later->trace ? "s.traceState" : "NULL", kind_of(later),
+        later->rate ? "s.learningRate, s.lessonLearningRate" : "NULL, NULL");
     add_names(&sql, "s.");
     lab_str_add(&sql, " FROM src.run AS s JOIN temp.candidate AS c ON c.old = "
                       "s.id WHERE s.id = ?1");

@@ -5,6 +5,7 @@
 static const struct lab_migration migrations[] = {
     {lab_sql_schema},   {lab_sql_schema_2}, {lab_sql_schema_3},
     {lab_sql_schema_4}, {lab_sql_schema_5}, {lab_sql_schema_6},
+    {lab_sql_schema_7},
 };
 
 const struct lab_migration *lab_database_migrations(int *count)

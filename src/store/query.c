@@ -2,6 +2,7 @@
 #include "store/query.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "row.h"
@@ -144,10 +145,30 @@ static void read_run(sqlite3_stmt *stmt, struct lab_run_row *r)
     r->imported = lab_column_text(&c);
     r->kind = lab_column_text(&c);
     r->trace_state = lab_column_text(&c);
+    r->learning_rate = lab_column_real(&c);
+    r->lesson_learning_rate = lab_column_real(&c);
     r->gpu_ns = lab_column_int(&c);
     if (r->status && strcmp(r->status, "running") == 0 &&
         recorder_is_gone(r->hostname, pid, process_start))
         r->status = lab_run_status_text(LAB_RUN_INTERRUPTED);
+}
+
+bool lab_run_lr_was_set(const struct lab_run_row *run)
+{
+    return run->learning_rate < run->lesson_learning_rate ||
+           run->learning_rate > run->lesson_learning_rate;
+}
+
+const char *lab_run_lr_text(const struct lab_run_row *run,
+                            char out[LAB_RUN_LR_TEXT])
+{
+    out[0] = '\0';
+    if (lab_run_lr_was_set(run))
+        snprintf(out, LAB_RUN_LR_TEXT, "%g (the lesson: %g)",
+                 run->learning_rate, run->lesson_learning_rate);
+    else if (!isnan(run->learning_rate))
+        snprintf(out, LAB_RUN_LR_TEXT, "%g", run->learning_rate);
+    return out;
 }
 
 /* run LAB_UNKNOWN: all of them. */

@@ -11,7 +11,10 @@
 
 void lab_run_info_init(struct lab_run_info *info)
 {
-    *info = (struct lab_run_info){.kind = "lesson", .batch = LAB_UNKNOWN};
+    *info = (struct lab_run_info){.kind = "lesson",
+                                  .batch = LAB_UNKNOWN,
+                                  .learning_rate = NAN,
+                                  .lesson_learning_rate = NAN};
     int64_t *numbers[] = {
         &info->device.device_id,
         &info->device.compute_major,
@@ -77,10 +80,10 @@ static const char run_sql[] =
     "chip, computeCapability, smCount, driver, runtime, precision, seed, "
     "batch, variants, version, commitId, hostname, user, pid, processStart, "
     "started, started_ns, timeSource, counters, countersReason, rank, uuid, "
-    "kind, traceState) "
+    "kind, traceState, learningRate, lessonLearningRate) "
     "VALUES ('running', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
     "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, "
-    "?27, ?28, ?29)";
+    "?27, ?28, ?29, ?30, ?31)";
 
 static void bind_who(sqlite3_stmt *s, int i)
 {
@@ -148,7 +151,9 @@ static void bind_run(sqlite3_stmt *s, const struct lab_run_info *info,
     add_uuid(uuid);
     lab_bind_text(s, i++, uuid);
     lab_bind_text(s, i++, info->kind);
-    lab_bind_text(s, i, trace_state_text(info->trace_state));
+    lab_bind_text(s, i++, trace_state_text(info->trace_state));
+    lab_bind_real(s, i++, info->learning_rate);
+    lab_bind_real(s, i, info->lesson_learning_rate);
 }
 
 /* Runs `stmt` once and finalizes it. */

@@ -7,6 +7,7 @@ extern const char lab_sql_schema_3[];
 extern const char lab_sql_schema_4[];
 extern const char lab_sql_schema_5[];
 extern const char lab_sql_schema_6[];
+extern const char lab_sql_schema_7[];
 extern const char lab_sql_nsys_schema[];
 extern const char lab_devices_csv[];
 extern const char lab_sql_runs[];

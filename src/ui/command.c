@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/network.h"
 #include "kernel.h"
 
 /* Help shows the rows in this order; a row without help is another spelling. */
@@ -37,6 +38,8 @@ static const struct lab_ui_command_word WORDS[] = {
     {LAB_COMMAND_RESTART, "restart", "restart",
      "from the start, with the same seed"},
     {LAB_COMMAND_SEED, "seed", "seed S", "from the start, with seed S"},
+    {LAB_COMMAND_LR, "lr", "lr [X]",
+     "from the start, with learning rate X; alone, what it is"},
     {LAB_COMMAND_VARIANT, "variant", "variant NODE NAME",
      "the node runs another implementation"},
     {LAB_COMMAND_CHECK, "check", "check PARAMETER | all",
@@ -69,7 +72,7 @@ static const struct {
     {"c", LAB_COMMAND_CONTINUE}, {"b", LAB_COMMAND_BREAK},
     {"p", LAB_COMMAND_PRINT},    {"q", LAB_COMMAND_QUIT},
     {"rs", LAB_COMMAND_BACK},    {"fin", LAB_COMMAND_FINISH},
-    {"t", LAB_COMMAND_TRAIN},
+    {"t", LAB_COMMAND_TRAIN},    {"l", LAB_COMMAND_LIST},
 };
 
 const struct lab_ui_command_word *lab_ui_command_words(size_t *count)
@@ -84,6 +87,17 @@ const char *lab_ui_command_name(enum lab_ui_command_kind kind)
         if (WORDS[i].kind == kind)
             return WORDS[i].word;
     return "";
+}
+
+const char *lab_ui_command_lr_text(double lr, char out[LAB_COMMAND_LR_TEXT])
+{
+    if (isnan(lr))
+        snprintf(out, LAB_COMMAND_LR_TEXT,
+                 "nothing is updated here: there is no learning rate");
+    else
+        snprintf(out, LAB_COMMAND_LR_TEXT,
+                 "the learning rate is %g; lr X starts again with X", lr);
+    return out;
 }
 
 bool lab_ui_command_repeats(enum lab_ui_command_kind kind)
@@ -420,6 +434,10 @@ static enum lab_status parse_rest(const struct line *l, const char *raw,
         if (l->count != 2)
             return fail_usage(l, "it takes one number");
         return parse_int(l, l->token[1], 0, &c->n);
+    case LAB_COMMAND_LR:
+        if (l->count > 2)
+            return fail_usage(l, "it takes one number");
+        return l->count == 2 ? lab_lr_read(l->token[1], &c->value) : LAB_OK;
     case LAB_COMMAND_RUN:
         return parse_step(l, c);
     case LAB_COMMAND_BREAK:

@@ -1,4 +1,5 @@
 /* The `:` commands of the stepper, made into the session's. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -285,6 +286,29 @@ static enum lab_command_kind act_of(enum lab_ui_command_kind word)
                                        : LAB_DO_TRACE;
 }
 
+/* From iteration 0; a training that goes on ends. */
+static void begin_again(struct lab_stepper *v, const struct lab_command *how)
+{
+    const struct lab_command stop = {.kind = LAB_DO_STOP, .phase = -1};
+    if (v->snap.state == LAB_SESSION_TRAINING)
+        lab_stepper_post(v, &stop);
+    lab_stepper_post(v, how);
+}
+
+static void change_lr(struct lab_stepper *v, double lr)
+{
+    char text[LAB_COMMAND_LR_TEXT];
+    struct lab_command out = {.kind = LAB_DO_RESTART, .phase = -1, .lr = lr};
+    if (isnan(lr) || isnan(v->snap.lr)) {
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
+                       lab_ui_command_lr_text(v->snap.lr, text));
+        return;
+    }
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "iteration 0 again, with learning rate %g", lr);
+    begin_again(v, &out);
+}
+
 static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
     struct lab_command seed = {.kind = LAB_DO_RESTART, .seed_given = true};
@@ -321,7 +345,10 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         lab_ui_message(v->ui, LAB_ROLE_NORMAL,
                        "iteration 0 again, from seed %llu",
                        (unsigned long long)seed.seed);
-        lab_stepper_post(v, &seed);
+        begin_again(v, &seed);
+        return true;
+    case LAB_COMMAND_LR:
+        change_lr(v, cmd->value);
         return true;
     case LAB_COMMAND_TRAIN:
         train(v, cmd);

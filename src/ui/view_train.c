@@ -287,6 +287,27 @@ static void ask_near(struct lab_train_state *v, const char *question)
         lab_ui_error(v->ui);
 }
 
+/* The training begins anew with another rate. */
+static void change_lr(struct lab_train_state *v, double lr)
+{
+    char text[LAB_COMMAND_LR_TEXT];
+    struct lab_command cmd = {.kind = LAB_DO_RESTART, .phase = -1, .lr = lr};
+    if (isnan(lr) || isnan(v->snap.lr)) {
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "%s",
+                       lab_ui_command_lr_text(v->snap.lr, text));
+        return;
+    }
+    if (v->snap.state == LAB_SESSION_TRAINING)
+        post(v, LAB_DO_STOP, 0);
+    if (v->model.post(v->model.user, &cmd)) {
+        lab_ui_error(v->ui);
+        return;
+    }
+    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                   "iteration 0 again, with learning rate %g", lr);
+    start(v, v->asked);
+}
+
 static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
 {
     struct lab_train_state *v = s->state;
@@ -301,6 +322,9 @@ static bool command(struct lab_screen *s, const struct lab_ui_command *cmd)
     case LAB_COMMAND_SAMPLE:
         lab_train_sample_take(&v->model.sampling, cmd);
         write_text(v);
+        break;
+    case LAB_COMMAND_LR:
+        change_lr(v, cmd->value);
         break;
     case LAB_COMMAND_NEAR:
         ask_near(v, cmd->arg);

@@ -20,6 +20,7 @@ SHOWS = {
     "back": ["expect step 11 of 18"],
     "check": ["expect gradient of fc1.W agrees"],
     "seed": ["expect iteration 0   step 0 of 18"],
+    "lr": ["expect iteration 0 again, with learning rate 0.05"],
     "help": ["expect Keys of this screen", "key q"],
 }
 

@@ -82,7 +82,7 @@ static void failed_step_changes_nothing(void **state)
 static void later_step_keeps_the_runs(void **state)
 {
     const char *path = sample_path("runs.db");
-    enum { NOW = 6, NEXT };
+    enum { NOW = 7, NEXT };
     const struct lab_migration steps[NEXT] = {
         {"CREATE TABLE never_run_again (x)"},
         {"CREATE TABLE nor_this (x)"},
@@ -90,6 +90,7 @@ static void later_step_keeps_the_runs(void **state)
         {"CREATE TABLE nor_those (x)"},
         {"CREATE TABLE nor_another (x)"},
         {"CREATE TABLE nor_them (x)"},
+        {"CREATE TABLE nor_these (x)"},
         {"ALTER TABLE run ADD COLUMN mood TEXT;"
          "UPDATE run SET mood = 'good'"},
     };

@@ -286,6 +286,7 @@ enum lab_status fixture_snapshot(void *user, struct lab_snapshot *out)
     out->check_done = f->check_done;
     out->check_of = f->check_of;
     out->plan = f->plan;
+    out->lr = 0.1; /* the steps of this plan have no params */
     out->schedule = f->schedule;
     show_device(f, out);
     show_steps(f, out);

@@ -217,6 +217,10 @@ static void words_do_what_keys_do(void **state)
             "key q\n"
             "text :list all\nkey Enter\nexpect list: no \"all\"\n"
             "text :seed 99\nkey Enter\n"
+            "text :lr 0\nkey Enter\nexpect is no learning rate\n"
+            "text :lr\nkey Enter\nexpect the learning rate is 0.1;\n"
+            "text :lr 0.05\nkey Enter\n"
+            "expect iteration 0 again, with learning rate 0.05\n"
             "text :run loss.mean\nkey Enter\nexpect step 8 of\n"
             "text :watch fc1.W\nkey Enter\n"
             "text :explain fc1.W[-1,-1]\nkey Enter\nexpect fc1.W[63,15]\n");
@@ -226,8 +230,8 @@ static void words_do_what_keys_do(void **state)
     assert_true(f->breaks[1].value == 2.5);
     assert_int_equal(f->breaks[2].kind, LAB_BREAK_NAN);
     assert_int_equal(f->breaks[3].phase, LAB_UPDATE);
-    assert_int_equal(fixture_last(f, LAB_DO_RESTART)->seed, 99);
-    assert_true(fixture_last(f, LAB_DO_RESTART)->seed_given);
+    assert_true(fixture_last(f, LAB_DO_RESTART)->lr == 0.05);
+    assert_false(fixture_last(f, LAB_DO_RESTART)->seed_given);
 }
 
 static void wrong_names_are_told(void **state)

@@ -296,6 +296,33 @@ static void curves_are_smoothed(void **state)
         fail_msg("%s", lab_error());
 }
 
+/* In the stepper and beside a training, which begins anew. */
+static void another_learning_rate_starts_again(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "text :lr\nkey Enter\n"
+                  "await 9000 the learning rate is 0.2; lr X starts again\n"
+                  "text :lr 0.25\nkey Enter\n"
+                  "await 9000 iteration 0 again, with learning rate 0.25\n"
+                  "text :run fc1.W update\nkey Enter\nkey s\n"
+                  "text :explain fc1.W[0,0]\nkey Enter\n"
+                  "await 9000 lr = 0.25\n"
+                  "text :train 100000000\nkey Enter\n"
+                  "await 9000 training\nwait 200\n"
+                  "text :lr 0.125\nkey Enter\n"
+                  "await 9000 iteration 0 again, with learning rate 0.125\n"
+                  "await 9000 training\nwait 500\n"
+                  "text :lr\nkey Enter\n"
+                  "await 9000 the learning rate is 0.125;\n"
+                  /* from the stepper too, while it goes on */
+                  "key q\ntext :lr 0.5\nkey Enter\n"
+                  "await 9000 step 0 of\n"
+                  "text :lr\nkey Enter\n"
+                  "await 9000 the learning rate is 0.5;\n"))
+        fail_msg("%s", lab_error());
+}
+
 int main(void)
 {
     if (chdir(LAB_BINARY_DIR) != 0)
@@ -307,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_slice_is_shown_by_itself),
         cmocka_unit_test(a_click_does_what_keys_do),
         cmocka_unit_test(curves_are_smoothed),
+        cmocka_unit_test(another_learning_rate_starts_again),
         cmocka_unit_test(images_open_as_images),
         cmocka_unit_test(channels_first_stay_as_they_were),
         cmocka_unit_test(a_gradient_is_checked),

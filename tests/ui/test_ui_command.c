@@ -50,6 +50,8 @@ static void words_and_abbreviations(void **state)
         {"reverse-step", LAB_COMMAND_BACK},
         {"res", LAB_COMMAND_RESTART},
         {"seed 3", LAB_COMMAND_SEED},
+        {"lr", LAB_COMMAND_LR},
+        {"lr 0.05", LAB_COMMAND_LR},
         {"d", LAB_COMMAND_DELETE},
         {"w x", LAB_COMMAND_WATCH},
         {"unw", LAB_COMMAND_UNWATCH},
@@ -93,6 +95,21 @@ static void numbers(void **state)
     refuse("back 99999999999999999999", "out of range");
     refuse("seed", "it takes one number");
     refuse("finish now", "too many words; usage: finish");
+}
+
+static void learning_rates(void **state)
+{
+    static const char *const wrong[] = {"lr 0",     "lr -0.1", "lr nan",
+                                        "lr inf",   "lr fast", "lr 0.1x",
+                                        "lr 1e-50", "lr 2e6"};
+    (void)state;
+    assert_true(isnan(parse("lr").value));
+    assert_true(parse("lr 0.05").value == 0.05);
+    assert_true(parse("lr 1e6").value == 1e6);
+    assert_true(parse("lr 1e-30").value == 1e-30);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        refuse(wrong[i], "is no learning rate: a number above 0");
+    refuse("lr 0.1 0.2", "it takes one number");
 }
 
 static void samples(void **state)
@@ -229,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_abbreviations),
         cmocka_unit_test(numbers),
+        cmocka_unit_test(learning_rates),
         cmocka_unit_test(samples),
         cmocka_unit_test(breakpoints),
         cmocka_unit_test(elements),

@@ -67,6 +67,13 @@ static void open_session(struct fixture *f)
     assert_int_equal(f->snap.state, LAB_SESSION_IDLE);
 }
 
+static void open_again(struct fixture *f)
+{
+    lab_session_free(f->session);
+    lab_snapshot_release(&f->snap);
+    open_session(f);
+}
+
 static int start(void **state)
 {
     static struct fixture f;
@@ -456,6 +463,56 @@ static void a_restart_ends_the_run(void **state)
     assert_int_equal(h.iteration, 0);
 }
 
+static double trained_loss(struct fixture *f)
+{
+    post_and_settle(f, LAB_DO_TRAIN, 3);
+    assert_int_equal(f->snap.error_code, LAB_OK);
+    assert_int_equal(f->snap.losses.n, 3);
+    return f->snap.losses.value[2];
+}
+
+/* What `lr` sets is what the lesson could have said, to the last bit. */
+static void trains_with_another_rate(struct fixture *f, const char *optimizer)
+{
+    struct lab_command other = {.kind = LAB_DO_RESTART, .lr = 0.25};
+    net_optimizer(&f->net, optimizer);
+    open_again(f);
+    double with_own = trained_loss(f);
+    assert_true(f->snap.lr == 0.125);
+    assert_int_equal(lab_session_post(f->session, &other), LAB_OK);
+    settle(f);
+    assert_int_equal(f->snap.iteration, 0);
+    assert_true(f->snap.lr == 0.25);
+    double with_other = trained_loss(f);
+    assert_true(with_other != with_own);
+    post_and_settle(f, LAB_DO_RESTART, 0); /* keeps the rate, as the seed */
+    assert_true(trained_loss(f) == with_other);
+    assert_true(lab_network_lr(&f->net.spec) == 0.125); /* the caller's */
+    lab_network_set_lr(&f->net.spec, 0.25);
+    open_again(f);
+    assert_true(trained_loss(f) == with_other);
+}
+
+static void a_restart_takes_another_rate(void **state)
+{
+    trains_with_another_rate(*state, "sgd lr=0.125 momentum=0.9");
+    trains_with_another_rate(*state, "adam lr=0.125");
+    trains_with_another_rate(*state, "adamw lr=0.125 weight_decay=0.1");
+}
+
+/* A lesson that names no optimizer has one, and it can be set too. */
+static void a_rate_without_an_optimizer(void **state)
+{
+    struct lab_network_spec spec;
+    (void)state;
+    lab_network_spec_init(&spec);
+    assert_true(lab_network_lr(&spec) == 0.1);
+    lab_network_set_lr(&spec, 3);
+    assert_true(lab_network_lr(&spec) == 3);
+    assert_string_equal(spec.optimizer.op->name, "sgd");
+    lab_network_spec_release(&spec);
+}
+
 /* Leaving: what trains stops without an evaluation, and the figures stay. */
 static void an_ended_session_keeps_its_figures(void **state)
 {
@@ -498,6 +555,8 @@ int main(void)
         IN_A_SESSION(a_new_choice_does_not_rename_what_ran),
         IN_A_SESSION(a_replayed_step_has_no_execution),
         IN_A_SESSION(a_restart_ends_the_run),
+        IN_A_SESSION(a_restart_takes_another_rate),
+        cmocka_unit_test(a_rate_without_an_optimizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

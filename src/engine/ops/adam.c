@@ -7,7 +7,7 @@
 #include "optimizer.h"
 
 static const struct lab_key_def keys[] = {
-    {"lr", LAB_KEY_FLOAT, true, 1e-3, 0, 1e6},
+    {"lr", LAB_KEY_FLOAT, true, 1e-3, 0, LAB_LR_MOST},
     {"beta1", LAB_KEY_FLOAT, false, 0.9, 0, 1, .open_max = true},
     {"beta2", LAB_KEY_FLOAT, false, 0.999, 0, 1, .open_max = true},
     {"eps", LAB_KEY_FLOAT, false, 1e-8, 0, 1},

@@ -4,7 +4,7 @@
 #include "optimizer.h"
 
 static const struct lab_key_def keys[] = {
-    {"lr", LAB_KEY_FLOAT, true, 0.1, 0, 1e6},
+    {"lr", LAB_KEY_FLOAT, true, 0.1, 0, LAB_LR_MOST},
     {"momentum", LAB_KEY_FLOAT, false, 0, 0, 1, .open_max = true},
     {"nesterov", LAB_KEY_BOOL, false, 0},
     {"weight_decay", LAB_KEY_FLOAT, false, 0, 0, 1e6},

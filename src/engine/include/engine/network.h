@@ -148,6 +148,17 @@ struct lab_network_spec {
 };
 
 LAB_C_BEGIN
+/* The optimizer that the spec names; where it names none, sgd with lr 0.1. What
+ * it points at is the spec's. */
+struct lab_node_spec lab_network_optimizer(const struct lab_network_spec *spec);
+/* The learning rate of that optimizer. */
+double lab_network_lr(const struct lab_network_spec *spec);
+/* Another one. The optimizer's other keys stay as they are; `spec` may be a
+ * view of a lesson's, which is not changed. lr: as lab_lr_read() takes it. */
+void lab_network_set_lr(struct lab_network_spec *spec, double lr);
+/* A learning rate as a person writes it: a number above 0, up to 1e6, that
+ * fp32 does not round to 0. LAB_E_PARSE says so, *out untouched. */
+enum lab_status lab_lr_read(const char *text, double *out);
 void lab_network_spec_init(struct lab_network_spec *spec); /* the defaults */
 void lab_network_spec_release(struct lab_network_spec *spec);
 /* One node's id, inputs and names; `n` itself stays. */

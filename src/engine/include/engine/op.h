@@ -40,6 +40,9 @@ struct lab_part_axis {
     int input;     /* sequences [..,T,D] */
 };
 
+/* An optimizer's key `lr` reaches from 0 to this. */
+enum { LAB_LR_MOST = 1000000 };
+
 enum lab_op_kind { LAB_KIND_LAYER, LAB_KIND_LOSS, LAB_KIND_OPTIMIZER };
 
 struct lab_op_def {

@@ -1,7 +1,7 @@
 /* engine/plan.h -- the tensors and the ordered steps of one training iteration.
  *
- * A plan is built once from a network and never changes, but for the seed (see
- * there); it may be read by any thread. Which variant runs each step, and which
+ * A plan is built once from a network and never changes, but for the seed and
+ * the learning rate (see there); it may be read by any thread. Which variant runs each step, and which
  * steps a group variant hides, is a struct lab_schedule: small, immutable,
  * counted by references, made anew when the learner switches a variant. */
 #pragma once
@@ -146,6 +146,10 @@ int lab_plan_step(const struct lab_plan *plan, const char *name);
 /* The memory that a tensor uses in an arena that starts at `base`. */
 struct lab_view lab_plan_view(const struct lab_plan *plan, int tensor,
                               void *base);
+/* The learning rate of the update steps; NaN: nothing is updated. Like the seed,
+ * a restart may set another one, on the thread that walks. */
+double lab_plan_lr(const struct lab_plan *plan);
+void lab_plan_set_lr(struct lab_plan *plan, double lr);
 /* The initial value of a parameter, from the seed or from the lesson, into
  * `out` (count elements of the plan's real type). */
 void lab_plan_init_tensor(const struct lab_plan *plan, int tensor, void *out);

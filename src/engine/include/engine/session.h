@@ -23,8 +23,8 @@ struct lab_session_hooks {
     void (*prepare)(void *user, const char *backend); /* engine/setup.h */
     /* The walk is ready: observers may be added, the device is known. */
     void (*opened)(void *user, struct lab_walk *walk);
-    /* The walk begins anew, from `seed`: the observers' run has ended, the next
-     * one begins afterwards. `before`: the session as it was, for the call. */
+    /* The walk begins anew, from `seed`, with its plan's learning rate: the
+     * observers' run has ended, the next one begins afterwards. `before`: the session as it was, for the call. */
     void (*restarted)(void *user, struct lab_walk *walk, uint64_t seed,
                       const struct lab_snapshot *before);
     void (*closing)(void *user, struct lab_walk *walk); /* the run has ended */
@@ -61,7 +61,8 @@ enum lab_command_kind {
     LAB_DO_RUN_TO,   /* to schedule index n of this or the next iteration, past
                         the lesson's own stops */
     LAB_DO_BACK,     /* n steps back, over iterations too */
-    LAB_DO_RESTART,  /* iteration 0, from the seed (seed_given: a new one) */
+    LAB_DO_RESTART,  /* iteration 0, from the seed (seed_given: a new one; lr:
+                        another learning rate) */
     LAB_DO_TRAIN,    /* n iterations, 0: as the lesson says */
     LAB_DO_BREAK,    /* adds brk */
     LAB_DO_DELETE,   /* removes breakpoint number n, 0: all */
@@ -87,6 +88,7 @@ struct lab_command {
     int64_t n;
     bool seed_given;
     uint64_t seed;
+    double lr; /* 0: as it is */
     char text[LAB_COMMAND_TEXT];
     char text2[LAB_COMMAND_TEXT];
     enum lab_break_kind break_kind;

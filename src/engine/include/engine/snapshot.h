@@ -95,6 +95,7 @@ struct lab_snapshot {
     int position;                  /* 0 .. schedule->n_steps */
     struct lab_step_status *steps; /* schedule->n_steps of them */
     double loss; /* of this iteration, NaN before it is known */
+    double lr;   /* lab_plan_lr() */
     char stop_reason[LAB_SESSION_TEXT]; /* "breakpoint 2: loss above 5" */
     char error[LAB_SESSION_TEXT];       /* of the last command, "" = none */
     enum lab_status error_code;

@@ -65,7 +65,9 @@ struct lab_run_row {
     const char *imported;      /* UTC */
     const char *kind;          /* lesson, lab; NULL: another tool's */
     const char *trace_state;   /* of lab_trace_state_name() */
-    bool figures_from_rows;    /* it told none: those of the stored losses */
+    double learning_rate;
+    double lesson_learning_rate; /* the lesson's own, when it ran */
+    bool figures_from_rows;      /* it told none: those of the stored losses */
 };
 
 /* One step of the schedule, over all its executions with one variant. */
@@ -182,6 +184,13 @@ typedef bool lab_kernel_row_fn(void *user, const struct lab_kernel_row *row);
 typedef bool lab_loss_row_fn(void *user, const struct lab_loss_row *row);
 
 LAB_C_BEGIN
+/* "0.1", and where the run had another rate than its lesson "0.5 (the lesson:
+ * 0.1)"; "" where it is not known. */
+enum { LAB_RUN_LR_TEXT = 64 };
+const char *lab_run_lr_text(const struct lab_run_row *run,
+                            char out[LAB_RUN_LR_TEXT]);
+/* Whether another rate than the lesson's was set. */
+bool lab_run_lr_was_set(const struct lab_run_row *run);
 /* As options and column heads use them: "median". */
 const char *lab_step_sort_name(enum lab_step_sort sort);
 const char *lab_kernel_sort_name(enum lab_kernel_sort sort);

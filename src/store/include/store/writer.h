@@ -69,6 +69,8 @@ struct lab_run_info { /* texts are copied; NULL where unknown */
     const char *counters; /* off, basic, full, refused */
     const char *counters_reason;
     uint64_t seed;
+    double learning_rate;        /* of the optimizer; NaN: none, or unknown */
+    double lesson_learning_rate; /* what the lesson says */
     int64_t batch;
     int64_t rank;
     enum lab_time_source time_source;

@@ -26,6 +26,7 @@ enum lab_ui_command_kind {
     LAB_COMMAND_BACK,    /* n times (1) */
     LAB_COMMAND_RESTART, /* from the same seed */
     LAB_COMMAND_SEED,    /* restart with seed n */
+    LAB_COMMAND_LR,      /* restart with the learning rate value; NaN: say it */
     LAB_COMMAND_VARIANT, /* node `arg` takes variant `arg2` */
     LAB_COMMAND_NEAR,    /* the neighbours of the words `arg` */
     LAB_COMMAND_CHECK,   /* the gradient of parameter `arg` */
@@ -76,6 +77,9 @@ struct lab_ui_command_word {
 };
 
 LAB_C_BEGIN
+/* What `lr` alone answers. lr NaN: nothing is updated. */
+enum { LAB_COMMAND_LR_TEXT = 96 };
+const char *lab_ui_command_lr_text(double lr, char out[LAB_COMMAND_LR_TEXT]);
 /* Errors (LAB_E_PARSE): the message names the word, what was expected, and the
  * nearest word that exists. *out is untouched then. */
 enum lab_status lab_ui_command_parse(const char *line,

@@ -1,0 +1,8 @@
+-- profiles/schema_7.sql -- from version 6 of a profile database to version 7:
+-- the learning rate of a run.
+
+-- Of the optimizer that ran, and of the lesson as it was then: they differ where
+-- --lr or the stepper's `lr` set another. NULL: recorded before version 7, or
+-- nothing is updated (a lab, a lesson without parameters).
+ALTER TABLE run ADD COLUMN learningRate REAL;
+ALTER TABLE run ADD COLUMN lessonLearningRate REAL;

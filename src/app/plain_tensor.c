@@ -370,17 +370,22 @@ static enum lab_status print_explanation(struct lab_plain *p)
     enum lab_status st = lab_read_paragraph(lab_str_text(&text), 2);
     lab_str_release(&text);
     bool sum = e->n_terms_all > 0;
+    bool one = e->n_terms_all == 1;
+    char which[48] = "Its";
+    if (e->n_terms_all > TERMS)
+        snprintf(which, sizeof(which), "The largest of %lld",
+                 (long long)e->n_terms_all);
+    else if (!one)
+        snprintf(which, sizeof(which), "Its %lld", (long long)e->n_terms_all);
     if (sum)
-        lab_say(stdout,
-                "  The largest of %lld term%s, and where they come "
-                "from:\n",
-                (long long)e->n_terms_all, e->n_terms_all == 1 ? "" : "s");
+        lab_say(stdout, "  %s term%s, and where %s from:\n", which,
+                one ? "" : "s", one ? "it comes" : "they come");
     else if (e->n_terms > 0)
         lab_say(stdout, "  from");
     for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++) {
         if (sum)
             lab_say(stdout, "    %-28s = %.7g", e->terms[i].text,
-                    e->terms[i].value);
+                    e->terms[i].value + 0.0);
         print_sources(p, &e->terms[i]);
     }
     if (e->unwritten)

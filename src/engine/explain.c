@@ -171,6 +171,31 @@ const char *lab_explain_row(const struct lab_shape *shape, int64_t index,
     return buf;
 }
 
+const char *lab_explain_letters(const struct lab_shape *shape, int64_t index,
+                                const char *letters, char buf[LAB_SHAPE_TEXT])
+{
+    int64_t at[LAB_MAX_RANK];
+    size_t n = 0;
+    int given = 1;
+    for (const char *p = letters; *p; p++)
+        given += *p == ',';
+    buf[0] = '\0';
+    lab_shape_unravel(shape, index, at);
+    for (int i = 0; i + given < shape->rank; i++)
+        n += (size_t)snprintf(buf + n, LAB_SHAPE_TEXT - n, "%lld,",
+                              (long long)at[i]);
+    for (; given > shape->rank; given--)
+        letters = strchr(letters, ',') + 1;
+    snprintf(buf + n, LAB_SHAPE_TEXT - n, "%s", letters);
+    return buf;
+}
+
+const char *lab_explain_axes(int axes)
+{
+    static const char *const letters[] = {"", "n", "n,t", "n,h,t"};
+    return letters[axes < 0 ? 0 : axes <= 3 ? axes : 3];
+}
+
 static char *format(const char *fmt, va_list args)
 {
     char text[1024];
@@ -349,6 +374,18 @@ void lab_explain_let_old(struct lab_explainer *ex, const char *name,
         lab_explain_old(ex, out_slot, index));
 }
 
+void lab_explain_passed(struct lab_explainer *ex, int slot, int64_t index)
+{
+    double g = lab_explain_in(ex, slot, index);
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_symbolic(
+        ex, "%s[%s], unchanged: a sum passes its gradient on",
+        lab_explain_in_name(ex, slot),
+        lab_explain_at(lab_explain_in_shape(ex, slot), index, at));
+    lab_explain_term(ex, g, "%.6g", g);
+    lab_explain_source(ex, slot, index);
+}
+
 void lab_explain_rounds(struct lab_explainer *ex, double size)
 {
     if (fabs(size) > ex->rounded)
@@ -491,7 +528,7 @@ static void judge(struct lab_explainer *ex)
     /* What is too small for a normal float may become 0. */
     e->tolerance = roundings(n) * (eps * size + moved) +
                    (ex->plan->real == LAB_F64 ? DBL_MIN : (double)FLT_MIN);
-    e->cancels = !ex->value_given && e->n_terms_all > 1 &&
+    e->cancels = !ex->value_given && e->n_terms_all > 1 && ex->sizes > 0 &&
                  fabs(e->value) <= 16 * eps * ex->sizes;
     if (!isfinite(e->tolerance))
         e->tolerance = eps * fabs(e->shown);
@@ -569,10 +606,22 @@ void lab_explanation_release(struct lab_explanation *e)
     *e = (struct lab_explanation){.tensor = -1, .step = -1};
 }
 
+/* One number that is no product: the value says the same. */
+static bool plain_number(const struct lab_explanation *e)
+{
+    char *end = NULL;
+    if (e->n_terms_all != 1)
+        return false;
+    strtod(e->terms[0].text, &end);
+    return *end == '\0';
+}
+
 static void add_terms(const struct lab_explanation *e, int max_terms,
                       struct lab_str *out)
 {
     double rest = e->rest;
+    if (plain_number(e))
+        return;
     int64_t shown = e->n_terms < max_terms ? e->n_terms : max_terms;
     lab_str_add(out, " = ");
     for (int64_t i = 0; i < shown; i++)
@@ -580,8 +629,9 @@ static void add_terms(const struct lab_explanation *e, int max_terms,
     for (int64_t i = shown; i < e->n_terms; i++)
         rest += e->terms[i].value;
     if (e->n_terms_all > shown)
-        lab_str_addf(out, " + (%lld smaller: %.6g)",
-                     (long long)(e->n_terms_all - shown), rest);
+        lab_str_addf(
+            out, " + (%lld %s: %.6g)", (long long)(e->n_terms_all - shown),
+            size_of(e->terms[0].value) > 0 ? "smaller" : "more", rest + 0.0);
 }
 
 void lab_explanation_text(const struct lab_explanation *e, int max_terms,

@@ -13,6 +13,7 @@
 #include "attention.h"
 #include "base/mem.h"
 #include "unit/join_op.h"
+#include "unit/explained.h"
 #include "unit/net.h"
 
 /* ---- networks ---- */
@@ -76,9 +77,7 @@ static void explain_all(struct net *n)
                 break;
             if (lab_walk_explain(n->walk, t, i, &e))
                 fail_msg("%s", lab_error());
-            if (!e.agrees)
-                fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name,
-                         e.symbolic, e.value, e.shown);
+            net_explained(n, &e);
             double sum = e.rest;
             for (int64_t k = 0; k < e.n_terms; k++)
                 sum += e.terms[k].value;

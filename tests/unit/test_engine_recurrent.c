@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "unit/explained.h"
 #include "unit/net.h"
 
 /* Two layers, so that each kind feeds the other, and one that starts from
@@ -79,9 +80,7 @@ static void explain_one(struct net *n, int t, int64_t i)
     struct lab_explanation e;
     if (lab_walk_explain(n->walk, t, i, &e))
         fail_msg("%s", lab_error());
-    if (!e.agrees)
-        fail_msg("%s = %s: %.9g, and the tensor holds %.9g", e.name, e.symbolic,
-                 e.value, e.shown);
+    net_explained(n, &e);
     const struct lab_tensor *tensor = &n->plan->tensors[t];
     bool computed = tensor->role == LAB_TENSOR_ACTIVATION ||
                     tensor->role == LAB_TENSOR_GRADIENT;

@@ -2,6 +2,7 @@
  * fused kernel makes of them. */
 #include "attend.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "attention.h"
@@ -56,18 +57,21 @@ void lab_attend_forward(struct lab_builder *b, const struct lab_attend *t,
     int scores = lab_build_part(b, "scores", &shape, real);
     int probs = lab_build_part(b, "probs", &shape, real);
     double n = elements(b, scores);
-    struct lab_step_def def = {
-        .name = "scores",
-        .phase = LAB_FORWARD,
-        .in = {t->q, t->k},
-        .n_in = 2,
-        .out = {scores},
-        .n_out = 1,
-        .params = &p,
-        .params_bytes = sizeof(p),
-        .flop = n * (2 * head_width(b, t->q, t->heads) + 1),
-        .formula = "$o0[i,j] = sum_e $i0[i,e] $i1[j,e] / sqrt(width)",
-        .explain = lab_attend_explain_scores};
+    double E = head_width(b, t->q, t->heads);
+    char formula[LAB_GROUP_FORMULA];
+    snprintf(formula, sizeof(formula),
+             "$o0[i,j] = sum_e $i0[i,e] $i1[j,e] / sqrt(%.0f)", E);
+    struct lab_step_def def = {.name = "scores",
+                               .phase = LAB_FORWARD,
+                               .in = {t->q, t->k},
+                               .n_in = 2,
+                               .out = {scores},
+                               .n_out = 1,
+                               .params = &p,
+                               .params_bytes = sizeof(p),
+                               .flop = n * (2 * E + 1),
+                               .formula = formula,
+                               .explain = lab_attend_explain_scores};
     lab_build_step(b, &def);
     def.name = "softmax";
     def.in[0] = scores;
@@ -112,12 +116,19 @@ static void scores_backward(struct lab_builder *b, const struct lab_attend *t,
     def->out[0] = dq;
     def->out[1] = dk;
     def->n_out = 2;
-    def->flop = n * (2 * head_width(b, t->q, t->heads) + 1) * products;
-    def->formula = dk < 0 ? "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(width)"
-                   : dq < 0
-                       ? "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(width)"
-                       : "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(width); "
-                         "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(width)";
+    double E = head_width(b, t->q, t->heads);
+    char formula[LAB_GROUP_FORMULA] = "";
+    size_t used = 0;
+    def->flop = n * (2 * E + 1) * products;
+    if (dq >= 0)
+        used = (size_t)snprintf(
+            formula, sizeof(formula),
+            "$o0[i,e] = sum_j $i0[i,j] $i2[j,e] / sqrt(%.0f)%s", E,
+            dk >= 0 ? "; " : "");
+    if (dk >= 0)
+        snprintf(formula + used, sizeof(formula) - used,
+                 "$o1[j,e] = sum_i $i0[i,j] $i1[i,e] / sqrt(%.0f)", E);
+    def->formula = formula;
     def->explain = lab_attend_explain_scores_back;
     lab_build_step(b, def);
 }
@@ -182,10 +193,22 @@ static const struct lab_step *step_of(const struct lab_plan *plan,
     return NULL;
 }
 
+/* Of a head's query. */
+static int64_t group_width(const struct lab_plan *plan,
+                           const struct lab_node *node)
+{
+    const struct lab_step *scores = step_of(plan, node, LAB_FORWARD, "scores");
+    const struct lab_attention_params *p = scores->params;
+    const struct lab_shape *q = &plan->tensors[scores->in[0]].shape;
+    return q->dim[q->rank - 1] / p->heads;
+}
+
 /* The fused kernel recomputes the scores on the way back: 1 product more. */
 static void group_back(const struct lab_plan *plan, const struct lab_node *node,
-                       struct lab_step_def *def)
+                       struct lab_group_step *out)
 {
+    struct lab_step_def *def = &out->def;
+    long long E = (long long)group_width(plan, node);
     const struct lab_step *context =
         step_of(plan, node, LAB_BACKWARD, "context");
     const struct lab_step *scores = step_of(plan, node, LAB_BACKWARD, "scores");
@@ -201,9 +224,12 @@ static void group_back(const struct lab_plan *plan, const struct lab_node *node,
     def->out[2] = context->out[1];
     def->n_out = 3;
     def->flop = context->flop + forward->flop + (scores ? scores->flop : 0);
-    def->formula = "p = softmax($i1 $i2^T / sqrt(width)); dp = $i0 $i3^T; ds = "
-                   "p (dp - rows of $i0 $i4 summed); the gradients are ds k, "
-                   "ds^T q (over sqrt(width)) and p^T $i0";
+    snprintf(out->formula, sizeof(out->formula),
+             "p = softmax($i1 $i2^T / sqrt(%lld)); dp = $i0 $i3^T; ds = "
+             "p (dp - rows of $i0 $i4 summed); the gradients are ds $i2 / "
+             "sqrt(%lld), ds^T $i1 / sqrt(%lld) and p^T $i0",
+             E, E, E);
+    def->formula = out->formula;
     def->explain = lab_attend_explain_group_back;
 }
 
@@ -221,7 +247,7 @@ void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
     def->params = out->params.bytes;
     def->params_bytes = sizeof(struct lab_attention_params);
     if (phase == LAB_BACKWARD) {
-        group_back(plan, node, def);
+        group_back(plan, node, out);
         return;
     }
     def->in[0] = scores->in[0];
@@ -231,7 +257,10 @@ void lab_attend_group(const struct lab_plan *plan, const struct lab_node *node,
     def->out[0] = context->out[0];
     def->n_out = 1;
     def->flop = scores->flop + context->flop;
-    def->formula = "$o0 = softmax($i0 $i1^T / sqrt(width)) $i2, without the "
-                   "matrix between";
+    snprintf(out->formula, sizeof(out->formula),
+             "$o0 = softmax($i0 $i1^T / sqrt(%lld)) $i2, the matrix between "
+             "not written",
+             (long long)group_width(plan, node));
+    def->formula = out->formula;
     def->explain = lab_attend_explain_group;
 }

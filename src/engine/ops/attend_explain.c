@@ -1,5 +1,6 @@
 /* Where a score, a share or a mixed value comes from. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attend.h"
@@ -23,7 +24,7 @@ static struct lab_view view_of(const struct lab_shape *s)
     return v;
 }
 
-static const struct lab_attention_params *params(struct lab_explainer *ex)
+static const struct lab_attention_params *params(const struct lab_explainer *ex)
 {
     return lab_explain_params(ex);
 }
@@ -67,6 +68,45 @@ static int64_t head_at(const struct lab_attention_dims *d,
     return ((p->n * T + t) * d->H + p->h) * width;
 }
 
+struct text {
+    char text[200];
+};
+
+/* "k[0,j,5]": an element of slot `slot`, with letters on its last axes. */
+static struct text element(const struct lab_explainer *ex, int slot,
+                           int64_t index, const char *letters)
+{
+    struct text t;
+    char at[LAB_SHAPE_TEXT];
+    snprintf(t.text, sizeof(t.text), "%s[%s]", lab_explain_in_name(ex, slot),
+             lab_explain_letters(lab_explain_in_shape(ex, slot), index, letters,
+                                 at));
+    return t;
+}
+
+/* The same of a row's columns from `index` on: "q[0,3,e]", "q[0,3,4+e]" where
+ * they are those of a later head. */
+static struct text columns(const struct lab_explainer *ex, int slot,
+                           int64_t index, const char *letter)
+{
+    const struct lab_shape *s = lab_explain_in_shape(ex, slot);
+    int64_t first = index % s->dim[s->rank - 1];
+    char last[32];
+    snprintf(last, sizeof(last), "%lld+%s", (long long)first, letter);
+    return element(ex, slot, index, first > 0 ? last : letter);
+}
+
+/* "k[0,j,5]": a column over all rows of the sequence that holds `index`. */
+static struct text down(const struct lab_explainer *ex, int slot, int64_t index,
+                        const char *row)
+{
+    const struct lab_shape *s = lab_explain_in_shape(ex, slot);
+    char last[48];
+    snprintf(last, sizeof(last), "%s,%lld", row,
+             (long long)(index % s->dim[s->rank - 1]));
+    return element(ex, slot, index, last);
+}
+
 static bool hidden(struct lab_explainer *ex, int64_t i, int64_t j)
 {
     return params(ex)->causal && j > i;
@@ -82,10 +122,11 @@ void lab_attend_explain_scores(struct lab_explainer *ex, int out_slot,
     struct place p = place_of(&d, index);
     double root = sqrt((double)d.E);
     (void)out_slot;
-    lab_explain_symbolic(ex, "sum_e %s[%lld,e] * %s[%lld,e] / sqrt(%lld)",
-                         lab_explain_in_name(ex, 0), (long long)p.i,
-                         lab_explain_in_name(ex, 1), (long long)p.j,
-                         (long long)d.E);
+    lab_explain_symbolic(
+        ex, "sum_e %s * %s / sqrt(%lld)",
+        columns(ex, 0, head_at(&d, &p, p.i, d.Tq, d.E), "e").text,
+        columns(ex, 1, head_at(&d, &p, p.j, d.Tk, d.E), "e").text,
+        (long long)d.E);
     for (int64_t e = 0; e < d.E; e++) {
         int64_t q_at = head_at(&d, &p, p.i, d.Tq, d.E) + e;
         int64_t k_at = head_at(&d, &p, p.j, d.Tk, d.E) + e;
@@ -170,10 +211,9 @@ void lab_attend_explain_context(struct lab_explainer *ex, int out_slot,
     struct place p = {.n = index / d.F / d.H / d.Tq,
                       .h = index / d.F % d.H,
                       .i = index / d.F / d.H % d.Tq};
-    lab_explain_symbolic(ex, "sum_j %s[%lld,j] * %s[j,%lld]",
-                         lab_explain_in_name(ex, 0), (long long)p.i,
-                         lab_explain_in_name(ex, 1),
-                         (long long)(index % (d.H * d.F)));
+    lab_explain_symbolic(
+        ex, "sum_j %s * %s", element(ex, 0, score_at(&d, &p), "j").text,
+        down(ex, 1, head_at(&d, &p, 0, d.Tk, d.F) + index % d.F, "j").text);
     for (p.j = 0; p.j < d.Tk; p.j++) {
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.F) + index % d.F;
         double share = lab_explain_in(ex, 0, score_at(&d, &p));
@@ -208,14 +248,18 @@ static void add_column_mix(struct lab_explainer *ex,
                       .h = index / width % d->H,
                       .j = index / width / d->H % d->Tk};
     lab_explain_symbolic(
-        ex, "sum_i %s[i,%lld] * %s[i,%lld]%s", lab_explain_in_name(ex, m),
-        (long long)p.j, lab_explain_in_name(ex, x),
-        (long long)(index % (d->H * width)), root > 1 ? " / sqrt(width)" : "");
+        ex, root > 1 ? "sum_i %s * %s / sqrt(%lld)" : "sum_i %s * %s",
+        down(ex, m, score_at(d, &p), "i").text,
+        down(ex, x, head_at(d, &p, 0, d->Tq, width) + index % width, "i").text,
+        (long long)width);
     for (p.i = 0; p.i < d->Tq; p.i++) {
         int64_t at = head_at(d, &p, p.i, d->Tq, width) + index % width;
         double a = lab_explain_in(ex, m, score_at(d, &p));
         double b = lab_explain_in(ex, x, at);
-        lab_explain_term(ex, a * b / root, "%.6g*%.6g", a, b);
+        if (root > 1)
+            lab_explain_term(ex, a * b / root, "%.6g*%.6g/%.6g", a, b, root);
+        else
+            lab_explain_term(ex, a * b, "%.6g*%.6g", a, b);
         lab_explain_source(ex, m, score_at(d, &p));
         lab_explain_source(ex, x, at);
     }
@@ -232,9 +276,10 @@ void lab_attend_explain_context_back(struct lab_explainer *ex, int out_slot,
         return;
     }
     struct place p = place_of(&d, index);
-    lab_explain_symbolic(ex, "sum_f %s[%lld,f] * %s[%lld,f]",
-                         lab_explain_in_name(ex, 0), (long long)p.i,
-                         lab_explain_in_name(ex, 2), (long long)p.j);
+    lab_explain_symbolic(
+        ex, "sum_f %s * %s",
+        columns(ex, 0, head_at(&d, &p, p.i, d.Tq, d.F), "f").text,
+        columns(ex, 2, head_at(&d, &p, p.j, d.Tk, d.F), "f").text);
     add_row_product(ex, 0, head_at(&d, &p, p.i, d.Tq, d.F), 2,
                     head_at(&d, &p, p.j, d.Tk, d.F), d.F);
 }
@@ -275,10 +320,11 @@ void lab_attend_explain_scores_back(struct lab_explainer *ex, int out_slot,
     struct place p = {.n = index / d.E / d.H / d.Tq,
                       .h = index / d.E % d.H,
                       .i = index / d.E / d.H % d.Tq};
-    lab_explain_symbolic(ex, "sum_j %s[%lld,j] * %s[j,%lld] / sqrt(%lld)",
-                         lab_explain_in_name(ex, 0), (long long)p.i,
-                         lab_explain_in_name(ex, 2),
-                         (long long)(index % (d.H * d.E)), (long long)d.E);
+    lab_explain_symbolic(
+        ex, "sum_j %s * %s / sqrt(%lld)",
+        element(ex, 0, score_at(&d, &p), "j").text,
+        down(ex, 2, head_at(&d, &p, 0, d.Tk, d.E) + index % d.E, "j").text,
+        (long long)d.E);
     for (p.j = 0; p.j < d.Tk; p.j++) {
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.E) + index % d.E;
         double g = lab_explain_in(ex, 0, score_at(&d, &p));
@@ -346,13 +392,13 @@ void lab_attend_explain_group(struct lab_explainer *ex, int out_slot,
     double sum;
     (void)out_slot;
     row_stats(ex, &s, &d, p, &max, &sum);
-    lab_explain_symbolic(ex,
-                         "sum_j p[%lld,j] * %s[j,%lld], p = softmax of %s %s^T "
-                         "/ sqrt(%lld)",
-                         (long long)p.i, lab_explain_in_name(ex, 2),
-                         (long long)(index % (d.H * d.F)),
-                         lab_explain_in_name(ex, 0), lab_explain_in_name(ex, 1),
-                         (long long)d.E);
+    lab_explain_symbolic(
+        ex, "sum_j p[j] * %s",
+        down(ex, 2, head_at(&d, &p, 0, d.Tk, d.F) + index % d.F, "j").text);
+    lab_explain_where(ex, "p[j] = softmax over j of sum_e %s * %s / sqrt(%lld)",
+                      columns(ex, 0, head_at(&d, &p, p.i, d.Tq, d.E), "e").text,
+                      columns(ex, 1, head_at(&d, &p, 0, d.Tk, d.E), "e").text,
+                      (long long)d.E);
     for (p.j = 0; p.j < d.Tk && !hidden(ex, p.i, p.j); p.j++) {
         int64_t at = head_at(&d, &p, p.j, d.Tk, d.F) + index % d.F;
         double share = exp(score(ex, &s, &d, p) - max) / sum;
@@ -381,6 +427,28 @@ static double score_gradient(struct lab_explainer *ex,
     return *share * (dp - through);
 }
 
+/* Which map a query and a key are of. */
+static struct text of_head(const struct lab_explainer *ex,
+                           const struct place *p)
+{
+    struct text t = {""};
+    if (params(ex)->heads > 1)
+        snprintf(t.text, sizeof(t.text), " in sequence %lld, head %lld",
+                 (long long)p->n, (long long)p->h);
+    return t;
+}
+
+static void define_ds(struct lab_explainer *ex, const struct place *p)
+{
+    lab_explain_where(ex,
+                      "ds[i,j] = p[i,j] (dp[i,j] - sum_k dp[i,k] p[i,k]) is "
+                      "the gradient of the score of query i and key j%s",
+                      of_head(ex, p).text);
+    lab_explain_where(ex, "p[i,j] is what query i takes of key j");
+    lab_explain_where(ex, "dp[i,j] = sum_f %s[i,f] * %s[j,f]",
+                      lab_explain_in_name(ex, 0), lab_explain_in_name(ex, 3));
+}
+
 /* dq: a sum over the keys. */
 static void group_query(struct lab_explainer *ex,
                         const struct lab_attention_dims *d, int64_t index)
@@ -389,9 +457,11 @@ static void group_query(struct lab_explainer *ex,
                       .h = index / d->E % d->H,
                       .i = index / d->E / d->H % d->Tq};
     double root = sqrt((double)d->E);
-    lab_explain_symbolic(ex, "sum_j ds[%lld,j] * %s[j,%lld] / sqrt(%lld)",
-                         (long long)p.i, lab_explain_in_name(ex, 2),
-                         (long long)(index % (d->H * d->E)), (long long)d->E);
+    lab_explain_symbolic(
+        ex, "sum_j ds[%lld,j] * %s / sqrt(%lld)", (long long)p.i,
+        down(ex, 2, head_at(d, &p, 0, d->Tk, d->E) + index % d->E, "j").text,
+        (long long)d->E);
+    define_ds(ex, &p);
     for (p.j = 0; p.j < d->Tk; p.j++) {
         int64_t at = head_at(d, &p, p.j, d->Tk, d->E) + index % d->E;
         double share;
@@ -413,16 +483,28 @@ static void group_key(struct lab_explainer *ex,
                       .j = index / width / d->H % d->Tk};
     double root = value ? 1 : sqrt((double)d->E);
     lab_explain_symbolic(
-        ex, "sum_i %s[i,%lld] * %s[i,%lld]%s", value ? "p" : "ds",
-        (long long)p.j, lab_explain_in_name(ex, value ? 0 : 1),
-        (long long)(index % (d->H * width)), value ? "" : " / sqrt(width)");
+        ex,
+        value ? "sum_i p[i,%lld] * %s" : "sum_i ds[i,%lld] * %s / sqrt(%lld)",
+        (long long)p.j,
+        down(ex, value ? 0 : 1, head_at(d, &p, 0, d->Tq, width) + index % width,
+             "i")
+            .text,
+        (long long)width);
+    if (value)
+        lab_explain_where(ex, "p[i,j] is what query i takes of key j%s",
+                          of_head(ex, &p).text);
+    else
+        define_ds(ex, &p);
     for (p.i = 0; p.i < d->Tq; p.i++) {
         int64_t at = head_at(d, &p, p.i, d->Tq, width) + index % width;
         double share;
         double ds = score_gradient(ex, d, p, &share);
         double x = lab_explain_in(ex, value ? 0 : 1, at);
         double m = value ? share : ds;
-        lab_explain_term(ex, m * x / root, "%.6g*%.6g", m, x);
+        if (value)
+            lab_explain_term(ex, m * x, "%.6g*%.6g", m, x);
+        else
+            lab_explain_term(ex, m * x / root, "%.6g*%.6g/%.6g", m, x, root);
         lab_explain_source(ex, value ? 0 : 1, at);
     }
 }

@@ -29,10 +29,15 @@ static void explain_project(struct lab_explainer *ex, int out_slot,
     int64_t M = last(lab_explain_out_shape(ex, out_slot));
     int64_t m = index % M;
     bool bias = lab_explain_has_in(ex, 2);
-    lab_explain_symbolic(ex, "sum_k %s[..,k] * %s[k,%lld]%s%s",
-                         lab_explain_in_name(ex, 0), lab_explain_in_name(ex, 1),
-                         (long long)m, bias ? " + " : "",
-                         bias ? lab_explain_in_name(ex, 2) : "");
+    char row[LAB_SHAPE_TEXT];
+    char plus[80] = "";
+    if (bias)
+        snprintf(plus, sizeof(plus), " + %s[%lld]", lab_explain_in_name(ex, 2),
+                 (long long)m);
+    lab_explain_symbolic(
+        ex, "sum_k %s[%sk] * %s[k,%lld]%s", lab_explain_in_name(ex, 0),
+        lab_explain_row(lab_explain_out_shape(ex, out_slot), index, row),
+        lab_explain_in_name(ex, 1), (long long)m, plus);
     for (int64_t k = 0; k < K; k++) {
         double x = lab_explain_in(ex, 0, index / M * K + k);
         double w = lab_explain_in(ex, 1, k * M + m);
@@ -55,16 +60,18 @@ static void explain_parameter(struct lab_explainer *ex, bool bias,
     int64_t K = last(lab_explain_in_shape(ex, 1));
     int64_t M = last(dy);
     int64_t R = 1;
+    const char *lead = lab_explain_axes(dy->rank - 1);
     for (int i = 0; i + 1 < dy->rank; i++)
         R *= dy->dim[i];
     if (bias)
-        lab_explain_symbolic(ex, "sum_r %s[r,%lld]", lab_explain_in_name(ex, 0),
+        lab_explain_symbolic(ex, "sum_%s %s[%s,%lld]", lead,
+                             lab_explain_in_name(ex, 0), lead,
                              (long long)index);
     else
-        lab_explain_symbolic(ex, "sum_r %s[r,%lld] * %s[r,%lld]",
-                             lab_explain_in_name(ex, 1), (long long)(index / M),
-                             lab_explain_in_name(ex, 0),
-                             (long long)(index % M));
+        lab_explain_symbolic(ex, "sum_%s %s[%s,%lld] * %s[%s,%lld]", lead,
+                             lab_explain_in_name(ex, 1), lead,
+                             (long long)(index / M), lab_explain_in_name(ex, 0),
+                             lead, (long long)(index % M));
     for (int64_t r = 0; r < R; r++) {
         int64_t at = r * M + index % M;
         double g = lab_explain_in(ex, 0, at);
@@ -90,9 +97,11 @@ static void explain_project_back(struct lab_explainer *ex, int out_slot,
         explain_parameter(ex, out_slot == 1, index);
         return;
     }
-    lab_explain_symbolic(ex, "sum_m %s[..,m] * %s[%lld,m]",
-                         lab_explain_in_name(ex, 0), lab_explain_in_name(ex, 2),
-                         (long long)(index % K));
+    char row[LAB_SHAPE_TEXT];
+    lab_explain_symbolic(
+        ex, "sum_m %s[%sm] * %s[%lld,m]", lab_explain_in_name(ex, 0),
+        lab_explain_row(lab_explain_out_shape(ex, out_slot), index, row),
+        lab_explain_in_name(ex, 2), (long long)(index % K));
     for (int64_t m = 0; m < M; m++) {
         double g = lab_explain_in(ex, 0, index / K * M + m);
         double w = lab_explain_in(ex, 2, index % K * M + m);

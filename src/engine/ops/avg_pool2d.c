@@ -12,8 +12,10 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     struct lab_pixel at = lab_pixel_of(&y, index);
     int64_t count = lab_pool_count(&p->window, &x, at);
     int64_t i;
-    lab_explain_symbolic(ex, "sum over the window of %s / %lld",
-                         lab_explain_in_name(ex, 0), (long long)count);
+    char in[LAB_SHAPE_TEXT];
+    lab_pool_window_text(&p->window, &x, at, in, sizeof(in));
+    lab_explain_symbolic(ex, "sum of %s[%s] / %lld", lab_explain_in_name(ex, 0),
+                         in, (long long)count);
     for (int64_t k = 0; lab_pool_next(&p->window, &x, at, &k, &i);) {
         double v = lab_explain_in(ex, 0, i);
         lab_explain_term(ex, v / (double)count, "%.6g/%lld", v,
@@ -28,9 +30,8 @@ static void explain_backward(struct lab_explainer *ex, int out_slot,
     const struct lab_pool_params *p = lab_explain_params(ex);
     struct lab_pool_readers r;
     lab_pool_readers_of(ex, out_slot, index, &r);
-    lab_explain_symbolic(ex,
-                         "sum over the windows that hold it of %s / elements",
-                         lab_explain_in_name(ex, 0));
+    lab_explain_symbolic(ex, "sum_oh,ow %s[%s] / elements of the window",
+                         lab_explain_in_name(ex, 0), r.text);
     for (int64_t h = r.rows[0]; h <= r.rows[1]; h++) {
         for (int64_t w = r.cols[0]; w <= r.cols[1]; w++) {
             struct lab_pixel o = {r.at.n, r.at.c, h, w};

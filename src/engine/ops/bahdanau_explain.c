@@ -1,6 +1,7 @@
 #include "bahdanau_explain.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "engine/explain.h"
 
@@ -39,11 +40,14 @@ void lab_bahdanau_explain_u(struct lab_explainer *ex, int out_slot,
     int64_t D = last(lab_explain_in_shape(ex, 1));
     int64_t row = index / A;
     int64_t a = index % A;
-    lab_explain_symbolic(ex,
-                         "sum_i s[i] Ws[i,%lld] + sum_d h[%lld,d] "
-                         "Wh[d,%lld] + b[%lld]",
-                         (long long)a, (long long)(row % T), (long long)a,
-                         (long long)a);
+    char s_at[LAB_SHAPE_TEXT];
+    char h_at[LAB_SHAPE_TEXT];
+    lab_explain_symbolic(
+        ex, "sum_i s[%si] Ws[i,%lld] + sum_d h[%sd] Wh[d,%lld] + b[%lld]",
+        lab_explain_row(lab_explain_in_shape(ex, 0), row / T * S, s_at),
+        (long long)a,
+        lab_explain_row(lab_explain_in_shape(ex, 1), row * D, h_at),
+        (long long)a, (long long)a);
     lab_explain_where(ex, "s is %s", lab_explain_in_name(ex, 0));
     lab_explain_where(ex, "h is %s", lab_explain_in_name(ex, 1));
     lab_explain_where(ex, "Ws is %s", lab_explain_in_name(ex, 2));
@@ -76,8 +80,11 @@ void lab_bahdanau_explain_e(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
     int64_t A = last(lab_explain_in_shape(ex, 1));
+    char at[LAB_SHAPE_TEXT];
     (void)out_slot;
-    lab_explain_symbolic(ex, "sum_a t[..,a] v[a]");
+    lab_explain_symbolic(
+        ex, "sum_a t[%sa] v[a]",
+        lab_explain_row(lab_explain_in_shape(ex, 0), index * A, at));
     lab_explain_where(ex, "t is %s", lab_explain_in_name(ex, 0));
     lab_explain_where(ex, "v is %s", lab_explain_in_name(ex, 1));
 
@@ -113,8 +120,15 @@ void lab_bahdanau_explain_context(struct lab_explainer *ex, int out_slot,
     int64_t D = last(h);
     int64_t T = h->dim[h->rank - 2];
     int64_t n = index / D;
+    char letters[32];
     (void)out_slot;
-    lab_explain_symbolic(ex, "sum_t a[t] h[t,%lld]", (long long)(index % D));
+    char a_at[LAB_SHAPE_TEXT];
+    char h_at[LAB_SHAPE_TEXT];
+    snprintf(letters, sizeof(letters), "t,%lld", (long long)(index % D));
+    lab_explain_symbolic(
+        ex, "sum_t a[%st] h[%s]",
+        lab_explain_row(lab_explain_in_shape(ex, 0), n * T, a_at),
+        lab_explain_letters(h, n * T * D, letters, h_at));
     lab_explain_where(ex, "a is %s", lab_explain_in_name(ex, 0));
     lab_explain_where(ex, "h is %s", lab_explain_in_name(ex, 1));
 
@@ -129,15 +143,24 @@ void lab_bahdanau_explain_context_back(struct lab_explainer *ex, int out_slot,
     const struct lab_shape *h = lab_explain_in_shape(ex, 2);
     int64_t D = last(h);
     int64_t T = h->dim[h->rank - 2];
+    char at[LAB_SHAPE_TEXT];
+    char other[LAB_SHAPE_TEXT];
     if (out_slot == 1) {
-        lab_explain_symbolic(ex, "a[t] * dout[d]");
+        int64_t d_at = index / D / T * D + index % D;
+        lab_explain_symbolic(
+            ex, "a[%s] * dout[%s]",
+            lab_explain_at(lab_explain_in_shape(ex, 1), index / D, at),
+            lab_explain_at(lab_explain_in_shape(ex, 0), d_at, other));
         lab_explain_where(ex, "a is %s", lab_explain_in_name(ex, 1));
         lab_explain_where(ex, "dout is %s", lab_explain_in_name(ex, 0));
 
-        add_product(ex, 1, index / D, 0, index / D / T * D + index % D);
+        add_product(ex, 1, index / D, 0, d_at);
         return;
     }
-    lab_explain_symbolic(ex, "sum_d dout[d] h[%lld,d]", (long long)(index % T));
+    lab_explain_symbolic(
+        ex, "sum_d dout[%sd] h[%sd]",
+        lab_explain_row(lab_explain_in_shape(ex, 0), index / T * D, at),
+        lab_explain_row(h, index * D, other));
     lab_explain_where(ex, "dout is %s", lab_explain_in_name(ex, 0));
     lab_explain_where(ex, "h is %s", lab_explain_in_name(ex, 2));
 
@@ -172,15 +195,22 @@ void lab_bahdanau_explain_e_back(struct lab_explainer *ex, int out_slot,
                                  int64_t index)
 {
     int64_t A = last(lab_explain_in_shape(ex, 2));
+    char at[LAB_SHAPE_TEXT];
+    const char *lead;
     if (out_slot == 0) {
-        lab_explain_symbolic(ex, "de[t] * v[a]");
+        lab_explain_symbolic(
+            ex, "de[%s] * v[%lld]",
+            lab_explain_at(lab_explain_in_shape(ex, 0), index / A, at),
+            (long long)(index % A));
         lab_explain_where(ex, "de is %s", lab_explain_in_name(ex, 0));
         lab_explain_where(ex, "v is %s", lab_explain_in_name(ex, 2));
 
         add_product(ex, 0, index / A, 2, index % A);
         return;
     }
-    lab_explain_symbolic(ex, "sum_t de[t] t[t,%lld]", (long long)index);
+    lead = lab_explain_axes(lab_explain_in_shape(ex, 1)->rank - 1);
+    lab_explain_symbolic(ex, "sum_%s de[%s] t[%s,%lld]", lead, lead, lead,
+                         (long long)index);
     lab_explain_where(ex, "de is %s", lab_explain_in_name(ex, 0));
     lab_explain_where(ex, "t is %s", lab_explain_in_name(ex, 1));
 
@@ -215,8 +245,11 @@ void lab_bahdanau_explain_u_back(struct lab_explainer *ex, int out_slot,
     int64_t each = state ? du->dim[du->rank - 2] : 1; /* rows of one s */
     int from = state ? 1 : 2;
     int64_t K = last(lab_explain_in_shape(ex, from));
+    const char *lead = lab_explain_axes(du->rank - 1);
+    char at[LAB_SHAPE_TEXT];
     if (out_slot == 2) {
-        lab_explain_symbolic(ex, "sum_t du[t,%lld]", (long long)index);
+        lab_explain_symbolic(ex, "sum_%s du[%s,%lld]", lead, lead,
+                             (long long)index);
         lab_explain_where(ex, "du is %s", lab_explain_in_name(ex, 0));
 
         for (int64_t r = 0; r < rows; r++) {
@@ -225,17 +258,21 @@ void lab_bahdanau_explain_u_back(struct lab_explainer *ex, int out_slot,
             lab_explain_source(ex, 0, r * A + index);
         }
     } else if (out_slot < 2) {
-        lab_explain_symbolic(ex, "sum_t %s[%lld] du[t,%lld]", state ? "s" : "h",
-                             (long long)(index / A), (long long)(index % A));
+        lab_explain_symbolic(
+            ex, "sum_%s %s[%s,%lld] du[%s,%lld]", lead, state ? "s" : "h",
+            state ? lab_explain_axes(lab_explain_in_shape(ex, 1)->rank - 1)
+                  : lead,
+            (long long)(index / A), lead, (long long)(index % A));
         lab_explain_where(ex, "du is %s; %s is %s", lab_explain_in_name(ex, 0),
                           state ? "s" : "h", lab_explain_in_name(ex, from));
         for (int64_t r = 0; r < rows; r++)
             add_product(ex, from, r / each * K + index / A, 0,
                         r * A + index % A);
     } else {
-        lab_explain_symbolic(ex, "%ssum_a du[t,a] %s[%lld,a]",
-                             state ? "sum_t " : "", state ? "Ws" : "Wh",
-                             (long long)(index % K));
+        lab_explain_symbolic(ex, "sum_%sa du[%s] %s[%lld,a]", state ? "t," : "",
+                             lab_explain_letters(du, index / K * each * A,
+                                                 state ? "t,a" : "a", at),
+                             state ? "Ws" : "Wh", (long long)(index % K));
         lab_explain_where(ex, "du is %s; %s is %s", lab_explain_in_name(ex, 0),
                           state ? "Ws" : "Wh",
                           lab_explain_in_name(ex, from + 2));

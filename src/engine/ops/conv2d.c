@@ -130,16 +130,12 @@ static void explain_bias_back(struct lab_explainer *ex, int out_slot,
     struct lab_image y =
         lab_image_of(lab_explain_in_shape(ex, 0)->dim, p->window.nhwc);
     if (out_slot == 1) { /* d conv is d out itself */
-        double g = lab_explain_in(ex, 0, index);
-        lab_explain_symbolic(ex, "%s, unchanged: a sum passes its gradient on",
-                             lab_explain_in_name(ex, 0));
-        lab_explain_term(ex, g, "%.6g", g);
-        lab_explain_source(ex, 0, index);
+        lab_explain_passed(ex, 0, index);
         return;
     }
     lab_explain_symbolic(ex,
-                         "sum over images, rows and columns of %s, "
-                         "channel %lld",
+                         p->window.nhwc ? "sum_n,h,w %s[n,h,w,%lld]"
+                                        : "sum_n,h,w %s[n,%lld,h,w]",
                          lab_explain_in_name(ex, 0), (long long)index);
     for (int64_t k = 0; k < y.N * y.H * y.W; k++) {
         struct lab_pixel at = {k / (y.H * y.W), index, k / y.W % y.H, k % y.W};
@@ -223,6 +219,49 @@ static void add_readers(struct lab_explainer *ex, const struct geometry *g,
     }
 }
 
+/* "5-oh*2": the kernel's row with which output row oh reads input row 5. */
+static void kernel_at(char *buf, size_t size, const char *name, int64_t stride,
+                      int64_t reach)
+{
+    char times[24] = "";
+    if (stride != 1)
+        snprintf(times, sizeof(times), "*%lld", (long long)stride);
+    snprintf(buf, size, "%lld-%s%s", (long long)reach, name, times);
+}
+
+/* rows, cols: the first and the last output that read the pixel. */
+static void dx_formula(struct lab_explainer *ex, const struct geometry *g,
+                       struct lab_pixel in, const int64_t *rows,
+                       const int64_t *cols)
+{
+    char d_at[128];
+    char n[24];
+    char c[24];
+    char kh[64];
+    char kw[64];
+    number(n, sizeof(n), in.n);
+    number(c, sizeof(c), in.c);
+    kernel_at(kh, sizeof(kh), "oh", g->win.stride[0], in.h + g->win.pad[0]);
+    kernel_at(kw, sizeof(kw), "ow", g->win.stride[1], in.w + g->win.pad[1]);
+    if (rows[0] > rows[1] || cols[0] > cols[1]) {
+        lab_explain_symbolic(ex, "0: no window of %s holds it",
+                             lab_explain_in_name(ex, 0));
+        return;
+    }
+    image_text(g, d_at, sizeof(d_at), n, "m", "oh", "ow");
+    lab_explain_symbolic(ex,
+                         g->win.nhwc ? "sum_oh,ow,m %s[%s] * %s[%s,%s,%s,m]"
+                                     : "sum_m,oh,ow %s[%s] * %s[m,%s,%s,%s]",
+                         lab_explain_in_name(ex, 0), d_at,
+                         lab_explain_in_name(ex, 2), g->win.nhwc ? kh : c,
+                         g->win.nhwc ? kw : kh, g->win.nhwc ? c : kw);
+    lab_explain_where(ex,
+                      "the outputs oh = %lld..%lld, ow = %lld..%lld are those "
+                      "that read it",
+                      (long long)rows[0], (long long)rows[1],
+                      (long long)cols[0], (long long)cols[1]);
+}
+
 static void explain_conv_back(struct lab_explainer *ex, int out_slot,
                               int64_t index)
 {
@@ -237,11 +276,7 @@ static void explain_conv_back(struct lab_explainer *ex, int out_slot,
     int64_t cols[2];
     lab_window_readers(&g.win, 0, in.h, g.y.H, &rows[0], &rows[1]);
     lab_window_readers(&g.win, 1, in.w, g.y.W, &cols[0], &cols[1]);
-    lab_explain_symbolic(ex,
-                         "sum over the outputs that read it of %s * the weight "
-                         "in %s that it was read with",
-                         lab_explain_in_name(ex, 0),
-                         lab_explain_in_name(ex, 2));
+    dx_formula(ex, &g, in, rows, cols);
     for (int64_t oh = rows[0]; oh <= rows[1]; oh++)
         for (int64_t ow = cols[0]; ow <= cols[1]; ow++)
             add_readers(ex, &g, in, oh, ow);

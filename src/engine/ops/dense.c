@@ -101,18 +101,16 @@ static void explain_bias_back(struct lab_explainer *ex, int out_slot,
     const struct lab_shape *dout = lab_explain_in_shape(ex, 0);
     int64_t M = last(dout);
     int64_t N = 1;
+    const char *lead;
     for (int i = 0; i + 1 < dout->rank; i++)
         N *= dout->dim[i];
     if (out_slot == 1) { /* d xW is d out itself */
-        double g = lab_explain_in(ex, 0, index);
-        lab_explain_symbolic(ex, "%s, unchanged: a sum passes its gradient on",
-                             lab_explain_in_name(ex, 0));
-        lab_explain_term(ex, g, "%.6g", g);
-        lab_explain_source(ex, 0, index);
+        lab_explain_passed(ex, 0, index);
         return;
     }
-    lab_explain_symbolic(ex, "sum_n %s[n,%lld]", lab_explain_in_name(ex, 0),
-                         (long long)index);
+    lead = lab_explain_axes(dout->rank - 1);
+    lab_explain_symbolic(ex, "sum_%s %s[%s,%lld]", lead,
+                         lab_explain_in_name(ex, 0), lead, (long long)index);
     for (int64_t n = 0; n < N; n++) {
         double g = lab_explain_in(ex, 0, n * M + index);
         lab_explain_term(ex, g, "%.6g", g);
@@ -127,9 +125,10 @@ static void explain_dW(struct lab_explainer *ex, int64_t k, int64_t m)
     int64_t K = last(x);
     int64_t M = last(lab_explain_in_shape(ex, 0));
     int64_t N = dims_of(x, 1).n;
-    lab_explain_symbolic(ex, "sum_n %s[n,%lld] * %s[n,%lld]",
-                         lab_explain_in_name(ex, 1), (long long)k,
-                         lab_explain_in_name(ex, 0), (long long)m);
+    const char *lead = lab_explain_axes(x->rank - 1);
+    lab_explain_symbolic(ex, "sum_%s %s[%s,%lld] * %s[%s,%lld]", lead,
+                         lab_explain_in_name(ex, 1), lead, (long long)k,
+                         lab_explain_in_name(ex, 0), lead, (long long)m);
     for (int64_t n = 0; n < N; n++) {
         double xv = lab_explain_in(ex, 1, n * K + k);
         double g = lab_explain_in(ex, 0, n * M + m);
@@ -165,6 +164,13 @@ static void explain_matmul_back(struct lab_explainer *ex, int out_slot,
     }
 }
 
+static const char *const act_name[] = {
+    [LAB_ACT_NONE] = "",           [LAB_ACT_RELU] = "relu",
+    [LAB_ACT_SIGMOID] = "sigmoid", [LAB_ACT_LEAKY_RELU] = "leaky_relu",
+    [LAB_ACT_TANH] = "tanh",       [LAB_ACT_GELU_TANH] = "gelu",
+    [LAB_ACT_GELU_ERF] = "gelu",   [LAB_ACT_SOFTPLUS] = "softplus",
+    [LAB_ACT_SWISH] = "swish"};
+
 static double activate(const struct lab_dense_params *p, double x)
 {
     switch (p->activation) {
@@ -197,6 +203,8 @@ static void explain_group(struct lab_explainer *ex, int out_slot, int64_t index)
     char row[64];
     int64_t n = index / last(out);
     int64_t m = index % last(out);
+    const char *act = out_slot == 1 ? act_name[p->activation] : "";
+    char bias[80] = "";
     add_products(ex, n, m);
     double sum = 0;
     int64_t K = last(lab_explain_in_shape(ex, 0));
@@ -209,13 +217,14 @@ static void explain_group(struct lab_explainer *ex, int out_slot, int64_t index)
         lab_explain_term(ex, b, "%.6g", b);
         lab_explain_source(ex, 2, m);
     }
+    if (lab_explain_has_in(ex, 2))
+        snprintf(bias, sizeof(bias), " + %s[%lld]", lab_explain_in_name(ex, 2),
+                 (long long)m);
     lab_explain_symbolic(
-        ex, "%ssum_k %s[%sk] * %s[k,%lld]%s%s",
-        out_slot == 1 ? "the activation of " : "", lab_explain_in_name(ex, 0),
-        row_text(out, n, row, sizeof(row)), lab_explain_in_name(ex, 1),
-        (long long)m, lab_explain_has_in(ex, 2) ? " + " : "",
-        lab_explain_has_in(ex, 2) ? lab_explain_in_name(ex, 2) : "");
-    lab_explain_value(ex, out_slot == 1 ? activate(p, sum) : sum);
+        ex, "%s%ssum_k %s[%sk] * %s[k,%lld]%s%s", act, *act ? "(" : "",
+        lab_explain_in_name(ex, 0), row_text(out, n, row, sizeof(row)),
+        lab_explain_in_name(ex, 1), (long long)m, bias, *act ? ")" : "");
+    lab_explain_value(ex, *act ? activate(p, sum) : sum);
 }
 
 /* ---- steps ---- */
@@ -332,10 +341,13 @@ static void group(const struct lab_plan *plan, const struct lab_node *node,
     out->def.flop = matmul->flop + (bias ? bias->flop : 0);
     if (absorbed)
         out->def.flop += plan->steps[absorbed->first_step[phase]].flop;
-    out->def.formula = bias ? "$o0 = $i0 $i1 + $i2" : "$o0 = $i0 $i1";
+    snprintf(out->formula, sizeof(out->formula),
+             "$o0[n,m] = sum_k $i0[n,k] * $i1[k,m]%s", bias ? " + $i2[m]" : "");
     if (absorbed)
-        out->def.formula = bias ? "$o0 = $i0 $i1 + $i2; $o1 = act($o0)"
-                                : "$o0 = $i0 $i1; $o1 = act($o0)";
+        snprintf(out->formula + strlen(out->formula),
+                 sizeof(out->formula) - strlen(out->formula), "; $o1 = %s($o0)",
+                 act_name[p.activation]);
+    out->def.formula = out->formula;
     out->def.explain = explain_group;
 }
 

@@ -38,9 +38,12 @@ static void explain_scatter(struct lab_explainer *ex, int out_slot,
     int64_t R = 1;
     for (int i = 0; i < ids->rank; i++)
         R *= ids->dim[i];
-    lab_explain_symbolic(ex, "sum over the places of id %lld of %s[..,%lld]",
-                         (long long)v, lab_explain_in_name(ex, 0),
-                         (long long)(index % D));
+    const char *axes = lab_explain_axes(ids->rank);
+    lab_explain_symbolic(ex, "sum_%s %s[%s,%lld] over the positions of id %lld",
+                         axes, lab_explain_in_name(ex, 0), axes,
+                         (long long)(index % D), (long long)v);
+    lab_explain_where(ex, "those are the %s with %s[%s] = %lld", axes,
+                      lab_explain_in_name(ex, 1), axes, (long long)v);
     lab_explain_value(ex, 0); /* an id that does not occur has no terms */
     double sum = 0;
     for (int64_t r = 0; r < R; r++) {

@@ -32,6 +32,8 @@ static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t row)
     int64_t D = width(lab_explain_in_shape(ex, 0));
     double mean = row_mean(ex, row, D);
     double square = 0;
+    char at[LAB_SHAPE_TEXT];
+    lab_explain_row(lab_explain_in_shape(ex, 0), row * D, at);
     for (int64_t d = 0; d < D; d++) {
         double x = lab_explain_in(ex, 0, row * D + d);
         square += (x - mean) * (x - mean);
@@ -41,15 +43,15 @@ static void explain_stats(struct lab_explainer *ex, int out_slot, int64_t row)
         }
     }
     if (out_slot == 0) {
-        lab_explain_symbolic(ex, "sum_d %s[..,d] / %lld",
-                             lab_explain_in_name(ex, 0), (long long)D);
+        lab_explain_symbolic(ex, "sum_d %s[%sd] / %lld",
+                             lab_explain_in_name(ex, 0), at, (long long)D);
         return;
     }
     double variance = square / (double)D;
     for (int64_t d = 0; d < D && d < 3; d++)
         lab_explain_source(ex, 0, row * D + d);
-    lab_explain_symbolic(ex, "1/sqrt(sum_d (%s[..,d] - mean)^2 / %lld + eps)",
-                         lab_explain_in_name(ex, 0), (long long)D);
+    lab_explain_symbolic(ex, "1/sqrt(sum_d (%s[%sd] - mean)^2 / %lld + eps)",
+                         lab_explain_in_name(ex, 0), at, (long long)D);
     lab_explain_numeric(ex, "1/sqrt(%.6g + %g)", variance, p->eps);
     lab_explain_where(ex, "mean = %.6g; eps = %g", mean, p->eps);
     lab_explain_value(ex, 1 / sqrt(variance + p->eps));

@@ -1,5 +1,7 @@
 #include "loss_parts.h"
 
+#include <stdio.h>
+
 static int64_t count_of(const struct lab_shape *s)
 {
     int64_t n = 1;
@@ -40,6 +42,24 @@ bool lab_loss_check_target(struct lab_builder *b, bool labels)
     return false;
 }
 
+static const char *const sample_axes[] = {"", "", "e", "t,e", "h,w,e"};
+
+const char *lab_loss_sum(const struct lab_shape *out)
+{
+    static const char *const sums[] = {"", "", "sum_e ", "sum_t,e ",
+                                       "sum_h,w,e "};
+    return sums[out->rank <= 4 ? out->rank : 4];
+}
+
+const char *lab_loss_at(const struct lab_shape *out, int64_t sample,
+                        char buf[LAB_SHAPE_TEXT])
+{
+    const char *axes = sample_axes[out->rank <= 4 ? out->rank : 4];
+    snprintf(buf, LAB_SHAPE_TEXT, "%lld%s%s", (long long)sample,
+             *axes ? "," : "", axes);
+    return buf;
+}
+
 int lab_loss_sample(struct lab_builder *b, const struct lab_shape *shape)
 {
     return lab_build_part(b, "sample", shape, lab_build_real(b));
@@ -50,8 +70,9 @@ static void explain_mean(struct lab_explainer *ex, int out_slot, int64_t index)
     int64_t n = count_of(lab_explain_in_shape(ex, 0));
     (void)out_slot;
     (void)index;
-    lab_explain_symbolic(ex, "sum_n %s[n] / %lld", lab_explain_in_name(ex, 0),
-                         (long long)n);
+    const char *axes = lab_explain_axes(lab_explain_in_shape(ex, 0)->rank);
+    lab_explain_symbolic(ex, "sum_%s %s[%s] / %lld", axes,
+                         lab_explain_in_name(ex, 0), axes, (long long)n);
     for (int64_t i = 0; i < n; i++) {
         double v = lab_explain_in(ex, 0, i);
         lab_explain_term(ex, v / (double)n, "%.6g/%lld", v, (long long)n);
@@ -64,7 +85,9 @@ static void explain_sum(struct lab_explainer *ex, int out_slot, int64_t index)
     int64_t n = count_of(lab_explain_in_shape(ex, 0));
     (void)out_slot;
     (void)index;
-    lab_explain_symbolic(ex, "sum_n %s[n]", lab_explain_in_name(ex, 0));
+    const char *axes = lab_explain_axes(lab_explain_in_shape(ex, 0)->rank);
+    lab_explain_symbolic(ex, "sum_%s %s[%s]", axes, lab_explain_in_name(ex, 0),
+                         axes);
     for (int64_t i = 0; i < n; i++) {
         double v = lab_explain_in(ex, 0, i);
         lab_explain_term(ex, v, "%.6g", v);
@@ -77,17 +100,20 @@ void lab_loss_reduce(struct lab_builder *b, const char *name, int sample,
 {
     struct lab_shape shape = lab_build_shape(b, sample);
     int loss = lab_build_out(b, &(struct lab_shape){0});
-    lab_build_step(
-        b, &(struct lab_step_def){
-               .name = name,
-               .phase = LAB_LOSS,
-               .in = {sample},
-               .n_in = 1,
-               .out = {loss},
-               .n_out = 1,
-               .params = params,
-               .params_bytes = params_bytes,
-               .flop = (double)count_of(&shape),
-               .formula = mean ? "$o0 = mean_n $i0[n]" : "$o0 = sum_n $i0[n]",
-               .explain = mean ? explain_mean : explain_sum});
+    const char *axes = lab_explain_axes(shape.rank);
+    char formula[40];
+    snprintf(formula, sizeof(formula), "$o0 = %s_%s $i0[%s]",
+             mean ? "mean" : "sum", axes, axes);
+    lab_build_step(b, &(struct lab_step_def){.name = name,
+                                             .phase = LAB_LOSS,
+                                             .in = {sample},
+                                             .n_in = 1,
+                                             .out = {loss},
+                                             .n_out = 1,
+                                             .params = params,
+                                             .params_bytes = params_bytes,
+                                             .flop = (double)count_of(&shape),
+                                             .formula = formula,
+                                             .explain = mean ? explain_mean
+                                                             : explain_sum});
 }

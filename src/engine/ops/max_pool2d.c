@@ -6,6 +6,24 @@
 #include "pools.h"
 #include "engine/plan.h"
 
+/* The input that wins a window; of equal numbers the first. */
+static int64_t winner(struct lab_explainer *ex, int slot,
+                      const struct lab_window *win, const struct lab_image *x,
+                      struct lab_pixel out)
+{
+    int64_t best = -1;
+    int64_t i;
+    double top = 0;
+    for (int64_t k = 0; lab_pool_next(win, x, out, &k, &i);) {
+        double v = lab_explain_in(ex, slot, i);
+        if (best < 0 || v > top || (isnan(v) && !isnan(top))) {
+            best = i;
+            top = v;
+        }
+    }
+    return best;
+}
+
 static void explain_forward(struct lab_explainer *ex, int out_slot,
                             int64_t index)
 {
@@ -16,16 +34,8 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
     struct lab_image y =
         lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, win->nhwc);
     struct lab_pixel at = lab_pixel_of(&y, index);
-    int64_t best = -1;
+    int64_t best = winner(ex, 0, win, &x, at);
     int64_t i;
-    double top = 0;
-    for (int64_t k = 0; lab_pool_next(win, &x, at, &k, &i);) {
-        double v = lab_explain_in(ex, 0, i);
-        if (best < 0 || v > top || (isnan(v) && !isnan(top))) {
-            best = i;
-            top = v;
-        }
-    }
     struct lab_str window;
     lab_str_init(&window);
     for (int64_t k = 0; lab_pool_next(win, &x, at, &k, &i);) {
@@ -34,6 +44,7 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
                      lab_explain_in(ex, 0, i));
     }
     char text[LAB_SHAPE_TEXT];
+    char in[LAB_SHAPE_TEXT];
     lab_explain_at(lab_explain_in_shape(ex, 0), best, text);
     if (out_slot == 1) {
         lab_explain_symbolic(ex, "the place in %s of the largest: [%s]",
@@ -42,39 +53,51 @@ static void explain_forward(struct lab_explainer *ex, int out_slot,
         lab_str_release(&window);
         return;
     }
-    lab_explain_symbolic(
-        ex, "max over rows %lld.. and columns %lld.., %lld x %lld, of %s",
-        (long long)(at.h * win->stride[0] - win->pad[0]),
-        (long long)(at.w * win->stride[1] - win->pad[1]),
-        (long long)win->size[0], (long long)win->size[1],
-        lab_explain_in_name(ex, 0));
+    lab_pool_window_text(win, &x, at, in, sizeof(in));
+    lab_explain_symbolic(ex, "max of %s[%s]", lab_explain_in_name(ex, 0), in);
     lab_explain_numeric(ex, "max(%s)", lab_str_text(&window));
     lab_str_release(&window);
     lab_explain_where(ex, "the largest is %s[%s]", lab_explain_in_name(ex, 0),
                       text);
-    lab_explain_value(ex, top);
+    lab_explain_value(ex, lab_explain_in(ex, 0, best));
 }
 
-/* in: dy, argmax */
-static void explain_backward(struct lab_explainer *ex, int out_slot,
-                             int64_t index)
+/* in: dy, argmax; of the group: dy, x, y */
+static void add_windows(struct lab_explainer *ex, int out_slot, int64_t index,
+                        bool group)
 {
+    const struct lab_pool_params *p = lab_explain_params(ex);
     struct lab_pool_readers r;
     lab_pool_readers_of(ex, out_slot, index, &r);
-    lab_explain_symbolic(ex, "sum of %s over the windows that it won",
-                         lab_explain_in_name(ex, 0));
+    if (group)
+        lab_explain_symbolic(ex, "sum_oh,ow [the largest is here] * %s[%s]",
+                             lab_explain_in_name(ex, 0), r.text);
+    else
+        lab_explain_symbolic(ex, "sum_oh,ow [%s[%s] = %lld] * %s[%s]",
+                             lab_explain_in_name(ex, 1), r.text,
+                             (long long)index, lab_explain_in_name(ex, 0),
+                             r.text);
+    if (!group)
+        lab_explain_where(ex, "%lld is this place", (long long)index);
     for (int64_t h = r.rows[0]; h <= r.rows[1]; h++) {
         for (int64_t w = r.cols[0]; w <= r.cols[1]; w++) {
             struct lab_pixel o = {r.at.n, r.at.c, h, w};
             int64_t i = lab_pixel_index(&r.y, o);
-            if ((int64_t)lab_explain_in(ex, 1, i) != index)
-                continue;
+            int64_t won = group ? winner(ex, 1, &p->window, &r.x, o)
+                                : (int64_t)lab_explain_in(ex, 1, i);
             double g = lab_explain_in(ex, 0, i);
-            lab_explain_term(ex, g, "%.6g", g);
+            lab_explain_term(ex, won == index ? g : 0, "%d*%.6g", won == index,
+                             g);
             lab_explain_source(ex, 0, i);
-            lab_explain_source(ex, 1, i);
+            lab_explain_source(ex, 1, group ? won : i);
         }
     }
+}
+
+static void explain_backward(struct lab_explainer *ex, int out_slot,
+                             int64_t index)
+{
+    add_windows(ex, out_slot, index, false);
 }
 
 static void forward(struct lab_builder *b)
@@ -133,43 +156,10 @@ static void backward(struct lab_builder *b)
 
 /* ---- the group: without argmax ---- */
 
-/* in: dy, x, y. Of equal numbers the first one has won. */
 static void explain_group_back(struct lab_explainer *ex, int out_slot,
                                int64_t index)
 {
-    const struct lab_pool_params *p = lab_explain_params(ex);
-    bool nhwc = p->window.nhwc;
-    struct lab_image x =
-        lab_image_of(lab_explain_out_shape(ex, out_slot)->dim, nhwc);
-    struct lab_image y = lab_image_of(lab_explain_in_shape(ex, 0)->dim, nhwc);
-    struct lab_pixel at = lab_pixel_of(&x, index);
-    int64_t rows[2];
-    int64_t cols[2];
-    lab_window_readers(&p->window, 0, at.h, y.H, &rows[0], &rows[1]);
-    lab_window_readers(&p->window, 1, at.w, y.W, &cols[0], &cols[1]);
-    lab_explain_symbolic(ex, "sum of %s over the windows that it won",
-                         lab_explain_in_name(ex, 0));
-    for (int64_t o = 0; o < (rows[1] - rows[0] + 1) * (cols[1] - cols[0] + 1);
-         o++) {
-        struct lab_pixel out = {at.n, at.c,
-                                rows[0] + o / (cols[1] - cols[0] + 1),
-                                cols[0] + o % (cols[1] - cols[0] + 1)};
-        int64_t best = -1;
-        int64_t i;
-        double top = 0;
-        for (int64_t k = 0; lab_pool_next(&p->window, &x, out, &k, &i);) {
-            double v = lab_explain_in(ex, 1, i);
-            if (best < 0 || v > top || (isnan(v) && !isnan(top))) {
-                best = i;
-                top = v;
-            }
-        }
-        if (best != index)
-            continue;
-        double g = lab_explain_in(ex, 0, lab_pixel_index(&y, out));
-        lab_explain_term(ex, g, "%.6g", g);
-        lab_explain_source(ex, 0, lab_pixel_index(&y, out));
-    }
+    add_windows(ex, out_slot, index, true);
 }
 
 static void group(const struct lab_plan *plan, const struct lab_node *node,

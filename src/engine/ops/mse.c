@@ -37,15 +37,16 @@ static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
     const struct lab_mse_params *p = lab_explain_params(ex);
     int64_t E = elements_of(lab_explain_in_shape(ex, 0));
     double scale = sample_scale(p, E);
+    const char *sum = lab_loss_sum(lab_explain_in_shape(ex, 0));
+    char at[LAB_SHAPE_TEXT];
     (void)out_slot;
+    lab_loss_at(lab_explain_in_shape(ex, 0), row, at);
     if (p->reduction == LAB_MSE_MEAN)
-        lab_explain_symbolic(ex, "sum_e (%s[%lld,e] - y[%lld,e])^2 / %lld",
-                             lab_explain_in_name(ex, 0), (long long)row,
-                             (long long)row, (long long)E);
+        lab_explain_symbolic(ex, "%s(%s[%s] - y[%s])^2 / %lld", sum,
+                             lab_explain_in_name(ex, 0), at, at, (long long)E);
     else
-        lab_explain_symbolic(ex, "1/2 sum_e (%s[%lld,e] - y[%lld,e])^2",
-                             lab_explain_in_name(ex, 0), (long long)row,
-                             (long long)row);
+        lab_explain_symbolic(ex, "1/2 %s(%s[%s] - y[%s])^2", sum,
+                             lab_explain_in_name(ex, 0), at, at);
     for (int64_t e = 0; e < E; e++) {
         double h = lab_explain_in(ex, 0, row * E + e);
         double y = lab_explain_in(ex, 1, row * E + e);

@@ -1,5 +1,7 @@
 #include "pools.h"
 
+#include <stdio.h>
+
 #include "engine/explain.h"
 
 static const char *const paddings[] = {"same", "valid", NULL};
@@ -70,6 +72,29 @@ bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
     return false;
 }
 
+void lab_pool_window_text(const struct lab_window *win,
+                          const struct lab_image *x, struct lab_pixel out,
+                          char *buf, size_t size)
+{
+    const int64_t at[2] = {out.h, out.w};
+    const int64_t limit[2] = {x->H, x->W};
+    char side[2][48];
+    for (int a = 0; a < 2; a++) {
+        int64_t first = at[a] * win->stride[a] - win->pad[a];
+        int64_t end = first + win->size[a];
+        first = first < 0 ? 0 : first;
+        end = end > limit[a] ? limit[a] : end;
+        snprintf(side[a], sizeof(side[a]), "%lld..%lld", (long long)first,
+                 (long long)end - 1);
+    }
+    if (win->nhwc)
+        snprintf(buf, size, "%lld,%s,%s,%lld", (long long)out.n, side[0],
+                 side[1], (long long)out.c);
+    else
+        snprintf(buf, size, "%lld,%lld,%s,%s", (long long)out.n,
+                 (long long)out.c, side[0], side[1]);
+}
+
 int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
                        struct lab_pixel out)
 {
@@ -93,4 +118,15 @@ void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
                        &out->rows[1]);
     lab_window_readers(&p->window, 1, out->at.w, out->y.W, &out->cols[0],
                        &out->cols[1]);
+    snprintf(out->text, sizeof(out->text),
+             nhwc ? "%lld,oh,ow,%lld" : "%lld,%lld,oh,ow", (long long)out->at.n,
+             (long long)out->at.c);
+    if (out->rows[0] > out->rows[1] || out->cols[0] > out->cols[1])
+        lab_explain_where(ex, "no window holds it");
+    else
+        lab_explain_where(ex,
+                          "oh = %lld..%lld, ow = %lld..%lld are the windows "
+                          "that hold it",
+                          (long long)out->rows[0], (long long)out->rows[1],
+                          (long long)out->cols[0], (long long)out->cols[1]);
 }

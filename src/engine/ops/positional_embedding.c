@@ -44,11 +44,7 @@ static void explain_add_back(struct lab_explainer *ex, int out_slot,
     for (int i = 0; i + 2 < dout->rank; i++)
         N *= dout->dim[i];
     if (out_slot == 1) {
-        double g = lab_explain_in(ex, 0, index);
-        lab_explain_symbolic(ex, "%s, unchanged: a sum passes its gradient on",
-                             lab_explain_in_name(ex, 0));
-        lab_explain_term(ex, g, "%.6g", g);
-        lab_explain_source(ex, 0, index);
+        lab_explain_passed(ex, 0, index);
         return;
     }
     char at[LAB_SHAPE_TEXT];

@@ -228,17 +228,34 @@ void lab_recurrent_explain_group(struct lab_explainer *ex, int out_slot,
         const char *name = lab_explain_in_name(ex, 0);
         for (int64_t d = 0; d < r.D; d++)
             lab_explain_source(ex, 0, (n * T + t) * r.D + d);
-        lab_explain_symbolic(ex, "%s, after the steps 0 to %lld of %s[%lld]",
-                             r.lstm ? "tanh(c) * o" : "tanh(z)", (long long)t,
-                             name, (long long)n);
-        if (r.lstm)
-            lab_explain_numeric(ex, "tanh(%.6g)*%.6g", r.c[(t + 1) * r.H + j],
-                                r.gate[t * r.K + 3 * r.H + j]);
-        else
+        double c = r.lstm ? r.c[(t + 1) * r.H + j] : 0;
+        double o = r.lstm ? r.gate[t * r.K + 3 * r.H + j] : 0;
+        lab_explain_symbolic(ex, r.lstm ? "tanh(c) * o" : "tanh(z)");
+        if (r.lstm) {
+            lab_explain_numeric(ex, "tanh(%.6g)*%.6g", c, o);
+            lab_explain_where(ex,
+                              "c = %.6g, the cell, and o = %.6g, the output "
+                              "gate, are not written by this variant",
+                              c, o);
+        } else {
             lab_explain_numeric(ex, "tanh(%.6g)", atanh(h));
+            lab_explain_where(ex,
+                              "z = %.6g, the sum before the tanh, is not "
+                              "written by this variant",
+                              atanh(h));
+        }
+        lab_explain_where(ex, "it follows from %s[%lld], positions 0 to %lld",
+                          name, (long long)n, (long long)t);
         lab_explain_value(ex, h);
     }
     release(&r);
+}
+
+static void define_dz(struct lab_explainer *ex)
+{
+    lab_explain_where(ex, "dz[t,n,k] is the gradient of sum k before its "
+                          "activation at step t, which this variant does not "
+                          "write");
 }
 
 /* sum_t sum_n dz[t,n,k] times a column of x or of the h before; of neither for
@@ -251,11 +268,18 @@ static void explain_weight(struct lab_explainer *ex, const struct replay *r,
     int64_t j = r->lstm || out_slot == 3 ? index % width : index / r->K;
     const double *by = out_slot == 1 ? r->x : r->h;
     if (out_slot == 3)
-        lab_explain_symbolic(ex, "sum_t sum_n dz[t,n,%lld]", (long long)k);
+        lab_explain_symbolic(ex, "sum_t,n dz[t,n,%lld]", (long long)k);
+    else if (out_slot == 1)
+        lab_explain_symbolic(ex, "sum_t,n dz[t,n,%lld] * %s[n,t,%lld]",
+                             (long long)k, lab_explain_in_name(ex, 1),
+                             (long long)j);
     else
-        lab_explain_symbolic(
-            ex, "sum_t sum_n dz[t,n,%lld] * %s%lld]", (long long)k,
-            out_slot == 1 ? "x[n,t," : "h[t-1,n,", (long long)j);
+        lab_explain_symbolic(ex, "sum_t,n dz[t,n,%lld] * h[t-1,n,%lld]",
+                             (long long)k, (long long)j);
+    if (out_slot == 2)
+        lab_explain_where(ex, "h[t-1,n,%lld] of step 0 is the initial one",
+                          (long long)j);
+    define_dz(ex);
     for (int64_t row = 0; row < r->T * r->N; row++) {
         double dz = r->dz[row * r->K + k];
         double v = out_slot == 3 ? 1 : by[row * width + j];
@@ -281,6 +305,7 @@ static void explain_input(struct lab_explainer *ex, const struct replay *r,
         ex, "sum_k dz[%lld,%lld,k] * %s[%s%lld%s]", (long long)t,
         (long long)r->first, lab_explain_in_name(ex, out_slot == 0 ? 2 : 3),
         r->lstm ? "k," : "", (long long)j, r->lstm ? "" : ",k");
+    define_dz(ex);
     for (int64_t k = 0; k < r->K; k++) {
         double dz = r->dz[t * r->K + k];
         double v = w[k * width + j];
@@ -295,7 +320,11 @@ static void explain_c0(struct lab_explainer *ex, const struct replay *r,
 {
     double f = r->gate[2 * r->H + j];
     double dc = r->dc[j];
-    lab_explain_symbolic(ex, "dc * f of step 0");
+    lab_explain_symbolic(ex, "dc * f");
+    lab_explain_where(ex,
+                      "dc = %.6g, the gradient of the cell of step 0, and f = "
+                      "%.6g, its forget gate, are not written by this variant",
+                      f != 0 ? dc / f : NAN, f);
     lab_explain_numeric(ex, "%.6g*%.6g", f != 0 ? dc / f : NAN, f);
     lab_explain_value(ex, dc);
 }

@@ -53,20 +53,20 @@ static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
     double lse = log_sum_exp(ex, row, C, &max);
     double label = lab_explain_in(ex, 1, row);
     double z = lab_explain_in(ex, 0, row * C + (int64_t)label);
+    char at[LAB_SHAPE_TEXT];
     (void)out_slot;
+    lab_explain_row(lab_explain_in_shape(ex, 0), row * C, at);
     lab_explain_source(ex, 0, row * C + (int64_t)label);
     lab_explain_source(ex, 1, row);
-    lab_explain_symbolic(ex,
-                         "log(sum_k exp(%s[%lld,k] - max)) + max - "
-                         "%s[%lld,%lld]",
-                         lab_explain_in_name(ex, 0), (long long)row,
-                         lab_explain_in_name(ex, 0), (long long)row,
-                         (long long)label);
+    lab_explain_symbolic(ex, "log(sum_k exp(%s[%sk] - max)) + max - %s[%s%lld]",
+                         lab_explain_in_name(ex, 0), at,
+                         lab_explain_in_name(ex, 0), at, (long long)label);
     lab_explain_numeric(ex, "%.6g + %.6g - %.6g", lse, max, z);
     lab_explain_where(ex,
-                      "max = %.6g, the largest of the row; the label %s[%lld] "
-                      "= %lld; it is -log of its probability %.6g",
-                      max, lab_explain_in_name(ex, 1), (long long)row,
+                      "max = %.6g, the largest of the row; the label %s[%s] = "
+                      "%lld; it is -log of its probability %.6g",
+                      max, lab_explain_in_name(ex, 1),
+                      lab_explain_at(lab_explain_in_shape(ex, 1), row, at),
                       (long long)label, exp(z - max - lse));
     lab_explain_value(ex, lse + max - z);
 }

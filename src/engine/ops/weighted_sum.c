@@ -7,11 +7,13 @@ static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
 {
     const struct lab_shape *shape = lab_explain_in_shape(ex, 0);
     int64_t E = 1;
+    char at[LAB_SHAPE_TEXT];
     for (int i = 1; i < shape->rank; i++)
         E *= shape->dim[i];
     (void)out_slot;
-    lab_explain_symbolic(ex, "sum_e y[%lld,e] * %s[%lld,e]", (long long)row,
-                         lab_explain_in_name(ex, 0), (long long)row);
+    lab_loss_at(shape, row, at);
+    lab_explain_symbolic(ex, "%sy[%s] * %s[%s]", lab_loss_sum(shape), at,
+                         lab_explain_in_name(ex, 0), at);
     for (int64_t e = 0; e < E; e++) {
         double h = lab_explain_in(ex, 0, row * E + e);
         double y = lab_explain_in(ex, 1, row * E + e);

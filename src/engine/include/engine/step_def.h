@@ -30,10 +30,11 @@ struct lab_step_def {
     lab_explain_fn *explain;
 };
 
-enum { LAB_GROUP_PARAMS = 64 };
+enum { LAB_GROUP_PARAMS = 64, LAB_GROUP_FORMULA = 240 };
 
 struct lab_group_step {
-    struct lab_step_def def; /* its params may point to `params` */
+    struct lab_step_def def; /* its params may point to `params`, its formula */
+    char formula[LAB_GROUP_FORMULA]; /* here */
     union {
         double align;
         unsigned char bytes[LAB_GROUP_PARAMS];

@@ -107,6 +107,7 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
                                    .accuracy = row->accuracy,
                                    .median_ns =
                                        lab_known(row->iteration_median_ns),
+                                   .gpu_ns = lab_known(row->gpu_ns),
                                    .samples_per_s = row->samples_per_s};
     char lab[96];
     char variants[LAB_VARIANT_WORDS];

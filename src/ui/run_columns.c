@@ -40,6 +40,7 @@ enum {
     RUN_STATUS,
     RUN_ITERATIONS,
     RUN_MEDIAN,
+    RUN_GPU,
     RUN_LOSS,
     RUN_ACCURACY,
     RUN_RATE,
@@ -51,15 +52,35 @@ static const struct lab_table_column RUN_TABLE[RUN_COLUMNS] = {
     [RUN_LESSON] = {"lesson", 14, 3, 0, false, false},
     [RUN_VARIANTS] = {"variants", 12, 1, 1, false, false},
     [RUN_BACKEND] = {"backend", 7, 0, 3, false, false},
-    [RUN_DEVICE] = {"device", 16, 2, 7, false, false},
+    [RUN_DEVICE] = {"device", 16, 2, 8, false, false},
     [RUN_STARTED] = {"started", 16, 0, 2, false, true},
     [RUN_STATUS] = {"status", 11, 0, 0, false, false},
-    [RUN_ITERATIONS] = {"iterations", 11, 0, 6, true, true},
-    [RUN_MEDIAN] = {"median", 9, 0, 4, true, true},
+    [RUN_ITERATIONS] = {"iterations", 11, 0, 7, true, true},
+    [RUN_MEDIAN] = {"median", 13, 0, 4, true, true},
+    [RUN_GPU] = {"GPU time", 9, 0, 5, true, true},
     [RUN_LOSS] = {"loss", 8, 0, 0, true, false},
-    [RUN_ACCURACY] = {"right", 7, 0, 5, true, true},
-    [RUN_RATE] = {"samples/s", 10, 0, 8, true, true},
+    [RUN_ACCURACY] = {"right", 7, 0, 6, true, true},
+    [RUN_RATE] = {"samples/s", 10, 0, 9, true, true},
 };
+
+/* What one iteration took is no median of a run's. */
+static void put_median(const struct lab_ui_run_row *r, char *out, size_t cap)
+{
+    char time[LAB_FORMAT_BYTES];
+    bool first = r->iterations == 1 && !isnan(r->median_ns);
+    lab_format_ns(r->median_ns, time, sizeof(time));
+    snprintf(out, cap, "%s%s", first ? "first " : "", time);
+}
+
+const struct lab_sign lab_run_signs[] = {
+    {"done", "it went as far as it was asked to"},
+    {"cancelled", "stopped before that, by a key or a signal"},
+    {"interrupted", "its program ended without a word: killed, or the machine "
+                    "was switched off; what it had recorded is kept"},
+    {"first 21.8 ms", "the wall time of the only iteration: on a GPU kernels "
+                      "and libraries are loaded in it"},
+    {"GPU time", "of an iteration's steps on the GPU, without the host's work"},
+    {NULL, NULL}};
 
 static void run_cell(const void *user, int64_t row, int column, char *out,
                      size_t cap, enum lab_role *role)
@@ -89,14 +110,17 @@ static void run_cell(const void *user, int64_t row, int column, char *out,
         put_text(r->status, out, cap);
         if (strcmp(out, "failed") == 0)
             *role = LAB_ROLE_BAD;
-        else if (strcmp(out, "done") != 0)
-            *role = LAB_ROLE_WARN;
+        else if (strcmp(out, "running") == 0)
+            *role = LAB_ROLE_GOOD;
         break;
     case RUN_ITERATIONS:
         lab_format_int(r->iterations, out, cap);
         break;
     case RUN_MEDIAN:
-        lab_format_ns(r->median_ns, out, cap);
+        put_median(r, out, cap);
+        break;
+    case RUN_GPU:
+        lab_format_ns(r->gpu_ns, out, cap);
         break;
     case RUN_LOSS:
         put_number(r->loss_last, out, cap);
@@ -136,6 +160,8 @@ static int run_compare(const void *user, int64_t a, int64_t b, int column,
         return lab_table_compare_int(p->iterations, q->iterations, turned);
     case RUN_MEDIAN:
         return lab_table_compare_double(p->median_ns, q->median_ns, turned);
+    case RUN_GPU:
+        return lab_table_compare_double(p->gpu_ns, q->gpu_ns, turned);
     case RUN_LOSS:
         return lab_table_compare_double(p->loss_last, q->loss_last, turned);
     case RUN_ACCURACY:

@@ -82,7 +82,7 @@ void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
     }
     const struct lab_sign *sign = ops->signs;
     if (sign)
-        write_heading(doc, "Signs of the picture");
+        write_heading(doc, "Signs");
     for (; sign && sign->sign; sign++)
         write_row(doc, sign->sign, sign->means);
     write_heading(doc, "Everywhere");

@@ -319,4 +319,5 @@ const struct lab_screen_ops lab_view_runs = {
     .mouse = runs_mouse,
     .title_now = runs_title,
     .shown = runs_shown,
+    .signs = lab_run_signs,
 };

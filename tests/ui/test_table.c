@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "run_columns.h"
 #include "trace/record.h"
 #include "ui/keymap.h"
 #include "ui/table.h"
@@ -230,6 +231,35 @@ static void memory_may_be_short(void **state)
     lab_table_release(&t);
 }
 
+/* A run that was left is no fault: only one that failed alarms. */
+static void states_that_alarm(void **state)
+{
+    static const struct {
+        const char *status;
+        enum lab_role role;
+    } want[] = {{"done", LAB_ROLE_NORMAL},
+                {"cancelled", LAB_ROLE_NORMAL},
+                {"interrupted", LAB_ROLE_NORMAL},
+                {"running", LAB_ROLE_GOOD},
+                {"failed", LAB_ROLE_BAD}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        struct lab_ui_run_row row = {.status = want[i].status};
+        const struct lab_ui_run_row *rows = &row;
+        bool found = false;
+        for (int k = 0; k < lab_run_columns.column_count; k++) {
+            char text[LAB_TABLE_CELL_BYTES];
+            enum lab_role role = LAB_ROLE_NORMAL;
+            lab_run_columns.cell(&rows, 0, k, text, sizeof(text), &role);
+            if (strcmp(text, want[i].status) == 0) {
+                assert_int_equal(role, want[i].role);
+                found = true;
+            }
+        }
+        assert_true(found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +269,7 @@ int main(void)
         cmocka_unit_test(searching_goes_around),
         cmocka_unit_test(clicks_choose_and_sort),
         cmocka_unit_test(memory_may_be_short),
+        cmocka_unit_test(states_that_alarm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -389,7 +389,7 @@ static void other_iterations(void **state)
     make(sample_timeline_run);
     plays("resize 80 24\n"
           "key ?\ntext /node of a CUDA graph\nkey Enter\n"
-          "expect Signs of the picture\nkey Esc\n"
+          "expect Signs\nkey Esc\n"
           "key ]\nexpect iteration 2 (3 of 3)\nexpect no kernels recorded\n"
           "expect no moments were recorded\nexpect lasts n/a\n"
           "screen timeline_dateless_80x24.txt\n"

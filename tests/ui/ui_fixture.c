@@ -63,13 +63,15 @@ enum { LESSON_COUNT = sizeof(LESSONS) / sizeof(LESSONS[0]) };
 
 static const struct lab_ui_run_row RUNS[] = {
     {12, "mlp-digits", "cuda", "NVIDIA H200", "fp32", "2025-06-01 14:03",
-     "done", "cublas, warp", 7, 4320, 2.3103, 0.04127, 0.9806, 81234.5, 98100},
+     "done", "cublas, warp", 7, 4320, 2.3103, 0.04127, 0.9806, 81234.5, 98100,
+     91200},
     {11, "mlp-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-06-01 13:55",
-     "cancelled", "naive", 7, 4320, 2.3103, 0.04131, 0.9806, 20511.0, 6.2e6},
+     "cancelled", "naive", 7, 4320, 2.3103, 0.04131, 0.9806, 20511.0, 6.2e6,
+     NAN},
     {9, "softmax-digits", "cpu", "AMD EPYC 9654", "fp32", "2025-05-31 09:12",
-     "failed", "naive", 7, 4320, 2.4417, 0.1182, 0.9667, 39876.0, 3.2e6},
+     "failed", "naive", 7, 4320, 2.4417, 0.1182, 0.9667, 39876.0, 3.2e6, NAN},
     {4, "activations", "cpu", "AMD EPYC 9654", "fp32", "2025-05-30 18:40",
-     "interrupted", "", 1, LAB_UNKNOWN, NAN, NAN, NAN, NAN, NAN},
+     "interrupted", "", 1, 1, NAN, NAN, NAN, NAN, 20.3e6, NAN},
 };
 enum { RUN_COUNT = sizeof(RUNS) / sizeof(RUNS[0]) };
 

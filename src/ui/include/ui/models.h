@@ -32,6 +32,7 @@ struct lab_ui_run_row {
     double accuracy; /* 0..1 */
     double samples_per_s;
     double median_ns; /* of an iteration's wall time */
+    double gpu_ns;    /* of an iteration's steps on the GPU, the median */
     const char *kind; /* "lab": a lab's or a sweep's; may be NULL */
 };
 

@@ -9,12 +9,12 @@
 /* A data sheet's are not taken here: the device's own attributes say as much. */
 static void read_roofs(struct lab_kept_roofs *k, struct lab_database *db)
 {
-    for (int i = 0; i < LAB_CEILING_COUNT; i++) {
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
         struct lab_roof roof;
         if (lab_roof_find(db, &k->device, lab_ceiling_name((enum lab_ceiling)i),
                           &roof))
             return;
-        if (roof.origin == LAB_ROOF_MEASURED || roof.origin == LAB_ROOF_ALIKE)
+        if (roof.origin != LAB_ROOF_NONE && roof.origin != LAB_ROOF_DATASHEET)
             k->per_s[i] = roof.per_s;
     }
 }
@@ -42,7 +42,7 @@ const double *lab_kept_roofs_find(struct lab_kept_roofs *k, const char *db,
         return k->per_s;
     k->asked = true;
     k->device = now;
-    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
         k->per_s[i] = NAN;
     lab_str_init(&usual);
     if (db)

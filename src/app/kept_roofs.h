@@ -6,7 +6,7 @@
 
 struct lab_kept_roofs {
     struct lab_ceiling_device device; /* that they are of */
-    double per_s[LAB_CEILING_COUNT];  /* NaN: not measured */
+    double per_s[LAB_CEILING_ROOFS];  /* NaN: not measured */
     bool asked;
 };
 

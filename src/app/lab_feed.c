@@ -187,8 +187,9 @@ void lab_feed_ceilings(struct lab_ui_lab *ui, int set,
         if (ui->unit != LAB_UI_LAB_FLOPS || !used || !(m->flops[p] > 0) ||
             m->flops[p] <= to->ceiling)
             continue;
-        snprintf(name, sizeof(name), "%s product",
-                 lab_precision_name((enum lab_precision)p));
+        snprintf(name, sizeof(name), "%s %s",
+                 lab_precision_name((enum lab_precision)p),
+                 p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds" : "product");
         name_ceiling(to, m->flops[p], name);
     }
 }
@@ -197,7 +198,7 @@ void lab_feed_ceilings(struct lab_ui_lab *ui, int set,
 static void find_bound(const struct lab_ui_lab *ui, double copy, double flops,
                        const char *precision, struct lab_ui_lab_row *row)
 {
-    double per_s[LAB_CEILING_COUNT];
+    double per_s[LAB_CEILING_ROOFS];
     struct lab_roofline_point point;
     struct lab_roofline_work work = {.time_ns = row->median_ns,
                                      .flop = row->flop,
@@ -208,10 +209,10 @@ static void find_bound(const struct lab_ui_lab *ui, double copy, double flops,
                                      .kernels = LAB_UNKNOWN};
     lab_counters_init(&work.counted);
     work.arithmetic = lab_roofline_precision(precision);
-    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
         per_s[i] = NAN;
     per_s[LAB_CEILING_COPY] = copy;
-    if (work.arithmetic < LAB_CEILING_COUNT)
+    if (work.arithmetic < LAB_CEILING_ROOFS)
         per_s[work.arithmetic] = flops;
     row->bound[0] = '\0';
     if (ui->unit == LAB_UI_LAB_TIME) { /* one item after the other */
@@ -392,7 +393,7 @@ static void stored_ceiling(struct lab_ui_lab *ui, int set,
         name_ceiling(s, from->ceiling_copy, "a copy");
         to->share = to->rate / from->ceiling_copy;
     } else if (ui->unit == LAB_UI_LAB_FLOPS && from->ceiling_fp32 > 0) {
-        name_ceiling(s, from->ceiling_fp32, "fp32 product");
+        name_ceiling(s, from->ceiling_fp32, "fp32");
         if (fp32)
             to->share = to->rate / from->ceiling_fp32;
     }

@@ -21,8 +21,10 @@ void lab_lab_print_head(const struct lab_lab *lab)
             m->copy_bytes_s / 1e9);
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         if (!isnan(m->flops[p]))
-            lab_say(stdout, ", %s product %.4g GFLOP/s",
+            lab_say(stdout, ", %s %s %.4g GFLOP/s",
                     lab_precision_name((enum lab_precision)p),
+                    p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds"
+                                                    : "product",
                     m->flops[p] / 1e9);
     }
     lab_say(stdout, "\n");

@@ -48,7 +48,10 @@ static enum lab_status open_backend(const struct lab_profile_options *o,
 static enum lab_status measure(struct measuring *m, enum lab_ceiling ceiling)
 {
     struct measured *row = &m->row[ceiling];
-    lab_roof_published(m->device.name, lab_ceiling_name(ceiling),
+    lab_roof_published(m->device.name,
+                       lab_ceiling_name(ceiling == LAB_CEILING_FMA
+                                            ? LAB_CEILING_FP32
+                                            : ceiling),
                        &row->published);
     enum lab_status st = lab_backend_ceiling(m->be, ceiling, &row->result);
     row->known = st == LAB_OK;
@@ -135,6 +138,8 @@ static void add_row(struct lab_text_table *t, const struct measured *row, int i)
         lab_text_table_add(t, NULL);
     else if (i == LAB_CEILING_COPY)
         lab_text_table_addf(t, "%lld MiB", (long long)(r->size >> 20));
+    else if (i == LAB_CEILING_FMA)
+        lab_text_table_addf(t, "%lld steps", (long long)r->size);
     else
         lab_text_table_addf(t, "%lld^3", (long long)r->size);
     add_rate(t, row->published.per_s, i);

@@ -99,7 +99,7 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
 static enum lab_status print_json(const struct lab_roofline *r)
 {
     enum lab_status st = print_head_json(r);
-    for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++)
+    for (int i = 0; i < LAB_CEILING_ROOFS && st == LAB_OK; i++)
         st = print_roof_json(r, i);
     for (size_t i = 0; i < r->count && st == LAB_OK; i++)
         st = print_row_json(r, &r->rows[i]);
@@ -129,7 +129,7 @@ static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
     static const char *const heads[] = {"roof", ">height", "from", "", NULL};
     struct lab_text_table t;
     lab_text_table_init(&t, heads);
-    for (int i = 0; i < LAB_CEILING_COUNT; i++) {
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
         enum lab_ceiling ceiling = (enum lab_ceiling)i;
         if (isnan(r->per_s[i]))
             continue;

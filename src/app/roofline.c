@@ -43,10 +43,9 @@ const char *lab_roofline_name(const struct lab_roofline_row *row)
 
 bool lab_roofline_measured(const struct lab_roofline *r)
 {
-    for (int i = 0; i < LAB_CEILING_COUNT; i++)
-        if (r->roofs[i].origin == LAB_ROOF_MEASURED ||
-            r->roofs[i].origin == LAB_ROOF_RUN ||
-            r->roofs[i].origin == LAB_ROOF_ALIKE)
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
+        if (r->roofs[i].origin != LAB_ROOF_NONE &&
+            r->roofs[i].origin != LAB_ROOF_DATASHEET)
             return true;
     return false;
 }
@@ -78,7 +77,7 @@ static enum lab_status find_roofs(struct lab_roofline *r,
                                   struct lab_database *db)
 {
     enum lab_status st = LAB_OK;
-    for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++) {
+    for (int i = 0; i < LAB_CEILING_ROOFS && st == LAB_OK; i++) {
         st = lab_roof_of_run(db, &r->device, &r->sums.rungs,
                              lab_ceiling_name((enum lab_ceiling)i),
                              &r->roofs[i]);
@@ -141,7 +140,7 @@ static void fill_work(struct lab_roofline *r, int64_t sm_count,
         .arithmetic = arithmetic_of(r, step->rung),
         .floor_ns = r->floor_ns,
         .library = lab_variant_is_library(step->variant),
-        .other_algorithm = lab_variant_is_other_algorithm(step->variant),
+        .other_algorithm = lab_rung_has_fewer_flop(step->variant),
         .fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
                                         step->name, step->variant),
     };

@@ -22,8 +22,8 @@ struct lab_roofline {
     char lesson[64];
     char counters[16];
     char *counters_reason; /* NULL: none */
-    struct lab_roof roofs[LAB_CEILING_COUNT];
-    double per_s[LAB_CEILING_COUNT]; /* the same, as the arithmetic takes it */
+    struct lab_roof roofs[LAB_CEILING_ROOFS];
+    double per_s[LAB_CEILING_ROOFS]; /* the same, as the arithmetic takes it */
     double floor_ns;                 /* the run's shortest kernel; NaN */
     struct lab_roofline_row *rows;   /* each step, then its kernels */
     size_t count;

@@ -37,7 +37,7 @@ static const char *keep(struct lab_roofline_model *m, const char *text)
 static int fill_roofs(struct lab_roofline_model *m)
 {
     int n = 0;
-    for (int i = 0; i < LAB_CEILING_COUNT; i++) {
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
         enum lab_ceiling ceiling = (enum lab_ceiling)i;
         if (!(m->line.per_s[i] > 0))
             continue;
@@ -88,7 +88,7 @@ static void write_note(struct lab_roofline_model *m, const char *option)
     bool some = false;
     if (lab_roofline_measured(&m->line))
         return;
-    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
         some = some || m->line.per_s[i] > 0;
     lab_str_add(&m->note, some ? "The roofs are a data sheet's. `"
                                : "No roof is known: `");

@@ -5,8 +5,8 @@
 
 struct lab_roofline_model {
     struct lab_roofline line;
-    struct lab_ui_roof roofs[LAB_CEILING_COUNT];
-    char height[LAB_CEILING_COUNT][32];
+    struct lab_ui_roof roofs[LAB_CEILING_ROOFS];
+    char height[LAB_CEILING_ROOFS][32];
     struct lab_ui_roof_point *points;
     char **texts; /* made safe for a terminal */
     size_t text_count;

@@ -22,12 +22,6 @@ bool lab_variant_is_library(const char *variant)
     return starts_with_one(variant, starts);
 }
 
-/* cuDNN's words for its algorithms, which its variants and rungs bear. */
-bool lab_variant_is_other_algorithm(const char *variant)
-{
-    return variant && (strstr(variant, "winograd") || strstr(variant, "_fft"));
-}
-
 /* A group's own step has the name of its op: "fc1.dense". */
 static bool is_group(const struct lab_op_def *op, const char *step)
 {

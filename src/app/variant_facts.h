@@ -8,9 +8,6 @@
 
 /* A library's kernel: cuBLAS, cuDNN, oneDNN ... */
 bool lab_variant_is_library(const char *variant);
-/* It computes by another algorithm, with fewer FLOPs than the formula counts:
- * Winograd's, by Fourier transforms. */
-bool lab_variant_is_other_algorithm(const char *variant);
 /* Another variant does this step and its neighbours in one kernel, and this one
  * does not. `phase` is an enum lab_phase, `step` a name as "fc1.matmul". */
 bool lab_variant_can_fuse(const char *backend, const char *op, int64_t phase,

@@ -1,11 +1,12 @@
-/* What this GPU can do at best: a large copy on the device, and large products
- * by cuBLAS in every type. Inputs are random: a GPU draws less power for zeros,
+/* What this GPU can do at best: a large copy on the device, large products by
+ * cuBLAS in every type, and multiply-adds in registers. Inputs are random: a GPU draws less power for zeros,
  * and runs faster. Times are CUDA events on the stream. */
 #include <math.h>
 #include <stdint.h>
 
 #include "base/mem.h"
 #include "cuda_priv.h"
+#include "multiply_adds.h"
 #include "random.h"
 
 enum { REPEATS = 11, WARM_UP = 3, SEED_FLOATS = 1 << 20 };
@@ -84,16 +85,23 @@ static cudaError_t fill(void *to, size_t bytes, const struct product *p,
 
 struct work {
     const struct lab_exec *exec;
-    const struct product *product; /* NULL: a copy */
+    const struct product *product; /* NULL: a copy, or multiply-adds */
     char *memory;
-    size_t bytes; /* of one matrix, or of the copy */
+    size_t bytes;   /* of one matrix, or of the copy */
+    int64_t blocks; /* of multiply-adds; 0: none */
 };
+
+/* Five milliseconds of them on the largest GPU that is known. */
+enum { FMA_STEPS = 1 << 16 };
 
 static enum lab_status do_once(const struct work *w)
 {
     const float one = 1;
     const float zero = 0;
     const struct lab_cublas *b = w->exec->cublas;
+    if (w->blocks > 0)
+        return lab_multiply_adds((float *)(void *)w->memory, w->blocks,
+                                 FMA_STEPS, w->exec->stream);
     if (!w->product) {
         cudaError_t err =
             cudaMemcpyAsync(w->memory + w->bytes, w->memory, w->bytes,
@@ -153,10 +161,44 @@ static enum lab_status time_all(const struct work *w, double *seconds)
     return st;
 }
 
+/* As many threads as the device holds at once. */
+static enum lab_status fma_ceiling(const struct lab_exec *exec,
+                                   struct lab_ceiling_times *out)
+{
+    int device = 0;
+    int sms = 0;
+    int threads = 0;
+    void *memory = NULL;
+    cudaError_t err = cudaGetDevice(&device);
+    if (err == cudaSuccess)
+        err = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount,
+                                     device);
+    if (err == cudaSuccess)
+        err = cudaDeviceGetAttribute(
+            &threads, cudaDevAttrMaxThreadsPerMultiProcessor, device);
+    int64_t blocks = (int64_t)sms * threads / LAB_MULTIPLY_ADD_THREADS;
+    double in_flight = (double)blocks * LAB_MULTIPLY_ADD_THREADS;
+    if (err == cudaSuccess)
+        err = cudaMalloc(&memory, (size_t)in_flight * sizeof(float));
+    if (err != cudaSuccess)
+        return lab_cuda_fail(err, "make room for a ceiling");
+    struct work w = {.exec = exec, .memory = memory, .blocks = blocks};
+    enum lab_status st = time_all(&w, out->seconds);
+    (void)cudaFree(memory);
+    if (st)
+        return st;
+    out->n = REPEATS;
+    out->size = FMA_STEPS;
+    out->work = 2.0 * in_flight * LAB_MULTIPLY_ADD_CHAINS * FMA_STEPS;
+    return LAB_OK;
+}
+
 enum lab_status lab_cuda_ceiling(const struct lab_exec *exec, int ceiling,
                                  struct lab_ceiling_times *out)
 {
     static const struct product plain = {.type = TYPE_F32, .bytes = 4};
+    if (ceiling == LAB_CEILING_FMA)
+        return fma_ceiling(exec, out);
     bool copy = ceiling == LAB_CEILING_COPY;
     const struct product *p = &products[ceiling];
     struct work w = {.exec = exec,

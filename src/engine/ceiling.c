@@ -15,6 +15,8 @@ static const struct {
                           "FLOP/s"},
     [LAB_CEILING_FP16] = {"fp16", "a product in fp16, summed in fp32",
                           "FLOP/s"},
+    [LAB_CEILING_FMA] = {"fma", "multiply-adds in fp32, in registers alone",
+                         "FLOP/s"},
 };
 
 const char *lab_ceiling_name(enum lab_ceiling ceiling)

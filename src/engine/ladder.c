@@ -345,6 +345,10 @@ void lab_ladder_measure(struct lab_backend *be, unsigned precisions,
             !lab_backend_ceiling(be, ceiling_of[p], &r))
             out->flops[p] = r.median;
     }
+    out->fp32_by_fma = !lab_backend_ceiling(be, LAB_CEILING_FMA, &r) &&
+                       !(out->flops[LAB_FP32] >= r.median);
+    if (out->fp32_by_fma)
+        out->flops[LAB_FP32] = r.median;
     /* Of a processor's cache that is larger something may stay; the head of
      * the table says how much is read. */
     out->flush_bytes = (size_t)HOST_FLUSH * MIB;

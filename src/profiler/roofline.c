@@ -20,10 +20,11 @@ const char *lab_roofline_verdict_name(enum lab_roofline_verdict verdict)
 enum lab_ceiling lab_roofline_precision(const char *name)
 {
     int i = LAB_CEILING_FP32;
-    while (name && i < LAB_CEILING_COUNT &&
+    while (name && i < LAB_CEILING_ROOFS &&
            strcmp(lab_ceiling_name((enum lab_ceiling)i), name) != 0)
         i++;
-    return name ? (enum lab_ceiling)i : LAB_CEILING_COUNT;
+    return name && i < LAB_CEILING_ROOFS ? (enum lab_ceiling)i
+                                         : LAB_CEILING_COUNT;
 }
 
 /* ---- placing ---- */
@@ -52,7 +53,7 @@ static enum lab_ceiling kind_of(const struct lab_roofline_work *w)
 
 static double roof_of(const double *per_s, enum lab_ceiling ceiling)
 {
-    double v = ceiling < LAB_CEILING_COUNT ? per_s[ceiling] : NAN;
+    double v = ceiling < LAB_CEILING_ROOFS ? per_s[ceiling] : NAN;
     return isfinite(v) && v > 0 ? v : NAN;
 }
 

@@ -315,7 +315,7 @@ static void say_unknown(struct lab_str *out, const struct lab_roofline_work *w,
     else if (isnan(per_s[LAB_CEILING_COPY]))
         lab_str_add(out, "No ceiling of this device is known: `lapenna-lab "
                          "profile ceilings` measures them.");
-    else if (p->flop > 0 && p->arithmetic < LAB_CEILING_COUNT &&
+    else if (p->flop > 0 && p->arithmetic < LAB_CEILING_ROOFS &&
              isnan(per_s[p->arithmetic]))
         lab_str_addf(out,
                      "The ceiling of %s is not known here: `lapenna-lab "

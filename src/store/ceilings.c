@@ -15,6 +15,7 @@ const char *lab_roof_origin_text(enum lab_roof_origin origin)
     static const char *const texts[LAB_ROOF_ORIGINS] = {
         [LAB_ROOF_NONE] = "",
         [LAB_ROOF_MEASURED] = "measured",
+        [LAB_ROOF_RUNG] = "measured by a lab's rung",
         [LAB_ROOF_RUN] = "measured by this run",
         [LAB_ROOF_ALIKE] = "measured on another device of this name",
         [LAB_ROOF_DATASHEET] = "data sheet",
@@ -174,35 +175,102 @@ void lab_roof_published(const char *device, const char *name,
     }
 }
 
-enum lab_status lab_roof_find(struct lab_database *db,
-                              const struct lab_ceiling_device *device,
-                              const char *name, struct lab_roof *out)
+/* Binds ?1 to ?4, and ?5: what the queries of a roof share. */
+static void bind_device(sqlite3_stmt *stmt,
+                        const struct lab_ceiling_device *device,
+                        const char *name)
 {
-    sqlite3_stmt *stmt;
-    struct lab_roof roof = {.per_s = NAN};
-    enum lab_status st = lab_database_prepare(
-        db,
-        "SELECT best_per_s, iif(?3 <> '', ifnull(uuid, '') = ?3, uuid IS NULL "
-        "AND ifnull(hostname, '') = ?4) AS mine, measured FROM ceiling WHERE "
-        "backend = ?1 AND device = ?2 AND name = ?5 AND best_per_s > 0 ORDER "
-        "BY mine DESC, measured_ns DESC, id DESC LIMIT 1",
-        &stmt);
-    if (st)
-        return st;
     lab_bind_text(stmt, 1, device->backend);
     lab_bind_text(stmt, 2, device->device);
     lab_bind_text(stmt, 3, device->uuid);
     lab_bind_text(stmt, 4, device->hostname);
     lab_bind_text(stmt, 5, name);
+}
+
+static enum lab_status find_ceiling(struct lab_database *db,
+                                    const struct lab_ceiling_device *device,
+                                    const char *name, struct lab_roof *out)
+{
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT best_per_s, iif(?3 <> '', ifnull(uuid, '') = ?3, uuid IS NULL "
+        "AND ifnull(hostname, '') = ?4) AS mine, iif(name = 'fma', "
+        "'multiply-adds in registers, ', '') || ifnull(measured, '') FROM "
+        "ceiling WHERE backend = ?1 AND device = ?2 AND (name = ?5 OR (?5 = "
+        "'fp32' AND name = 'fma')) AND best_per_s > 0 AND best_per_s < 9e99 "
+        "ORDER BY mine DESC, "
+        "best_per_s DESC, id DESC LIMIT 1",
+        &stmt);
+    if (st)
+        return st;
+    bind_device(stmt, device, name);
     int rc = sqlite3_step(stmt);
     struct lab_columns c = {stmt, 0};
     if (rc == SQLITE_ROW) {
-        roof.per_s = lab_column_real(&c);
-        roof.origin =
+        out->per_s = lab_column_real(&c);
+        out->origin =
             lab_column_int(&c) == 1 ? LAB_ROOF_MEASURED : LAB_ROOF_ALIKE;
-        copy_text(roof.source, sizeof(roof.source), lab_column_text(&c));
+        copy_text(out->source, sizeof(out->source), lab_column_text(&c));
     }
-    st = lab_query_end(db, stmt, rc);
+    return lab_query_end(db, stmt, rc);
+}
+
+/* The fastest first: one whose FLOPs are fewer than its formula's, or that has
+ * more than one core, does not count. */
+static enum lab_status raise_by_rungs(struct lab_database *db,
+                                      const struct lab_ceiling_device *device,
+                                      const char *name, struct lab_roof *roof)
+{
+    sqlite3_stmt *stmt;
+    int rc;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT rung, rate, run.id, lab, size FROM lab_row JOIN run ON run.id "
+        "= runId WHERE backend = ?1 AND device = ?2 AND iif(?3 <> '', (SELECT "
+        "uuid FROM TARGET_INFO_GPU AS g WHERE g.runId = run.id LIMIT 1) = ?3, "
+        "ifnull(hostname, '') = ?4) AND lab_row.precision = ?5 AND unit = "
+        "'FLOP/s' AND lab_row.status = 'done' AND rate > ?6 AND rate < 9e99 "
+        "ORDER BY rate DESC",
+        &stmt);
+    if (st)
+        return st;
+    bind_device(stmt, device, name);
+    sqlite3_bind_double(stmt, 6, roof->per_s);
+    while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        const char *rung = lab_column_text(&c);
+        if (!rung || lab_rung_has_fewer_flop(rung) ||
+            lab_rung_has_all_cores(rung))
+            continue;
+        double rate = lab_column_real(&c);
+        int64_t run = lab_column_int(&c);
+        const char *lab = lab_column_text(&c);
+        const char *size = lab_column_text(&c);
+        *roof = (struct lab_roof){.per_s = rate, .origin = LAB_ROOF_RUNG};
+        snprintf(roof->source, sizeof(roof->source), "run %lld: %.40s %.40s %s",
+                 (long long)run, lab ? lab : "", rung, size ? size : "");
+        rc = SQLITE_DONE;
+        break;
+    }
+    return lab_query_end(db, stmt, rc);
+}
+
+enum lab_status lab_roof_of_run(struct lab_database *db,
+                                const struct lab_ceiling_device *device,
+                                const struct lab_lab_names *rungs,
+                                const char *name, struct lab_roof *out)
+{
+    struct lab_roof roof = {.per_s = NAN};
+    double own = strcmp(name, "copy") == 0   ? rungs->copy_bytes_s
+                 : strcmp(name, "fp32") == 0 ? rungs->fp32_flop_s
+                                             : (double)NAN;
+    enum lab_status st = find_ceiling(db, device, name, &roof);
+    double here = roof.origin == LAB_ROOF_MEASURED ? roof.per_s : 0;
+    if (isfinite(own) && own > here)
+        roof = (struct lab_roof){.per_s = own, .origin = LAB_ROOF_RUN};
+    if (st == LAB_OK && (here > 0 || roof.origin == LAB_ROOF_RUN))
+        st = raise_by_rungs(db, device, name, &roof);
     if (st)
         return st;
     if (roof.origin == LAB_ROOF_NONE)
@@ -211,20 +279,11 @@ enum lab_status lab_roof_find(struct lab_database *db,
     return LAB_OK;
 }
 
-enum lab_status lab_roof_of_run(struct lab_database *db,
-                                const struct lab_ceiling_device *device,
-                                const struct lab_lab_names *rungs,
-                                const char *name, struct lab_roof *out)
+enum lab_status lab_roof_find(struct lab_database *db,
+                              const struct lab_ceiling_device *device,
+                              const char *name, struct lab_roof *out)
 {
-    struct lab_roof roof;
-    double own = strcmp(name, "copy") == 0   ? rungs->copy_bytes_s
-                 : strcmp(name, "fp32") == 0 ? rungs->fp32_flop_s
-                                             : (double)NAN;
-    enum lab_status st = lab_roof_find(db, device, name, &roof);
-    if (st)
-        return st;
-    if (roof.origin != LAB_ROOF_MEASURED && isfinite(own) && own > 0)
-        roof = (struct lab_roof){.per_s = own, .origin = LAB_ROOF_RUN};
-    *out = roof;
-    return LAB_OK;
+    static const struct lab_lab_names none = {.copy_bytes_s = NAN,
+                                              .fp32_flop_s = NAN};
+    return lab_roof_of_run(db, device, &none, name, out);
 }

@@ -184,6 +184,18 @@ bool lab_lab_name_is(const struct lab_lab_name *a, const struct lab_lab_name *b)
            strcmp(a->size, b->size) == 0;
 }
 
+/* cuDNN's words for its algorithms, which its variants and rungs bear. */
+bool lab_rung_has_fewer_flop(const char *rung)
+{
+    return rung && (strstr(rung, "winograd") || strstr(rung, "_fft"));
+}
+
+/* OpenBLAS on all of them. */
+bool lab_rung_has_all_cores(const char *rung)
+{
+    return rung && strcmp(rung, "threads") == 0;
+}
+
 const char *lab_lab_name_text(const struct lab_lab_name *rung, const char *name)
 {
     return rung ? rung->name : name;

@@ -51,16 +51,17 @@ static json_t *nth_of(const char *type, int n)
 static void ceilings_are_measured_and_kept(void **state)
 {
     const char *db = sample_path("runs.db");
-    static const char *const names[] = {"copy", "fp32", "tf32", "bf16", "fp16"};
+    static const char *const names[] = {"copy", "fp32", "tf32",
+                                        "bf16", "fp16", "fma"};
     (void)state;
     /* the database is made */
     assert_int_equal(profile(db, "ceilings --backend cpu --json @"), 0);
     assert_string_equal(errors, "");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         json_t *o = nth_of("ceiling", i);
         assert_string_equal(text_of(o, "name"), names[i]);
         assert_string_equal(text_of(o, "backend"), "cpu");
-        if (i < 2) {
+        if (i < 2 || i == 5) {
             assert_true(real_of(o, "best_per_s") >= real_of(o, "median_per_s"));
             assert_true(real_of(o, "worst_per_s") > 1e6);
             assert_true(int_of(o, "repeats") > 2);
@@ -72,14 +73,14 @@ static void ceilings_are_measured_and_kept(void **state)
         assert_true(is_null(o, "datasheet_per_s")); /* no processor has one */
         json_decref(o);
     }
-    assert_null(line_object(5));
+    assert_null(line_object(6));
     assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling WHERE "
                                     "hostname <> '' AND version IS NOT NULL"),
-                     2);
+                     3);
     assert_int_equal(profile(db, "ceilings --backend cpu @"), 0);
     assert_non_null(strstr(output, "FLOP/s"));
     assert_non_null(strstr(output, "\ntf32: measured on a GPU only\n"));
-    assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling"), 4);
+    assert_int_equal(sample_int(db, "SELECT count(*) FROM ceiling"), 6);
 }
 
 /* A run of two steps with two launches each, and what its device can do. */
@@ -251,12 +252,19 @@ static void a_lab_brings_its_own_roofs(void **state)
                    "1);"
                    "INSERT INTO ceiling (backend, device, uuid, name, "
                    "best_per_s, measured, measured_ns) VALUES ('cuda', 'NVIDIA "
-                   "H200', 'GPU-1', 'copy', 4e8, '2026-01-02', 5)");
+                   "H200', 'GPU-1', 'copy', 6e8, '2026-01-02', 5)");
     assert_int_equal(profile(db, "roofline 1 @"), 0);
-    assert_non_null(strstr(output, "400 MB/s  measured "));
+    assert_non_null(strstr(output, "600 MB/s  measured "));
     assert_null(strstr(output, "500 MB/s"));
+    /* what a rung has reached is no less than the roof */
+    sample_sql(db, "UPDATE lab_row SET status = 'done', unit = 'FLOP/s', rate "
+                   "= 3e12 WHERE place = 1");
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "3 TFLOP/s  measured by a lab's rung  run "
+                                   "1: gemm wgmma 64"));
     /* a file's nonsense is no roof */
-    sample_sql(db, "UPDATE lab_row SET ceilingFp32_FLOP_s = -1");
+    sample_sql(db, "UPDATE lab_row SET ceilingFp32_FLOP_s = -1, rate = "
+                   "NULL");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
     o = nth_of("roof", 1);
     assert_string_equal(text_of(o, "origin"), "data sheet");

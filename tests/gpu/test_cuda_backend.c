@@ -77,6 +77,28 @@ static void a_device_that_is_not_there_is_refused(void **state)
         assert_non_null(strstr(ops->error(), "no CUDA device -1"));
 }
 
+/* No product does more than multiply-adds that touch no memory. */
+static void multiply_adds_are_the_roof_of_fp32(void **state)
+{
+    struct lab_ceiling_times product = {.n = 0};
+    struct lab_ceiling_times fma = {.n = 0};
+    double best[2] = {0, 0};
+    (void)state;
+    if (!shared)
+        skip();
+    if (ops->ceiling(shared, LAB_CEILING_FP32, &product))
+        skip(); /* no cuBLAS */
+    assert_int_equal(ops->ceiling(shared, LAB_CEILING_FMA, &fma), LAB_OK);
+    assert_true(fma.n > 2 && fma.size > 0);
+    for (int i = 0; i < product.n; i++)
+        best[0] = fmax(best[0], product.work / product.seconds[i]);
+    for (int i = 0; i < fma.n; i++)
+        best[1] = fmax(best[1], fma.work / fma.seconds[i]);
+    print_message("fp32: %.3g FLOP/s a product, %.3g multiply-adds\n", best[0],
+                  best[1]);
+    assert_true(best[1] > best[0]);
+}
+
 static void closing_nothing_is_allowed(void **state)
 {
     (void)state;
@@ -303,6 +325,7 @@ int main(void)
         cmocka_unit_test(shows_one_symbol_only),
         cmocka_unit_test(without_a_device_says_what_to_do),
         cmocka_unit_test(a_device_that_is_not_there_is_refused),
+        cmocka_unit_test(multiply_adds_are_the_roof_of_fp32),
         cmocka_unit_test(closing_nothing_is_allowed),
         cmocka_unit_test(describes_the_device),
         cmocka_unit_test(new_memory_is_zero),

@@ -1,5 +1,6 @@
 /* Ceilings of the CPU: measured, in order, and refused where there is none.
  * How fast they are is for docs/measurements.md. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "cpu/cpu_sets.h"
 #include "engine/ceiling.h"
 
 static void what_the_cpu_can_do(void **state)
@@ -20,7 +22,8 @@ static void what_the_cpu_can_do(void **state)
         struct lab_ceiling_result r;
         enum lab_ceiling c = (enum lab_ceiling)i;
         enum lab_status st = lab_backend_ceiling(be, c, &r);
-        bool has = c == LAB_CEILING_COPY || c == LAB_CEILING_FP32;
+        bool has = c == LAB_CEILING_COPY || c == LAB_CEILING_FP32 ||
+                   c == LAB_CEILING_FMA;
         assert_int_equal(st, has ? LAB_OK : LAB_E_UNSUPPORTED);
         if (st)
             continue;
@@ -29,6 +32,23 @@ static void what_the_cpu_can_do(void **state)
         assert_true(r.best >= r.median && r.median >= r.worst);
     }
     lab_backend_close(be);
+}
+
+/* Every chain is computed, in registers of whatever width. */
+static void multiply_adds_are_done(void **state)
+{
+    float last[LAB_CPU_CHAINS];
+    (void)state;
+    for (int64_t steps = 0; steps < 40; steps += 13) {
+        double flop = lab_cpu_multiply_adds(steps, last);
+        assert_true(flop == 2.0 * LAB_CPU_CHAINS * (double)steps);
+        for (int i = 0; i < LAB_CPU_CHAINS; i++) {
+            float v = (float)i;
+            for (int64_t s = 0; s < steps; s++)
+                v = fmaf(v, 0.5f, 1.0f);
+            assert_float_equal(last[i], v, 1e-5);
+        }
+    }
 }
 
 static void memory_may_be_short(void **state)
@@ -59,7 +79,8 @@ static void a_backend_without_any(void **state)
 
 static void names_are_stable(void **state)
 {
-    static const char *const names[] = {"copy", "fp32", "tf32", "bf16", "fp16"};
+    static const char *const names[] = {"copy", "fp32", "tf32",
+                                        "bf16", "fp16", "fma"};
     (void)state;
     for (int i = 0; i < LAB_CEILING_COUNT; i++) {
         assert_string_equal(lab_ceiling_name((enum lab_ceiling)i), names[i]);
@@ -73,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_cpu_can_do),
+        cmocka_unit_test(multiply_adds_are_done),
         cmocka_unit_test(memory_may_be_short),
         cmocka_unit_test(a_backend_without_any),
         cmocka_unit_test(names_are_stable),

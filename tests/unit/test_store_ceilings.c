@@ -66,7 +66,7 @@ static struct lab_roof find(struct lab_database *db, const char *backend,
     return roof;
 }
 
-static void the_newest_of_the_device_counts(void **state)
+static void the_largest_of_the_device_counts(void **state)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_roof r;
@@ -78,8 +78,8 @@ static void the_newest_of_the_device_counts(void **state)
     add(db, NULL, "b", "copy", 3e10, 5000000000);
     r = find(db, "cuda", "NVIDIA H200", "GPU-1", "elsewhere", "copy");
     assert_int_equal(r.origin, LAB_ROOF_MEASURED);
-    assert_true(r.per_s == 3e12);
-    assert_string_equal(r.source, "1970-01-01T00:00:02.000Z");
+    assert_true(r.per_s == 4e12);
+    assert_string_equal(r.source, "1970-01-01T00:00:01.000Z");
     r = find(db, "cuda", "NVIDIA H200", "GPU-9", "a", "copy");
     assert_int_equal(r.origin, LAB_ROOF_ALIKE);
     assert_true(r.per_s == 5e12);
@@ -148,7 +148,96 @@ static void a_run_knows_its_device(void **state)
     lab_database_close(db);
 }
 
-/* Of a run: its own device's, then the lab's own, then the others'. */
+/* Multiply-adds in registers are a roof of fp32, as products are. */
+static void multiply_adds_raise_fp32_alone(void **state)
+{
+    struct lab_database *db = open_db(sample_path("runs.db"));
+    struct lab_roof r;
+    (void)state;
+    add(db, "GPU-1", "a", "fp32", 51e12, 1000000000);
+    add(db, "GPU-1", "a", "tf32", 41e12, 1000000000);
+    add(db, "GPU-1", "a", "fma", 50e12, 2000000000);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 51e12);
+    assert_string_equal(r.source, "1970-01-01T00:00:01.000Z");
+    add(db, "GPU-1", "a", "fma", 57e12, 3000000000);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 57e12);
+    assert_string_equal(r.source, "multiply-adds in registers, "
+                                  "1970-01-01T00:00:03.000Z");
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "tf32");
+    assert_true(r.per_s == 41e12);
+    lab_database_close(db);
+}
+
+static void add_rung(const char *path, int place, const char *rung,
+                     const char *precision, const char *unit, double rate)
+{
+    char sql[400];
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO lab_row (runId, place, lab, size, rung, precision, "
+             "status, unit, rate) VALUES (1, %d, 'gemm', '4096', '%s', '%s', "
+             "'done', '%s', %g)",
+             place, rung, precision, unit, rate);
+    sample_sql(path, sql);
+}
+
+/* The H200's rungs of lab-warps-fma beat its product of 51 TFLOP/s. */
+static void a_rung_that_beats_a_roof_raises_it(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_roof r;
+    int64_t run;
+    (void)state;
+    assert_int_equal(sample_run(path, 1, 1, &run), LAB_OK);
+    sample_sql(path, "INSERT INTO TARGET_INFO_GPU (uuid, runId) VALUES "
+                     "('GPU-1', 1)");
+    add_rung(path, 0, "four", "fp32", "FLOP/s", 56.7e12);
+    add_rung(path, 1, "two", "fp32", "FLOP/s", 54e12);
+    add_rung(path, 2, "cudnn_fft_tiling", "fp32", "FLOP/s", 59e12);
+    add_rung(path, 3, "threads", "fp32", "FLOP/s", 60e12);
+    add_rung(path, 4, "global", "fp32", "B/s", 14e12);
+    add_rung(path, 5, "slow", "bf16", "FLOP/s", 1e12);
+    add_rung(path, 6, "failed", "fp32", "FLOP/s", 70e12);
+    sample_sql(path, "UPDATE lab_row SET status = 'wrong' WHERE place = 6");
+    struct lab_database *db = open_db(path);
+    /* where nothing was measured beside it a rung is no roof */
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_int_equal(r.origin, LAB_ROOF_DATASHEET);
+    add(db, "GPU-1", "a", "fp32", 51e12, 1000000000);
+    add(db, "GPU-1", "a", "copy", 4e12, 1000000000);
+    add(db, "GPU-1", "a", "bf16", 8e14, 1000000000);
+    add(db, "GPU-2", "a", "fp32", 50e12, 1000000000);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_int_equal(r.origin, LAB_ROOF_RUNG);
+    assert_true(r.per_s == 56.7e12);
+    assert_string_equal(r.source, "run 1: gemm four 4096");
+    /* of another precision, of a path through the caches, on another card */
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "bf16");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 8e14);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "copy");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 4e12);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-2", "a", "fp32");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 50e12);
+    add(db, "GPU-1", "a", "fma", 57e12, 2000000000);
+    r = find(db, "cuda", "NVIDIA H200", "GPU-1", "a", "fp32");
+    assert_true(r.origin == LAB_ROOF_MEASURED && r.per_s == 57e12);
+    lab_database_close(db);
+}
+
+static void what_a_rungs_name_says(void **state)
+{
+    (void)state;
+    assert_true(lab_rung_has_fewer_flop("cudnn_fft_tiling"));
+    assert_true(lab_rung_has_fewer_flop("cudnn_winograd_nonfused"));
+    assert_false(lab_rung_has_fewer_flop("cudnn_precomp_gemm"));
+    assert_false(lab_rung_has_fewer_flop(NULL));
+    assert_true(lab_rung_has_all_cores("threads"));
+    assert_false(lab_rung_has_all_cores("openblas"));
+    assert_false(lab_rung_has_all_cores(NULL));
+}
+
+/* Of a run: the largest of its own device's and its lab's, then the others'. */
 static void a_run_has_one_roof(void **state)
 {
     struct lab_database *db = open_db(sample_path("runs.db"));
@@ -167,6 +256,9 @@ static void a_run_has_one_roof(void **state)
     assert_int_equal(r.origin, LAB_ROOF_RUN);
     assert_int_equal(lab_roof_of_run(db, &d, &none, "copy", &r), LAB_OK);
     assert_int_equal(r.origin, LAB_ROOF_ALIKE);
+    add(db, "GPU-1", "a", "copy", 2e12, 1000000000);
+    assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
+    assert_true(r.origin == LAB_ROOF_RUN && r.per_s == 3e12);
     add(db, "GPU-1", "a", "copy", 4e12, 1000000000);
     assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);
     assert_int_equal(r.origin, LAB_ROOF_MEASURED);
@@ -183,7 +275,7 @@ static void a_run_has_one_roof(void **state)
 static void roofs_are_the_engines_ceilings(void **state)
 {
     (void)state;
-    assert_int_equal(LAB_ROOF_NAMES, LAB_CEILING_COUNT);
+    assert_int_equal(LAB_ROOF_NAMES, LAB_CEILING_ROOFS);
     for (int i = 0; i < LAB_ROOF_NAMES; i++)
         assert_string_equal(lab_roof_names[i],
                             lab_ceiling_name((enum lab_ceiling)i));
@@ -345,9 +437,12 @@ static void memory_may_be_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(the_newest_of_the_device_counts, cleanup),
+        cmocka_unit_test_teardown(the_largest_of_the_device_counts, cleanup),
         cmocka_unit_test_teardown(lists_one_row_for_each, cleanup),
         cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
+        cmocka_unit_test_teardown(multiply_adds_raise_fp32_alone, cleanup),
+        cmocka_unit_test_teardown(a_rung_that_beats_a_roof_raises_it, cleanup),
+        cmocka_unit_test(what_a_rungs_name_says),
         cmocka_unit_test_teardown(a_run_has_one_roof, cleanup),
         cmocka_unit_test(roofs_are_the_engines_ceilings),
         cmocka_unit_test_teardown(counters_of_steps_kernels_launches, cleanup),

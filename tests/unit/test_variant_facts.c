@@ -23,16 +23,6 @@ static void libraries_by_their_names(void **state)
     assert_false(lab_variant_is_library(NULL));
 }
 
-static void algorithms_with_fewer_flops(void **state)
-{
-    (void)state;
-    assert_true(lab_variant_is_other_algorithm("cudnn_fft_tiling"));
-    assert_true(lab_variant_is_other_algorithm("cudnn_winograd_nonfused"));
-    assert_false(lab_variant_is_other_algorithm("cudnn_precomp_gemm"));
-    assert_false(lab_variant_is_other_algorithm("four"));
-    assert_false(lab_variant_is_other_algorithm(NULL));
-}
-
 static bool can(const char *op, int64_t phase, const char *step,
                 const char *variant)
 {
@@ -67,7 +57,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(libraries_by_their_names),
-        cmocka_unit_test(algorithms_with_fewer_flops),
         cmocka_unit_test(only_what_is_apart_can_be_fused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

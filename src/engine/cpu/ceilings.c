@@ -1,15 +1,17 @@
 /* What this processor can do at best, on one thread, as every CPU kernel of the
- * program runs: a copy of memory, and a product by OpenBLAS. */
+ * program runs: a copy of memory, a product by OpenBLAS, and multiply-adds in
+ * registers. */
 #include <cblas.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cpu/blas_priv.h"
+#include "cpu/cpu_sets.h"
 #include "engine/backend.h"
 #include "random.h"
 
-enum { REPEATS = 9, SIDE = 768, COPY_MIB = 128 };
+enum { REPEATS = 9, SIDE = 768, COPY_MIB = 128, STEPS = 1 << 21 };
 
 static enum lab_status copy_ceiling(struct lab_ceiling_times *out)
 {
@@ -58,6 +60,20 @@ static enum lab_status product_ceiling(struct lab_ceiling_times *out)
     return LAB_OK;
 }
 
+static enum lab_status fma_ceiling(struct lab_ceiling_times *out)
+{
+    float last[LAB_CPU_CHAINS];
+    for (int i = -1; i < REPEATS; i++) { /* -1: the clock of the core rises */
+        int64_t start = lab_clock_monotonic_ns();
+        out->work = lab_cpu_multiply_adds(STEPS, last);
+        if (i >= 0)
+            out->seconds[i] = (double)(lab_clock_monotonic_ns() - start) / 1e9;
+    }
+    out->size = STEPS;
+    out->n = REPEATS;
+    return LAB_OK;
+}
+
 enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
                                 struct lab_ceiling_times *out)
 {
@@ -66,5 +82,7 @@ enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
         return copy_ceiling(out);
     if (ceiling == LAB_CEILING_FP32)
         return product_ceiling(out);
+    if (ceiling == LAB_CEILING_FMA)
+        return fma_ceiling(out);
     return lab_fail(LAB_E_UNSUPPORTED, "measured on a GPU only");
 }

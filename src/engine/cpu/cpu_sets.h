@@ -32,4 +32,10 @@ struct lab_backend;
 struct lab_ceiling_times;
 enum lab_status lab_cpu_ceiling(struct lab_backend *be, int ceiling,
                                 struct lab_ceiling_times *out);
+
+/* fma.c: `steps` times v = v / 2 + 1 in LAB_CPU_CHAINS chains, which begin with
+ * 0, 1, 2 ... and end in `last`, in the widest registers that the processor has.
+ * Returns the FLOPs of it, two a step and chain. */
+enum { LAB_CPU_CHAINS = 192 };
+double lab_cpu_multiply_adds(int64_t steps, float last[LAB_CPU_CHAINS]);
 LAB_C_END

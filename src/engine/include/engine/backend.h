@@ -14,7 +14,7 @@
 #include "engine/conv_calls.h"
 #include "kernel.h"
 
-enum { LAB_BACKEND_ABI = 6, LAB_DEVICE_TEXT = 96 };
+enum { LAB_BACKEND_ABI = 7, LAB_DEVICE_TEXT = 96 };
 
 /* What is known of the device. Unknown numbers are 0 in this struct alone,
  * because it crosses a module edge; the wrappers' users show n/a for 0. */
@@ -51,7 +51,9 @@ enum lab_ceiling {
     LAB_CEILING_TF32,
     LAB_CEILING_BF16,
     LAB_CEILING_FP16,
-    LAB_CEILING_COUNT
+    LAB_CEILING_FMA, /* in fp32, touching no memory: raises the roof of fp32 */
+    LAB_CEILING_COUNT,                  /* as a ceiling: none */
+    LAB_CEILING_ROOFS = LAB_CEILING_FMA /* those before are roofs */
 };
 enum { LAB_CEILING_REPEATS = 16 };
 /* One ceiling, measured several times. */
@@ -59,7 +61,7 @@ struct lab_ceiling_times {
     double seconds[LAB_CEILING_REPEATS];
     int n;
     double work;  /* of one repeat: bytes read and written, or FLOPs */
-    int64_t size; /* bytes copied, or the side of the square matrices */
+    int64_t size; /* struct lab_ceiling_result's */
 };
 
 struct lab_rung;    /* kernels/labs/rung.h */

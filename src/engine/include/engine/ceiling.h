@@ -1,8 +1,8 @@
 /* engine/ceiling.h -- what a device can do at best, measured by the program.
  *
  * A roofline needs ceilings. A data sheet's are never reached; these are: a
- * plain copy of memory, and large matrix products by the best library at hand.
- * They are kept with the device and shown beside the data sheet's. */
+ * plain copy of memory, large matrix products by the best library at hand, and
+ * multiply-adds in registers, which no product quite reaches. They are kept with the device and shown beside the data sheet's. */
 #pragma once
 #include "engine/backend.h"
 
@@ -12,11 +12,12 @@ struct lab_ceiling_result {
     double median; /* of the repeats */
     double worst;
     int repeats;
-    int64_t size; /* bytes copied, or the side of the square matrices */
+    int64_t size; /* bytes copied, the side of the square matrices, or the
+                     multiply-adds of each chain */
 };
 
 LAB_C_BEGIN
-/* "copy", "fp32" ... stable ids; what it is in a few words. */
+/* "copy", "fp32" ... "fma", stable ids; what it is in a few words. */
 const char *lab_ceiling_name(enum lab_ceiling ceiling);
 const char *lab_ceiling_text(enum lab_ceiling ceiling);
 /* "B/s" or "FLOP/s". */

@@ -40,9 +40,11 @@ struct lab_device_state {
 struct lab_ladder_machine {
     struct lab_device_info info;
     double copy_bytes_s; /* measured in this run; NaN: refused */
-    /* Measured: the vendor's product in each precision; NaN: not asked for, or
-     * there is none. */
+    /* Measured: the vendor's product in each precision, in fp32 multiply-adds
+     * in registers where they are faster; NaN: not asked for, or there is
+     * none. */
     double flops[LAB_PRECISION_COUNT];
+    bool fp32_by_fma;
     size_t flush_bytes; /* twice as many are read before each repeat */
 };
 

@@ -75,7 +75,7 @@ LAB_C_BEGIN
 const char *lab_roofline_verdict_name(enum lab_roofline_verdict verdict);
 /* "fp32" ... to a ceiling; LAB_CEILING_COUNT: none. NULL allowed. */
 enum lab_ceiling lab_roofline_precision(const char *name);
-/* per_s[LAB_CEILING_COUNT]: the roofs; NaN or not positive: unknown. Always
+/* per_s[LAB_CEILING_ROOFS]: the roofs; NaN or not positive: unknown. Always
  * fills all of *out. */
 void lab_roofline_place(struct lab_roofline_point *out,
                         const struct lab_roofline_work *work,

@@ -1,8 +1,10 @@
 /* store/ceilings.h -- what devices can do at best, kept with the device.
  *
  * The program measures ceilings (engine/ceiling.h); here they are stored and
- * found again for a run. Where none was measured a data sheet's peak is taken
- * (store/devices.h), and said to be one.
+ * found again for a run. A roof is the largest rate that was ever measured on
+ * the device for its precision: of the ceilings, and of the rungs of labs, which
+ * are checked and timed as carefully. Where none was measured a data sheet's
+ * peak is taken (store/devices.h), and said to be one.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND where there is no such run.
  * Threads: that of the connection. */
@@ -33,7 +35,7 @@ struct lab_ceiling_row {
     double median_per_s; /* of the repeats */
     double worst_per_s;
     int64_t repeats;
-    int64_t size;         /* bytes copied, or the side of the square matrices */
+    int64_t size;         /* struct lab_ceiling_result's */
     int64_t measured_ns;  /* since 1970; what is listed has the text too */
     const char *measured; /* UTC, ISO 8601 */
     const char *driver;
@@ -44,6 +46,7 @@ struct lab_ceiling_row {
 enum lab_roof_origin {
     LAB_ROOF_NONE,     /* not known */
     LAB_ROOF_MEASURED, /* on this device */
+    LAB_ROOF_RUNG,     /* on this device, by a rung of a lab that beat it */
     LAB_ROOF_RUN,      /* by the run itself, a lab's, before its rungs */
     LAB_ROOF_ALIKE,    /* on another device of the same name */
     LAB_ROOF_DATASHEET,
@@ -53,7 +56,8 @@ enum lab_roof_origin {
 struct lab_roof {
     double per_s; /* NaN: not known */
     enum lab_roof_origin origin;
-    char source[LAB_ROOF_TEXT]; /* the data sheet, or when it was measured */
+    char source[LAB_ROOF_TEXT]; /* the data sheet; what was measured, and when;
+                                   the rung and its run */
 };
 
 typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
@@ -63,8 +67,8 @@ typedef bool lab_ceiling_row_fn(void *user, const struct lab_ceiling_row *row);
 extern const char *const lab_roof_names[LAB_ROOF_NAMES];
 
 LAB_C_BEGIN
-/* "measured", "measured by this run", "measured on another device of this
- * name", "data sheet"; "". */
+/* "measured", "measured by a lab's rung", "measured by this run", "measured on
+ * another device of this name", "data sheet"; "". */
 const char *lab_roof_origin_text(enum lab_roof_origin origin);
 /* row->measured is not read: measured_ns says when. */
 enum lab_status lab_ceiling_add(struct lab_database *db,
@@ -78,14 +82,17 @@ void lab_ceiling_device_here(const char *backend, const char *device,
 /* What a run ran on. */
 enum lab_status lab_ceiling_device_of_run(struct lab_database *db, int64_t run,
                                           struct lab_ceiling_device *out);
-/* The best figure of the newest measurement of ceiling `name`, else the data
- * sheet's. Nothing known is LAB_OK with LAB_ROOF_NONE. */
+/* The largest rate measured for roof `name` ("fp32" has "fma" too) on the
+ * device, else on another one of its name, else the data sheet's. A rung of a
+ * lab counts on its own device, in FLOPs a second, on one thread of a processor,
+ * and where its FLOPs are the formula's (lab_rung_has_fewer_flop()). Nothing
+ * known is LAB_OK with LAB_ROOF_NONE. */
 enum lab_status lab_roof_find(struct lab_database *db,
                               const struct lab_ceiling_device *device,
                               const char *name, struct lab_roof *out);
-/* The roof of a run, the same for all that is shown of it: what was measured on
- * its device; else what its lab measured before the rungs (`rungs`, which for
- * another run say nothing); else as lab_roof_find(). */
+/* The roof of a run, the same for all that is shown of it: the largest of what
+ * was measured on its device and of what its lab measured before the rungs
+ * (`rungs`, which for another run say nothing); else as lab_roof_find(). */
 enum lab_status lab_roof_of_run(struct lab_database *db,
                                 const struct lab_ceiling_device *device,
                                 const struct lab_lab_names *rungs,

@@ -46,6 +46,11 @@ const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
  * both traced or neither: what is compared from run to run. */
 bool lab_lab_name_is(const struct lab_lab_name *a,
                      const struct lab_lab_name *b);
+/* What a rung's name says of its FLOPs (NULL: nothing, false). It computes by
+ * another algorithm, with fewer than its formula counts: Winograd's, by Fourier
+ * transforms; it has all cores of a processor, where a roof is one's. */
+bool lab_rung_has_fewer_flop(const char *rung);
+bool lab_rung_has_all_cores(const char *rung);
 /* What to show for a step or of a kernel: the name of its rung (NULL: no lab's),
  * else `name`; NULL where both are unknown. */
 const char *lab_lab_name_text(const struct lab_lab_name *rung,

@@ -48,13 +48,13 @@ part() { # NAME LIMIT_SECONDS COMMAND...
 part start 60 "$lab" doctor
 part gpu_tests 600 ctest --test-dir "$build" -L gpu --output-on-failure
 
-# dW of a convolution over a large batch: which way is off, by how much?
+# Gradients of a convolution over a large batch, by every way of cuDNN.
 for way in cublas cudnn cudnn_precomp_gemm cudnn_fft cudnn_winograd_nonfused; do
     part "conv_dw_$way" 120 python3 "$here/compare_pytorch.py" "$lab" \
         cnn-b1024 --iterations 1 --variants "--variant conv2d=$way"
 done
 
-# Attention with wide heads and no mask: each way alone, with its own limit.
+# Attention with wide heads and no mask, each way alone.
 for size in 1x1x256x128 1x1x4096x128 4x16x4096x128; do
     for way in mma wgmma cudnn; do
         part "attention_${way}_$size" 60 "$lab" lab attention --backend cuda \

@@ -8,6 +8,10 @@ torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cudnn.allow_tf32 = False
 
 
+def relu(name, x):  # `name` is the lesson's; compare_pytorch.py puts another here
+    return F.relu(x)
+
+
 class Mlp(nn.Module):
     def __init__(self):
         super().__init__()
@@ -16,7 +20,7 @@ class Mlp(nn.Module):
         self.fc3 = nn.Linear(15, 10)
 
     def forward(self, x):
-        return self.fc3(F.relu(self.fc2(F.relu(self.fc1(x)))))
+        return self.fc3(relu("relu2", self.fc2(relu("relu1", self.fc1(x)))))
 
 
 class Cnn(nn.Module):
@@ -29,8 +33,9 @@ class Cnn(nn.Module):
         self.fc2 = nn.Linear(200, 10)
 
     def forward(self, x):
-        x = F.relu(self.conv3(F.relu(self.conv2(F.relu(self.conv1(x))))))
-        return self.fc2(F.relu(self.fc1(x.flatten(1))))
+        x = relu("relu2", self.conv2(relu("relu1", self.conv1(x))))
+        x = relu("relu3", self.conv3(x))
+        return self.fc2(relu("relu4", self.fc1(x.flatten(1))))
 
 
 class Lstm(nn.Module):

@@ -48,23 +48,6 @@ static inline enum lab_status attention_size_of(const struct lab_call *call,
     return LAB_OK;
 }
 
-/* Without the mask, heads wider than 64: a command that ran mma, wgmma and
- * cuDNN at 4x16x4096x128 did not end within its limit, and neither which of
- * them it was nor whether the limit was merely too short is known. With the
- * mask that size was compared and timed. wgmma and cuDNN refuse until a device
- * has shown that they are right. */
-static inline enum lab_status attention_verified(bool causal, int64_t D)
-{
-    return causal || D <= 64
-               ? LAB_OK
-               : lab_fail(LAB_E_UNSUPPORTED,
-                          "without the mask D is at most 64 here, not %lld: a "
-                          "run with wider heads did not end on a device, and "
-                          "it is not known why; the lab attention_causal "
-                          "serves them",
-                          static_cast<long long>(D));
-}
-
 /* A block's queries, q0 .. q0+rows-1 of a head, and the keys that they see. */
 struct attention_tile {
     int head;

@@ -119,9 +119,6 @@ static enum lab_status prepare(const struct lab_call *call, bool causal)
         return lab_fail(LAB_E_UNSUPPORTED,
                         dnn ? "this cuDNN has no graph interface"
                             : "cuDNN was not found");
-    enum lab_status st = attention_verified(causal, q->dim[3]);
-    if (st)
-        return st;
     dnn_graph *g = &kept.graph;
     g->dnn = dnn;
     g->next = ID_INNER;
@@ -136,7 +133,7 @@ static enum lab_status prepare(const struct lab_call *call, bool causal)
         g->status = dnn->set_stream(g->handle, lab_stream(call));
     describe(g, q->dtype == LAB_F16 ? HALF : BFLOAT16, causal);
     kept.plan = choose_plan(g);
-    st = bind(g, call, causal);
+    enum lab_status st = bind(g, call, causal);
     if (!st)
         st = cudnn_judge(call, g->status, text);
     if (st)

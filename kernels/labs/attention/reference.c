@@ -147,8 +147,9 @@ bool lab_attention_fill(const int64_t *dim, int k,
 
 /* One query; fewer and more than a tile; heads narrower than a tile; rows that
  * are no multiple of 16 bytes. Large enough to be compared in places: about
- * D = 64, 96 and 128. More tiles than multiprocessors. */
+ * D = 64, 96 and 128, also with so many keys that a ring of tiles is filled
+ * again. More tiles than multiprocessors. */
 const char *const lab_attention_checks[] = {
-    "2x3x1x64",    "1x2x7x8",    "1x1x200x16", "1x3x33x13",
-    "1x1x65x40",   "3x6x127x64", "2x4x200x96", "1x6x190x128",
-    "1x5x1000x64", "8x40x3x8",   "4x70x300x8", NULL};
+    "2x3x1x64",    "1x2x7x8",    "1x1x200x16",  "1x3x33x13",   "1x1x65x40",
+    "3x6x127x64",  "2x4x200x96", "1x6x190x128", "1x5x1000x64", "1x2x513x128",
+    "1x2x1025x96", "8x40x3x8",   "4x70x300x8",  NULL};

@@ -25,6 +25,13 @@ static error_t parse_named(int key, char *arg, struct argp_state *state)
     return parsing.parser(key, arg, state);
 }
 
+static _Noreturn void out_of_memory(void)
+{
+    fputs("lapenna-lab: out of memory while reading the command line\n",
+          stderr);
+    exit(LAB_EXIT_MACHINE);
+}
+
 /* Commands in a help text, in its sentences and in its examples. argp frees
  * what is not `text`. */
 static char *spell_help(int key, const char *text, void *input)
@@ -42,7 +49,9 @@ static char *spell_help(int key, const char *text, void *input)
     char *copy = all.failed ? NULL : strdup(lab_str_text(&all));
     lab_str_release(&said);
     lab_str_release(&all);
-    return copy ? copy : (char *)text;
+    if (!copy)
+        out_of_memory();
+    return copy;
 }
 
 /* argp's own --help has no -h. */
@@ -78,16 +87,12 @@ static ssize_t write_clean(void *to, const char *text, size_t n)
     struct lab_str safe;
     lab_str_init(&safe);
     lab_str_add_visible(&safe, text, n, true);
-    fputs(lab_str_text(&safe), to);
+    if (safe.failed)
+        lab_say_bytes(to, text, n);
+    else
+        fputs(lab_str_text(&safe), to);
     lab_str_release(&safe);
     return (ssize_t)n;
-}
-
-static _Noreturn void out_of_memory(void)
-{
-    fputs("lapenna-lab: out of memory while reading the command line\n",
-          stderr);
-    exit(LAB_EXIT_MACHINE);
 }
 
 int lab_args_parse(const struct argp *argp, int argc, char **argv,

@@ -71,7 +71,7 @@ static int exit_code(enum lab_status st)
 {
     return st == LAB_OK        ? 0
            : st == LAB_E_USAGE ? EXIT_USAGE
-           : st == LAB_E_NOMEM ? 1
+           : st == LAB_E_NOMEM ? LAB_EXIT_MACHINE
                                : EXIT_INPUT;
 }
 

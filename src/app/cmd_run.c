@@ -267,7 +267,7 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
             t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
             trace);
     say_trace_cost(w, t->seconds);
-    if (kept->run > 0)
+    if (kept->run > 0 && !kept->empty)
         lab_hint_recorded(w->options->db, kept->run, kept->whole);
 }
 
@@ -368,6 +368,7 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
     if (!st && o->json && code == LAB_EXIT_DONE)
         code = lab_exit_error(summary_json(&w, &t, &kept));
     lab_work_close(&w);
+    code = lab_work_code(code, &kept);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

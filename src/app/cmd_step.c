@@ -112,5 +112,5 @@ int lab_cmd_step(int argc, char **argv)
     summary.loss_first = summary.loss_last = lab_walk_loss(w.walk);
     lab_work_finish(&w, &summary, &kept);
     lab_work_close(&w);
-    return code;
+    return lab_work_code(code, &kept);
 }

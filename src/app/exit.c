@@ -48,7 +48,8 @@ static void say(const char *text)
     struct lab_str name;
     lab_str_init(&name);
     lab_command_add(&name, lab_say_is_ascii());
-    lab_say(stderr, "%s%s: %s\n", lab_str_text(&name), words, text);
+    lab_say(stderr, "%s%s: %s\n",
+            name.failed ? "lapenna-lab" : lab_str_text(&name), words, text);
     lab_str_release(&name);
 }
 
@@ -71,9 +72,18 @@ void lab_warn(const char *fmt, ...)
     va_start(args, fmt);
     lab_str_addv(&text, fmt, args);
     va_end(args);
+    if (text.failed) {
+        char cut[1024];
+        va_start(args, fmt);
+        vsnprintf(cut, sizeof(cut), fmt, args);
+        va_end(args);
+        cut[strcspn(cut, "\n")] = '\0';
+        say(cut);
+    }
     while (text.len > 0 && text.data[text.len - 1] == '\n')
         text.data[--text.len] = '\0';
-    say(lab_str_text(&text));
+    if (!text.failed)
+        say(lab_str_text(&text));
     lab_str_release(&text);
 }
 

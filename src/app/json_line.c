@@ -7,6 +7,29 @@
 
 #include "base/str.h"
 
+/* jansson refuses a member of an object that it has no memory for, and the
+ * object goes on without it. */
+static _Thread_local bool lacks_memory; /* since the last line */
+
+static void *watched_malloc(size_t bytes)
+{
+    void *p = malloc(bytes);
+    lacks_memory = lacks_memory || !p;
+    return p;
+}
+
+void lab_json_watch_memory(void)
+{
+    json_set_alloc_funcs(watched_malloc, free);
+}
+
+bool lab_json_lacks_memory(void)
+{
+    bool lacks = lacks_memory;
+    lacks_memory = false;
+    return lacks;
+}
+
 json_t *lab_json_new(const char *type)
 {
     json_t *object = json_object();
@@ -82,8 +105,10 @@ enum lab_status lab_json_write(FILE *to, json_t *object)
 {
     char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(object);
-    if (!line)
+    if (lab_json_lacks_memory() || !line) {
+        free(line);
         return lab_fail(LAB_E_NOMEM, "no memory for a line of JSON");
+    }
     bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
     free(line);
     return written ? LAB_OK : lab_fail(LAB_E_IO, "cannot write the output");

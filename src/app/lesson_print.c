@@ -6,21 +6,22 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "json_line.h"
 #include "ui/glyph.h"
 
 enum lab_status lab_lesson_put_json(const struct lab_lesson_options *o,
                                     json_t *object)
 {
-    if (!object)
-        return lab_fail(LAB_E_NOMEM, "no memory left");
-    int rc = json_dumpf(object, stdout,
-                        JSON_COMPACT | (o->ascii ? JSON_ENSURE_ASCII : 0));
+    char *line =
+        json_dumps(object, JSON_COMPACT | (o->ascii ? JSON_ENSURE_ASCII : 0));
     json_decref(object);
-    if (rc)
-        return lab_fail(LAB_E_NOMEM, "no memory left");
-    putchar('\n');
-    fflush(stdout);
-    return LAB_OK;
+    bool lacks = lab_json_lacks_memory() || !line;
+    if (!lacks) {
+        puts(line);
+        fflush(stdout);
+    }
+    free(line);
+    return lacks ? lab_fail(LAB_E_NOMEM, "no memory left") : LAB_OK;
 }
 
 void lab_lesson_put_text(const struct lab_lesson_options *o, FILE *out,

@@ -10,6 +10,7 @@
 
 #include "version.h"
 #include "cmd.h"
+#include "json_line.h"
 #include "say.h"
 #include "trace/intern.h"
 #include "base/command.h"
@@ -108,7 +109,7 @@ static int help(int n, char **words)
     if (argc > 0)
         c = find_command(argv[0]);
     if (!argv) {
-        code = LAB_EXIT_MACHINE;
+        code = lab_exit_error(lab_fail(LAB_E_NOMEM, "out of memory"));
     } else if (argc == 0) {
         print_help();
         code = LAB_EXIT_DONE;
@@ -145,38 +146,41 @@ static int dispatch(int argc, char **argv)
     return c ? run_command(c, argc - 1, argv + 1) : lab_cmd_open(argc, argv);
 }
 
-/* Has all of the output been written? Says so if not. */
-static bool wrote_all(void)
+/* Has all of the output been written? */
+static enum lab_status wrote_all(void)
 {
     errno = 0;
     bool flushed = fflush(stdout) == 0;
     if (flushed && !ferror(stdout))
-        return true;
-    if (errno)
-        lab_fail(LAB_E_IO, "write error: %s", strerror(errno));
-    else
-        lab_fail(LAB_E_IO, "write error");
-    return false;
+        return lab_say_lost()
+                   ? lab_fail(LAB_E_NOMEM, "out of memory: a part of "
+                                           "the output is missing")
+                   : LAB_OK;
+    return errno ? lab_fail(LAB_E_IO, "write error: %s", strerror(errno))
+                 : lab_fail(LAB_E_IO, "write error");
 }
 
 static bool checked; /* by main(); argp ends the program elsewhere */
 
 static void check_at_exit(void)
 {
-    if (!checked && !wrote_all())
-        _exit(lab_exit_error(LAB_E_IO));
+    enum lab_status st = checked ? LAB_OK : wrote_all();
+    if (st)
+        _exit(lab_exit_error(st));
 }
 
 int main(int argc, char **argv)
 {
     atexit(check_at_exit);
+    lab_json_watch_memory();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* 0.5 is written with a point everywhere */
     lab_say_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     int code = dispatch(argc, argv);
     checked = true;
-    if (!wrote_all() && code == LAB_EXIT_DONE)
-        code = lab_exit_error(LAB_E_IO);
+    enum lab_status st = wrote_all();
+    if (st && code == LAB_EXIT_DONE)
+        code = lab_exit_error(st);
     lab_intern_release();
     return code;
 }

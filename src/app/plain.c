@@ -137,7 +137,7 @@ static void close_all(struct lab_plain *p)
     if (p->recording) {
         lab_recording_finish(p->recording, &summary);
         lab_recording_get_state(p->recording, &kept);
-        if (kept.run > 0)
+        if (kept.run > 0 && !kept.empty)
             lab_hint_recorded(p->options->db, kept.run, kept.whole);
         say_notes(p);
     }
@@ -153,6 +153,7 @@ struct input {
     char bytes[LINE_BYTES];
     size_t used;
     bool ended;
+    int error;     /* errno of the read that ended it; 0: none */
     bool skipping; /* the rest of a line that was too long */
 };
 
@@ -188,6 +189,7 @@ static bool read_line(struct input *in, char *line)
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         in->ended = n <= 0;
+        in->error = n < 0 ? errno : 0;
         in->used += n > 0 ? (size_t)n : 0;
     }
     return true;
@@ -209,7 +211,7 @@ static bool interrupted(struct lab_plain *p, struct input *in)
     return false;
 }
 
-static void read_commands(struct lab_plain *p)
+static enum lab_status read_commands(struct lab_plain *p)
 {
     struct input in = {.used = 0};
     char line[LINE_BYTES];
@@ -227,8 +229,11 @@ static void read_commands(struct lab_plain *p)
     }
     if (p->interactive && in.ended)
         lab_say(stdout, "\n");
+    if (in.error)
+        return lab_fail(LAB_E_IO, "cannot read the commands: %s",
+                        strerror(in.error));
     if (commands > 0 || p->interactive || p->signal)
-        return;
+        return LAB_OK;
     /* Nobody says anything: walk the iteration once. */
     const struct lab_ui_command step = {
         .kind = LAB_COMMAND_STEP, .n = 1, .phase = -1};
@@ -239,6 +244,7 @@ static void read_commands(struct lab_plain *p)
         if (p->snap.position == before)
             break;
     }
+    return LAB_OK;
 }
 
 int lab_plain_session(const struct lab_options *o, const char *lesson)
@@ -257,7 +263,8 @@ int lab_plain_session(const struct lab_options *o, const char *lesson)
         code = lab_exit_error(st);
     } else if (!p.signal) {
         lab_plain_print_start(&p);
-        read_commands(&p);
+        st = read_commands(&p);
+        code = st ? lab_exit_error(st) : LAB_EXIT_DONE;
     }
     close_all(&p);
     if (p.signal)

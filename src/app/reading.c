@@ -16,6 +16,8 @@ static struct lab_lesson_options print_options(void)
 
 static enum lab_status done(enum lab_status st)
 {
+    if (st == LAB_E_NOMEM)
+        lab_say_lose();
     return !st && ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : st;
 }
 
@@ -38,9 +40,11 @@ enum lab_status lab_read_paragraph(const char *text, int indent)
     enum lab_status st =
         lab_md_wrap(&doc, lab_lesson_columns() - indent,
                     lab_say_is_ascii() ? lab_glyph_ascii : NULL, &lines);
-    if (st) {
+    if (safe.failed || st) {
+        if (!st)
+            lab_md_lines_release(&lines);
         lab_str_release(&safe);
-        return st;
+        return done(st ? st : lab_fail(LAB_E_NOMEM, "no memory for a text"));
     }
     for (size_t i = 0; i < lines.count; i++) {
         lab_say(stdout, "%*s", indent, "");

@@ -466,6 +466,7 @@ void lab_recording_get_state(const struct lab_recording *r,
                                 "producer may wait"
                               : "");
         out->whole = !state.failed && out->lost == 0;
+        out->empty = !out->whole && state.stored == 0;
     } else {
         pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
         pthread_mutex_lock(lock);

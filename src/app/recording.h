@@ -88,6 +88,7 @@ struct lab_recording_state {
     int64_t run;           /* as lab_recording_run() */
     bool whole;            /* nothing was refused or dropped */
     int64_t lost;          /* records, of the run */
+    bool empty;            /* there is a run, and no record of it is stored */
     double trace_calls_ms; /* struct lab_trace_cost; NaN: none */
     double trace_callbacks_ms;
     char error[LAB_WRITER_ERROR_TEXT]; /* why; "" where nothing is known */

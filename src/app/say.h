@@ -9,5 +9,12 @@
 void lab_say_ascii(bool only);
 bool lab_say_is_ascii(void);
 /* Made safe for a terminal; newlines are kept. "`lapenna-lab ..." is spelt as
- * base/command.h has it. */
+ * base/command.h has it. Without memory a message is printed as it is, in ASCII
+ * and cut, and text for standard output is lost: lab_say_lost(). */
 void lab_say(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
+/* Text of standard output is missing for want of memory: main() reports it. */
+void lab_say_lose(void);
+bool lab_say_lost(void);
+/* `n` bytes; what is no printable ASCII, newline or tab is a '?'. Takes no
+ * memory. */
+void lab_say_bytes(FILE *out, const char *bytes, size_t n);

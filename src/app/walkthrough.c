@@ -178,9 +178,9 @@ static enum lab_status conclude(struct walkthrough *t,
     if (!isnan(r->samples_per_s))
         lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
                 r->samples_per_s, r->step_ms_median);
-    if (kept->run > 0)
+    if (kept->run > 0 && !kept->empty)
         say_database(t->w.options, kept->whole);
-    say_next(t, kept->run);
+    say_next(t, kept->empty ? 0 : kept->run);
     return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -227,7 +227,7 @@ int lab_walkthrough(const struct lab_options *o)
     if (!st && !t.interrupted)
         st = conclude(&t, &r, &kept);
     lab_work_close(&t.w);
-    int code = lab_exit_error(st);
+    int code = lab_work_code(lab_exit_error(st), &kept);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

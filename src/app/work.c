@@ -133,8 +133,17 @@ void lab_work_finish(struct lab_work *w, const struct lab_run_summary *summary,
     lab_recording_get_state(w->recording, out);
     if (out->run == 0 || out->whole)
         return; /* that nothing is recorded was said at the start */
-    lab_warn("recording has stopped: run %lld lacks %lld records: %s",
-             (long long)out->run, (long long)out->lost, out->error);
+    if (out->empty)
+        lab_warn("recording has stopped: nothing of run %lld is stored: %s",
+                 (long long)out->run, out->error);
+    else
+        lab_warn("recording has stopped: run %lld lacks %lld records: %s",
+                 (long long)out->run, (long long)out->lost, out->error);
+}
+
+int lab_work_code(int code, const struct lab_recording_state *kept)
+{
+    return code == LAB_EXIT_DONE && kept->empty ? LAB_EXIT_INPUT : code;
 }
 
 void lab_work_close(struct lab_work *w)

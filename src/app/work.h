@@ -47,6 +47,9 @@ enum lab_status lab_work_open(struct lab_work *w,
  * stderr, and is no failure of what was computed: `out` has how much is kept. */
 void lab_work_finish(struct lab_work *w, const struct lab_run_summary *summary,
                      struct lab_recording_state *out);
+/* The exit code of a command whose run was kept like that: LAB_EXIT_INPUT in
+ * place of LAB_EXIT_DONE when nothing of the run is stored. */
+int lab_work_code(int code, const struct lab_recording_state *kept);
 /* Frees all; a run that was not finished is an interrupted one. */
 void lab_work_close(struct lab_work *w);
 /* Notices on stderr: what was left out, no GPU, not recorded. */

@@ -9,8 +9,9 @@ static bool is_plain(char c)
            strchr("%+,-./:=@_", c);
 }
 
-/* Whether it is shown as it is, and so copied as it is. */
-static bool is_shown(const char *word, bool ascii)
+/* Whether it is shown as it is, and so copied as it is. No memory to find out
+ * is a failure of `out`. */
+static bool is_shown(struct lab_str *out, const char *word, bool ascii)
 {
     struct lab_str visible;
     size_t n = strlen(word);
@@ -21,6 +22,7 @@ static bool is_shown(const char *word, bool ascii)
         return false;
     lab_str_init(&visible);
     lab_str_add_visible(&visible, word, n, false);
+    out->failed = out->failed || visible.failed;
     same = !visible.failed && visible.len == n &&
            memcmp(lab_str_text(&visible), word, n) == 0;
     lab_str_release(&visible);
@@ -55,7 +57,7 @@ void lab_shell_add_word(struct lab_str *out, const char *word, bool ascii)
     bool plain = word[0] != '\0';
     for (const char *p = word; *p; p++)
         plain = plain && is_plain(*p);
-    if (!is_shown(word, ascii))
+    if (!is_shown(out, word, ascii))
         add_octal(out, word);
     else if (plain && word[0] != '=') /* zsh: the path of a command */
         lab_str_add(out, word);

@@ -82,3 +82,50 @@ limited --plain --backend cpu --db "$db" mlp-digits
 expect_exit 0
 expect_stderr 'the disk'
 expect_stdout 'recorded in part only, as run 2: '
+
+# A disk with room for the run's row and less: what is computed is printed, and
+# the exit code says whether any of it is stored.
+rows() {
+    "${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+try:
+    d = sqlite3.connect(sys.argv[1])
+    print(sum(d.execute("SELECT count(*) FROM %s WHERE runId = 2" % t)
+              .fetchone()[0] for t in ("loss", "step", "NVTX_EVENTS")),
+          d.execute("PRAGMA integrity_check").fetchone()[0])
+except sqlite3.Error as e:
+    print(e)' "$db"
+}
+nothing=0
+some=0
+fresh
+cp "$db" whole.db
+blocks=16
+while [ "$blocks" -le 400 ]; do
+    rm -f "$db"*
+    cp whole.db "$db"
+    limited run mlp-digits --json --backend cpu --epochs 2 --db "$db"
+    cp "$out" printed
+    if grep -q '"type":"summary"' printed; then
+        expect_json 'len(of("iteration")) == 2 * 143' \
+            'one("summary")["recorded_whole"] is False'
+        case "$(rows)" in
+        '0 ok')
+            nothing=$((nothing + 1))
+            expect_exit 3
+            expect_stderr 'nothing of run 2 is stored'
+            ;;
+        *' ok')
+            some=$((some + 1))
+            expect_exit 0
+            expect_stderr 'recording has stopped: run 2 lacks '
+            ;;
+        *) complain "the database: $(rows)" ;;
+        esac
+    else
+        expect_exit 3 # refused before the training
+        expect_no_stdout
+    fi
+    blocks=$((blocks + 8))
+done
+[ "$nothing" -gt 0 ] || complain 'no disk with room for the run alone was met'
+[ "$some" -gt 0 ] || complain 'no disk with room for a part was met'

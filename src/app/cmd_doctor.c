@@ -107,11 +107,9 @@ enum lab_status lab_doctor_examine(struct lab_doctor *d, const char *db)
 
 int lab_cmd_doctor(int argc, char **argv)
 {
-    static const char *const listed[] = {"db", "json", "plain", "ascii", NULL};
     struct lab_options o;
     lab_options_init(&o);
-    lab_options_parse_few(&o, argc, argv, "lapenna-lab doctor", "", doc,
-                          listed);
+    lab_options_parse(&o, argc, argv, LAB_OPTIONS_DOCTOR, "", doc);
     if (o.lesson) {
         lab_warn("doctor takes no LESSON: '%s' is one too many", o.lesson);
         return LAB_EXIT_USAGE;

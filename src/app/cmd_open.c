@@ -100,7 +100,7 @@ int lab_cmd_open(int argc, char **argv)
     if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
         return unknown_word(argv[1]);
     lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, "lapenna-lab", "[LESSON]", doc);
+    lab_options_parse(&o, argc, argv, LAB_OPTIONS_SCREEN, "[LESSON]", doc);
     if (o.ascii)
         lab_say_ascii(true);
     if (o.json) {

@@ -378,7 +378,7 @@ int lab_cmd_run(int argc, char **argv)
 {
     struct lab_options o;
     lab_options_init(&o);
-    lab_options_parse(&o, argc, argv, "lapenna-lab run", "LESSON", doc);
+    lab_options_parse(&o, argc, argv, LAB_OPTIONS_RUN, "LESSON", doc);
     if (!o.lesson) {
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;

@@ -74,12 +74,6 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
     return st;
 }
 
-/* What means something here; what is common to all is taken all the same. */
-static const char *const own_options[] = {
-    "backend", "device",     "precision", "variant", "counters", "trace",
-    "batch",   "iterations", "seed",      "lr",      "data",     "db",
-    "npy",     "tensors",    "json",      "plain",   "ascii",    NULL};
-
 int lab_cmd_step(int argc, char **argv)
 {
     struct lab_options o;
@@ -87,8 +81,7 @@ int lab_cmd_step(int argc, char **argv)
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_options_init(&o);
-    lab_options_parse_few(&o, argc, argv, "lapenna-lab step", "LESSON", doc,
-                          own_options);
+    lab_options_parse(&o, argc, argv, LAB_OPTIONS_STEP, "LESSON", doc);
     if (!o.lesson) {
         lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
         return LAB_EXIT_USAGE;

@@ -11,6 +11,7 @@
 #include "version.h"
 #include "cmd.h"
 #include "json_line.h"
+#include "options.h"
 #include "say.h"
 #include "trace/intern.h"
 #include "base/command.h"
@@ -33,6 +34,20 @@ static const struct command commands[] = {
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
+/* "--backend, --device ...", wrapped. */
+static void add_options(struct lab_str *out)
+{
+    const char *name = NULL;
+    size_t column = strlen("Options of the screens:");
+    while ((name = lab_options_next(LAB_OPTIONS_SCREEN, name))) {
+        size_t n = strlen(name) + strlen(" --,");
+        bool fits = column + n < 80;
+        lab_str_addf(out, "%s--%s%s", fits ? " " : "\n", name,
+                     lab_options_next(LAB_OPTIONS_SCREEN, name) ? "," : "");
+        column = fits ? column + n : n - 1;
+    }
+}
+
 static void print_help(void)
 {
     struct lab_str command;
@@ -50,17 +65,20 @@ static void print_help(void)
     lab_str_release(&command);
     for (int i = 0; i < N_COMMANDS; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].help);
+    struct lab_str options;
+    lab_str_init(&options);
+    add_options(&options);
     lab_say(
         stdout,
         "\nLESSON is an id of `lapenna-lab lesson list` or the path of a "
         "lesson file.\n"
-        "Options of the screens: --backend, --device, --variant, --batch, "
-        "--seed, --lr,\n"
-        "--data, --db, --plain (lines of text instead of a screen), --ascii, "
-        "--color,\n--no-mouse; see `lapenna-lab run --help`.\n\n"
+        "Options of the screens:%s\n"
+        "(`lapenna-lab LESSON --help` says what they do).\n\n"
         "Exit codes: 0 done; 1 a check or comparison failed; 2 wrong usage; "
         "3 bad input\n(lesson, data, database); 4 the machine lacks what was "
-        "asked for; 128+n signal n.\n");
+        "asked for; 128+n signal n.\n",
+        lab_str_text(&options));
+    lab_str_release(&options);
 }
 
 static const struct command *find_command(const char *name)

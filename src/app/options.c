@@ -36,62 +36,106 @@ enum {
     KEY_TENSORS
 };
 
-static const struct argp_option options[] = {
-    {"backend", KEY_BACKEND, "NAME", 0,
-     "Where steps run: auto, cpu or cuda (auto: the GPU when there is one)", 1},
-    {"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 1},
-    {"precision", KEY_PRECISION, "NAME", 0,
-     "fp32, tf32, bf16 or fp16; this version computes in fp32", 1},
-    {"variant", KEY_VARIANT, "TARGET=NAME", 0,
-     "The implementation of a node or of an op: fc1=tiled, dense=cublas "
-     "(repeatable)",
-     1},
-    {"counters", KEY_COUNTERS, "SET", 0,
-     "Hardware counters of one iteration: off, basic or full", 1},
-    {"no-graph", KEY_NO_GRAPH, NULL, 0,
-     "run: launch every step by itself, no iteration as one CUDA graph", 1},
-    {"graph-nodes", KEY_GRAPH_NODES, NULL, 0,
-     "run: launch the recorded iterations as the graph too, and record each of "
-     "its nodes",
-     1},
-    {"trace", KEY_TRACE, "WHAT", 0,
-     "Records of kernels, copies and CUDA calls: off, for times without their "
-     "cost; kernels, without the calls, which costs less; or on (on)",
-     1},
-    {"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
-    {"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
-    {"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
-    {"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
-    {"lr", KEY_LR, "X", 0,
-     "The optimizer's learning rate, instead of the lesson's", 2},
-    {"data", KEY_DATA, "PATH", 0,
-     "The data's file or directory, instead of the lesson's", 2},
-    {"sample", KEY_SAMPLE, "N", 0,
-     "run: after the training let the network write N characters", 2},
-    {"prompt", KEY_PROMPT, "TEXT", 0, "The text that the network continues", 2},
-    {"temperature", KEY_TEMPERATURE, "T", 0,
-     "Temperature: 0 takes the likeliest character, 1 samples the "
-     "probabilities as they are (0.8)",
-     2},
-    {"top-k", KEY_TOP_K, "K", 0,
-     "Sample from the K likeliest characters only (all)", 2},
-    {"near", KEY_NEAR, "WORDS", 0,
-     "After `run`, the words that the embedding has put nearest to WORDS: "
-     "king, "
-     "or a sum, \"king - man + woman\" (repeatable)",
-     2},
-    {"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
-     3},
-    {"npy", KEY_NPY, "DIR", 0,
-     "step: write the tensors as .npy files into DIR, instead of text", 3},
-    {"tensors", KEY_TENSORS, "PATTERN,...", 0,
-     "With --npy: only those whose names match one of them: 'loss,*.grad'", 3},
-    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
-    {"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3},
-    {"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
-    {"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 3},
-    {"no-mouse", KEY_NO_MOUSE, NULL, 0, "Leave the mouse to the terminal", 3},
-    {0}};
+enum {
+    STEP = 1 << LAB_OPTIONS_STEP,
+    RUN = 1 << LAB_OPTIONS_RUN,
+    SCREEN = 1 << LAB_OPTIONS_SCREEN,
+    DOCTOR = 1 << LAB_OPTIONS_DOCTOR
+};
+
+/* All options, and the commands that do something with them. The others take
+ * what is common to all, so that a script may give it to each. */
+static const struct {
+    struct argp_option argp;
+    unsigned of;
+} options[] = {
+    {{"backend", KEY_BACKEND, "NAME", 0,
+      "Where steps run: auto, cpu or cuda (auto: the GPU when there is one)",
+      1},
+     STEP | RUN | SCREEN},
+    {{"device", KEY_DEVICE, "N", 0, "The GPU's number (0)", 1},
+     STEP | RUN | SCREEN},
+    {{"precision", KEY_PRECISION, "NAME", 0,
+      "fp32, tf32, bf16 or fp16; this version computes in fp32", 1},
+     STEP | RUN | SCREEN},
+    {{"variant", KEY_VARIANT, "TARGET=NAME", 0,
+      "The implementation of a node or of an op: fc1=tiled, dense=cublas "
+      "(repeatable)",
+      1},
+     STEP | RUN | SCREEN},
+    {{"counters", KEY_COUNTERS, "SET", 0,
+      "Hardware counters of one iteration: off, basic or full", 1},
+     STEP | RUN | SCREEN},
+    {{"no-graph", KEY_NO_GRAPH, NULL, 0,
+      "Launch every step by itself, no iteration as one CUDA graph", 1},
+     RUN},
+    {{"graph-nodes", KEY_GRAPH_NODES, NULL, 0,
+      "Launch the recorded iterations as the graph too, and record each of "
+      "its nodes",
+      1},
+     RUN},
+    {{"trace", KEY_TRACE, "WHAT", 0,
+      "Records of kernels, copies and CUDA calls: off, for times without their "
+      "cost; kernels, without the calls, which costs less; or on (on)",
+      1},
+     STEP | RUN | SCREEN},
+    {{"batch", KEY_BATCH, "N", 0, "Samples of one iteration", 2},
+     STEP | RUN | SCREEN},
+    {{"iterations", KEY_ITERATIONS, "N", 0, "How many iterations", 2},
+     STEP | RUN | SCREEN},
+    {{"epochs", KEY_EPOCHS, "N", 0, "How many times over the training data", 2},
+     RUN | SCREEN},
+    {{"seed", KEY_SEED, "S", 0, "All randomness of the run", 2},
+     STEP | RUN | SCREEN},
+    {{"lr", KEY_LR, "X", 0,
+      "The optimizer's learning rate, instead of the lesson's", 2},
+     STEP | RUN | SCREEN},
+    {{"data", KEY_DATA, "PATH", 0,
+      "The data's file or directory, instead of the lesson's", 2},
+     STEP | RUN | SCREEN},
+    {{"sample", KEY_SAMPLE, "N", 0,
+      "Characters that the network writes: after `run`, in the stepper at "
+      "`sample`",
+      2},
+     RUN | SCREEN},
+    {{"prompt", KEY_PROMPT, "TEXT", 0, "The text that the network continues",
+      2},
+     RUN | SCREEN},
+    {{"temperature", KEY_TEMPERATURE, "T", 0,
+      "Temperature: 0 takes the likeliest character, 1 samples the "
+      "probabilities as they are (0.8)",
+      2},
+     RUN | SCREEN},
+    {{"top-k", KEY_TOP_K, "K", 0,
+      "Sample from the K likeliest characters only (all)", 2},
+     RUN | SCREEN},
+    {{"near", KEY_NEAR, "WORDS", 0,
+      "After the training, the words that the embedding has put nearest to "
+      "WORDS: "
+      "king, "
+      "or a sum, \"king - man + woman\" (repeatable)",
+      2},
+     RUN},
+    {{"db", KEY_DB, "FILE", 0, "The database of runs, instead of the usual one",
+      3},
+     STEP | RUN | SCREEN | DOCTOR},
+    {{"npy", KEY_NPY, "DIR", 0,
+      "Write the tensors as .npy files into DIR, instead of text", 3},
+     STEP},
+    {{"tensors", KEY_TENSORS, "PATTERN,...", 0,
+      "With --npy: only those whose names match one of them: 'loss,*.grad'", 3},
+     STEP},
+    {{"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 3},
+     STEP | RUN | DOCTOR},
+    {{"plain", KEY_PLAIN, NULL, 0, "Lines of text, no screen", 3}, SCREEN},
+    {{"ascii", KEY_ASCII, NULL, 0, "No character beyond ASCII", 3},
+     STEP | RUN | SCREEN | DOCTOR},
+    {{"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 3}, SCREEN},
+    {{"no-mouse", KEY_NO_MOUSE, NULL, 0, "Leave the mouse to the terminal", 3},
+     SCREEN},
+};
+
+enum { N_OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 static void add_choice(struct lab_options *o, char *text,
                        struct argp_state *state)
@@ -268,28 +312,40 @@ void lab_options_init(struct lab_options *o)
                               .temperature = 0.8};
 }
 
-static bool is_listed(const char *name, const char *const *listed)
+const char *lab_options_next(enum lab_options_of command, const char *name)
 {
-    for (int i = 0; listed && listed[i]; i++) {
-        if (strcmp(listed[i], name) == 0)
-            return true;
+    bool passed = name == NULL;
+    for (int i = 0; i < N_OPTIONS; i++) {
+        if (passed && options[i].of & 1u << command)
+            return options[i].argp.name;
+        passed = passed || strcmp(options[i].argp.name, name) == 0;
     }
-    return !listed;
+    return NULL;
 }
 
-void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
-                           const char *name, const char *args_doc,
-                           const char *doc, const char *const *listed)
+void lab_options_parse(struct lab_options *o, int argc, char **argv,
+                       enum lab_options_of command, const char *args_doc,
+                       const char *doc)
 {
-    struct argp_option shown[sizeof(options) / sizeof(options[0])];
-    memcpy(shown, options, sizeof(shown));
-    for (size_t i = 0; shown[i].name; i++) {
-        if (!is_listed(shown[i].name, listed))
+    static const char *const names[] = {[LAB_OPTIONS_STEP] = "lapenna-lab step",
+                                        [LAB_OPTIONS_RUN] = "lapenna-lab run",
+                                        [LAB_OPTIONS_SCREEN] = "lapenna-lab",
+                                        [LAB_OPTIONS_DOCTOR] =
+                                            "lapenna-lab doctor"};
+    const char *name = names[command];
+    struct argp_option shown[N_OPTIONS + 1] = {{0}};
+    for (int i = 0; i < N_OPTIONS; i++) {
+        shown[i] = options[i].argp;
+        if (!(options[i].of & 1u << command))
             shown[i].flags |= OPTION_HIDDEN;
     }
     const struct argp argp = {shown, parse_option, args_doc, doc,
                               NULL,  NULL,         NULL};
     lab_args_parse(&argp, argc, argv, name, o);
+    if (o->npy && command != LAB_OPTIONS_STEP) {
+        lab_warn("--npy belongs to `lapenna-lab step`");
+        exit(LAB_EXIT_USAGE);
+    }
     if (o->npy && o->json) {
         lab_warn("--npy and --json exclude each other: give one");
         exit(LAB_EXIT_USAGE);
@@ -303,10 +359,4 @@ void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
         lab_warn("--iterations and --epochs exclude each other: give one");
         exit(LAB_EXIT_USAGE);
     }
-}
-
-void lab_options_parse(struct lab_options *o, int argc, char **argv,
-                       const char *name, const char *args_doc, const char *doc)
-{
-    lab_options_parse_few(o, argc, argv, name, args_doc, doc, NULL);
 }

@@ -45,12 +45,21 @@ struct lab_options {
 };
 
 void lab_options_init(struct lab_options *o);
+/* The commands that share them. */
+enum lab_options_of {
+    LAB_OPTIONS_STEP,
+    LAB_OPTIONS_RUN,
+    LAB_OPTIONS_SCREEN, /* the home screen, LESSON, and both with --plain */
+    LAB_OPTIONS_DOCTOR
+};
+
 /* Parses all of a command's arguments; on wrong usage prints what is wrong
- * and exits with LAB_EXIT_USAGE, as argp does. `doc` is argp's. */
+ * and exits with LAB_EXIT_USAGE, as argp does. --help lists the options that do
+ * something in `command`; the others are taken too, but --npy. `doc` is argp's.
+ */
 void lab_options_parse(struct lab_options *o, int argc, char **argv,
-                       const char *name, const char *args_doc, const char *doc);
-/* The same, and --help lists only the options of these names (the last NULL).
- * The others are taken too: they are common to all commands. */
-void lab_options_parse_few(struct lab_options *o, int argc, char **argv,
-                           const char *name, const char *args_doc,
-                           const char *doc, const char *const *listed);
+                       enum lab_options_of command, const char *args_doc,
+                       const char *doc);
+/* The option that --help of `command` lists after `name`, the first after NULL,
+ * without dashes; NULL after the last. */
+const char *lab_options_next(enum lab_options_of command, const char *name);

@@ -63,3 +63,36 @@ print("epoch 1  mean loss %.6g  held back" % (sum(loss) / len(loss)))
 ' "$out")
 run run mlp-digits --backend cpu --epochs 1 --db "$db"
 expect_stdout "$mean"
+
+# --help of a command lists what does something there.
+lists() { # THERE NOT-THERE, of the --help that ran
+    expect_exit 0
+    for word in $1; do
+        grep -q -e "^ *--$word\\>" "$out" || complain "--$word is not listed"
+    done
+    for word in $2; do
+        if grep -q -e "--$word\\>" "$out"; then
+            complain "--$word is listed"
+        fi
+    done
+}
+run run --help
+lists 'epochs sample near no-graph graph-nodes lr json' \
+    'npy tensors plain color no-mouse'
+run step --help
+lists 'npy tensors lr json' 'epochs sample near no-graph plain color no-mouse'
+run small.md --help
+lists 'plain color no-mouse epochs sample lr' \
+    'npy tensors near no-graph graph-nodes json'
+words=$(grep -o -e '^ *--[a-z-]*' "$out" | grep -v -e --usage)
+for word in $words; do
+    "$LAB_EXE" --help | grep -q -e "$word\\>" ||
+        complain "$word is not in the program's own --help"
+done
+# What is common to all is taken all the same, what is one command's is not.
+run run small.md --iterations 1 --plain --color never --db "$db"
+expect_exit 0
+run run small.md --iterations 1 --npy tensors --db "$db"
+expect_exit 2
+expect_stderr '--npy belongs to `'
+[ ! -e tensors ] || complain "run made a directory of tensors"

@@ -9,24 +9,11 @@ enum { TEXT_COLUMNS = 12 }; /* at least these stay for text */
 
 /* ---- width ---- */
 
+/* What must not reach a terminal takes the column of its stand-in there. */
 static int width_of(unsigned code)
 {
-    bool combining = (code >= 0x300 && code <= 0x36F) ||
-                     (code >= 0x1AB0 && code <= 0x1AFF) ||
-                     (code >= 0x20D0 && code <= 0x20FF) ||
-                     (code >= 0xFE00 && code <= 0xFE0F) ||
-                     (code >= 0xFE20 && code <= 0xFE2F) ||
-                     (code >= 0x200B && code <= 0x200D) || code == 0x2060;
-    bool wide = (code >= 0x1100 && code <= 0x115F) ||
-                (code >= 0x2E80 && code <= 0xA4CF && code != 0x303F) ||
-                (code >= 0xAC00 && code <= 0xD7A3) ||
-                (code >= 0xF900 && code <= 0xFAFF) ||
-                (code >= 0xFE30 && code <= 0xFE6F) ||
-                (code >= 0xFF01 && code <= 0xFF60) ||
-                (code >= 0xFFE0 && code <= 0xFFE6) ||
-                (code >= 0x1F300 && code <= 0x1FAFF) ||
-                (code >= 0x20000 && code <= 0x3FFFD);
-    return combining ? 0 : wide ? 2 : 1;
+    int columns = lab_utf8_columns(code);
+    return columns < 0 ? 1 : columns;
 }
 
 int lab_md_columns(const char *utf8)

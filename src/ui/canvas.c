@@ -138,7 +138,7 @@ static int write_in(struct lab_canvas *c, int y, int x, int room,
         unsigned code = 0;
         size_t len = lab_utf8_next(utf8 + i, n - i, &code);
         const char *bytes = utf8 + i;
-        int columns = len ? lab_glyph_columns(code) : -1;
+        int columns = len ? lab_utf8_columns(code) : -1;
         i += len ? len : 1;
         if (columns < 0) {
             used += put_ascii(c, y, x + used, room - used, role, "?");
@@ -259,7 +259,7 @@ int lab_text_columns(const char *utf8, bool ascii)
     for (size_t i = 0; i < n;) {
         unsigned code = 0;
         size_t len = lab_utf8_next(utf8 + i, n - i, &code);
-        int one = len ? lab_glyph_columns(code) : -1;
+        int one = len ? lab_utf8_columns(code) : -1;
         if (ascii && one >= 0 && code >= 0x80) {
             const char *text = lab_glyph_ascii(code);
             one = text ? (int)strlen(text) : 1;

@@ -131,6 +131,10 @@ static void wide_and_combining_characters(void **state)
     assert_int_equal(lab_md_columns("abc"), 3);
     assert_int_equal(lab_md_columns("漢字"), 4);
     assert_int_equal(lab_md_columns("x\xCC\x82"), 1);
+    /* As the screen draws them. */
+    assert_int_equal(lab_md_columns("✅"), 2);
+    assert_int_equal(lab_md_columns("🚀🛀"), 4);
+    assert_int_equal(lab_md_columns("\xE2\x80\x8D"), 1);
     check_wrapped("漢字漢字漢字漢字漢字漢字", 20,
                   "漢字漢字漢字漢字漢字\n漢字\n");
 }

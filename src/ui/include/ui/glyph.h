@@ -1,16 +1,9 @@
-/* ui/glyph.h -- how wide a character is, and its stand-in in ASCII.
- *
- * Own tables, not wcwidth(): a screen must come out the same in every locale,
- * tests included. Threads: any. */
+/* ui/glyph.h -- the stand-in of a character in ASCII. Threads: any. */
 #pragma once
 #include <stddef.h>
 #include "base/status.h"
 
 LAB_C_BEGIN
-/* Columns of a code point: 2 wide, 1, 0 combining, -1 what must not reach a
- * terminal: control characters, text direction, invisible joiners. */
-int lab_glyph_columns(unsigned code);
-
 /* A few ASCII characters that say the same, or NULL when none are known:
  * U+00D7 "x", U+03A3 "sum", U+2500 "-", U+00E9 "e". Static text. */
 const char *lab_glyph_ascii(unsigned code);

@@ -101,7 +101,8 @@ static size_t cut_parts(const struct lab_md *doc, struct lab_md_block *out,
             if ((begins != NO_PHASE && k > 0) || ends) {
                 if (out) {
                     out[n] = *b;
-                    out[n].spans = b->spans + from;
+                    if (from > 0) /* a rule has no spans at all */
+                        out[n].spans += from;
                     out[n].n_spans = k - from;
                     phase[n] = now;
                 }

@@ -48,10 +48,9 @@ static void draw_facts(const struct lab_train_state *v, struct lab_canvas *c,
     if (v->bits.n > 0)
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
                          "   validation %.4f bits", s->bits_per_char);
-    else
+    else if (!isnan(s->accuracy))
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_NORMAL,
-                         isnan(s->accuracy) ? "" : "   validation accuracy %s",
-                         text);
+                         "   validation accuracy %s", text);
 }
 
 /* "16 s left", or nothing where it is not known. */

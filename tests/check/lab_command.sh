@@ -31,7 +31,9 @@ cat >"$tree/CMakePresets.json" <<'END'
  {"name": "debug", "binaryDir": "${sourceDir}/build/debug",
   "cacheVariables": {"LAB_SUFFIX": ".asan"}},
  {"name": "tsan", "binaryDir": "${sourceDir}/build/tsan",
-  "cacheVariables": {"LAB_SUFFIX": ".tsan", "LAB_TESTS": "ON"}}]}
+  "cacheVariables": {"LAB_SUFFIX": ".tsan", "LAB_TESTS": "ON"}},
+ {"name": "fuzz", "binaryDir": "${sourceDir}/build/fuzz",
+  "cacheVariables": {"LAB_SUFFIX": ".clang", "LAB_TESTS": "ON"}}]}
 END
 cat >"$tree/src/main.c" <<'END'
 #include <fcntl.h>
@@ -57,6 +59,7 @@ sed -i 's/VERSION_WORD/"one"/' "$tree/src/main.c"
 no_extras() {
     mkdir -p "$1"
     printf '%s\n' ninja-build libdnnl-dev clang-format-14 tmux python3-pyte \
+        clang libclang-rt-dev \
         >"$1/extras-tried"
 }
 no_extras "$tree/build"
@@ -268,12 +271,16 @@ unset LAB_BUILD_DIR
 lab_run 2 build now
 
 # The tests of all trees are one run; ctest's summary is the last word. Without
-# ThreadSanitizer there is one tree less.
+# ThreadSanitizer there is one tree less, and without clang's libFuzzer.
 if pkg-config --exists cmocka && command -v c++ >/dev/null; then
     trees=2
     if echo 'int main(void) { return 0; }' |
         cc -fsanitize=thread -x c -o "$work/try" - && "$work/try"; then
         trees=3
+    fi 2>/dev/null
+    if echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -fsanitize=fuzzer -x c -o /dev/null -; then
+        trees=$((trees + 1))
     fi 2>/dev/null
     lab_run 0 test
     grep -q "100% tests passed, 0 tests failed out of $trees" "$work/out" ||
@@ -283,12 +290,14 @@ if pkg-config --exists cmocka && command -v c++ >/dev/null; then
 case "\$*" in *-fsanitize=thread*) exit 1 ;; esac
 exec $(command -v cc) "\$@"
 END
-    chmod +x "$fakes/cc"
+    printf '#!/bin/sh\nexit 1\n' >"$fakes/clang"
+    chmod +x "$fakes/cc" "$fakes/clang"
     PATH=$fakes:$PATH lab_run 0 test
     grep -q '100% tests passed, 0 tests failed out of 2' "$work/out" ||
-        fail "no summary of two tests without ThreadSanitizer"
+        fail "no summary of two tests without ThreadSanitizer and clang"
     err_has 'going on without ThreadSanitizer'
-    rm "$fakes/cc"
+    err_has "going on without clang's sanitizers"
+    rm "$fakes/cc" "$fakes/clang"
     lab_run 0 test -R one.asan
     grep -q 'failed out of 1' "$work/out" || fail "ctest did not get -R"
     sleep 0.02

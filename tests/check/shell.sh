@@ -15,6 +15,6 @@ if ! command -v shellcheck >/dev/null; then
     echo "parsed only: no shellcheck here"
     exit 0
 fi
-shellcheck -x lab .ci/run bench/gpu_all.sh completions/lapenna-lab.bash tests/check/*.sh
+shellcheck -x lab .ci/run bench/gpu_all.sh tests/fuzz/*.sh completions/lapenna-lab.bash tests/check/*.sh
 # A case shares its variables with lib.sh.
 shellcheck -x -P SCRIPTDIR -e SC2154,SC2034 tests/cli/*.sh

@@ -3,17 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_driver.h"
+#include "fuzz.h"
 #include "ui/command.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct lab_ui_command c;
-    char *line = malloc(size + 1);
-    if (!line)
-        return 0;
-    memcpy(line, data, size);
-    line[size] = '\0';
+    char *line = fuzz_string(data, size);
     memset(&c, 0x5a, sizeof(c));
     if (lab_ui_command_parse(line, &c)) {
         if (!lab_error()[0])
@@ -24,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                (unsigned)c.kind >= LAB_COMMAND_KIND_COUNT ||
                !lab_ui_command_name(c.kind)) {
         abort();
+    } else if (c.kind != LAB_COMMAND_NONE) {
+        fuzz_accepted();
     }
     free(line);
     return 0;

@@ -1,11 +1,12 @@
-/* fuzz_driver.c -- runs a fuzz target without libFuzzer.
+/* fuzz_driver.c -- runs a fuzz target without libFuzzer, with those of its
+ * options that the targets use.
  *
- * FUZZER SECONDS SEED FILE_OR_DIRECTORY...
+ * FUZZER [-max_total_time=SECONDS] [-seed=N] [-max_len=BYTES] DIRECTORY...
  *
- * First every file as it is, then mutations of them until the time is over,
- * the same ones for the same seed. A crash leaves its input in
- * fuzz-crash.bin, in the current directory. */
-#include "fuzz_driver.h"
+ * First every file of the directories as it is, then mutations of them until
+ * the time is over (at once: 0, the default), the same ones for the same seed.
+ * FUZZ_KEEP_INPUT=FILE: the input of a crash is in FILE afterwards. */
+#include "fuzz.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -14,10 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#ifndef FUZZ_MAX_BYTES
-#define FUZZ_MAX_BYTES 65536
-#endif
-enum { MAX_FILES = 1000, MAX_BYTES = FUZZ_MAX_BYTES };
+enum { MAX_FILES = 10000 };
 
 struct input {
     uint8_t *data;
@@ -27,6 +25,7 @@ struct input {
 static struct input corpus[MAX_FILES];
 static size_t corpus_count;
 static uint64_t random_state;
+static size_t max_bytes = 65536;
 
 /* xorshift64*: the same sequence on every machine. */
 static uint64_t draw(uint64_t below)
@@ -40,12 +39,12 @@ static uint64_t draw(uint64_t below)
 static void add_file(const char *path)
 {
     FILE *f = fopen(path, "rb");
-    uint8_t *data = malloc(MAX_BYTES);
+    uint8_t *data = malloc(max_bytes);
     if (!f || !data || corpus_count == MAX_FILES) {
         fprintf(stderr, "%s: cannot read it\n", path);
         exit(2);
     }
-    size_t size = fread(data, 1, MAX_BYTES, f);
+    size_t size = fread(data, 1, max_bytes, f);
     fclose(f);
     corpus[corpus_count++] = (struct input){data, size};
 }
@@ -55,20 +54,18 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void add_path(const char *path)
+static void add_directory(const char *path)
 {
     struct dirent **names;
-    struct stat st;
-    if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-        add_file(path);
-        return;
-    }
     int n = scandir(path, &names, NULL, by_name);
+    if (n < 0) {
+        fprintf(stderr, "%s: not a directory\n", path);
+        exit(2);
+    }
     for (int i = 0; i < n; i++) {
         char name[4096];
-        const char *dot = strrchr(names[i]->d_name, '.');
         snprintf(name, sizeof(name), "%s/%s", path, names[i]->d_name);
-        if (dot && strcmp(dot, ".md") == 0)
+        if (names[i]->d_name[0] != '.')
             add_file(name);
         free(names[i]);
     }
@@ -104,7 +101,7 @@ static size_t mutate(uint8_t *data, size_t size)
             data[at] ^= (uint8_t)(1u << draw(8));
         break;
     case 1: /* a word in */
-        if (size + len <= MAX_BYTES) {
+        if (size + len <= max_bytes) {
             memmove(data + at + len, data + at, size - at);
             memcpy(data + at, word, len);
             size += len;
@@ -121,7 +118,7 @@ static size_t mutate(uint8_t *data, size_t size)
         break;
     case 4: /* a piece twice */
         n = n < size - at ? n : size - at;
-        if (size + n <= MAX_BYTES) {
+        if (size + n <= max_bytes) {
             memmove(data + at + n, data + at, size - at);
             size += n;
         }
@@ -136,31 +133,46 @@ static size_t mutate(uint8_t *data, size_t size)
 
 static void run_one(const uint8_t *data, size_t size)
 {
-    static int keep = -1;
-    if (keep < 0)
-        keep = getenv("FUZZ_KEEP_INPUT") != NULL;
-    if (keep) {
-        FILE *f = fopen("fuzz-crash.bin", "wb");
-        if (f) {
-            fwrite(data, 1, size, f);
-            fclose(f);
-        }
+    const char *keep = getenv("FUZZ_KEEP_INPUT");
+    FILE *f = keep ? fopen(keep, "wb") : NULL;
+    if (f) {
+        fwrite(data, 1, size, f);
+        fclose(f);
     }
     LLVMFuzzerTestOneInput(data, size);
 }
 
+/* "-NAME=NUMBER"; other options are libFuzzer's and mean nothing here. */
+static bool option(const char *arg, const char *name, uint64_t *out)
+{
+    size_t n = strlen(name);
+    if (strncmp(arg, name, n) != 0)
+        return false;
+    *out = strtoull(arg + n, NULL, 10);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    static uint8_t data[MAX_BYTES];
-    if (argc < 4) {
-        fprintf(stderr, "usage: %s SECONDS SEED FILE_OR_DIRECTORY...\n",
-                argv[0]);
+    uint64_t seconds = 0;
+    uint64_t seed = 1;
+    uint64_t most = max_bytes;
+    LLVMFuzzerInitialize(&argc, &argv);
+    for (int i = 1; i < argc; i++)
+        if (!option(argv[i], "-max_total_time=", &seconds) &&
+            !option(argv[i], "-seed=", &seed))
+            option(argv[i], "-max_len=", &most);
+    time_t end = time(NULL) + (time_t)seconds;
+    random_state = seed * 2654435761u + 1;
+    max_bytes = most;
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-')
+            add_directory(argv[i]);
+    uint8_t *data = malloc(max_bytes);
+    if (corpus_count == 0 || !data) {
+        fprintf(stderr, "%s: no seeds\n", argv[0]);
         return 2;
     }
-    time_t end = time(NULL) + atoi(argv[1]);
-    random_state = strtoull(argv[2], NULL, 10) * 2654435761u + 1;
-    for (int i = 3; i < argc; i++)
-        add_path(argv[i]);
     unsigned long runs = 0;
     for (size_t i = 0; i < corpus_count; i++, runs++)
         run_one(corpus[i].data, corpus[i].size);
@@ -176,5 +188,6 @@ int main(int argc, char **argv)
     printf("%lu inputs, of %zu files\n", runs, corpus_count);
     for (size_t i = 0; i < corpus_count; i++)
         free(corpus[i].data);
+    free(data);
     return 0;
 }

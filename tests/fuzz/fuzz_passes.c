@@ -5,10 +5,9 @@
  *
  * The first byte of an input, '5' or '6', says instead of which bytes of
  * $FUZZ_DATABASE the others stand; fuzz_passes.sh makes both. */
-#include "fuzz_driver.h"
+#include "fuzz.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "store/query.h"
@@ -22,14 +21,6 @@ static sqlite3_stmt *change;
 static struct lab_database *reader;
 static int64_t steps; /* of the run */
 
-static void check(bool holds, const char *what)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "fuzz_passes: %s\n", what);
-    abort();
-}
-
 static void clean_up(void)
 {
     sqlite3_finalize(change);
@@ -39,7 +30,7 @@ static void clean_up(void)
 
 static void run_sql(const char *sql)
 {
-    check(sqlite3_exec(writer, sql, NULL, NULL, NULL) == SQLITE_OK, sql);
+    fuzz_check(sqlite3_exec(writer, sql, NULL, NULL, NULL) == SQLITE_OK, sql);
 }
 
 static void prepare(void)
@@ -49,23 +40,25 @@ static void prepare(void)
     sqlite3_stmt *count;
     if (reader)
         return;
-    check(path && sqlite3_open(path, &writer) == SQLITE_OK, "no database");
+    fuzz_check(path && sqlite3_open(path, &writer) == SQLITE_OK, "no database");
     atexit(clean_up);
     run_sql("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; DROP "
             "TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT * FROM time_sum "
             "WHERE level > 4");
-    check(sqlite3_prepare_v2(writer, "SELECT count(*) FROM step", -1, &count,
-                             NULL) == SQLITE_OK &&
-              sqlite3_step(count) == SQLITE_ROW,
-          "no steps");
+    fuzz_check(sqlite3_prepare_v2(writer, "SELECT count(*) FROM step", -1,
+                                  &count, NULL) == SQLITE_OK &&
+                   sqlite3_step(count) == SQLITE_ROW,
+               "no steps");
     steps = sqlite3_column_int64(count, 0);
     sqlite3_finalize(count);
-    check(sqlite3_prepare_v2(writer,
-                             "UPDATE time_sum SET times = ?1 WHERE level = ?2 "
-                             "AND (level = 5 OR (stepIndex = 1 AND phase = 2))",
-                             -1, &change, NULL) == SQLITE_OK,
-          "no rows to change");
-    check(lab_database_open(&reader, path, &only) == LAB_OK, "no database");
+    fuzz_check(
+        sqlite3_prepare_v2(writer,
+                           "UPDATE time_sum SET times = ?1 WHERE level = ?2 "
+                           "AND (level = 5 OR (stepIndex = 1 AND phase = 2))",
+                           -1, &change, NULL) == SQLITE_OK,
+        "no rows to change");
+    fuzz_check(lab_database_open(&reader, path, &only) == LAB_OK,
+               "no database");
 }
 
 struct seen {
@@ -78,10 +71,11 @@ struct seen {
 static bool see_pass(void *user, const struct lab_iteration_row *row)
 {
     struct seen *seen = user;
-    check(row->steps > 0 && row->steps <= row->exec_last - row->exec_first + 1,
-          "a pass has more steps than it has room for");
-    check(seen->steps == 0 || row->exec_first > seen->last.exec_last,
-          "passes overlap");
+    fuzz_check(row->steps > 0 &&
+                   row->steps <= row->exec_last - row->exec_first + 1,
+               "a pass has more steps than it has room for");
+    fuzz_check(seen->steps == 0 || row->exec_first > seen->last.exec_last,
+               "passes overlap");
     seen->last = *row;
     seen->steps += row->steps;
     return true;
@@ -90,10 +84,10 @@ static bool see_pass(void *user, const struct lab_iteration_row *row)
 static bool see_kernel(void *user, const struct lab_kernel_row *row)
 {
     struct seen *seen = user;
-    check(seen->n < PAGE, "a page is longer than was asked for");
-    check(row->step_index == STEP, "a kernel is another step's");
+    fuzz_check(seen->n < PAGE, "a page is longer than was asked for");
+    fuzz_check(row->step_index == STEP, "a kernel is another step's");
     for (int i = 0; i < seen->n; i++)
-        check(seen->rows[i] != row->row, "a kernel comes twice");
+        fuzz_check(seen->rows[i] != row->row, "a kernel comes twice");
     seen->rows[seen->n++] = row->row;
     return true;
 }
@@ -104,15 +98,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     prepare();
     if (size == 0 || (data[0] != '5' && data[0] != '6'))
         return 0;
+    fuzz_accepted();
     run_sql("UPDATE time_sum SET times = (SELECT times FROM kept WHERE "
             "kept.place = time_sum.place) WHERE level > 4");
     sqlite3_bind_blob64(change, 1, data + 1, size - 1, SQLITE_STATIC);
     sqlite3_bind_int(change, 2, data[0] - '0');
-    check(sqlite3_step(change) == SQLITE_DONE, "cannot change it");
+    fuzz_check(sqlite3_step(change) == SQLITE_DONE, "cannot change it");
     sqlite3_reset(change);
-    check(lab_query_iterations(reader, 1, see_pass, &passes) == LAB_OK &&
-              passes.steps == steps,
-          "passes do not have the run's steps");
+    fuzz_check(lab_query_iterations(reader, 1, see_pass, &passes) == LAB_OK &&
+                   passes.steps == steps,
+               "passes do not have the run's steps");
     for (int i = 0; i < 2; i++) {
         const struct lab_kernel_filter f = {.step_index = STEP,
                                             .iteration = LAB_UNKNOWN,
@@ -120,9 +115,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                             .descending = i == 1,
                                             .limit = PAGE};
         struct seen page = {0};
-        check(lab_query_kernels(reader, 1, &f, see_kernel, &page) == LAB_OK &&
-                  page.n == PAGE,
-              "a page is not full");
+        fuzz_check(lab_query_kernels(reader, 1, &f, see_kernel, &page) ==
+                           LAB_OK &&
+                       page.n == PAGE,
+                   "a page is not full");
     }
     return 0;
 }

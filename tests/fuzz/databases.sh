@@ -1,14 +1,11 @@
 #!/bin/sh
-# fuzz_database.sh FUZZER SECONDS SEED -- makes real databases and exports with
-# the program ($LAB_EXE), in small pages, and has the fuzzer change them.
+# databases.sh DIRECTORY -- makes runs.db, nsys.db and long.db there, in small
+# pages, with the program ($LAB_EXE): runs of each kind, what a GPU would have
+# recorded, and an export of Nsight Systems.
 set -eu
-command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3"; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=$1
 "$LAB_EXE" run mlp-digits --backend cpu --iterations 2 --db "$work/runs.db" \
     >/dev/null
-"$LAB_EXE" profile export 1 --format nsys --output "$work/nsys.db" \
-    --db "$work/runs.db"
 # What a GPU would have recorded, and a lab.
 sqlite3 "$work/runs.db" "
     INSERT INTO StringIds VALUES (9001, 'void gemm<8>()'), (9002, 'gemm'),
@@ -46,6 +43,8 @@ sqlite3 "$work/runs.db" "
         1e10, 9, 1048576, '2026-01-31T09:30:00.123Z', 1 FROM run;
     UPDATE run SET summed = NULL, kernelRowFirst = 1, kernelRowLast =
         (SELECT max(exec) FROM step)"
+"$LAB_EXE" profile export 1 --format nsys --output "$work/nsys.db" \
+    --db "$work/runs.db"
 "$(dirname "$0")/long_run.sh" "$work/long.db"
 for name in runs nsys long; do
     sqlite3 "$work/$name.db" "PRAGMA journal_mode = DELETE;
@@ -53,4 +52,3 @@ for name in runs nsys long; do
     size=$(wc -c <"$work/$name.db")
     test "$size" -le 1048576 || { echo "$name.db: $size bytes"; exit 1; }
 done
-"$1" "$2" "$3" "$work/runs.db" "$work/nsys.db" "$work/long.db"

@@ -1,0 +1,128 @@
+/* Words of the command line that are little languages: sizes of a lab, what is
+ * predicted of it, a launch's sides, a question of words. Each is understood or
+ * refused with a reason, and what is understood is within its bounds.
+ *
+ * The first byte chooses, the second the lab. */
+#include "fuzz.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "cmd.h"
+#include "engine/ladder.h"
+#include "engine/neighbours.h"
+#include "lab.h"
+#include "lab_first.h"
+#include "trace/metric.h"
+
+/* main.c has the table. */
+const char *lab_command_nearest(const char *word)
+{
+    (void)word;
+    return NULL;
+}
+
+static void sizes(const struct lab_operation *ladder, const char *text)
+{
+    static struct lab_lab lab;
+    lab.ladder = ladder;
+    if (lab_lab_take_sizes(&lab, text)) {
+        fuzz_check(lab_error()[0], "sizes are refused without a reason");
+        return;
+    }
+    fuzz_check(lab.n_sizes >= 1 && lab.n_sizes <= LAB_LAB_SIZES,
+               "there are no sizes");
+    for (int i = 0; i < lab.n_sizes; i++) {
+        const struct lab_ladder_size *s = &lab.sizes[i];
+        fuzz_check(memchr(s->text, 0, sizeof(s->text)), "a size has no end");
+        for (int k = 0; k < ladder->dims; k++)
+            fuzz_check(s->dim[k] >= 1, "a side is below 1");
+    }
+    fuzz_accepted();
+}
+
+static void predictions(unsigned unit, const char *text)
+{
+    struct lab_said said;
+    if (lab_said_pair((enum lab_ui_lab_unit)(unit % 3), text, &said)) {
+        fuzz_check(lab_error()[0], "a prediction fails without a reason");
+        return;
+    }
+    fuzz_check(memchr(said.rung, 0, sizeof(said.rung)) &&
+                   memchr(said.size, 0, sizeof(said.size)) &&
+                   memchr(said.what.bound, 0, sizeof(said.what.bound)),
+               "a text has no end");
+    fuzz_check(!(said.what.rate <= 0) && !isinf(said.what.rate) &&
+                   !(said.what.time_ns <= 0) && !isinf(said.what.time_ns),
+               "a prediction of nothing");
+    fuzz_check(!(said.what.occupancy_pct > 100), "more than a whole");
+    fuzz_accepted();
+}
+
+static void sides(const char *text)
+{
+    int64_t dim[3] = {0};
+    int64_t one = 0;
+    int rank = 0;
+    bool any = false;
+    if (!lab_first_sides("--grid", text, dim, &rank)) {
+        any = true;
+        fuzz_check(rank >= 1 && rank <= 3, "no sides");
+        for (int i = 0; i < 3; i++)
+            fuzz_check(dim[i] >= 1 && dim[i] <= INT32_MAX,
+                       "a side is out of bounds");
+    }
+    if (!lab_first_number("--elements", text, 1000, &one)) {
+        any = true;
+        fuzz_check(one >= 1 && one <= 1000, "a number is out of bounds");
+    }
+    if (lab_arg_is_number(text, &one)) {
+        any = true;
+        fuzz_check(one >= 0, "a number is below 0");
+    }
+    if (any)
+        fuzz_accepted();
+}
+
+static void question(const char *text)
+{
+    static const char *const known[] = {"king man woman queen a b it's zoo"};
+    static struct lab_vocabulary *v;
+    const struct lab_vocabulary_rule rule = {.unknown = true};
+    struct lab_near_term terms[LAB_NEAR_WORDS];
+    int n = 0;
+    if (!v)
+        fuzz_check(!lab_vocabulary_make(&v, known, 1, &rule), "no words");
+    if (lab_near_parse(v, text, terms, &n)) {
+        fuzz_check(lab_error()[0], "a question fails without a reason");
+        return;
+    }
+    fuzz_check(n >= 1 && n <= LAB_NEAR_WORDS, "no words in a question");
+    for (int i = 0; i < n; i++)
+        fuzz_check(terms[i].id >= 0 && terms[i].id < v->n &&
+                       fabs(terms[i].sign) == 1,
+                   "a word has no number");
+    fuzz_accepted();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int ladders;
+    unsigned what = fuzz_byte(&data, &size) % 4;
+    unsigned which = fuzz_byte(&data, &size);
+    char *text = fuzz_string(data, size);
+    while (lab_ladder_at(ladders))
+        ladders++;
+    if (what == 0)
+        sizes(lab_ladder_at((int)which % ladders), text);
+    else if (what == 1)
+        predictions(which, text);
+    else if (what == 2)
+        sides(text);
+    else
+        question(text);
+    free(text);
+    return 0;
+}

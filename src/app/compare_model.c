@@ -22,16 +22,6 @@ static const char *text(const char *s)
     return s ? s : "";
 }
 
-/* In the words of the table's heads. */
-static const char *verdict_text(enum lab_verdict verdict)
-{
-    if (verdict == LAB_VERDICT_ONLY_A)
-        return "only ref.";
-    if (verdict == LAB_VERDICT_ONLY_B)
-        return "only this";
-    return lab_verdict_name(verdict);
-}
-
 static void fill(struct lab_ui_compare_row *out,
                  const struct lab_compare_row *row)
 {
@@ -48,7 +38,7 @@ static void fill(struct lab_ui_compare_row *out,
         .phase = text(any->phase),
         .name = text(name),
         .kernel = text(shown),
-        .verdict = verdict_text(row->verdict),
+        .verdict = lab_verdict_name(row->verdict),
         .difference_ns = row->difference_ns,
         .speed_up = row->speed_up,
         .p = row->p,

@@ -10,14 +10,14 @@ static const struct lab_table_column COMPARE_TABLE[LAB_COMPARE_COLUMNS] = {
     [LAB_COMPARE_LEVEL] = {"level", 9, 0, 13, false, false},
     [LAB_COMPARE_PHASE] = {"phase", 8, 0, 4, false, false},
     [LAB_COMPARE_NAME] = {"what", 14, 4, 0, false, false},
-    [LAB_COMPARE_MEDIAN] = {"reference", 9, 0, 3, true, true},
-    [LAB_COMPARE_OTHER] = {"this", 8, 0, 2, true, true},
+    [LAB_COMPARE_MEDIAN] = {"run", 8, 0, 3, true, true},
+    [LAB_COMPARE_OTHER] = {"run", 8, 0, 2, true, true},
     [LAB_COMPARE_DIFFERENCE] = {"difference", 11, 0, 0, true, true},
     [LAB_COMPARE_SPEED_UP] = {"x", 6, 0, 1, true, true},
     [LAB_COMPARE_P] = {"p", 6, 0, 5, true, false},
     [LAB_COMPARE_VERDICT] = {"verdict", 9, 0, 0, false, false},
-    [LAB_COMPARE_COUNT] = {"times", 7, 0, 8, true, true},
-    [LAB_COMPARE_OTHER_COUNT] = {"times", 7, 0, 7, true, true},
+    [LAB_COMPARE_COUNT] = {"n", 7, 0, 8, true, true},
+    [LAB_COMPARE_OTHER_COUNT] = {"n", 7, 0, 7, true, true},
     [LAB_COMPARE_MAD] = {"MAD", 9, 0, 10, true, true},
     [LAB_COMPARE_OTHER_MAD] = {"MAD", 9, 0, 9, true, true},
     [LAB_COMPARE_RATE] = {"FLOP/s", 12, 0, 12, true, true},
@@ -72,6 +72,25 @@ static void put_side(const struct lab_ui_compare_row *r, int side, int column,
     }
 }
 
+static bool in_one_run(const struct lab_ui_compare_row *r)
+{
+    return r->there[0] != r->there[1] && strcmp(r->level, "wall") != 0;
+}
+
+static void put_verdict(const struct lab_compare_list *list,
+                        const struct lab_ui_compare_row *r, char *out,
+                        size_t cap, enum lab_role *role)
+{
+    if (in_one_run(r))
+        snprintf(out, cap, "only %" PRId64, list->run[r->there[1]]);
+    else
+        snprintf(out, cap, "%s", r->verdict);
+    if (strcmp(r->verdict, "slower") == 0)
+        *role = LAB_ROLE_WARN;
+    else if (strcmp(r->verdict, "faster") == 0)
+        *role = LAB_ROLE_GOOD;
+}
+
 static void compare_cell(const void *user, int64_t row, int column, char *out,
                          size_t cap, enum lab_role *role)
 {
@@ -97,11 +116,7 @@ static void compare_cell(const void *user, int64_t row, int column, char *out,
         put_p(r->p, out, cap);
         break;
     case LAB_COMPARE_VERDICT:
-        snprintf(out, cap, "%s", r->verdict);
-        if (strcmp(r->verdict, "slower") == 0)
-            *role = LAB_ROLE_WARN;
-        else if (strcmp(r->verdict, "faster") == 0)
-            *role = LAB_ROLE_GOOD;
+        put_verdict(list, r, out, cap, role);
         break;
     case LAB_COMPARE_OTHER:
     case LAB_COMPARE_OTHER_COUNT:
@@ -174,5 +189,19 @@ static int compare_compare(const void *user, int64_t a, int64_t b, int column,
     }
 }
 
-const struct lab_table_ops lab_compare_columns = {
-    COMPARE_TABLE, LAB_COMPARE_COLUMNS, compare_cell, compare_compare};
+void lab_compare_columns(struct lab_compare_columns *out, const int64_t run[2])
+{
+    out->ops = (struct lab_table_ops){out->column, LAB_COMPARE_COLUMNS,
+                                      compare_cell, compare_compare};
+    memcpy(out->column, COMPARE_TABLE, sizeof(COMPARE_TABLE));
+    for (int i = 0; i < LAB_COMPARE_COLUMNS; i++) {
+        bool median = i == LAB_COMPARE_MEDIAN || i == LAB_COMPARE_OTHER;
+        int pair = i >= LAB_COMPARE_COUNT ? i - LAB_COMPARE_COUNT
+                                          : i - LAB_COMPARE_MEDIAN;
+        if (!median && i < LAB_COMPARE_COUNT)
+            continue;
+        snprintf(out->title[i], sizeof(out->title[i]), "%s %" PRId64,
+                 COMPARE_TABLE[i].title, run[pair % 2]);
+        out->column[i].title = out->title[i];
+    }
+}

@@ -5,10 +5,9 @@
 #include "ui/screen.h"
 #include "ui/table.h"
 
-extern const struct lab_table_ops lab_run_columns;     /* lab_ui_run_row ** */
-extern const struct lab_sign lab_run_signs[];          /* for the help */
-extern const struct lab_table_ops lab_step_columns;    /* lab_ui_step_row ** */
-extern const struct lab_table_ops lab_compare_columns; /* below */
+extern const struct lab_table_ops lab_run_columns;    /* lab_ui_run_row ** */
+extern const struct lab_sign lab_run_signs[];         /* for the help */
+extern const struct lab_table_ops lab_step_columns;   /* lab_ui_step_row ** */
 extern const struct lab_table_ops lab_kernel_columns; /* lab_ui_kernel_row ** */
 
 /* The same for a run that was counted: its counters stay in sight longer. */
@@ -18,10 +17,11 @@ extern const struct lab_table_ops lab_kernel_counted_columns;
 extern const struct lab_table_ops lab_kernel_all_columns;
 extern const struct lab_table_ops lab_kernel_all_counted_columns;
 
-/* What a table of lab_compare_columns points at: some of the rows. */
+/* What a table of two runs points at: some of the rows. */
 struct lab_compare_list {
     const struct lab_ui_compare_row *rows;
     const int64_t *shown; /* indices of rows */
+    int64_t run[2];       /* whose columns they are */
 };
 
 /* A column of the other run follows that of the reference. */
@@ -43,3 +43,12 @@ enum {
     LAB_COMPARE_OTHER_RATE,
     LAB_COMPARE_COLUMNS
 };
+
+/* The columns of two runs, named by the runs' numbers. */
+struct lab_compare_columns {
+    struct lab_table_ops ops;
+    struct lab_table_column column[LAB_COMPARE_COLUMNS];
+    char title[LAB_COMPARE_COLUMNS][32];
+};
+/* `out` must stay where it is. */
+void lab_compare_columns(struct lab_compare_columns *out, const int64_t run[2]);

@@ -17,6 +17,7 @@ struct compare_state {
     int64_t count;
     int64_t *shown; /* the rows of the chosen level */
     struct lab_compare_list list;
+    struct lab_compare_columns columns;
     struct lab_table table;
     struct lab_doc doc;
     struct lab_pager facts;
@@ -71,7 +72,8 @@ static enum lab_status load(struct compare_state *st)
     st->shown = lab_alloc_array((size_t)st->count + 1, sizeof(*st->shown));
     if (!st->shown)
         return lab_fail(LAB_E_NOMEM, "no memory for a comparison");
-    st->list = (struct lab_compare_list){st->rows, st->shown};
+    st->list =
+        (struct lab_compare_list){st->rows, st->shown, {runs[0], runs[1]}};
     status = show_level(st);
     return status ? status : lab_doc_check(&st->doc);
 }
@@ -89,7 +91,9 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
 {
     struct compare_state *st = s->state;
     st->args = *(const struct lab_compare_args *)args;
-    lab_table_init(&st->table, &lab_compare_columns, &st->list);
+    lab_compare_columns(&st->columns, (const int64_t[]){st->args.run[0].run,
+                                                        st->args.run[1].run});
+    lab_table_init(&st->table, &st->columns.ops, &st->list);
     lab_table_sort(&st->table, LAB_COMPARE_DIFFERENCE, true);
     lab_doc_init(&st->doc);
     lab_pager_init(&st->facts, &st->doc);
@@ -98,6 +102,21 @@ static enum lab_status compare_init(struct lab_screen *s, const void *args)
     if (status)
         compare_release(s);
     return status;
+}
+
+/* The heading says where there is more than there is room for. */
+static void draw_facts(struct compare_state *st, struct lab_canvas *c,
+                       struct lab_rect r)
+{
+    struct lab_rect text = r;
+    char heading[64] = "What differs";
+    char place[48];
+    lab_rect_cut_top(&text, 1);
+    lab_pager_draw(&st->facts, c, text);
+    if (lab_pager_lines(&st->facts, text.w, c->ascii) > (size_t)text.h)
+        snprintf(heading, sizeof(heading), "What differs (%s, Tab)",
+                 lab_pager_place(&st->facts, place, sizeof(place)));
+    lab_canvas_heading(c, &r, heading, st->pane == PANE_FACTS);
 }
 
 static void compare_draw(struct lab_screen *s, struct lab_canvas *c,
@@ -109,10 +128,8 @@ static void compare_draw(struct lab_screen *s, struct lab_canvas *c,
     facts.h = body.h < 12 ? 0 : body.h / 3 < 10 ? body.h / 3 : 10;
     rows.y += facts.h;
     rows.h -= facts.h;
-    if (facts.h > 0) {
-        lab_canvas_heading(c, &facts, "What differs", st->pane == PANE_FACTS);
-        lab_pager_draw(&st->facts, c, facts);
-    }
+    if (facts.h > 0)
+        draw_facts(st, c, facts);
     lab_canvas_heading(c, &rows, LEVELS[st->level].title,
                        st->pane == PANE_ROWS);
     lab_table_draw(&st->table, c, rows, st->pane == PANE_ROWS);

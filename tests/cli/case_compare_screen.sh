@@ -18,7 +18,7 @@ key Up
 key c
 expect Run 2 against run 1
 expect plain 300
-expect only ref.
+expect only 1
 expect plain 700
 absent saxpy 300
 key v

@@ -12,7 +12,7 @@
  * its neighbours.
  * Memory, an element of x: stats 4 bytes at best, normalize 8, scale 8;
  * backward: scale 16 to 20, normalize 12 at best. */
-#include "batch_norm.h"
+#include "batch_norm_cuda.cuh"
 #include "reduce.cuh"
 
 /* A tensor seen as (outer, C, inner). */
@@ -177,7 +177,7 @@ static enum lab_status stats_forward(const struct lab_call *call)
     return lab_launched("batch_norm_stats");
 }
 
-static enum lab_status normalize_forward(const struct lab_call *call)
+enum lab_status batch_norm_normalize_plain(const struct lab_call *call)
 {
     int64_t count = call->out[0].count;
     batch_norm_normalize<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -186,7 +186,7 @@ static enum lab_status normalize_forward(const struct lab_call *call)
     return lab_launched("batch_norm_normalize");
 }
 
-static enum lab_status scale_forward(const struct lab_call *call)
+enum lab_status batch_norm_scale_plain(const struct lab_call *call)
 {
     int64_t count = call->out[0].count;
     batch_norm_scale<<<lab_blocks(count), LAB_BLOCK, 0, lab_stream(call)>>>(
@@ -223,36 +223,60 @@ static enum lab_status normalize_backward(const struct lab_call *call)
     return lab_launched("batch_norm_normalize_bwd");
 }
 
+enum lab_status batch_norm_stats_block(const struct lab_call *call)
+{
+    return stats_forward<LAB_GROUP_BLOCK>(call);
+}
+
+enum lab_status batch_norm_scale_block(const struct lab_call *call)
+{
+    return scale_backward<LAB_GROUP_BLOCK>(call);
+}
+
+enum lab_status batch_norm_normalize_block(const struct lab_call *call)
+{
+    return normalize_backward<LAB_GROUP_BLOCK>(call);
+}
+
 static const char source[] = "kernels/batch_norm.cu";
+static const char split[] = "kernels/batch_norm_split.cu";
 
 static const struct lab_variant variants[] = {
     lab_row("naive", "stats", LAB_FORWARD, stats_forward<LAB_GROUP_NAIVE>,
             source, "batch_norm_stats"),
     lab_row("warp", "stats", LAB_FORWARD, stats_forward<LAB_GROUP_WARP>, source,
             "batch_norm_stats"),
-    lab_prefer(lab_row("block", "stats", LAB_FORWARD,
-                       stats_forward<LAB_GROUP_BLOCK>, source,
-                       "batch_norm_stats")),
-    lab_row("naive", "normalize", LAB_FORWARD, normalize_forward, source,
-            "batch_norm_normalize"),
-    lab_row("naive", "scale", LAB_FORWARD, scale_forward, source,
+    lab_row("block", "stats", LAB_FORWARD, batch_norm_stats_block, source,
+            "batch_norm_stats"),
+    lab_prefer(lab_row("split", "stats", LAB_FORWARD, batch_norm_stats_split,
+                       split, "channels_planes")),
+    lab_row("naive", "normalize", LAB_FORWARD, batch_norm_normalize_plain,
+            source, "batch_norm_normalize"),
+    lab_prefer(lab_row("vector", "normalize", LAB_FORWARD,
+                       batch_norm_normalize_vector, split,
+                       "channels_map_fours")),
+    lab_row("naive", "scale", LAB_FORWARD, batch_norm_scale_plain, source,
             "batch_norm_scale"),
+    lab_prefer(lab_row("vector", "scale", LAB_FORWARD, batch_norm_scale_vector,
+                       split, "channels_map_fours")),
     lab_row("naive", "scale", LAB_BACKWARD, scale_backward<LAB_GROUP_NAIVE>,
             source, "batch_norm_params"),
     lab_row("warp", "scale", LAB_BACKWARD, scale_backward<LAB_GROUP_WARP>,
             source, "batch_norm_params"),
-    lab_prefer(lab_row("block", "scale", LAB_BACKWARD,
-                       scale_backward<LAB_GROUP_BLOCK>, source,
-                       "batch_norm_params")),
+    lab_row("block", "scale", LAB_BACKWARD, batch_norm_scale_block, source,
+            "batch_norm_params"),
+    lab_prefer(lab_row("split", "scale", LAB_BACKWARD, batch_norm_scale_split,
+                       split, "channels_planes")),
     lab_row("naive", "normalize", LAB_BACKWARD,
             normalize_backward<LAB_GROUP_NAIVE>, source,
             "batch_norm_normalize_bwd"),
     lab_row("warp", "normalize", LAB_BACKWARD,
             normalize_backward<LAB_GROUP_WARP>, source,
             "batch_norm_normalize_bwd"),
-    lab_prefer(lab_row("block", "normalize", LAB_BACKWARD,
-                       normalize_backward<LAB_GROUP_BLOCK>, source,
-                       "batch_norm_normalize_bwd")),
+    lab_row("block", "normalize", LAB_BACKWARD, batch_norm_normalize_block,
+            source, "batch_norm_normalize_bwd"),
+    lab_prefer(lab_row("split", "normalize", LAB_BACKWARD,
+                       batch_norm_normalize_split, split, "channels_planes")),
 };
 
 const struct lab_kernel_set lab_cuda_batch_norm =

@@ -48,6 +48,18 @@ struct lab_exec *gpu_exec(void)
         print_message("no GPU: %s\n", lab_error());
         return NULL;
     }
+    /* Kernels that cut sums into slices make as many as the device can use. */
+    assert_int_equal(cudaDeviceGetAttribute(&gpu.exec.sm_count,
+                                            cudaDevAttrMultiProcessorCount, 0),
+                     cudaSuccess);
+    assert_int_equal(cudaDeviceGetAttribute(&gpu.exec.cc_major,
+                                            cudaDevAttrComputeCapabilityMajor,
+                                            0),
+                     cudaSuccess);
+    assert_int_equal(cudaDeviceGetAttribute(&gpu.exec.cc_minor,
+                                            cudaDevAttrComputeCapabilityMinor,
+                                            0),
+                     cudaSuccess);
     gpu.exec.workspace_bytes = (size_t)32 << 20;
     assert_int_equal(cudaStreamCreate(&gpu.exec.stream), cudaSuccess);
     assert_int_equal(cudaMalloc(&gpu.workspace, gpu.exec.workspace_bytes),

@@ -226,9 +226,10 @@ static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
 
 static void batch_norm_agrees(void **state)
 {
-    static const int64_t sizes[][3] = {{2, 1, 1},    {5, 7, 1},  {3, 2, 35},
-                                       {128, 33, 1}, {9, 5, 64}, {1, 3, 1000},
-                                       {70001, 2, 1}};
+    static const int64_t sizes[][3] = {
+        {2, 1, 1},   {5, 7, 1},    {3, 2, 35},    {128, 33, 1},
+        {9, 5, 64},  {1, 3, 1000}, {70001, 2, 1}, {1031, 36, 1},
+        {7, 3, 677}, {5, 8, 1028}, {300, 2, 31}};
     (void)state;
     if (!gpu_exec())
         skip();

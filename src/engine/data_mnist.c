@@ -39,7 +39,7 @@ static enum lab_status idx_find(struct idx *f, const char *dir,
             return LAB_OK;
     }
     return lab_fail(LAB_E_IO,
-                    "%s: has no file %s or %s.gz: put the four MNIST files "
+                    "%s has no file %s or %s.gz: put the four MNIST files "
                     "there, or name their directory with --data DIR",
                     dir, name, name);
 }

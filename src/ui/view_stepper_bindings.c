@@ -176,8 +176,19 @@ static const struct lab_binding variant_keys[] = {
      true},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 
+/* A lesson that could not be started has its text, and nothing to walk. */
+static const struct lab_binding failed_keys[] = {
+    {{'L'},
+     LAB_STEPPER_ACT_LESSON,
+     "lesson",
+     "read the whole text of the lesson",
+     true},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
 const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s)
 {
     const struct lab_stepper *v = s->state;
+    if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
+        return failed_keys;
     return v->variants.open ? variant_keys : lab_stepper_keys;
 }

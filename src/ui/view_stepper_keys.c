@@ -370,6 +370,10 @@ bool lab_stepper_action(struct lab_screen *s, int action)
 {
     struct lab_stepper *v = s->state;
     if (!v->snap.plan || !v->snap.schedule || v->item < 0) {
+        if (action == LAB_STEPPER_ACT_LESSON) {
+            open_lesson(v);
+            return true;
+        }
         bool waits = action == LAB_STEPPER_ACT_STOP;
         if (action >= LAB_ACT_OWN && !waits)
             lab_ui_message(v->ui, LAB_ROLE_DIM, "there is nothing to walk yet");

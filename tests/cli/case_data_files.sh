@@ -73,3 +73,21 @@ for path in other.csv ./other.csv deep/../other.csv; do
 done
 run run --iterations 2 own/data.md --data other.csv
 expect_no_stderr
+
+# A lesson whose data is missing says what to do; its text can be read, and no
+# key is offered that cannot act.
+mkdir empty
+data_lesson mnist empty
+play data.md <<'END'
+resize 80 24
+await 30000 has no file train-images-idx3-ubyte
+expect --data DIR
+absent s step
+key s
+expect s does nothing here
+key L
+expect > the lesson
+key q
+key q
+END
+expect_exit 0

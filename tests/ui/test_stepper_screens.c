@@ -154,6 +154,12 @@ static void a_lesson_that_cannot_start(void **state)
              "lessons/20-mlp.md:14:5: fc2 takes [10,16], but fc1 gives "
              "[10,12]");
     check_screen(f, 80, 24, "", "stepper_failed_80x24.txt", false);
+    /* keys that cannot act are not offered; the text can be read */
+    check_screen(f, 80, 24,
+                 "key s\nexpect s does nothing here\nkey L\n"
+                 "expect the lesson has no text\nkey ?\n"
+                 "expect Keys of this screen\nabsent run one step\nkey q",
+                 "stepper_failed_80x24.txt", false);
 }
 
 static void train_curves(void **state)

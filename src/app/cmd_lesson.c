@@ -172,6 +172,19 @@ static void show_facts(const struct lab_lesson_options *o,
     lab_str_release(&text);
 }
 
+static enum lab_status put_section_heading(const struct lab_lesson_options *o,
+                                           const struct lab_section *s)
+{
+    struct lab_str heading;
+    lab_str_init(&heading);
+    lab_section_heading(s, &heading);
+    enum lab_status st =
+        heading.failed ? no_memory()
+                       : lab_lesson_put_heading(o, lab_str_text(&heading), 2);
+    lab_str_release(&heading);
+    return st;
+}
+
 static enum lab_status show_text(const struct lab_lesson_options *o,
                                  const struct lab_lesson *l)
 {
@@ -189,7 +202,7 @@ static enum lab_status show_text(const struct lab_lesson_options *o,
             continue;
         putchar('\n');
         if (*s->title)
-            st = lab_lesson_put_heading(o, s->title, 2);
+            st = put_section_heading(o, s);
         if (!st && *s->title)
             putchar('\n');
         if (!st)

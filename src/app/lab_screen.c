@@ -156,7 +156,7 @@ static enum lab_status write_text(void *user, struct lab_doc *out)
 {
     struct lab_lab_screen *s = user;
     return lab_lesson_doc(s->lesson, s->screen && lab_ui_is_ascii(s->screen),
-                          out);
+                          NULL, out);
 }
 
 /* ---- life ---- */

@@ -30,7 +30,21 @@ static void add_block(struct lab_doc *out, const struct lab_md_line *line)
                     line->spans[k].text);
 }
 
+static void add_heading(const struct lab_lesson *lesson,
+                        const struct lab_section *section, struct lab_doc *out)
+{
+    struct lab_str heading;
+    lab_str_init(&heading);
+    lab_section_heading(section, &heading);
+    lab_doc_para(out, 0, 0, true);
+    lab_doc_add(out, LAB_ROLE_HEADING,
+                section->title[0] ? lab_str_text(&heading) : lesson->title);
+    lab_doc_blank(out);
+    lab_str_release(&heading);
+}
+
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
+                               const struct lab_section *at,
                                struct lab_doc *out)
 {
     enum { COLUMNS = 76 }; /* the narrowest usual terminal, with a margin */
@@ -43,10 +57,9 @@ enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
             return st;
         if (i > 0)
             lab_doc_blank(out);
-        lab_doc_para(out, 0, 0, true);
-        lab_doc_add(out, LAB_ROLE_HEADING,
-                    section->title[0] ? section->title : lesson->title);
-        lab_doc_blank(out);
+        if (section == at)
+            out->first = out->para_count;
+        add_heading(lesson, section, out);
         for (size_t k = 0; k < lines.count; k++)
             add_block(out, &lines.lines[k]);
         lab_md_lines_release(&lines);

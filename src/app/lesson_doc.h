@@ -6,8 +6,10 @@
 #include "ui/doc.h"
 
 enum lab_role lab_lesson_role(unsigned style);
-/* The whole text, section by section; `ascii`: for an ASCII screen. Errors: LAB_E_NOMEM. */
+/* The whole text, section by section; `ascii`: for an ASCII screen. A reader
+ * begins at the section `at` of the lesson; NULL: at the top. LAB_E_NOMEM. */
 enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
+                               const struct lab_section *at,
                                struct lab_doc *out);
 /* A file below the program's data: "kernels/labs/gemm/tile.cu". Errors:
  * LAB_E_IO, LAB_E_NOMEM. */

@@ -31,7 +31,8 @@ struct lab_lesson_screen {
     pthread_mutex_t wake_lock;
     struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
     char time_note[96];
-    const char *db; /* the command line's; NULL: the usual one */
+    const struct lab_section *at; /* where its whole text is opened */
+    const char *db;               /* the command line's; NULL: the usual one */
     struct lab_kept_roofs roofs;
     lab_lesson_seen_fn *seen;
     void *seen_user;
@@ -177,12 +178,16 @@ static void text_for(void *user, const char *step, const char *node,
 static enum lab_status write_lesson(void *user, struct lab_doc *out)
 {
     struct lab_lesson_screen *s = user;
-    return lab_lesson_doc(s->lesson, s->ui && lab_ui_is_ascii(s->ui), out);
+    return lab_lesson_doc(s->lesson, s->ui && lab_ui_is_ascii(s->ui), s->at,
+                          out);
 }
 
-static enum lab_status open_lesson_text(void *user, struct lab_ui *ui)
+static enum lab_status open_lesson_text(void *user, struct lab_ui *ui,
+                                        const char *step, const char *node,
+                                        const char *phase)
 {
     struct lab_lesson_screen *s = user;
+    s->at = step ? lab_lesson_text_for(s->lesson, step, node, phase) : NULL;
     struct lab_text_args args = {
         .title = "the lesson", .user = s, .write = write_lesson};
     return lab_ui_push(ui, &lab_view_text, &args);

@@ -2,6 +2,7 @@
  * phases, and which section belongs to a step. */
 #include "lesson/lesson.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -261,4 +262,17 @@ void lab_lesson_id_of(const char *path, struct lab_str *out)
     if (len > 3 && strcmp(name + len - 3, ".md") == 0)
         len -= 3;
     lab_str_add_bytes(out, name, len);
+}
+
+void lab_section_heading(const struct lab_section *s, struct lab_str *out)
+{
+    if (s->kind == LAB_SECTION_STEP)
+        lab_str_addf(out, "Step %s", s->name);
+    else if (s->kind == LAB_SECTION_NODE)
+        lab_str_addf(out, "Node %s", s->name);
+    else if (s->kind == LAB_SECTION_PHASE && s->name[0])
+        lab_str_addf(out, "%c%s phase", toupper((unsigned char)s->name[0]),
+                     s->name + 1);
+    else
+        lab_str_add(out, s->title);
 }

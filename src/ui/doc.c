@@ -24,6 +24,7 @@ void lab_doc_clear(struct lab_doc *d)
     lab_str_clear(&d->text);
     d->span_count = 0;
     d->para_count = 0;
+    d->first = 0;
     d->failed = false;
 }
 

@@ -256,9 +256,11 @@ static void fold_here(struct lab_stepper *v)
 
 static void open_lesson(struct lab_stepper *v)
 {
+    struct lab_stepper_topic at = lab_stepper_topic(v);
     if (!v->model.open_lesson)
         lab_ui_message(v->ui, LAB_ROLE_DIM, "the lesson has no text");
-    else if (v->model.open_lesson(v->model.user, v->ui))
+    else if (v->model.open_lesson(v->model.user, v->ui, at.step, at.node,
+                                  at.phase))
         lab_ui_error(v->ui);
 }
 

@@ -108,6 +108,13 @@ void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd);
 void lab_stepper_choose(struct lab_stepper *v, int step);
 void lab_stepper_choose_item(struct lab_stepper *v, int item);
 void lab_stepper_focus(struct lab_stepper *v, enum lab_stepper_pane pane);
+/* What the lesson's text is about now; all NULL: its introduction. */
+struct lab_stepper_topic {
+    const char *step;
+    const char *node;
+    const char *phase;
+};
+struct lab_stepper_topic lab_stepper_topic(const struct lab_stepper *v);
 const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
 const char *lab_stepper_node(const struct lab_stepper *v, int step);
 bool lab_stepper_busy(const struct lab_stepper *v);

@@ -2,12 +2,22 @@
  * that of the chosen step in its phase. */
 #include "view_stepper_priv.h"
 
-static void fetch(struct lab_stepper *v, int columns)
+struct lab_stepper_topic lab_stepper_topic(const struct lab_stepper *v)
 {
     const struct lab_schedule_step *s = lab_stepper_now(v);
     bool opening =
         v->step <= 0 && v->snap.position == 0 && v->snap.iteration == 0;
-    int step = opening ? LAB_TEXT_OPENING : v->step;
+    if (opening || !s)
+        return (struct lab_stepper_topic){0};
+    return (struct lab_stepper_topic){s->step->name,
+                                      lab_stepper_node(v, v->step),
+                                      lab_phase_name(s->step->phase)};
+}
+
+static void fetch(struct lab_stepper *v, int columns)
+{
+    struct lab_stepper_topic topic = lab_stepper_topic(v);
+    int step = topic.step ? v->step : LAB_TEXT_OPENING;
     if (v->text_step == step && v->text_columns == columns)
         return;
     lab_stepper_text_clear(&v->text);
@@ -15,12 +25,9 @@ static void fetch(struct lab_stepper *v, int columns)
         v->top[LAB_PANE_TEXT] = 0;
     v->text_step = step;
     v->text_columns = columns;
-    if (opening && v->model.text_for)
-        v->model.text_for(v->model.user, NULL, NULL, NULL, columns, &v->text);
-    else if (s && v->model.text_for)
-        v->model.text_for(v->model.user, s->step->name,
-                          lab_stepper_node(v, v->step),
-                          lab_phase_name(s->step->phase), columns, &v->text);
+    if (v->model.text_for)
+        v->model.text_for(v->model.user, topic.step, topic.node, topic.phase,
+                          columns, &v->text);
     if (v->text.line_count == 0)
         lab_stepper_text_wrap(&v->text, LAB_ROLE_DIM,
                               "This lesson says nothing about this step. Its "

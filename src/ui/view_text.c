@@ -14,6 +14,8 @@ enum lab_status lab_text_start(struct lab_text_state *st, const char *title)
     }
     snprintf(st->title, sizeof(st->title), "%s", title);
     lab_pager_init(&st->pager, &st->doc);
+    if (st->doc.first > 0)
+        lab_pager_goto(&st->pager, st->doc.first);
     return LAB_OK;
 }
 
@@ -81,10 +83,16 @@ void lab_text_title(struct lab_screen *s, char *out, size_t cap)
              lab_pager_place(&st->pager, place, sizeof(place)));
 }
 
+static const struct lab_binding keys[] = {
+    {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search for text", true},
+    {{'n'}, LAB_ACT_SEARCH_NEXT, "next", "to the next match", true},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
 const struct lab_screen_ops lab_view_text = {
     .name = "text",
     .title = "Text",
     .state_bytes = sizeof(struct lab_text_state),
+    .bindings = keys,
     .sideways = true,
     .init = text_init,
     .release = lab_text_release,

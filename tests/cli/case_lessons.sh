@@ -90,3 +90,45 @@ run lesson lint parts.md
 expect_exit 0
 grep -F 'did you mean "### backward"?' "$out" "$err" >found || true
 [ "$(wc -l <found)" -eq 1 ] || complain 'the misspelt phase is not reported once'
+
+# The whole text begins at the step that one stands at, under headings for
+# readers; its search is in the bar.
+play mlp-digits --backend cpu --db "$work/lesson.db" <<'END'
+resize 80 24
+await 10000 step 0 of
+key L
+await 10000 the lesson (1-
+expect This is a multilayer perceptron
+expect / search
+expect n next
+key q
+text :run fc2.matmul
+key Enter
+await 10000 step 3 of
+key s
+await 10000 step 4 of
+key L
+await 10000 Step fc2.matmul
+absent multilayer perceptron
+absent step: fc2
+key g
+await 10000 the lesson (1-
+key /
+text forward phase
+key Enter
+await 10000 Forward phase
+absent phase: forward
+key q
+await 10000 step 4 of
+key q
+END
+expect_exit 0
+run lesson show mlp-digits
+expect_exit 0
+expect_stdout 'Backward phase'
+expect_stdout 'Step fc2.matmul'
+for raw in 'phase: backward' 'step: fc2'; do
+    if grep -q "$raw" "$out"; then
+        complain "lesson show prints the raw heading $raw"
+    fi
+done

@@ -56,7 +56,7 @@ static void draw(const struct lab_lesson *lesson, int columns, bool ascii)
     struct lab_canvas c;
     const struct lab_rect all = {0, 0, ROWS, columns};
     lab_doc_init(&doc);
-    fuzz_check(!lab_lesson_doc(lesson, ascii, &doc) &&
+    fuzz_check(!lab_lesson_doc(lesson, ascii, NULL, &doc) &&
                    !lab_canvas_init(&c, ROWS, columns, ascii),
                "no memory");
     lab_pager_init(&pager, &doc);

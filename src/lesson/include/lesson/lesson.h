@@ -137,6 +137,9 @@ const struct lab_section *lab_lesson_text_for(const struct lab_lesson *lesson,
 /* Its text for a phase, by name; of no phase or an unknown one: the whole. */
 const struct lab_md *lab_section_part(const struct lab_section *s,
                                       const char *phase);
+/* Appends its heading for a reader: "Step fc1.matmul", "Node fc1", "Backward
+ * phase", of others the title; "" for the introduction. */
+void lab_section_heading(const struct lab_section *s, struct lab_str *out);
 /* The section of that kind and name, or NULL. */
 const struct lab_section *lab_lesson_section(const struct lab_lesson *lesson,
                                              enum lab_section_kind kind,

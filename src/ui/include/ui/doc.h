@@ -32,6 +32,7 @@ struct lab_doc {
     struct lab_doc_para *paras;
     size_t para_count;
     size_t para_cap;
+    size_t first; /* the paragraph that a reader begins at */
     bool failed;
 };
 

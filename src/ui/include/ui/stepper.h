@@ -109,8 +109,11 @@ struct lab_stepper_model {
     /* Opens the source of a kernel on top of the stepper. */
     enum lab_status (*open_source)(void *user, struct lab_ui *ui,
                                    const char *file, const char *symbol);
-    /* Opens the whole text of the lesson on top of the stepper. */
-    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui);
+    /* Opens the whole text of the lesson on top of the stepper, at what
+     * text_for() shows for these. */
+    enum lab_status (*open_lesson)(void *user, struct lab_ui *ui,
+                                   const char *step, const char *node,
+                                   const char *phase);
     /* The learner has walked `walked` of an iteration's `n_steps` steps; what a
      * training ran does not count. */
     void (*progress)(void *user, int64_t walked, int n_steps);

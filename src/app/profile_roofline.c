@@ -78,7 +78,7 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_real(o, "counted_tensor_flop", row->work.counted.tensor_flop);
     lab_json_real(o, "dram_bytes", p->dram_bytes);
     lab_json_text(o, "flop_difference", text_or_null(row->flop_reason));
-    lab_json_real(o, "intensity_flop_per_byte", p->intensity);
+    lab_json_real(o, "intensity_flop_per_byte", lab_roofline_formula(row));
     lab_json_real(o, "counted_intensity_flop_per_byte", p->counted_intensity);
     lab_json_real(o, "flop_per_s", p->flop_s);
     lab_json_real(o, "bytes_per_s", p->bytes_s);
@@ -160,7 +160,7 @@ static void add_row(struct lab_text_table *t,
     lab_text_table_add_real_ns(t, row->sum->median_ns);
     add_scaled(t, row->work.flop, "");
     add_scaled(t, p->counted_flop, "");
-    lab_text_table_add_real(t, p->intensity, 3);
+    lab_text_table_add_real(t, lab_roofline_formula(row), 3);
     lab_text_table_add_real(t, p->counted_intensity, 3);
     add_scaled(t, p->flop_s, "");
     lab_text_table_add(t, ceiling_or_null(p->roof));

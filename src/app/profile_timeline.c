@@ -22,6 +22,8 @@ enum { NAME_BYTES = 64 };
 struct listing {
     struct lab_timeline *t;
     bool *listed; /* spans[i] */
+    int64_t most; /* of a kind; 0: all */
+    int64_t left_out;
     bool lab;
     bool ascii;
 };
@@ -37,7 +39,7 @@ static int longest_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The `most` longest of each kind; what is not listed counts as left out. */
+/* The `most` longest of each kind. */
 static enum lab_status choose(struct listing *l, int64_t most)
 {
     struct lab_timeline *t = l->t;
@@ -58,8 +60,9 @@ static enum lab_status choose(struct listing *l, int64_t most)
         for (int64_t i = 0; i < n && (most == 0 || i < most); i++)
             l->listed[order[i] - t->spans] = true;
         if (most && n > most)
-            t->left_out[k] += n - most;
+            l->left_out += n - most;
     }
+    l->most = most;
     lab_free(order);
     return LAB_OK;
 }
@@ -101,16 +104,17 @@ static json_t *devices_of(const struct lab_timeline *t)
     return list;
 }
 
-static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
+static enum lab_status print_sums(const struct listing *l)
 {
+    const struct lab_timeline *t = l->t;
     const struct lab_timeline_sums *s = &t->sums;
     json_t *o = lab_json_new("timeline");
-    int64_t left_out = 0;
+    int64_t left_out = l->left_out;
     bool device = s->kernels || s->copies; /* else nothing is known of one */
     for (int k = 0; k < LAB_SPAN_KIND_COUNT; k++)
         left_out += t->left_out[k];
     lab_json_int(o, "run", t->run);
-    lab_json_bool(o, "of_a_lab", lab);
+    lab_json_bool(o, "of_a_lab", l->lab);
     lab_json_int(o, "iteration", t->of.iteration);
     lab_json_int(o, "start_ns", t->start_ns);
     lab_json_int(o, "end_ns", t->end_ns);
@@ -141,6 +145,7 @@ static enum lab_status print_sums(const struct lab_timeline *t, bool lab)
     lab_json_int(o, "latency_median_ns", s->latency_median_ns);
     lab_json_int(o, "latency_max_ns", s->latency_max_ns);
     lab_json_int(o, "left_out", left_out);
+    lab_json_int(o, "set_up", t->set_up);
     json_object_set_new(o, "devices", devices_of(t));
     return lab_json_print(o);
 }
@@ -184,7 +189,7 @@ static enum lab_status print_span(const struct lab_timeline *t, int32_t span)
 
 static enum lab_status print_lines(const struct listing *l)
 {
-    enum lab_status st = print_sums(l->t, l->lab);
+    enum lab_status st = print_sums(l);
     for (int32_t i = 0; i < l->t->count && st == LAB_OK; i++)
         if (l->listed[i])
             st = print_span(l->t, i);
@@ -296,6 +301,14 @@ static enum lab_status print_text(const struct listing *l)
                             "the other, not moments\n"
                           : "\n");
     lab_timeline_summary(t, &t->sums, add_line, &out);
+    if (l->left_out && l->most == 1)
+        lab_str_add(&out, "The longest of each kind is listed (--limit); the "
+                          "figures are of all.\n");
+    else if (l->left_out)
+        lab_str_addf(&out,
+                     "The %lld longest of each kind are listed (--limit); the "
+                     "figures are of all.\n",
+                     (long long)l->most);
     for (int32_t i = 0; i < t->lane_count && st == LAB_OK; i++)
         st = add_lane(&out, l, i);
     if (st == LAB_OK)

@@ -30,6 +30,11 @@ bool lab_roofline_is_kernel(const struct lab_roofline_row *row)
     return row->sum->level == LAB_SUM_KERNEL;
 }
 
+double lab_roofline_formula(const struct lab_roofline_row *row)
+{
+    return isnan(row->work.flop) ? row->work.flop : row->point.intensity;
+}
+
 const char *lab_roofline_name(const struct lab_roofline_row *row)
 {
     const struct lab_time_sum *s = row->sum;

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "export_priv.h"
@@ -355,14 +356,34 @@ static enum lab_status put_copy(struct trace *t, sqlite3_stmt *stmt)
     add_place(t, device, stream, correlation);
     if (bytes != LAB_UNKNOWN)
         lab_str_addf(&t->text, ",\"bytes\":%lld", (long long)bytes);
+    if (bytes != LAB_UNKNOWN && end > start)
+        add_real(&t->text, "memory bandwidth (GB/s)",
+                 (double)bytes / (double)(end - start));
     lab_str_add(&t->text, "}}");
     return lab_export_put(t->to, &t->text);
+}
+
+/* "cudaLaunchKernel_v7000" without its version, as PyTorch has it: readers look
+ * for launches by their whole name. */
+static const char *call_name(const char *name, char *out, size_t cap)
+{
+    size_t n = name ? strlen(name) : 0;
+    size_t digits = 0;
+    while (digits < n && strchr("0123456789", name[n - 1 - digits]))
+        digits++;
+    size_t bare = n - digits;
+    if (digits == 0 || bare < 3 || bare - 2 >= cap ||
+        strncmp(name + bare - 2, "_v", 2) != 0 || strncmp(name, "cuda", 4) != 0)
+        return name;
+    snprintf(out, cap, "%.*s", (int)(bare - 2), name);
+    return out;
 }
 
 static enum lab_status put_call(struct trace *t, sqlite3_stmt *stmt)
 {
     struct lab_columns c = {stmt, 0};
-    const char *name = lab_column_text(&c);
+    char bare[128];
+    const char *name = call_name(lab_column_text(&c), bare, sizeof(bare));
     int64_t start = lab_column_int(&c);
     int64_t end = lab_column_int(&c);
     int64_t thread = lab_column_int(&c);

@@ -43,6 +43,23 @@ static uint32_t safe_name(const char *text)
     return id;
 }
 
+/* Whether a step had begun and not ended; they come in the order of their
+ * starts. */
+static bool in_a_step(const struct load *l, int64_t moment)
+{
+    const struct lab_step_time *s = l->b.steps.items;
+    int32_t lo = 0;
+    int32_t hi = l->b.steps.count;
+    while (lo < hi) {
+        int32_t mid = lo + (hi - lo) / 2;
+        if (s[mid].start_ns <= moment)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && s[lo - 1].end_ns >= moment;
+}
+
 /* Times first: a span of this iteration makes the iteration longer, unless a
  * window was asked for. One without times stays when it is the iteration's. */
 static enum lab_status take(struct load *l, struct lab_span *s, bool own)
@@ -65,6 +82,11 @@ static enum lab_status take(struct load *l, struct lab_span *s, bool own)
     /* Steps are few, and everything else points to them. */
     if (timed && outside && s->kind != LAB_SPAN_STEP)
         return LAB_OK;
+    if (t->lab && !own && timed && s->kind != LAB_SPAN_RANGE &&
+        !in_a_step(l, s->start_ns)) {
+        t->set_up++;
+        return LAB_OK;
+    }
     return lab_timeline_add(&l->b, s);
 }
 
@@ -360,6 +382,7 @@ static enum lab_status read_launches(struct load *l)
 static enum lab_status read_all(struct load *l)
 {
     enum lab_status st = lab_lab_names_load(&l->rungs, l->db, l->t->run);
+    l->t->lab = l->rungs.count > 0;
     if (st == LAB_OK)
         st = read_owners(l);
     if (st == LAB_OK)

@@ -115,6 +115,7 @@ static enum lab_status count_device(struct lab_timeline_build *b,
         .process = s->process,
         .device = s->device,
         .name = s->name,
+        .exec = s->exec,
         .cover = kernel ? LAB_COVER_KERNEL : LAB_COVER_COPY,
         .own = kernel && own,
     };
@@ -241,7 +242,9 @@ static void measure_lane(struct lab_timeline *t, struct lab_lane *lane)
     for (int32_t i = 0; i < lane->count && timed(&s[i]); i++) {
         int64_t time = lab_span_time(&s[i]);
         int64_t new_from = i && end > s[i].start_ns ? end : s[i].start_ns;
-        if (i && whole)
+        if (i && whole &&
+            (!t->lab ||
+             (s[i].exec != LAB_UNKNOWN && s[i].exec == s[i - 1].exec)))
             s[i].gap_ns = s[i].start_ns > end ? s[i].start_ns - end : 0;
         if (s[i].end_ns > new_from)
             lane->busy_ns += s[i].end_ns - new_from;

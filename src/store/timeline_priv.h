@@ -10,6 +10,7 @@ struct lab_device_time {
     int64_t correlation;
     int64_t process;
     int64_t device;
+    int64_t exec;
     uint32_t name;
     enum lab_cover cover;
     bool own; /* a kernel of the iteration's */

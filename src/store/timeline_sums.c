@@ -256,7 +256,8 @@ static enum lab_status sum_devices(struct lab_timeline_build *b)
         }
         of = &t->devices[t->device_count - 1];
         of->busy_ns += newly_covered(t, last ? last->end_ns : 0, &d[i]);
-        if (last)
+        if (last &&
+            (!t->lab || (d[i].exec != LAB_UNKNOWN && d[i].exec == last->exec)))
             add_gap(t, of, last, &d[i]);
         if (!last || d[i].end_ns > last->end_ns)
             last = &d[i];

@@ -65,12 +65,31 @@ static const char *share_text(int64_t of, int64_t all, char *out, size_t cap)
     return lab_format_share(share, out, cap);
 }
 
+/* The time of the whole is mostly that of set-up and checks. */
+static void what_a_lab_ran(const struct lab_timeline *t,
+                           const struct lab_timeline_sums *sums, struct line *l)
+{
+    char a[LAB_FORMAT_BYTES];
+    char b[LAB_FORMAT_BYTES];
+    add(l, "%lld launch%s of rungs traced: %s kernel%s, %s on the GPU",
+        (long long)t->of.steps, t->of.steps == 1 ? "" : "es",
+        lab_format_int(sums->kernels, a, sizeof(a)), plural(sums->kernels),
+        lab_timeline_time(sums->busy_ns, b, sizeof(b)));
+    if (t->set_up)
+        add(l, "; %s span%s of set-up and checks between them left out",
+            lab_format_int(t->set_up, a, sizeof(a)), plural(t->set_up));
+}
+
 static void what_ran(const struct lab_timeline *t,
                      const struct lab_timeline_sums *sums, struct line *l)
 {
     char a[LAB_FORMAT_BYTES];
     char b[LAB_FORMAT_BYTES];
     int64_t time = whole(t);
+    if (t->lab && sums->kernels) {
+        what_a_lab_ran(t, sums, l);
+        return;
+    }
     add(l, "%s", lab_timeline_time(time, a, sizeof(a)));
     if (sums->kernels == 0 && sums->copies == 0) {
         add(l, ", %lld step%s, no kernels recorded", (long long)t->of.steps,

@@ -62,6 +62,12 @@ static const struct lab_ui_roof_point *point_at(const void *user, int64_t row)
     return &list->line->points[list->shown[row]];
 }
 
+/* Where there is no formula the point stands by what was counted. */
+static double formula_of(const struct lab_ui_roof_point *p)
+{
+    return isnan(p->flop) ? p->flop : p->intensity;
+}
+
 static void put_number(double v, char *out, size_t cap)
 {
     if (isnan(v))
@@ -89,7 +95,7 @@ static void cell(const void *user, int64_t row, int column, char *out,
         lab_format_ns(p->median_ns, out, cap);
         break;
     case COLUMN_INTENSITY:
-        put_number(p->intensity, out, cap);
+        put_number(formula_of(p), out, cap);
         break;
     case COLUMN_COUNTED:
         put_number(p->counted_intensity, out, cap);
@@ -126,7 +132,7 @@ static int compare(const void *user, int64_t a, int64_t b, int column,
     case COLUMN_MEDIAN:
         return lab_table_compare_double(p->median_ns, q->median_ns, turned);
     case COLUMN_INTENSITY:
-        return lab_table_compare_double(p->intensity, q->intensity, turned);
+        return lab_table_compare_double(formula_of(p), formula_of(q), turned);
     case COLUMN_COUNTED:
         return lab_table_compare_double(p->counted_intensity,
                                         q->counted_intensity, turned);

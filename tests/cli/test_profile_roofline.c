@@ -159,6 +159,8 @@ static void roofline_points_are_steps_and_launches(void **state)
     assert_true(real_of(o, "counted_flop") == 1500);
     assert_true(real_of(o, "dram_bytes") == 200);
     assert_true(is_null(o, "formula_flop"));
+    assert_true(is_null(o, "intensity_flop_per_byte"));
+    assert_true(real_of(o, "counted_intensity_flop_per_byte") == 7.5);
     assert_true(real_of(o, "achieved_occupancy_pct") == 25);
     json_decref(o);
     o = nth_of("point", 2); /* another step, not counted */

@@ -94,6 +94,39 @@ static void a_timeline_as_lines(void **state)
     assert_int_equal(profile(db, "timeline last --iteration 1 --limit 1 @"), 0);
     assert_non_null(
         strstr(output, "kernels, stream 7: 7, busy 125 us; 1 listed"));
+    assert_non_null(strstr(output, "\nThe longest of each kind is listed "
+                                   "(--limit); the figures are of all.\n"));
+    assert_null(strstr(output, "left out"));
+}
+
+/* Between the launches of two rungs lie copies and calls that set up and check:
+ * they are no part of what is listed, and the time until the next launch is no
+ * gap. */
+static void a_lab_is_without_its_set_up(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_timeline_run(db, NULL), LAB_OK);
+    sample_sql(db, "UPDATE run SET kind = 'lab';"
+                   "INSERT INTO lab_row (runId, place, lab, size, rung, "
+                   "precision) VALUES (1, 0, 'gemm', '64', 'mma', 'tf32')");
+    assert_int_equal(profile(db, "timeline 1 --iteration 1 --json @"), 0);
+    json_t *o = line_object(0);
+    assert_int_equal(int_of(o, "set_up"), 3); /* and an earlier kernel */
+    assert_int_equal(int_of(o, "copies"), 1); /* the memset of a step */
+    assert_int_equal(int_of(o, "gaps"), 2);
+    assert_int_equal(int_of(o, "gap_sum_ns"), 4000);
+    assert_int_equal(int_of(o, "busy_ns"), 127000 - 10000 - 14000);
+    json_decref(o);
+    assert_null(span_object("Host-to-Device", 0));
+    assert_null(span_object("cudaMemcpyAsync", 0));
+    o = span_object("relu", 0);
+    assert_true(json_is_null(json_object_get(o, "gap_ns")));
+    json_decref(o);
+    assert_int_equal(profile(db, "timeline 1 --iteration 1 @"), 0);
+    assert_non_null(strstr(output, "3 launches of rungs traced: 7 kernels, 103 "
+                                   "us on the GPU; 3 spans of set-up and "
+                                   "checks between them left out\n"));
 }
 
 static void a_timeline_as_text(void **state)
@@ -166,6 +199,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_timeline_as_lines, cleanup),
+        cmocka_unit_test_teardown(a_lab_is_without_its_set_up, cleanup),
         cmocka_unit_test_teardown(a_timeline_as_text, cleanup),
         cmocka_unit_test_teardown(without_calls_there_is_no_latency, cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two_bad_input_three, cleanup),

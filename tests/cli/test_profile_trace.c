@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -272,6 +273,11 @@ static void slices_have_the_names_of_pytorch(void **state)
         if (*text_of(e, "ph") != 'X')
             continue;
         steps += strncmp(text_of(e, "name"), "ProfilerStep#", 13) == 0;
+        if (strcmp(text_of(e, "cat"), "cuda_runtime") == 0)
+            assert_string_equal(text_of(e, "name"), "cudaLaunchKernel");
+        if (strcmp(text_of(e, "cat"), "gpu_memcpy") == 0)
+            assert_true(fabs(number_of(args, "memory bandwidth (GB/s)") -
+                             4096.0 / 100) < 1e-9);
         if (strcmp(text_of(e, "cat"), "kernel") != 0 &&
             strcmp(text_of(e, "cat"), "gpu_memcpy") != 0)
             continue;

@@ -130,6 +130,9 @@ struct lab_timeline {
     int32_t lane_count;
     bool many_devices; /* lanes of several: their names say which */
     bool many_threads;
+    bool lab;       /* one traced launch of each rung after the other: what lies
+                       between them sets up and checks, and is left out, */
+    int64_t set_up; /* so many spans of it; gaps are those inside a launch */
     struct lab_timeline_sums sums;
     struct lab_timeline_device *devices; /* by number */
     int32_t device_count;

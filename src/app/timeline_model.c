@@ -68,8 +68,12 @@ enum lab_status lab_timeline_load_pass(void *user, int64_t run,
     if (!st)
         st = lab_timeline_load(&fresh, db, run, of, filter);
     lab_database_close(db);
-    if (st)
+    if (!st)
+        st = lab_timeline_close_pauses(fresh);
+    if (st) {
+        lab_timeline_free(fresh);
         return st;
+    }
     lab_timeline_free(*place);
     *place = fresh;
     *out = fresh;

@@ -91,6 +91,9 @@ static void what_ran(const struct lab_timeline *t,
         return;
     }
     add(l, "%s", lab_timeline_time(time, a, sizeof(a)));
+    if (t->pauses)
+        add(l, " (%s of pauses not drawn)",
+            lab_timeline_time(t->paused_ns, a, sizeof(a)));
     if (sums->kernels == 0 && sums->copies == 0) {
         add(l, ", %lld step%s, no kernels recorded", (long long)t->of.steps,
             plural(t->of.steps));

@@ -144,3 +144,45 @@ key Enter
 expect ══ Kernels ══
 END
 expect_exit 0
+
+# A walk with pauses: its timeline shows the steps, not how long the reader
+# thought, and says so. A run without them is as it was.
+printf '0,1,0\n1,0,1\n0,0,1\n1,1,0\n' >walk.csv
+lesson walk <<'END'
+---
+format: 1
+title: A walk
+data: {source: csv, path: walk.csv, batch: 2}
+network: [{id: fc1, op: dense, units: 2}]
+loss: {op: softmax_cross_entropy}
+---
+Text.
+END
+play walk.md --backend cpu --db walk.db <<'END'
+resize 100 30
+await 30000 fc1.matmul
+key s
+wait 300
+key s
+wait 300
+key c
+wait 300
+END
+expect_exit 0
+run run walk.md --backend cpu --iterations 3 --db walk.db
+expect_exit 0
+play --db walk.db <<'END'
+resize 100 30
+key r
+expect Runs (2)
+key T
+expect Timeline of run 2
+absent pauses
+key q
+key Down
+key T
+expect Timeline of run 1
+expect of pauses not drawn)
+expect [fc1
+END
+expect_exit 0

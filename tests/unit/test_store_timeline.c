@@ -535,6 +535,66 @@ static void any_allocation_may_fail(void **state)
     lab_database_close(db);
 }
 
+#define MS INT64_C(1000000)
+
+/* A walk: three steps of 1, 2 and 3 us, 1 s and 30 s apart, in a range. */
+static void pauses_of_a_walk_are_closed(void **state)
+{
+    const int64_t start[] = {0, 1000 * MS, 31000 * MS};
+    struct lab_span spans[4] = {{.kind = LAB_SPAN_RANGE,
+                                 .start_ns = 5,
+                                 .end_ns = 5 + 31000 * MS + 3 * US}};
+    struct lab_timeline t = {
+        .of.steps = 3, .start_ns = 5, .from_ns = 5, .spans = spans, .count = 4};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        spans[i + 1] = (struct lab_span){.kind = LAB_SPAN_STEP,
+                                         .start_ns = 5 + start[i],
+                                         .end_ns = 5 + start[i] + US * (i + 1),
+                                         .gap_ns = 77};
+    t.end_ns = t.to_ns = spans[0].end_ns;
+    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    /* of each pause a fortieth of 6 us is left */
+    assert_int_equal(t.pauses, 2);
+    assert_int_equal(t.end_ns - t.start_ns, 6 * US + 2 * 150);
+    assert_int_equal(t.paused_ns, 31000 * MS - 3 * US - 2 * 150);
+    assert_int_equal(spans[1].start_ns, 5);
+    assert_int_equal(spans[2].start_ns, 5 + US + 150);
+    assert_int_equal(spans[3].start_ns, 5 + 3 * US + 2 * 150);
+    assert_int_equal(lab_span_time(&spans[3]), 3 * US);
+    assert_int_equal(spans[0].end_ns, spans[3].end_ns);
+    assert_int_equal(t.to_ns, t.end_ns);
+    assert_int_equal(spans[3].gap_ns, 77);
+
+    /* What runs beside it, as a kernel, is no pause; nor are 19 ms, nor a
+     * tenth of what ran. */
+    spans[2].end_ns = spans[2].start_ns + 5000 * MS;
+    spans[3].start_ns = spans[2].end_ns + 19 * MS;
+    spans[3].end_ns = spans[3].start_ns + 3 * US;
+    spans[1].kind = LAB_SPAN_KERNEL;
+    spans[1].end_ns = spans[2].start_ns + 1;
+    t.end_ns = spans[3].end_ns;
+    t.pauses = 0;
+    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_int_equal(t.pauses, 0);
+    spans[3].start_ns += 481 * MS;
+    spans[3].end_ns += 481 * MS;
+    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_int_equal(t.pauses, 0);
+    spans[3].end_ns += 600 * MS;
+    spans[3].start_ns += 600 * MS;
+    t.left_out[LAB_SPAN_CALL] = 1; /* not all is known: nothing is closed */
+    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_int_equal(t.pauses, 0);
+    t.left_out[LAB_SPAN_CALL] = 0;
+    lab_mem_fail_from(1);
+    assert_int_equal(lab_timeline_close_pauses(&t), LAB_E_NOMEM);
+    lab_mem_fail_from(0);
+    assert_int_equal(t.pauses, 0);
+    assert_int_equal(lab_timeline_close_pauses(&t), LAB_OK);
+    assert_int_equal(t.pauses, 1);
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, cleanup)
 
 int main(void)
@@ -556,6 +616,7 @@ int main(void)
         TEST(two_runs_at_once_are_told_apart),
         TEST(hostile_numbers_are_read_safely),
         TEST(any_allocation_may_fail),
+        TEST(pauses_of_a_walk_are_closed),
     };
     return cmocka_run_group_tests_name("store_timeline", tests, NULL, NULL);
 }

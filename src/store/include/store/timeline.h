@@ -137,6 +137,8 @@ struct lab_timeline {
     struct lab_timeline_device *devices; /* by number */
     int32_t device_count;
     int64_t left_out[LAB_SPAN_KIND_COUNT];
+    int32_t pauses; /* that were closed, and what was taken out of them */
+    int64_t paused_ns;
 };
 
 struct lab_timeline_filter {
@@ -173,6 +175,11 @@ enum lab_status lab_timeline_load(struct lab_timeline **out,
                                   const struct lab_iteration_row *of,
                                   const struct lab_timeline_filter *filter);
 void lab_timeline_free(struct lab_timeline *t);
+/* For a picture: the pauses of an iteration that was walked by hand, 20 ms and
+ * more in which nothing ran, shrink to a fraction of its work, and all moments
+ * move. Gaps and sums stay as they were measured. Nothing changes where spans
+ * are left out. LAB_E_NOMEM: nothing has changed. */
+enum lab_status lab_timeline_close_pauses(struct lab_timeline *t);
 
 /* "kernels, stream 7", "CUDA calls", "NVTX phase": without what is the same
  * for all lanes of the kind. */

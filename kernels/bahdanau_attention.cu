@@ -1,11 +1,13 @@
 /* kernels/bahdanau_attention.cu -- additive attention, a thread an element of
- * every result, GROUP threads a row of the softmax (reduce.cuh). The sums over
- * all rows (dWs, dWh, db, dv) are walked by one thread each, in order.
+ * every result, GROUP threads a sum along a row (reduce.cuh). The sums over all
+ * rows (dWs, dWh, db, dv) are walked by one thread each, in order; `split` adds
+ * dv in slices of the rows (columns.cuh), `cublas` makes the products of u those
+ * of a library (bahdanau_cublas.cu).
  *
  * Memory, without caches: u 8 bytes for 2 flop; the softmax reads its row three
  * times; the others read what they need once. */
-#include "bahdanau_attention.h"
-#include "launch.cuh"
+#include "bahdanau_cuda.cuh"
+#include "columns.cuh"
 #include "reduce.cuh"
 
 /* u[n,t,a] = sum_i s[n,i] Ws[i,a] + sum_d h[n,t,d] Wh[d,a] + b[a] */
@@ -34,16 +36,19 @@ static __global__ void bahdanau_t_fwd(float *t, const float *u, int64_t count)
 }
 
 /* e[n,t] = sum_a t[n,t,a] v[a] */
+template <int GROUP>
 static __global__ void bahdanau_e_fwd(float *e, const float *t, const float *v,
                                       int64_t rows, int64_t A)
 {
-    int64_t row = lab_element();
+    int64_t row = group_row<GROUP>();
     if (row >= rows)
         return;
-    float sum = 0.0f;
-    for (int64_t a = 0; a < A; a++)
+    double sum = 0.0;
+    for (int64_t a = group_lane<GROUP>(); a < A; a += GROUP)
         sum += t[row * A + a] * v[a];
-    e[row] = sum;
+    sum = group_sum<GROUP>(sum);
+    if (group_lane<GROUP>() == 0)
+        e[row] = (float)sum;
 }
 
 template <int GROUP>
@@ -82,16 +87,19 @@ static __global__ void bahdanau_context_fwd(float *out, const float *a,
 }
 
 /* da[n,t] = sum_d dout[n,d] h[n,t,d] */
+template <int GROUP>
 static __global__ void bahdanau_context_da(float *da, const float *dout,
                                            const float *h, lab_bahdanau_dims d)
 {
-    int64_t row = lab_element();
+    int64_t row = group_row<GROUP>();
     if (row >= d.N * d.T)
         return;
-    float sum = 0.0f;
-    for (int64_t k = 0; k < d.D; k++)
+    double sum = 0.0;
+    for (int64_t k = group_lane<GROUP>(); k < d.D; k += GROUP)
         sum += dout[row / d.T * d.D + k] * h[row * d.D + k];
-    da[row] = sum;
+    sum = group_sum<GROUP>(sum);
+    if (group_lane<GROUP>() == 0)
+        da[row] = (float)sum;
 }
 
 /* dh[n,t,d] = a[n,t] dout[n,d] */
@@ -167,9 +175,27 @@ static __global__ void bahdanau_back(float *y, const float *du, const float *W,
     y[i] = (float)sum;
 }
 
+/* dv[a] = sum_nt de[n,t] t[n,t,a] */
+struct dv_terms {
+    enum { SUMS = 1 };
+    float *dv;
+    const float *de;
+    const float *t;
+    int64_t A;
+
+    __device__ void add(double *sum, int64_t i) const
+    {
+        sum[0] += (double)de[i / A] * t[i];
+    }
+    __device__ void put(int64_t a, int, float value) const
+    {
+        dv[a] = value;
+    }
+};
+
 /* ---- launchers ---- */
 
-static enum lab_status u_forward(const struct lab_call *call)
+enum lab_status bahdanau_u_forward(const struct lab_call *call)
 {
     lab_bahdanau_dims d =
         lab_bahdanau_sizes(&call->in[1], &call->in[0], &call->in[2]);
@@ -188,12 +214,14 @@ static enum lab_status t_forward(const struct lab_call *call)
     return lab_launched("bahdanau_t_fwd");
 }
 
+template <int GROUP>
 static enum lab_status e_forward(const struct lab_call *call)
 {
     int64_t rows = call->out[0].count;
-    bahdanau_e_fwd<<<lab_blocks(rows), LAB_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), lab_in(call, 0), lab_in(call, 1), rows,
-        call->in[1].count);
+    bahdanau_e_fwd<GROUP>
+        <<<group_blocks<GROUP>(rows), LAB_BLOCK, 0, lab_stream(call)>>>(
+            lab_out(call, 0), lab_in(call, 0), lab_in(call, 1), rows,
+            call->in[1].count);
     return lab_launched("bahdanau_e_fwd");
 }
 
@@ -216,12 +244,13 @@ static enum lab_status context_forward(const struct lab_call *call)
     return lab_launched("bahdanau_context_fwd");
 }
 
+template <int GROUP>
 static enum lab_status context_backward(const struct lab_call *call)
 {
     lab_bahdanau_dims d = lab_bahdanau_sizes(&call->in[2], nullptr, nullptr);
-    bahdanau_context_da<<<lab_blocks(d.N * d.T), LAB_BLOCK, 0,
-                          lab_stream(call)>>>(lab_out(call, 0), lab_in(call, 0),
-                                              lab_in(call, 2), d);
+    bahdanau_context_da<GROUP>
+        <<<group_blocks<GROUP>(d.N * d.T), LAB_BLOCK, 0, lab_stream(call)>>>(
+            lab_out(call, 0), lab_in(call, 0), lab_in(call, 2), d);
     if (lab_out(call, 1)) {
         bahdanau_context_dh<<<lab_blocks(d.N * d.T * d.D), LAB_BLOCK, 0,
                               lab_stream(call)>>>(
@@ -241,12 +270,19 @@ static enum lab_status a_backward(const struct lab_call *call)
     return lab_launched("bahdanau_a_bwd");
 }
 
+template <bool SPLIT>
 static enum lab_status e_backward(const struct lab_call *call)
 {
     int64_t A = call->in[2].count;
     int64_t rows = call->in[0].count;
     bahdanau_e_dt<<<lab_blocks(rows * A), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), lab_in(call, 2), rows * A, A);
+    if (SPLIT) {
+        dv_terms terms = {lab_out(call, 1), lab_in(call, 0), lab_in(call, 1),
+                          A};
+        columns_sum(call, terms, rows, A);
+        return lab_launched("columns_slice");
+    }
     /* dv[a] = sum de[row] t[row,a]: an outer sum with a column of A = 1 */
     bahdanau_outer<<<lab_blocks(A), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 1), lab_in(call, 1), lab_in(call, 0), rows, 1, A, 1);
@@ -261,7 +297,7 @@ static enum lab_status t_backward(const struct lab_call *call)
     return lab_launched("bahdanau_t_bwd");
 }
 
-static enum lab_status u_backward(const struct lab_call *call)
+enum lab_status bahdanau_u_backward(const struct lab_call *call)
 {
     lab_bahdanau_dims d =
         lab_bahdanau_sizes(&call->in[2], &call->in[1], &call->in[3]);
@@ -286,26 +322,42 @@ static enum lab_status u_backward(const struct lab_call *call)
 }
 
 static const char source[] = "kernels/bahdanau_attention.cu";
+static const char library[] = "kernels/bahdanau_cublas.cu";
 
 static const struct lab_variant variants[] = {
-    lab_row("naive", "u", LAB_FORWARD, u_forward, source, "bahdanau_u_fwd"),
+    lab_row("naive", "u", LAB_FORWARD, bahdanau_u_forward, source,
+            "bahdanau_u_fwd"),
+    lab_prefer(lab_row("cublas", "u", LAB_FORWARD, bahdanau_cublas_forward,
+                       library, "bahdanau_cublas_forward")),
     lab_row("naive", "t", LAB_FORWARD, t_forward, source, "bahdanau_t_fwd"),
-    lab_row("naive", "e", LAB_FORWARD, e_forward, source, "bahdanau_e_fwd"),
+    lab_row("naive", "e", LAB_FORWARD, e_forward<LAB_GROUP_NAIVE>, source,
+            "bahdanau_e_fwd"),
+    lab_prefer(lab_row("warp", "e", LAB_FORWARD, e_forward<LAB_GROUP_WARP>,
+                       source, "bahdanau_e_fwd")),
     lab_row("naive", "a", LAB_FORWARD, a_forward<LAB_GROUP_NAIVE>, source,
             "bahdanau_a_fwd"),
-    lab_row("warp", "a", LAB_FORWARD, a_forward<LAB_GROUP_WARP>, source,
-            "bahdanau_a_fwd"),
+    lab_prefer(lab_row("warp", "a", LAB_FORWARD, a_forward<LAB_GROUP_WARP>,
+                       source, "bahdanau_a_fwd")),
     lab_row("naive", "context", LAB_FORWARD, context_forward, source,
             "bahdanau_context_fwd"),
-    lab_row("naive", "context", LAB_BACKWARD, context_backward, source,
-            "bahdanau_context_da"),
+    lab_row("naive", "context", LAB_BACKWARD, context_backward<LAB_GROUP_NAIVE>,
+            source, "bahdanau_context_da"),
+    lab_prefer(lab_row("warp", "context", LAB_BACKWARD,
+                       context_backward<LAB_GROUP_WARP>, source,
+                       "bahdanau_context_da")),
     lab_row("naive", "a", LAB_BACKWARD, a_backward<LAB_GROUP_NAIVE>, source,
             "bahdanau_a_bwd"),
-    lab_row("warp", "a", LAB_BACKWARD, a_backward<LAB_GROUP_WARP>, source,
-            "bahdanau_a_bwd"),
-    lab_row("naive", "e", LAB_BACKWARD, e_backward, source, "bahdanau_e_dt"),
+    lab_prefer(lab_row("warp", "a", LAB_BACKWARD, a_backward<LAB_GROUP_WARP>,
+                       source, "bahdanau_a_bwd")),
+    lab_row("naive", "e", LAB_BACKWARD, e_backward<false>, source,
+            "bahdanau_e_dt"),
+    lab_prefer(lab_row("split", "e", LAB_BACKWARD, e_backward<true>, source,
+                       "bahdanau_e_dt")),
     lab_row("naive", "t", LAB_BACKWARD, t_backward, source, "bahdanau_t_bwd"),
-    lab_row("naive", "u", LAB_BACKWARD, u_backward, source, "bahdanau_outer"),
+    lab_row("naive", "u", LAB_BACKWARD, bahdanau_u_backward, source,
+            "bahdanau_outer"),
+    lab_prefer(lab_row("cublas", "u", LAB_BACKWARD, bahdanau_cublas_backward,
+                       library, "bahdanau_cublas_backward")),
 };
 
 const struct lab_kernel_set lab_cuda_bahdanau_attention =

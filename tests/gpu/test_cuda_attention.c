@@ -403,6 +403,8 @@ static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
     struct tensor e = matrix(FILL_UNIFORM, N, T);
     struct tensor a = matrix(FILL_POSITIVE, N, T);
     struct tensor out = matrix(FILL_UNIFORM, N, D);
+    struct tensor no_s = matrix(FILL_NULL, N, S);
+    struct tensor no_h = tensor3(FILL_NULL, N, T, D);
     const struct gpu_case steps[] = {
         {op, "u", LAB_FORWARD, {s, h, Ws, Wh, b}, {u}},
         {op, "t", LAB_FORWARD, {u}, {u}},
@@ -414,6 +416,7 @@ static void check_bahdanau(int64_t N, int64_t T, int64_t S, int64_t D,
         {op, "e", LAB_BACKWARD, {e, u, b}, {u, b}},
         {op, "t", LAB_BACKWARD, {u, u}, {u}},
         {op, "u", LAB_BACKWARD, {u, s, h, Ws, Wh}, {Ws, Wh, b, s, h}},
+        {op, "u", LAB_BACKWARD, {u, s, h, Ws, Wh}, {Ws, Wh, b, no_s, no_h}},
     };
     for (size_t i = 0; i < COUNT_OF(steps); i++)
         gpu_check(&steps[i]);
@@ -427,6 +430,7 @@ static void additive_attention_agrees(void **state)
     check_bahdanau(1, 1, 1, 1, 1);
     check_bahdanau(3, 7, 5, 33, 9);
     check_bahdanau(17, 65, 31, 13, 37);
+    check_bahdanau(101, 41, 3, 70, 129);
 }
 
 static int close_gpu(void **state)

@@ -120,6 +120,19 @@ static void convolutions_in_pieces_agree(void **state)
     exec->workspace_bytes = whole;
 }
 
+/* More than 1e8 operations: what is chosen by size is chosen as in a network
+ * that trains, and sums are over 800,000 places. */
+static void large_convolutions_agree(void **state)
+{
+    const struct shape s = {1021,   1,      28,     28,      12,
+                            {3, 3}, {1, 1}, {1, 1}, {28, 28}};
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    check_conv(&s, false);
+    check_conv(&s, true);
+}
+
 static void check_pools(const struct shape *s, bool nhwc)
 {
     const struct lab_pool_params p = {window_of(s, nhwc)};
@@ -272,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_agree),
         cmocka_unit_test(convolutions_in_pieces_agree),
+        cmocka_unit_test(large_convolutions_agree),
         cmocka_unit_test(pools_agree),
         cmocka_unit_test(batch_norm_agrees),
         cmocka_unit_test(sums_agree),

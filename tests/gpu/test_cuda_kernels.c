@@ -124,6 +124,32 @@ static void dense_products_agree(void **state)
     }
 }
 
+/* 5e8 operations, sides that no tile divides. */
+static void large_dense_products_agree(void **state)
+{
+    (void)state;
+    if (!gpu_exec())
+        skip();
+    int64_t N = 1031;
+    int64_t K = 509;
+    int64_t M = 521;
+    struct tensor x = matrix(FILL_UNIFORM, N, K);
+    struct tensor W = matrix(FILL_UNIFORM, K, M);
+    struct tensor xW = matrix(FILL_UNIFORM, N, M);
+    struct gpu_case forward = {.op = "dense",
+                               .step = "matmul",
+                               .phase = LAB_FORWARD,
+                               .in = {x, W},
+                               .out = {xW}};
+    gpu_check(&forward);
+    struct gpu_case backward = {.op = "dense",
+                                .step = "matmul",
+                                .phase = LAB_BACKWARD,
+                                .in = {xW, x, W},
+                                .out = {W, x}};
+    gpu_check(&backward);
+}
+
 /* A million rows and more: past what gridDim.y could hold, in tiles and in
  * rows. */
 static void dense_takes_many_rows(void **state)
@@ -470,6 +496,7 @@ int main(void)
         cmocka_unit_test(too_many_contributions_are_refused),
         cmocka_unit_test(elementwise_agrees),
         cmocka_unit_test(dense_products_agree),
+        cmocka_unit_test(large_dense_products_agree),
         cmocka_unit_test(dense_takes_many_rows),
         cmocka_unit_test(dense_takes_one_row_of_rank_1),
         cmocka_unit_test(dense_bias_agrees),

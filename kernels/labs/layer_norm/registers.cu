@@ -34,8 +34,20 @@ static __device__ __forceinline__ void moments_of(const float (&v)[SHAPE::EACH],
     *scale = rsqrtf(squares / C + LAB_LAYER_NORM_EPS);
 }
 
+/* Blocks that a multiprocessor is to hold at once: while one waits at a barrier,
+ * others load. A thread's registers are limited for it; a row in a warp waits at
+ * no barrier. */
+template <typename SHAPE> static constexpr int layer_norm_blocks()
+{
+    constexpr int THREADS = SHAPE::EACH > 20 ? 1024 : 1536;
+    return SHAPE::THREADS > 32 ? THREADS / SHAPE::BLOCK_OF_ONE : 1;
+}
+
+/* The last loop stores by twos: gamma and beta of all of a thread's columns at a
+ * time would take as many registers as the row, twice. */
 template <typename SHAPE>
-static __global__ void __launch_bounds__(SHAPE::BLOCK_OF_ONE)
+static __global__ void __launch_bounds__(SHAPE::BLOCK_OF_ONE,
+                                         layer_norm_blocks<SHAPE>())
     layer_norm_registers(float *y, const float *x, const float *gamma,
                          const float *beta, int64_t R, int C)
 {
@@ -50,13 +62,20 @@ static __global__ void __launch_bounds__(SHAPE::BLOCK_OF_ONE)
     moments_of<SHAPE>(
         v, C, [&](int i) { return lane + i * SHAPE::THREADS < C; }, &mean,
         &scale);
+    y += r * C;
 #pragma unroll
-    for (int i = 0; i < SHAPE::EACH; i++) {
+    for (int i = 0; i < SHAPE::EACH; i += 2) {
         int c = lane + i * SHAPE::THREADS;
+        int next = c + SHAPE::THREADS;
+        float g = c < C ? gamma[c] : 0.0f;
+        float b = c < C ? beta[c] : 0.0f;
+        float next_g = next < C ? gamma[next] : 0.0f;
+        float next_b = next < C ? beta[next] : 0.0f;
         if (c < C)
-            v[i] = (v[i] - mean) * scale * gamma[c] + beta[c];
+            y[c] = (v[i] - mean) * scale * g + b;
+        if (next < C)
+            y[next] = (v[i + 1] - mean) * scale * next_g + next_b;
     }
-    row_store<SHAPE>(y + r * C, v, C);
 }
 
 template <typename SHAPE>

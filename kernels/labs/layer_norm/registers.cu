@@ -39,7 +39,11 @@ static __device__ __forceinline__ void moments_of(const float (&v)[SHAPE::EACH],
  * no barrier. */
 template <typename SHAPE> static constexpr int layer_norm_blocks()
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    constexpr int THREADS = 1024; /* it holds no more */
+#else
     constexpr int THREADS = SHAPE::EACH > 20 ? 1024 : 1536;
+#endif
     return SHAPE::THREADS > 32 ? THREADS / SHAPE::BLOCK_OF_ONE : 1;
 }
 

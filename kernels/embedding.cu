@@ -203,11 +203,10 @@ static enum lab_status gather_backward_sorted(const struct lab_call *call)
     for (int64_t first = 0; first < R; first += most) {
         int rows = (int)(R - first < most ? R - first : most);
         const int32_t *ids = lab_labels(call, 1) + first;
-        cudaError_t err =
-            cudaMemsetAsync(start, 0, (size_t)(V + 1) * sizeof(*start), stream);
-        if (err != cudaSuccess)
-            return lab_fail(LAB_E_DEVICE, "embedding sorted: %s",
-                            cudaGetErrorString(err));
+        enum lab_status st =
+            lab_zero(call, start, (size_t)(V + 1) * sizeof(*start));
+        if (st)
+            return st;
         embedding_rank<<<lab_blocks(rows), LAB_BLOCK, 0, stream>>>(
             before, start, ids, rows, V);
         embedding_scan<<<1, SCAN_THREADS, 0, stream>>>(start, V + 1);

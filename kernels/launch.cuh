@@ -83,6 +83,19 @@ static inline enum lab_status lab_launched(const char *kernel)
                     cudaGetErrorString(err), cudaGetErrorName(err));
 }
 
+/* Queues zeros. What cannot be queued is reported here, and not as a fault of
+ * the next launch. */
+static inline enum lab_status lab_zero(const struct lab_call *call, void *to,
+                                       size_t bytes)
+{
+    cudaError_t err = cudaMemsetAsync(to, 0, bytes, lab_stream(call));
+    if (err == cudaSuccess)
+        return LAB_OK;
+    (void)cudaGetLastError();
+    return lab_fail(LAB_E_DEVICE, "cannot write zeros: %s (%s)",
+                    cudaGetErrorString(err), cudaGetErrorName(err));
+}
+
 /* The element of this thread when every thread has one. 64 bits: a tensor may
  * have more than 2^31 elements. */
 static __device__ inline int64_t lab_element()

@@ -167,8 +167,9 @@ static enum lab_status gradients(const struct recurrent_job *j, const void *dhy)
     if (st)
         return st;
     /* It adds to what it finds. */
-    (void)cudaMemsetAsync(recurrent_room(j, p->dweights_at), 0, p->weight_bytes,
-                          lab_stream(call));
+    st = lab_zero(call, recurrent_room(j, p->dweights_at), p->weight_bytes);
+    if (st)
+        return st;
     return recurrent_judge(
         j,
         j->dnn->rnn_backward_weights(

@@ -30,6 +30,7 @@ static inline enum lab_status lab_lab_take_shared(const struct lab_call *call,
                                    static_cast<int>(bytes));
     if (err == cudaSuccess)
         return LAB_OK;
+    (void)cudaGetLastError(); /* the next launch is not to blame */
     return lab_fail(LAB_E_DEVICE, "cannot ask for shared memory: %s",
                     cudaGetErrorString(err));
 }

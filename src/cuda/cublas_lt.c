@@ -7,6 +7,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cuda_priv.h"
 
@@ -91,14 +92,14 @@ static void load(void)
         lt.handle = NULL; /* the caller adds the bias itself */
 }
 
-/* What one product needs; made and thrown away at each call, which costs the
- * host some microseconds: a captured iteration pays it once. */
+/* What one product needs, and the algorithm that the heuristic names first. */
 struct plan {
     void *desc;
     void *a;
     void *b;
     void *c;
     void *preference;
+    struct lab_lt_algorithm algo;
 };
 
 static int make_plan(struct plan *p, const struct lab_exec *exec,
@@ -180,24 +181,104 @@ static bool usable(const struct lab_exec *exec)
     return lt.handle && lt.device == exec->device;
 }
 
+/* ---- plans that are kept ---- */
+
+/* What tells one product from another. */
+struct key {
+    size_t workspace_bytes;
+    int type;
+    int compute;
+    int op_a;
+    int op_b;
+    int m;
+    int n;
+    int k;
+    int lda;
+    int ldb;
+    int ldc;
+    int bias; /* 1: the epilogue adds one */
+};
+
+/* Making a plan and asking for an algorithm costs the host some ten microseconds,
+ * and a network asks for the same few products at every iteration. The oldest
+ * plan makes room. What cuBLASLt refuses is kept, too: it is not asked again. */
+enum { KEPT = 64 };
+static struct {
+    pthread_mutex_t lock;
+    struct key key[KEPT];
+    struct plan plan[KEPT];
+    int status[KEPT];
+    unsigned made;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct key key_of(const struct lab_exec *exec,
+                         const struct lab_lt_product *of, int op_a, int op_b,
+                         int lda, int ldb, int ldc, int bias)
+{
+    struct key key;
+    memset(&key, 0, sizeof(key)); /* keys are compared with their padding */
+    key.workspace_bytes = exec->workspace_bytes;
+    key.type = of->type;
+    key.compute = of->compute;
+    key.op_a = op_a;
+    key.op_b = op_b;
+    key.m = of->m;
+    key.n = of->n;
+    key.k = of->k;
+    key.lda = lda;
+    key.ldb = ldb;
+    key.ldc = ldc;
+    key.bias = bias;
+    return key;
+}
+
+/* The plan of that key at *at, made when it is not there; with kept.lock held.
+ * Returns what making it did. */
+static int kept_plan(const struct key *key, const struct lab_exec *exec,
+                     const struct lab_lt_product *of, const float *bias,
+                     unsigned *at)
+{
+    struct heuristic best;
+    int found;
+    unsigned count = kept.made < KEPT ? kept.made : KEPT;
+    for (*at = 0; *at < count; ++*at) {
+        if (memcmp(&kept.key[*at], key, sizeof(*key)) == 0)
+            return kept.status[*at];
+    }
+    *at = kept.made++ % KEPT;
+    struct plan *p = &kept.plan[*at];
+    drop_plan(p);
+    *p = (struct plan){0};
+    int status = make_plan(p, exec, of, key->op_a, key->op_b, key->lda,
+                           key->ldb, key->ldc);
+    if (!status && bias)
+        status = add_bias(p, bias);
+    if (!status)
+        status = ask(p, 1, &best, &found);
+    if (!status)
+        p->algo = best.algo;
+    memcpy(&kept.key[*at], key, sizeof(*key));
+    kept.status[*at] = status;
+    return status;
+}
+
 int lab_cublas_lt_bias(const struct lab_exec *exec, int op_a, int op_b, int m,
                        int n, int k, const float *a, int lda, const float *b,
                        int ldb, const float *bias, float *c, int ldc)
 {
     const struct lab_lt_product of = {REAL_32F, COMPUTE_32F, m, n, k, a, b, c};
-    struct plan p = {0};
-    struct heuristic best;
-    int found;
+    unsigned at;
     if (!usable(exec))
         return NOT_SUPPORTED;
-    int status = make_plan(&p, exec, &of, op_a, op_b, lda, ldb, ldc);
+    struct key key = key_of(exec, &of, op_a, op_b, lda, ldb, ldc, 1);
+    pthread_mutex_lock(&kept.lock);
+    int status = kept_plan(&key, exec, &of, bias, &at);
     if (!status)
-        status = add_bias(&p, bias);
+        status = lt.desc_set(kept.plan[at].desc, DESC_BIAS_POINTER, &bias,
+                             sizeof(bias));
     if (!status)
-        status = ask(&p, 1, &best, &found);
-    if (!status)
-        status = run_plan(&p, exec, &of, &best.algo);
-    drop_plan(&p);
+        status = run_plan(&kept.plan[at], exec, &of, &kept.plan[at].algo);
+    pthread_mutex_unlock(&kept.lock);
     return status;
 }
 
@@ -273,12 +354,14 @@ int lab_cublas_lt_product(const struct lab_exec *exec,
                           const struct lab_lt_product *of,
                           const struct lab_lt_choice *choice)
 {
-    struct plan p = {0};
+    unsigned at;
     if (!usable(exec))
         return NOT_SUPPORTED;
-    int status = make_plan(&p, exec, of, 0, 0, of->m, of->k, of->m);
+    struct key key = key_of(exec, of, 0, 0, of->m, of->k, of->m, 0);
+    pthread_mutex_lock(&kept.lock);
+    int status = kept_plan(&key, exec, of, NULL, &at);
     if (!status)
-        status = run_plan(&p, exec, of, &choice->algo);
-    drop_plan(&p);
+        status = run_plan(&kept.plan[at], exec, of, &choice->algo);
+    pthread_mutex_unlock(&kept.lock);
     return status;
 }

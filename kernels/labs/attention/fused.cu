@@ -18,6 +18,7 @@
  * half of what shared memory can do. Price: 102 kB of shared memory, two blocks a
  * multiprocessor. fp32 units have 67 TFLOP/s; only the tensor cores have more. */
 #include "labs/attention/attention.cuh"
+#include "labs/lab.cuh"
 
 /* Q: queries, K: keys of a tile, W: width; TQ, TK, TW of them a thread. */
 enum { SIDE = 16, THREADS = SIDE * SIDE, Q = 128, K = 64, WIDEST = 128 };
@@ -249,15 +250,11 @@ static enum lab_status launch(const struct lab_call *call,
                               const attention_size &s)
 {
     int bytes = static_cast<int>(sizeof(fused_memory<W>));
-    if (cudaFuncSetAttribute(attention_fused<W, CAUSAL>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             bytes)) {
-        cudaGetLastError();
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "it needs %d bytes of shared memory for a block; this "
-                        "GPU has fewer",
-                        bytes);
-    }
+    enum lab_status st = lab_lab_take_shared(
+        call, reinterpret_cast<const void *>(attention_fused<W, CAUSAL>),
+        bytes);
+    if (st)
+        return st;
     attention_fused<W, CAUSAL>
         <<<attention_tiles(s, Q), THREADS, bytes, lab_stream(call)>>>(
             lab_out(call, 0), lab_in(call, 0), lab_in(call, 1), lab_in(call, 2),

@@ -19,6 +19,7 @@
  * busy, and mma.sync does not reach the rate that Hopper's wgmma has. D a
  * multiple of 8, at most 128. */
 #include "labs/attention/mma.cuh"
+#include "labs/lab.cuh"
 
 template <class C> static __device__ __forceinline__ void begin(mma_rows<C> &w)
 {
@@ -125,15 +126,10 @@ static enum lab_status launch(const struct lab_call *call,
                               const attention_size &s)
 {
     using type = typename C::type;
-    if (cudaFuncSetAttribute(attention_mma<C>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             C::BYTES)) {
-        cudaGetLastError();
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "it needs %d bytes of shared memory for a block; this "
-                        "GPU has fewer",
-                        C::BYTES);
-    }
+    enum lab_status st = lab_lab_take_shared(
+        call, reinterpret_cast<const void *>(attention_mma<C>), C::BYTES);
+    if (st)
+        return st;
     attention_mma<C>
         <<<attention_tiles(s, C::ROWS), C::THREADS, C::BYTES,
            lab_stream(call)>>>(static_cast<type *>(call->out[0].data),

@@ -29,6 +29,7 @@
 #include <type_traits>
 #include "labs/tensor_map_sm90.cuh"
 #include "labs/attention/wgmma.cuh"
+#include "labs/lab.cuh"
 
 struct tensor_maps {
     CUtensorMap q;
@@ -342,12 +343,11 @@ static enum lab_status launch(const struct lab_call *call,
         st = describe<type>(&maps.k, call->in[1].data, s, C::KEYS);
     if (!st)
         st = describe<type>(&maps.v, call->in[2].data, s, C::KEYS);
+    if (!st)
+        st = lab_lab_take_shared(
+            call, reinterpret_cast<const void *>(attention_wgmma<C>), C::BYTES);
     if (st)
         return st;
-    if (cudaFuncSetAttribute(attention_wgmma<C>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             C::BYTES))
-        return lab_launched("attention_wgmma");
     int blocks = tiles < processors ? tiles : processors;
     attention_wgmma<C><<<blocks, C::THREADS, C::BYTES, lab_stream(call)>>>(
         maps, static_cast<type *>(call->out[0].data), s);

@@ -15,6 +15,7 @@
  * registers: on Hopper it reaches some six tenths of what wgmma does. */
 #include "labs/gemm/gemm.cuh"
 #include "labs/gemm/mma.cuh"
+#include "labs/lab.cuh"
 
 enum { GROUP = 8, STAGES = 3, SHARED = STAGES * MMA_STAGE_BYTES };
 
@@ -75,16 +76,10 @@ static enum lab_status launch(const struct lab_call *call)
     const int64_t N = call->in[1].dim[1];
     const int64_t blocks =
         (M + MMA_BM - 1) / MMA_BM * ((N + MMA_BN - 1) / MMA_BN);
-    cudaError_t err = cudaFuncSetAttribute(
-        gemm_mma<T, FOURS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        SHARED);
-    if (err != cudaSuccess) {
-        (void)cudaGetLastError();
-        return lab_fail(LAB_E_UNSUPPORTED,
-                        "it needs %d bytes of shared memory a block, more than "
-                        "this GPU has",
-                        static_cast<int>(SHARED));
-    }
+    enum lab_status st = lab_lab_take_shared(
+        call, reinterpret_cast<const void *>(gemm_mma<T, FOURS>), SHARED);
+    if (st)
+        return st;
     gemm_mma<T, FOURS>
         <<<lab_blocks(blocks, 1), MMA_THREADS, SHARED, lab_stream(call)>>>(
             static_cast<T *>(call->out[0].data),

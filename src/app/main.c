@@ -170,9 +170,9 @@ static enum lab_status wrote_all(void)
     errno = 0;
     bool flushed = fflush(stdout) == 0;
     if (flushed && !ferror(stdout))
-        return lab_say_lost()
-                   ? lab_fail(LAB_E_NOMEM, "out of memory: a part of "
-                                           "the output is missing")
+        return lab_say_lost() || lab_intern_lacks_memory()
+                   ? lab_fail(LAB_E_NOMEM,
+                              "out of memory: a text or a name is missing")
                    : LAB_OK;
     return errno ? lab_fail(LAB_E_IO, "write error: %s", strerror(errno))
                  : lab_fail(LAB_E_IO, "write error");

@@ -23,8 +23,10 @@ enum { LINE_BYTES = 4096, TICK_NS = 50000000 };
 static void refresh(struct lab_plain *p)
 {
     struct lab_snapshot next;
-    if (lab_session_snapshot(p->session, &next))
-        return; /* no memory: the old one stays */
+    if (lab_session_snapshot(p->session, &next)) {
+        lab_say_lose(); /* no memory: the old one stays */
+        return;
+    }
     lab_snapshot_release(&p->snap);
     p->snap = next;
 }

@@ -86,6 +86,8 @@ static enum lab_status look(struct lab_plain *p, int tensor, int row_axis,
     if (!st && p->snap.plane.tensor != tensor)
         st = lab_fail(LAB_E_NOMEM, "no memory to look at %s",
                       p->snap.plan->tensors[tensor].name);
+    if (st == LAB_E_NOMEM)
+        lab_say_lose();
     return st;
 }
 

@@ -104,9 +104,12 @@ static void fill_plane(struct lab_session *s, struct lab_plane *p)
         p->generation = lab_walk_generation(s->walk, p->tensor);
         lab_stats_compute(&p->stats, data, t->dtype, t->count);
         copy_plane(s, p, data);
+        if (!p->value)
+            p->tensor = -1; /* as without memory for `data` */
         if (!p->written)
             forget_values(p);
-        lab_plane_label(s->walk, p);
+        if (p->value)
+            lab_plane_label(s->walk, p);
     }
     lab_free(data);
 }
@@ -326,8 +329,10 @@ enum lab_status lab_session_snapshot(struct lab_session *s,
 {
     pthread_mutex_lock(&s->lock);
     copy_snapshot(out, &s->latest);
+    bool whole = (!out->schedule || out->steps) &&
+                 (!s->latest.plane.value || out->plane.value);
     pthread_mutex_unlock(&s->lock);
-    if (out->schedule && !out->steps) {
+    if (!whole) {
         lab_snapshot_release(out);
         return lab_fail(LAB_E_NOMEM, "no memory for a snapshot");
     }

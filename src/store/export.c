@@ -1,9 +1,11 @@
 #include "store/export.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -357,10 +359,56 @@ static enum lab_status name_it(const struct lab_export_file *f)
                     strerror(errno));
 }
 
+/* Removes what exports of this file left that were killed: temporary files of
+ * its name that no process holds locked. */
+static void remove_stale(const char *temporary)
+{
+    const char *slash = strrchr(temporary, '/');
+    const char *name = slash ? slash + 1 : temporary;
+    size_t n = strlen(name) - 6; /* without XXXXXX */
+    char *dir = slash ? lab_strndup(temporary, (size_t)(slash - temporary) + 1)
+                      : lab_strdup(".");
+    DIR *d = dir ? opendir(dir) : NULL;
+    struct dirent *e;
+    struct stat info;
+    while (d && (e = readdir(d))) {
+        if (strlen(e->d_name) != n + 6 || strncmp(e->d_name, name, n) != 0)
+            continue;
+        int fd = openat(dirfd(d), e->d_name,
+                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+            info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(d), e->d_name, 0);
+        close(fd);
+    }
+    if (d)
+        closedir(d);
+    lab_free(dir);
+}
+
+/* mkstemp(), and the lock that remove_stale() looks for. It may have taken the
+ * new file for a stale one in between: then another is made. */
+static int make_temporary(char *temporary)
+{
+    size_t n = strlen(temporary) - 6;
+    struct stat info;
+    for (;;) {
+        memcpy(temporary + n, "XXXXXX", 6);
+        int fd = mkstemp(temporary);
+        if (fd < 0)
+            return -1;
+        if (flock(fd, LOCK_EX) || fstat(fd, &info) || info.st_nlink > 0)
+            return fd;
+        close(fd);
+    }
+}
+
 enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
                                 const char *db, bool stream, bool force)
 {
-    struct lab_export_file f = {.force = force};
+    struct lab_export_file f = {.lock = -1, .force = force};
     mode_t mode;
     enum lab_status st = check_place(path, db, force, &mode);
     if (st)
@@ -374,10 +422,13 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
         forget(&f);
         return st;
     }
+    remove_stale(f.temporary);
     int fd = stream ? open_nameless(&f) : -1;
     f.nameless = fd >= 0;
-    if (fd < 0)
-        fd = mkstemp(f.temporary);
+    if (f.nameless)
+        flock(fd, LOCK_EX);
+    else
+        fd = make_temporary(f.temporary);
     if (fd < 0) {
         st = lab_fail(LAB_E_IO, "%s: cannot be written: %s", path,
                       strerror(errno));
@@ -395,7 +446,7 @@ enum lab_status lab_export_open(struct lab_export_file *out, const char *path,
             return lab_fail(LAB_E_NOMEM, "%s: no memory", path);
         }
     } else {
-        close(fd);
+        f.lock = fd;
     }
     *out = f;
     return LAB_OK;
@@ -437,12 +488,15 @@ enum lab_status lab_export_close(struct lab_export_file *f, enum lab_status st)
         if (st == LAB_OK && f->nameless)
             st = name_it(f);
         f->nameless = f->nameless && st;
-        fclose(f->stream);
     }
     if (st == LAB_OK)
         st = give_place(f);
+    if (f->stream)
+        fclose(f->stream); /* and the lock with it */
     if (st && !f->nameless)
         unlink(f->temporary);
+    if (f->lock >= 0)
+        close(f->lock);
     forget(f);
     return st;
 }

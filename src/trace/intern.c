@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,6 +16,7 @@ static char **_Atomic chunks[CHUNKS];
 static _Atomic uint32_t count = 1; /* id 0 is "" */
 static uint32_t *slots;
 static uint32_t slot_count;
+static atomic_bool lacks_memory;
 
 static uint64_t hash_text(const char *text)
 {
@@ -84,6 +86,11 @@ static uint32_t add_text(const char *text)
     return id;
 }
 
+bool lab_intern_lacks_memory(void)
+{
+    return atomic_load(&lacks_memory);
+}
+
 uint32_t lab_intern(const char *text)
 {
     uint32_t id = 0;
@@ -94,6 +101,8 @@ uint32_t lab_intern(const char *text)
         id = *find_slot(text);
     if (!id)
         id = add_text(text);
+    if (!id)
+        atomic_store(&lacks_memory, true);
     pthread_mutex_unlock(&lock);
     return id;
 }

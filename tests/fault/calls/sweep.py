@@ -48,6 +48,7 @@ FOREIGN = {
     "libz": "read() is not repeated; Linux interrupts none of a regular file",
     "main at": "setlocale() leaves the locale C, whose output is ASCII",
     "bind_who": "getpwuid_r() crashes when memory ends within it",
+    "bind_run": "the same, where the compiler has put bind_who() into it",
 }
 # What they read is stated as unknown when it cannot be read.
 UNKNOWN = {"read_cpu_name", "lab_process_start"}
@@ -395,7 +396,7 @@ def foreign(program, stack):
     return None
 
 
-def judge(sweep, command, known, place, fault, done):
+def judge(sweep, command, known, place, fault, called, done):
     """What is wrong; an empty list: nothing."""
     code, out, err = done
     wrong = []
@@ -434,7 +435,7 @@ def judge(sweep, command, known, place, fault, done):
                 wrong.append(f"exit code 0, {file} is missing or differs")
     else:
         lines = [l for l in err.splitlines() if l.strip()]
-        if interrupted:
+        if interrupted and called in BYTES | OPENS:
             wrong.append("does not try again")
         if not lines:
             wrong.append("no message")
@@ -472,7 +473,8 @@ def one(sweep, command, known, fault):
         if not report.exists():
             return None, [], done
         stack = report.read_text().splitlines()
-        wrong = judge(sweep, command, known, place, fault, done)
+        wrong = judge(sweep, command, known, place, fault,
+                      stack[0].split()[2], done)
         return stack, wrong, done
     finally:
         shutil.rmtree(place, ignore_errors=True)

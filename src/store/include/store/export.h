@@ -1,7 +1,8 @@
 /* store/export.h -- a run as a file for other programs.
  *
  * A file is written beside its place and renamed when it is whole: whatever
- * happens, there is the old file, or none, or the new one. Text from a
+ * happens, there is the old file, or none, or the new one. What a killed
+ * program leaves beside it, the next export of that name removes. Text from a
  * database is made visible (base/str.h) and escaped as the format has it.
  *
  * Errors: LAB_E_DB, LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run; LAB_E_IO,
@@ -27,6 +28,7 @@ struct lab_export_file {
     FILE *stream; /* NULL for a database */
     char *path;
     char *temporary;
+    int lock;      /* of a database: what shows that it is being written */
     bool nameless; /* the temporary name is not in use yet */
     bool force;
 };

@@ -81,6 +81,10 @@ struct lab_operation {
     /* Bytes that a rung asks of L2 and memory; NULL: model.traffic * bytes. */
     double (*traffic)(const int64_t *dim, enum lab_precision p,
                       const struct lab_rung_model *model);
+    /* The same of a library's rung, by its name, where its kernels are known; NaN
+     * for the others. NULL: of none. */
+    double (*library_traffic)(const int64_t *dim, enum lab_precision p,
+                              const char *rung);
     /* Element i of output `out` (0: the first that is no input). */
     struct lab_ladder_element (*element)(const struct lab_lab_numbers *n,
                                          const int64_t *dim, int out,

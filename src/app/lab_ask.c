@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lab.h"
+#include "profiler/roofline.h"
 #include "say.h"
 
 /* A time follows from the size: of several sizes it says nothing. */
@@ -78,8 +79,8 @@ enum lab_status lab_lab_ask(struct lab_lab *lab)
                                      "--predict VARIANT=WHAT,...");
     lab_lab_shown_unit(lab, unit, sizeof(unit));
     lab_say(stdout,
-            "What do you expect? A number of %s, or a time; memory, arithmetic "
-            "or latency; an occupancy, 50%%. Empty: no idea.\n",
+            "What do you expect? A number of %s, or a time; " LAB_ROOFLINE_WORDS
+            "; an occupancy, 50%%. Empty: no idea.\n",
             unit);
     for (int i = 0; i <= lab->n_rungs;) {
         char line[96];

@@ -206,7 +206,9 @@ static void find_bound(const struct lab_ui_lab *ui, double copy, double flops,
                                      .occupancy_pct = NAN,
                                      .blocks = LAB_UNKNOWN,
                                      .sm_count = LAB_UNKNOWN,
-                                     .kernels = LAB_UNKNOWN};
+                                     .kernels = LAB_UNKNOWN,
+                                     .floor_ns = NAN,
+                                     .kernels_ns = NAN};
     lab_counters_init(&work.counted);
     work.arithmetic = lab_roofline_precision(precision);
     for (int i = 0; i < LAB_CEILING_ROOFS; i++)
@@ -214,15 +216,11 @@ static void find_bound(const struct lab_ui_lab *ui, double copy, double flops,
     per_s[LAB_CEILING_COPY] = copy;
     if (work.arithmetic < LAB_CEILING_ROOFS)
         per_s[work.arithmetic] = flops;
-    row->bound[0] = '\0';
-    if (ui->unit == LAB_UI_LAB_TIME) { /* one item after the other */
-        snprintf(row->bound, sizeof(row->bound), "latency");
-        return;
-    }
     lab_roofline_place(&point, &work, per_s);
-    const char *name = lab_roofline_verdict_name(point.verdict);
+    if (ui->unit == LAB_UI_LAB_TIME) /* one item after the other */
+        point.verdict = LAB_ROOFLINE_LATENCY;
     snprintf(row->bound, sizeof(row->bound), "%s",
-             point.verdict == LAB_ROOFLINE_COMPUTE ? "arithmetic" : name);
+             lab_roofline_verdict_name(point.verdict));
 }
 
 /* As it is stored; its share follows from a ceiling. */

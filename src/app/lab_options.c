@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "lab.h"
 #include "lab_first.h"
+#include "profiler/roofline.h"
 #include "say.h"
 #include "sweep.h"
 #include "lesson/catalog.h"
@@ -50,7 +51,7 @@ static const struct argp_option argp_options[] = {
      "VARIANT[@SIZE]=WORDS,... "
      "of a number in GFLOP/s, GB/s or ns an item, as the table has it (8.2T, "
      "or "
-     "a time, 3.5ms), memory, arithmetic or latency, and an occupancy (50%), "
+     "a time, 3.5ms), " LAB_ROOFLINE_WORDS ", and an occupancy (50%), "
      "with colons between; VARIANT best is the fastest",
      1},
     {"grid", KEY_GRID, "SIDES", 0,

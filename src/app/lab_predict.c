@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "profiler/roofline.h"
+
 enum { WORD_BYTES = 48 };
 
 struct reading {
@@ -22,7 +24,7 @@ static enum lab_status wrong(const struct reading *r, const char *word)
                                                        : "25 (ns)";
     return lab_fail(LAB_E_USAGE,
                     "%s is no prediction: a number above 0, as %s, or a time, "
-                    "3.5ms; memory, arithmetic or latency; an occupancy, 50%%",
+                    "3.5ms; " LAB_ROOFLINE_WORDS "; an occupancy, 50%%",
                     word, number);
 }
 
@@ -92,17 +94,11 @@ static void take_bare(struct reading *r)
 
 static bool take_bound(struct reading *r, const char *word)
 {
-    static const char *const words[] = {"memory", "arithmetic", "latency",
-                                        "compute"};
-    size_t n = strlen(word);
-    for (size_t i = 0; i < 4 && n >= 3; i++) {
-        if (strncasecmp(words[i], word, n) == 0) {
-            snprintf(r->out->bound, sizeof(r->out->bound), "%s",
-                     i == 3 ? words[1] : words[i]);
-            return true;
-        }
-    }
-    return false;
+    enum lab_roofline_verdict v = lab_roofline_verdict_find(word);
+    if (v)
+        snprintf(r->out->bound, sizeof(r->out->bound), "%s",
+                 lab_roofline_verdict_name(v));
+    return v != LAB_ROOFLINE_UNKNOWN;
 }
 
 static enum lab_status take_word(struct reading *r, const char *word)
@@ -178,8 +174,8 @@ enum lab_status lab_said_pair(enum lab_ui_lab_unit unit, const char *pair,
     enum lab_status st = lab_said_parse(unit, equals + 1, &one.what);
     if (!st && !lab_ui_said_any(&one.what))
         st = lab_fail(LAB_E_USAGE,
-                      "--predict %s: a number above 0, memory, "
-                      "arithmetic, latency or 50%%",
+                      "--predict %s: a number above 0; " LAB_ROOFLINE_WORDS
+                      "; or 50%%",
                       pair);
     if (st)
         return lab_fail_context(st, "--predict");

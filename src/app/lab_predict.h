@@ -14,8 +14,8 @@ struct lab_said {
 
 /* One to four words in any order, separated by blanks, commas or colons: a rate
  * ("8.2T", "900 GFLOP/s"; a bare number is G a second, or ns an item), or the
- * time of a call ("3.5 ms"); what bounds it (memory, arithmetic, latency; "mem"
- * will do); the occupancy ("50%"). An empty text says nothing.
+ * time of a call ("3.5 ms"); what bounds it (LAB_ROOFLINE_WORDS; "mem" will
+ * do); the occupancy ("50%"). An empty text says nothing.
  * LAB_E_USAGE: the word that is not understood, and what would be. */
 enum lab_status lab_said_parse(enum lab_ui_lab_unit unit, const char *text,
                                struct lab_ui_said *out);

@@ -54,6 +54,15 @@ static const char *text_or_null(const char *text)
     return text && text[0] ? text : NULL;
 }
 
+/* Of the SMs those that have a block, which alone are counted in an achieved
+ * occupancy; NaN: unknown. */
+static double busy_share(const struct lab_roofline_work *w)
+{
+    return w->blocks > 0 && w->sm_count > 0
+               ? fmin(1, (double)w->blocks / (double)w->sm_count)
+               : (double)NAN;
+}
+
 static enum lab_status print_row_json(const struct lab_roofline *r,
                                       const struct lab_roofline_row *row)
 {
@@ -90,6 +99,9 @@ static enum lab_status print_row_json(const struct lab_roofline *r,
     lab_json_real(o, "occupancy_pct", row->work.occupancy_pct);
     lab_json_real(o, "achieved_occupancy_pct",
                   row->work.counted.achieved_occupancy_pct);
+    lab_json_real(o, "achieved_device_occupancy_pct",
+                  row->work.counted.achieved_occupancy_pct *
+                      busy_share(&row->work));
     lab_json_text(o, "bound",
                   text_or_null(lab_roofline_verdict_name(p->verdict)));
     lab_json_text(o, "sentence", row->sentence);
@@ -293,6 +305,29 @@ static void write_head(const struct lab_roofline *r, struct lab_str *out)
     lab_str_add(out, "\n\n");
 }
 
+/* What the words of the last column mean, of those that are there. */
+static void write_words(const struct lab_roofline *r, struct lab_str *out)
+{
+    bool dram = false;
+    lab_str_add(out, "\n");
+    for (int v = 1; v < LAB_ROOFLINE_VERDICTS; v++) {
+        bool there = false;
+        for (size_t i = 0; i < r->count; i++)
+            there = there || (int)r->rows[i].point.verdict == v;
+        if (there)
+            lab_str_addf(
+                out, "%s\n",
+                lab_roofline_verdict_text((enum lab_roofline_verdict)v));
+    }
+    for (size_t i = 0; i < r->count; i++)
+        dram = dram || !isnan(r->rows[i].point.dram_bytes);
+    if (dram)
+        lab_str_add(out, "Counted bytes are those of DRAM with warm caches: "
+                         "what a step before has left in them is not counted."
+                         "\n");
+    lab_str_add(out, "\n");
+}
+
 static enum lab_status write_points(const struct lab_roofline *r, size_t most,
                                     struct lab_str *out)
 {
@@ -301,7 +336,7 @@ static enum lab_status write_points(const struct lab_roofline *r, size_t most,
     lab_str_add(out, "\n");
     if (st == LAB_OK)
         st = write_rows(r, &shown, out);
-    lab_str_add(out, "\n");
+    write_words(r, out);
     if (st == LAB_OK)
         st = write_sentences(r, &shown, most, out);
     lab_free(shown.rows);

@@ -7,7 +7,9 @@
 #include "base/command.h"
 #include "base/mem.h"
 #include "engine/ceiling.h"
+#include "engine/ladder.h"
 #include "say.h"
+#include "store/launch.h"
 #include "store/query.h"
 #include "ui/counters_text.h"
 #include "variant_facts.h"
@@ -57,7 +59,6 @@ bool lab_roofline_measured(const struct lab_roofline *r)
 
 struct facts {
     struct lab_roofline *r;
-    int64_t sm_count;
     bool failed;
 };
 
@@ -71,7 +72,7 @@ static bool read_facts(void *user, const struct lab_run_row *row)
              row->lesson ? row->lesson : "");
     snprintf(r->counters, sizeof(r->counters), "%s",
              row->counters ? row->counters : "");
-    f->sm_count = row->sm_count;
+    r->sm_count = row->sm_count;
     if (row->counters_reason)
         r->counters_reason = lab_strdup(row->counters_reason);
     f->failed = row->counters_reason && !r->counters_reason;
@@ -109,15 +110,6 @@ static bool is_of(const struct lab_time_sum *kernel,
            same(kernel->backend, step->backend);
 }
 
-/* What is in a file may be anything. */
-static int64_t count_blocks(const int64_t grid[3])
-{
-    double blocks = 1;
-    for (int i = 0; i < 3; i++)
-        blocks *= grid[i] > 0 ? (double)grid[i] : (double)NAN;
-    return blocks < 9e15 ? (int64_t)blocks : LAB_UNKNOWN;
-}
-
 /* A lab's run has a precision for each of its rungs. */
 static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
                                       const struct lab_lab_name *rung)
@@ -126,8 +118,25 @@ static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
                                                              : r->precision);
 }
 
-static void fill_work(struct lab_roofline *r, int64_t sm_count,
-                      const struct lab_time_sum *s,
+/* A library's rung of which the kernels are known; else what was stored. */
+static double bytes_moved(const struct lab_lab_name *rung)
+{
+    const struct lab_operation *op;
+    struct lab_ladder_size size;
+    if (!rung || !lab_variant_is_library(rung->rung))
+        return rung ? rung->bytes_moved : (double)NAN;
+    if (lab_ladder_find(rung->lab, &op) || !op->library_traffic ||
+        lab_ladder_size(op, rung->size, strlen(rung->size), &size))
+        return NAN;
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++)
+        if (strcmp(lab_precision_name((enum lab_precision)p),
+                   rung->precision) == 0)
+            return op->library_traffic(size.dim, (enum lab_precision)p,
+                                       rung->rung);
+    return NAN;
+}
+
+static void fill_work(struct lab_roofline *r, const struct lab_time_sum *s,
                       const struct lab_time_sum *step,
                       struct lab_roofline_work *w)
 {
@@ -140,12 +149,19 @@ static void fill_work(struct lab_roofline *r, int64_t sm_count,
         .bytes = whole ? step->bytes : (double)NAN,
         .occupancy_pct = s->occupancy_pct,
         .blocks = LAB_UNKNOWN,
-        .sm_count = sm_count,
+        .threads_per_block = LAB_UNKNOWN,
+        .sm_count = r->sm_count,
+        .max_warps_per_sm = r->max_warps_per_sm,
         .kernels = s == step ? s->kernels : 1,
         .arithmetic = arithmetic_of(r, step->rung),
         .floor_ns = r->floor_ns,
+        .kernels_ns = NAN,
+        .launch_ns = r->launch_ns,
+        .own_bytes = whole ? bytes_moved(step->rung) : (double)NAN,
         .library = lab_variant_is_library(step->variant),
         .other_algorithm = lab_rung_has_fewer_flop(step->variant),
+        .one_address =
+            whole && step->rung && lab_rung_has_one_address(step->rung->rung),
         .fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
                                         step->name, step->variant),
     };
@@ -153,7 +169,8 @@ static void fill_work(struct lab_roofline *r, int64_t sm_count,
     if (s != step) {
         lab_counted_launch(&r->counted, step->step_index, step->variant,
                            s->kernel, &w->counted);
-        w->blocks = count_blocks(s->grid);
+        w->blocks = lab_launch_size(s->grid);
+        w->threads_per_block = lab_launch_size(s->block);
         return;
     }
     w->occupancy_pct = NAN;
@@ -168,6 +185,27 @@ static void lend_launch(struct lab_roofline_work *step,
 {
     step->occupancy_pct = kernel->occupancy_pct;
     step->blocks = kernel->blocks;
+    step->threads_per_block = kernel->threads_per_block;
+}
+
+/* A rung's times are taken without a trace, and its launches are known of the
+ * one that was traced apart. */
+static void lend_traced(struct lab_roofline *r, struct lab_roofline_row *row)
+{
+    const struct lab_lab_name *rung = row->sum->rung;
+    for (size_t i = 0; rung && !rung->traced && i < r->count; i++) {
+        const struct lab_roofline_row *t = &r->rows[i];
+        const struct lab_lab_name *of = t->sum->rung;
+        if (!of || !of->traced || lab_roofline_is_kernel(t) ||
+            strcmp(of->rung, rung->rung) != 0 ||
+            strcmp(of->precision, rung->precision) != 0 ||
+            strcmp(of->size, rung->size) != 0)
+            continue;
+        row->work.kernels = t->work.kernels;
+        row->work.kernels_ns = t->work.time_ns;
+        row->work.counted = t->work.counted;
+        lend_launch(&row->work, &t->work);
+    }
 }
 
 /* A lab's steps have the name of the problem alone, and its kernels serve
@@ -208,62 +246,65 @@ static enum lab_status finish_row(struct lab_roofline *r,
     return label_row(row);
 }
 
-static enum lab_status add_step(struct lab_roofline *r, int64_t sm_count,
-                                const struct lab_time_sum *step)
+static void add_step(struct lab_roofline *r, const struct lab_time_sum *step)
 {
     size_t at = r->count++;
     r->rows[at] = (struct lab_roofline_row){.sum = step};
-    fill_work(r, sm_count, step, step, &r->rows[at].work);
-    enum lab_status st = LAB_OK;
-    for (size_t i = 0; i < r->sums.count && st == LAB_OK; i++) {
+    fill_work(r, step, step, &r->rows[at].work);
+    for (size_t i = 0; i < r->sums.count; i++) {
         const struct lab_time_sum *k = &r->sums.items[i];
         if (!is_of(k, step) || r->count > r->sums.count)
             continue;
         struct lab_roofline_row *row = &r->rows[r->count++];
         *row = (struct lab_roofline_row){.sum = k};
-        fill_work(r, sm_count, k, step, &row->work);
+        fill_work(r, k, step, &row->work);
         if (step->kernels == 1)
             lend_launch(&r->rows[at].work, &row->work);
-        st = finish_row(r, row);
+        else if (row->work.blocks > r->rows[at].work.blocks)
+            r->rows[at].work.blocks = row->work.blocks;
     }
-    return st ? st : finish_row(r, &r->rows[at]);
 }
 
-/* Starting and ending a kernel takes what the run's shortest one takes. */
-static double find_floor(const struct lab_time_sums *sums)
-{
-    double least = NAN;
-    for (size_t i = 0; i < sums->count; i++) {
-        const struct lab_time_sum *s = &sums->items[i];
-        if (s->level == LAB_SUM_KERNEL && s->median_ns > 0)
-            least = fmin(least, s->median_ns); /* NaN: the other one */
-    }
-    return least;
-}
-
-static enum lab_status make_rows(struct lab_roofline *r, int64_t sm_count)
+static enum lab_status make_rows(struct lab_roofline *r)
 {
     enum lab_status st = LAB_OK;
     r->rows = lab_alloc_array(r->sums.count + 2, sizeof(*r->rows));
     if (!r->rows)
         return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
-    r->floor_ns = find_floor(&r->sums);
-    for (size_t i = 0; i < r->sums.count && st == LAB_OK; i++)
+    for (size_t i = 0; i < r->sums.count; i++)
         if (r->sums.items[i].level == LAB_SUM_STEP && r->count < r->sums.count)
-            st = add_step(r, sm_count, &r->sums.items[i]);
+            add_step(r, &r->sums.items[i]);
+    for (size_t i = 0; i < r->count; i++)
+        if (!lab_roofline_is_kernel(&r->rows[i]))
+            lend_traced(r, &r->rows[i]);
+    for (size_t i = 0; i < r->count && st == LAB_OK; i++)
+        st = finish_row(r, &r->rows[i]);
     return st;
 }
 
 enum lab_status lab_roofline_load(struct lab_roofline *out,
                                   struct lab_database *db, int64_t run)
 {
-    struct lab_roofline r = {.run = run};
-    struct facts facts = {.r = &r, .sm_count = LAB_UNKNOWN};
+    struct lab_roofline r = {.run = run,
+                             .sm_count = LAB_UNKNOWN,
+                             .max_warps_per_sm = LAB_UNKNOWN,
+                             .floor_ns = NAN,
+                             .launch_ns = NAN};
+    struct facts facts = {.r = &r};
+    struct lab_run_gpu gpu;
     enum lab_status st = lab_query_run(db, run, read_facts, &facts);
     if (st == LAB_OK && facts.failed)
         st = lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
     if (st == LAB_OK)
         st = lab_ceiling_device_of_run(db, run, &r.device);
+    if (st == LAB_OK)
+        st = lab_device_floor(db, &r.device, &r.floor_ns, &r.launch_ns);
+    if (st == LAB_OK) {
+        st = lab_run_gpu_read(db, run, LAB_UNKNOWN, &gpu);
+        if (st == LAB_OK)
+            r.max_warps_per_sm = gpu.max_warps_per_sm;
+        st = st == LAB_E_NOTFOUND ? LAB_OK : st;
+    }
     if (st == LAB_OK)
         st = lab_time_sums_load(&r.sums, db, run,
                                 1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL);
@@ -272,7 +313,7 @@ enum lab_status lab_roofline_load(struct lab_roofline *out,
     if (st == LAB_OK)
         st = lab_counted_load(&r.counted, db, run);
     if (st == LAB_OK)
-        st = make_rows(&r, facts.sm_count);
+        st = make_rows(&r);
     if (st)
         lab_roofline_release(&r);
     else

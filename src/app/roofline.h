@@ -24,8 +24,11 @@ struct lab_roofline {
     char *counters_reason; /* NULL: none */
     struct lab_roof roofs[LAB_CEILING_ROOFS];
     double per_s[LAB_CEILING_ROOFS]; /* the same, as the arithmetic takes it */
-    double floor_ns;                 /* the run's shortest kernel; NaN */
-    struct lab_roofline_row *rows;   /* each step, then its kernels */
+    double floor_ns;                 /* lab_device_floor(); NaN */
+    double launch_ns;
+    int64_t sm_count;
+    int64_t max_warps_per_sm;
+    struct lab_roofline_row *rows; /* each step, then its kernels */
     size_t count;
     struct lab_time_sums sums;
     struct lab_counted_run counted;

@@ -7,7 +7,10 @@ static const struct {
     const char *text;
     const char *unit;
 } ceilings[] = {
-    [LAB_CEILING_COPY] = {"copy", "a copy of memory, read and written", "B/s"},
+    [LAB_CEILING_COPY] = {"copy",
+                          "memory, read and written: a copy, on a "
+                          "processor y = 2 x + y too",
+                          "B/s"},
     [LAB_CEILING_FP32] = {"fp32", "a product in fp32", "FLOP/s"},
     [LAB_CEILING_TF32] = {"tf32", "a product of fp32 on tensor cores (tf32)",
                           "FLOP/s"},

@@ -273,7 +273,9 @@ double lab_ladder_traffic(const struct lab_operation *l,
 {
     const struct lab_rung_model *m = &rung->model;
     if (m->library)
-        return NAN;
+        return l->library_traffic
+                   ? l->library_traffic(s->dim, rung->precision, rung->name)
+                   : (double)NAN;
     if (l->traffic)
         return l->traffic(s->dim, rung->precision, m);
     return m->traffic > 0 ? m->traffic * l->bytes(s->dim, rung->precision)

@@ -3,18 +3,64 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/ceiling.h"
 #include "trace/record.h"
 
+/* The one table of the words for what bounds a step. */
+static const struct {
+    const char *name;
+    const char *text;
+} verdicts[LAB_ROOFLINE_VERDICTS] = {
+    [LAB_ROOFLINE_UNKNOWN] = {"", ""},
+    [LAB_ROOFLINE_MEMORY] = {"memory", "memory-bound: at 60 % of the memory "
+                                       "roof or above"},
+    [LAB_ROOFLINE_COMPUTE] = {"compute", "compute-bound: at 60 % of the roof "
+                                         "of its arithmetic or above"},
+    [LAB_ROOFLINE_CACHE] = {"cache", "cache-bound: faster than memory could "
+                                     "feed it, so caches do"},
+    [LAB_ROOFLINE_LAUNCH] = {"launch", "launch-bound: at least half of its "
+                                       "time is the launch, start and end of "
+                                       "its kernels; the roofs do not apply"},
+    [LAB_ROOFLINE_LATENCY] = {"latency", "latency-bound: below 60 % of every "
+                                         "roof; it waits for memory, for its "
+                                         "own results, or has too few threads "
+                                         "at work"},
+};
+
 const char *lab_roofline_verdict_name(enum lab_roofline_verdict verdict)
 {
-    static const char *const names[LAB_ROOFLINE_VERDICTS] = {
-        [LAB_ROOFLINE_UNKNOWN] = "",        [LAB_ROOFLINE_MEMORY] = "memory",
-        [LAB_ROOFLINE_COMPUTE] = "compute", [LAB_ROOFLINE_CACHE] = "cache",
-        [LAB_ROOFLINE_NEITHER] = "latency",
-    };
-    return (unsigned)verdict < LAB_ROOFLINE_VERDICTS ? names[verdict] : "";
+    return (unsigned)verdict < LAB_ROOFLINE_VERDICTS ? verdicts[verdict].name
+                                                     : "";
+}
+
+const char *lab_roofline_verdict_text(enum lab_roofline_verdict verdict)
+{
+    return (unsigned)verdict < LAB_ROOFLINE_VERDICTS ? verdicts[verdict].text
+                                                     : "";
+}
+
+enum lab_roofline_verdict lab_roofline_verdict_find(const char *word)
+{
+    size_t n = strlen(word);
+    if (n < 3)
+        return LAB_ROOFLINE_UNKNOWN;
+    for (int i = 1; i < LAB_ROOFLINE_VERDICTS; i++)
+        if (strncasecmp(verdicts[i].name, word, n) == 0)
+            return (enum lab_roofline_verdict)i;
+    return strncasecmp("arithmetic", word, n) == 0 ? LAB_ROOFLINE_COMPUTE
+                                                   : LAB_ROOFLINE_UNKNOWN;
+}
+
+double lab_roofline_grid_occupancy(const struct lab_roofline_work *w)
+{
+    if (w->blocks <= 0 || w->threads_per_block <= 0 || w->sm_count <= 0 ||
+        w->max_warps_per_sm <= 0)
+        return NAN;
+    double warps = ceil((double)w->threads_per_block / 32);
+    double blocks = ceil((double)w->blocks / (double)w->sm_count);
+    return 100 * fmin(1, warps * blocks / (double)w->max_warps_per_sm);
 }
 
 enum lab_ceiling lab_roofline_precision(const char *name)
@@ -57,6 +103,19 @@ static double roof_of(const double *per_s, enum lab_ceiling ceiling)
     return isfinite(v) && v > 0 ? v : NAN;
 }
 
+/* Half of its time is no work of its kernels, or their start and end. */
+static bool is_launch_bound(const struct lab_roofline_work *w,
+                            const struct lab_roofline_point *p)
+{
+    if (p->best_ns >= w->time_ns / 4)
+        return false;
+    double launches = w->kernels > 0 ? (double)w->kernels : 1;
+    if (w->gpu && w->kernels_ns < w->time_ns / 2 &&
+        w->time_ns - w->kernels_ns < 2 * launches * w->launch_ns)
+        return true;
+    return p->each_ns < 2 * p->floor_ns;
+}
+
 /* What bounds it. Where the hardware has counted, its figures are what the
  * device really did; else the formula's stand for them. */
 static enum lab_roofline_verdict judge(const struct lab_roofline_work *w,
@@ -81,7 +140,7 @@ static enum lab_roofline_verdict judge(const struct lab_roofline_work *w,
         return LAB_ROOFLINE_MEMORY;
     if (counted && p->bytes / s / copy >= LAB_ROOFLINE_BOUND)
         return LAB_ROOFLINE_CACHE;
-    return LAB_ROOFLINE_NEITHER;
+    return is_launch_bound(w, p) ? LAB_ROOFLINE_LAUNCH : LAB_ROOFLINE_LATENCY;
 }
 
 /* Which roof is above it, and the time that this roof allows. */
@@ -124,6 +183,9 @@ void lab_roofline_place(struct lab_roofline_point *out,
     p.flop = isnan(known(w->flop)) ? p.counted_flop : w->flop;
     p.bytes = isnan(known(w->bytes)) ? p.dram_bytes : w->bytes;
     p.intensity = p.bytes > 0 ? p.flop / p.bytes : (double)NAN;
+    p.each_ns = w->time_ns / (w->kernels > 0 ? (double)w->kernels : 1);
+    bool floor = w->floor_ns > 0 && w->floor_ns <= LAB_ROOFLINE_FLOOR_NS;
+    p.floor_ns = floor ? w->floor_ns : (double)NAN;
     p.flop_s = p.flop / s;
     p.bytes_s = p.bytes / s;
     find_roof(&p, peak, copy);

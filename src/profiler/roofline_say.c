@@ -47,8 +47,7 @@ static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
     double per_s = counted ? p->dram_bytes / w->time_ns * 1e9 : p->bytes_s;
     bool near = per_s >= LAB_ROOFLINE_AT * copy;
     lab_roofline_rate(per_s, "B/s", rate);
-    lab_str_addf(out,
-                 "Memory bounds it: %s%s, %.0f %% of what a copy reaches. ",
+    lab_str_addf(out, "Memory bounds it: %s%s, %.0f %% of the memory roof. ",
                  rate, counted ? " counted" : "", 100 * per_s / copy);
     if (counted && p->dram_bytes > 1.5 * w->bytes) {
         lab_str_addf(out,
@@ -58,7 +57,7 @@ static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
         return;
     }
     if (!near)
-        say_left(out, per_s / copy, "a copy's rate");
+        say_left(out, per_s / copy, "that roof");
     lab_str_addf(out,
                  "%s bytes, or bytes that stay in a cache%s, would make it "
                  "faster.",
@@ -66,30 +65,49 @@ static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
                  w->fusable ? " (a fused variant)" : "");
 }
 
-/* Faster than large products, which are the ceiling. */
+/* Faster than anything that was measured. */
 static void say_above(struct lab_str *out, const struct lab_roofline_work *w,
                       const struct lab_roofline_point *p)
 {
     if (w->other_algorithm)
-        lab_str_add(out, "More than the ceiling, because the FLOPs are the "
+        lab_str_add(out, "More than the roof, because the FLOPs are the "
                          "formula's: its algorithm finds the same result with "
                          "fewer of them.");
     else if (p->counted_flop < 0.9 * w->flop)
         lab_str_addf(out,
-                     "More than the ceiling, because the FLOPs are the "
+                     "More than the roof, because the FLOPs are the "
                      "formula's: only %.0f %% of them were counted, so its "
                      "algorithm needs fewer.",
                      100 * p->counted_flop / w->flop);
     else if (!isnan(p->counted_flop))
-        lab_str_add(out, "More than the ceiling, and the FLOPs were counted: "
-                         "the products that measured the ceiling did not reach "
-                         "what the device can do.");
+        lab_str_add(out, "More than the roof, and the FLOPs were counted: what "
+                         "measured it did not reach what the device can do.");
     else
-        lab_str_add(out, "More than the ceiling: it was measured while the "
-                         "machine was busy (measure it again when it is not), "
-                         "or this kernel does less beside its arithmetic than "
-                         "the products that measured it, or has fewer FLOPs "
+        lab_str_add(out, "More than the roof: what measured it was timed with "
+                         "its launch or while the machine was busy (measure "
+                         "it again when it is not), or this has fewer FLOPs "
                          "than the formula counts.");
+}
+
+/* What it moves beside the problem's bytes, where the memory roof makes that a
+ * good part of its time and no cache has to help. */
+static bool say_own_bytes(struct lab_str *out,
+                          const struct lab_roofline_work *w, double copy)
+{
+    char bytes[NUMBER];
+    char time[NUMBER];
+    double ns = w->own_bytes / copy * 1e9;
+    if (!(w->own_bytes > 1.5 * w->bytes) || !(ns > 0.3 * w->time_ns) ||
+        !(ns <= LAB_ROOFLINE_ABOVE * w->time_ns))
+        return false;
+    lab_roofline_rate(w->own_bytes, "B", bytes);
+    time_text(ns, time);
+    lab_str_addf(out,
+                 "By its model it moves %s, %.3g times what the problem needs: "
+                 "%s at the memory roof, %.0f %% of its time. Fewer bytes of "
+                 "its own would make it faster.",
+                 bytes, w->own_bytes / w->bytes, time, 100 * ns / w->time_ns);
+    return true;
 }
 
 static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
@@ -99,16 +117,16 @@ static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
     double peak = per_s[p->arithmetic];
     bool near = p->flop_s >= LAB_ROOFLINE_AT * peak;
     lab_roofline_rate(p->flop_s, "FLOP/s", rate);
-    lab_str_addf(out,
-                 "Arithmetic bounds it: %s, %.0f %% of what large products in "
-                 "%s reach. ",
+    lab_str_addf(out, "Arithmetic bounds it: %s, %.0f %% of the %s roof. ",
                  rate, 100 * p->flop_s / peak, lab_ceiling_name(p->arithmetic));
     if (p->flop_s > LAB_ROOFLINE_ABOVE * peak) {
         say_above(out, w, p);
         return;
     }
+    if (say_own_bytes(out, w, per_s[LAB_CEILING_COPY]))
+        return;
     if (!near)
-        say_left(out, p->flop_s / peak, "their rate");
+        say_left(out, p->flop_s / peak, "that roof");
     lab_str_addf(out, "%s FLOPs would make it faster, or ",
                  near ? "Only fewer" : "fewer");
     if (p->arithmetic == LAB_CEILING_FP32 &&
@@ -125,8 +143,8 @@ static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
     char rate[NUMBER];
     lab_roofline_rate(p->bytes_s, "B/s", rate);
     lab_str_addf(out,
-                 "Caches feed it: by the formula it moves %s, %.2g times what "
-                 "a copy in memory reaches",
+                 "Caches feed it: by the formula it moves %s, %.2g times the "
+                 "memory roof",
                  rate, p->bytes_s / copy);
     if (!isnan(p->dram_bytes))
         lab_str_addf(out, ", and %.0f %% of those bytes were counted in DRAM",
@@ -134,92 +152,131 @@ static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
     lab_str_add(out, ". With larger tensors the memory's roof will hold it.");
 }
 
-/* ---- neither ---- */
+/* ---- launches ---- */
 
-static double each_ns(const struct lab_roofline_work *w)
+/* Kernels that were traced apart, beside a time between two events. */
+static void say_kernels(struct lab_str *out, const struct lab_roofline_work *w)
 {
-    return w->time_ns / (w->kernels > 0 ? (double)w->kernels : 1);
+    char time[NUMBER];
+    char kernels[NUMBER];
+    time_text(w->time_ns, time);
+    time_text(w->kernels_ns, kernels);
+    if (w->kernels > 1)
+        lab_str_addf(out,
+                     "Launching bounds it: its %lld kernels work for %s of %s.",
+                     (long long)w->kernels, kernels, time);
+    else
+        lab_str_addf(out, "Launching bounds it: its kernel works for %s of %s.",
+                     kernels, time);
 }
 
-static bool floor_known(const struct lab_roofline_work *w)
-{
-    return w->gpu && w->floor_ns > 0 && w->floor_ns <= LAB_ROOFLINE_FLOOR_NS;
-}
+/* More than this many launches of a step are named as the cause. */
+enum { MANY_LAUNCHES = 4 };
 
-/* What a kernel takes that has nothing to do. */
-static double floor_of(const struct lab_roofline_work *w)
-{
-    return floor_known(w) ? w->floor_ns : LAB_ROOFLINE_FLOOR_NS;
-}
-
-/* On a processor calling a function and reading the clock twice is short. */
-static bool is_short(const struct lab_roofline_work *w,
-                     const struct lab_roofline_point *p)
-{
-    double limit = w->gpu ? 2 * floor_of(w) : 1000;
-    return each_ns(w) < limit &&
-           (isnan(p->best_ns) || p->best_ns < w->time_ns / 4);
-}
-
-static void say_short(struct lab_str *out, const struct lab_roofline_work *w)
+static void say_launch(struct lab_str *out, const struct lab_roofline_work *w,
+                       const struct lab_roofline_point *p)
 {
     char each[NUMBER];
     char least[NUMBER];
-    time_text(each_ns(w), each);
-    time_text(w->floor_ns, least);
+    time_text(p->each_ns, each);
+    time_text(p->floor_ns, least);
     if (!w->gpu) {
         lab_str_addf(out,
                      "It is so short (%s) that calling it and reading the "
-                     "clock are most of it.",
-                     each);
+                     "clock are most of it: the shortest step on this device "
+                     "takes %s.",
+                     each, least);
         return;
     }
-    lab_str_addf(out, "It is too short for this device: %s a kernel", each);
-    if (floor_known(w))
-        lab_str_addf(out,
-                     ", and the shortest of this run takes %s: most of that "
-                     "is a kernel's start and end.",
-                     least);
+    if (!(p->each_ns < 2 * p->floor_ns))
+        say_kernels(out, w);
     else
-        lab_str_add(out, " is mostly its start and end.");
-    lab_str_addf(out, " More work in a launch would help (a larger batch%s).",
-                 w->fusable ? ", a fused variant" : "");
+        lab_str_addf(out,
+                     "Launching bounds it: %s a kernel, where the shortest "
+                     "kernel on this device takes %s.",
+                     each, least);
+    if (w->kernels > MANY_LAUNCHES)
+        lab_str_addf(out,
+                     " It is %lld launches: one kernel for all of them, or a "
+                     "CUDA graph, would help.",
+                     (long long)w->kernels);
+    else
+        lab_str_addf(out, " More work in a launch would help (%s%s).",
+                     w->fusable ? "a fused variant, " : "", "a larger batch");
 }
 
-/* Would a gain of `factor` be a third of the way to the roof, on the scale of
- * the roofline, which is logarithmic? A roof unknown: twice as fast. */
-static bool explains(double factor, const struct lab_roofline_point *p)
+/* ---- at no roof ---- */
+
+/* Would a gain of `factor` be a third of the way, on the logarithmic scale of the
+ * roofline, to the roof, or to a kernel's start and end where these are longer?
+ * Both unknown: twice as fast. */
+static bool explains(double factor, const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
 {
-    return isnan(p->share) ? factor >= 2
-                           : factor * factor * factor >= 1 / p->share;
+    double left = fmax(p->best_ns, p->floor_ns) / w->time_ns; /* not the NaN */
+    return isnan(left) ? factor >= 2 : factor * factor * factor >= 1 / left;
 }
 
 static bool say_idle(struct lab_str *out, const struct lab_roofline_work *w,
                      const struct lab_roofline_point *p)
 {
-    if (w->blocks == LAB_UNKNOWN || w->blocks <= 0 ||
-        w->sm_count == LAB_UNKNOWN || w->blocks >= w->sm_count ||
-        !explains((double)w->sm_count / (double)w->blocks, p))
+    if (w->blocks <= 0 || w->blocks >= w->sm_count ||
+        !explains((double)w->sm_count / (double)w->blocks, w, p))
         return false;
-    lab_str_addf(out,
-                 "Its grid has %lld block%s for %lld SMs: the others are idle.",
+    lab_str_addf(out, "Its %s %lld block%s for %lld SMs: the others are idle.",
+                 w->kernels > 1 ? "largest grid has" : "grid has",
                  (long long)w->blocks, w->blocks == 1 ? "" : "s",
                  (long long)w->sm_count);
     return true;
 }
 
+/* Of the SMs that have blocks; what the grid brings counts as well. */
+static double occupancy_of(const struct lab_roofline_work *w)
+{
+    double achieved = w->counted.achieved_occupancy_pct;
+    return isnan(achieved)
+               ? fmin(w->occupancy_pct, lab_roofline_grid_occupancy(w))
+               : achieved;
+}
+
+/* "occupancy 8 %, of the 4 of 132 SMs that have a block" */
+static void occupancy_text(const struct lab_roofline_work *w, char *out,
+                           size_t cap)
+{
+    bool achieved = !isnan(w->counted.achieved_occupancy_pct);
+    int n = snprintf(out, cap, "%s occupancy %.2g %%",
+                     achieved ? "achieved" : "at most", occupancy_of(w));
+    if (w->blocks > 0 && w->blocks < w->sm_count && n > 0 && (size_t)n < cap)
+        snprintf(out + n, cap - (size_t)n,
+                 " of the %lld of %lld SMs that have a block",
+                 (long long)w->blocks, (long long)w->sm_count);
+}
+
 static bool say_few_warps(struct lab_str *out,
                           const struct lab_roofline_work *w)
 {
-    double achieved = w->counted.achieved_occupancy_pct;
-    double occupancy = isnan(achieved) ? w->occupancy_pct : achieved;
+    char text[96];
     /* A library's product hides latency by the many sums of each thread. */
-    if (!(occupancy < 25) || w->library)
+    if (!(occupancy_of(w) < 25) || w->library)
         return false;
+    occupancy_text(w, text, sizeof(text));
+    lab_str_addf(out, "Too few warps are resident to hide latency (%s).", text);
+    return true;
+}
+
+/* Atomic additions to one address go one after the other. */
+static bool say_one_address(struct lab_str *out,
+                            const struct lab_roofline_work *w)
+{
+    char each[NUMBER];
+    if (!w->one_address || !(w->flop > 0))
+        return false;
+    time_text(w->time_ns / w->flop, each);
     lab_str_addf(out,
-                 "Too few warps are resident to hide latency (%s occupancy "
-                 "%.0f %%).",
-                 isnan(achieved) ? "at most" : "achieved", occupancy);
+                 "Every thread adds to one address, and such additions go one "
+                 "after the other: one in %s. Sums of a block first, then one "
+                 "addition a block, would help.",
+                 each);
     return true;
 }
 
@@ -238,9 +295,9 @@ static bool say_moved(struct lab_str *out, const struct lab_roofline_work *w,
 static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
                       const struct lab_roofline_point *p)
 {
-    if (w->gpu && (say_idle(out, w, p) || say_few_warps(out, w)))
-        return;
-    if (say_moved(out, w, p))
+    if (say_one_address(out, w) ||
+        (w->gpu && (say_idle(out, w, p) || say_few_warps(out, w))) ||
+        say_moved(out, w, p))
         return;
     if (w->gpu)
         lab_str_addf(out,
@@ -258,16 +315,25 @@ static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
                          "of the step show what the processor can do.");
 }
 
-/* The cause, and what start and end take where that is a good part too. */
-static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
-                        const struct lab_roofline_point *p)
+/* Counters are taken while the caches hold what the step before has left. */
+static void say_warm(struct lab_str *out, const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
+{
+    if (p->dram_bytes < 0.5 * w->bytes)
+        lab_str_addf(out,
+                     " Only %.2g %% of its bytes came from DRAM or went there: "
+                     "the rest was in the caches, which were warm.",
+                     100 * p->dram_bytes / w->bytes);
+}
+
+static void say_floor(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
 {
     char least[NUMBER];
     long long kernels = w->kernels > 1 ? (long long)w->kernels : 1;
-    say_cause(out, w, p);
-    if (!floor_known(w) || each_ns(w) >= 4 * w->floor_ns)
+    if (!w->gpu || !(p->each_ns < 4 * p->floor_ns))
         return;
-    time_text((double)kernels * w->floor_ns, least);
+    time_text((double)kernels * p->floor_ns, least);
     if (kernels == 1)
         lab_str_addf(out, " The start and end of a kernel take %s.", least);
     else
@@ -275,31 +341,43 @@ static void say_waiting(struct lab_str *out, const struct lab_roofline_work *w,
                      kernels, least);
 }
 
-static void say_neither(struct lab_str *out, const struct lab_roofline_work *w,
-                        const struct lab_roofline_point *p)
+/* Against the roofs, where what they allow is a time that a kernel can take. */
+static void say_distance(struct lab_str *out, const struct lab_roofline_work *w,
+                         const struct lab_roofline_point *p, bool own)
 {
     char best[NUMBER];
     char time[NUMBER];
-    char occupancy[80] = "";
     time_text(w->time_ns, time);
     time_text(p->best_ns, best);
-    if (!isnan(w->counted.achieved_occupancy_pct))
-        snprintf(occupancy, sizeof(occupancy), ", at %.0f %% occupancy",
-                 w->counted.achieved_occupancy_pct);
-    else if (w->gpu && !isnan(w->occupancy_pct))
-        snprintf(occupancy, sizeof(occupancy), ", occupancy %.0f %% at most",
-                 w->occupancy_pct);
-    if (isnan(p->best_ns))
-        lab_str_addf(out, "Neither roof limits it: %s%s. ", time, occupancy);
-    else
+    if (p->best_ns < p->floor_ns)
         lab_str_addf(out,
-                     "Neither roof limits it: %s, where the roofs alone allow "
-                     "%s (%.2g %%%s). ",
-                     time, best, 100 * p->share, occupancy);
-    if (is_short(w, p))
-        say_short(out, w);
+                     "Neither roof limits it: its work is less than a kernel's "
+                     "start and end, and it takes %s. ",
+                     time);
+    else if (isnan(p->best_ns))
+        lab_str_addf(out, "Neither roof limits it: %s. ", time);
     else
-        say_waiting(out, w, p);
+        lab_str_addf(out, "%s: %s, where the roofs alone allow %s (%.2g %%). ",
+                     own ? "The problem's own bytes do not limit it"
+                         : "Neither roof limits it",
+                     time, best, 100 * p->share);
+}
+
+static void say_latency(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, double copy)
+{
+    struct lab_str own;
+    lab_str_init(&own);
+    bool moves = say_own_bytes(&own, w, copy);
+    say_distance(out, w, p, moves);
+    if (moves)
+        lab_str_add(out, lab_str_text(&own));
+    else
+        say_cause(out, w, p);
+    out->failed |= own.failed;
+    lab_str_release(&own);
+    say_floor(out, w, p);
+    say_warm(out, w, p);
 }
 
 static void say_unknown(struct lab_str *out, const struct lab_roofline_work *w,
@@ -339,8 +417,11 @@ void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *w,
     case LAB_ROOFLINE_CACHE:
         say_cache(out, p, per_s[LAB_CEILING_COPY]);
         break;
-    case LAB_ROOFLINE_NEITHER:
-        say_neither(out, w, p);
+    case LAB_ROOFLINE_LAUNCH:
+        say_launch(out, w, p);
+        break;
+    case LAB_ROOFLINE_LATENCY:
+        say_latency(out, w, p, per_s[LAB_CEILING_COPY]);
         break;
     default:
         say_unknown(out, w, p, per_s);

@@ -6,6 +6,7 @@
 
 #include "row.h"
 #include "store/devices.h"
+#include "store/time_sum.h"
 
 const char *const lab_roof_names[LAB_ROOF_NAMES] = {"copy", "fp32", "tf32",
                                                     "bf16", "fp16"};
@@ -286,4 +287,35 @@ enum lab_status lab_roof_find(struct lab_database *db,
     static const struct lab_lab_names none = {.copy_bytes_s = NAN,
                                               .fp32_flop_s = NAN};
     return lab_roof_of_run(db, device, &none, name, out);
+}
+
+enum lab_status lab_device_floor(struct lab_database *db,
+                                 const struct lab_ceiling_device *device,
+                                 double *kernel_ns, double *rung_ns)
+{
+    sqlite3_stmt *stmt;
+    bool cpu = strcmp(device->backend, "cpu") == 0;
+    enum lab_status st = lab_database_prepare(
+        db,
+        "WITH mine AS (SELECT id FROM run WHERE backend = ?1 AND device = ?2 "
+        "AND iif(?3 <> '', (SELECT uuid FROM TARGET_INFO_GPU AS g WHERE "
+        "g.runId = run.id LIMIT 1) = ?3, ifnull(hostname, '') = ?4)) SELECT "
+        "(SELECT min(median_ns) FROM time_sum WHERE runId IN mine AND level = "
+        "?5 AND median_ns > 0), (SELECT min(median_ns) FROM lab_row WHERE "
+        "runId IN mine AND status = 'done' AND median_ns > 0)",
+        &stmt);
+    if (st)
+        return st;
+    bind_device(stmt, device, NULL);
+    sqlite3_bind_int(stmt, 5, cpu ? LAB_SUM_STEP : LAB_SUM_KERNEL);
+    int rc = sqlite3_step(stmt);
+    struct lab_columns c = {stmt, 0};
+    double kernel = lab_column_real(&c);
+    double rung = lab_column_real(&c);
+    st = lab_query_end(db, stmt, rc);
+    if (st == LAB_OK) {
+        *kernel_ns = kernel;
+        *rung_ns = rung;
+    }
+    return st;
 }

@@ -61,7 +61,11 @@ static bool each_row(void *user, const struct lab_lab_row *row)
     if (!make_room(l))
         return false;
     struct lab_lab_name *name = &n->items[n->count];
-    *name = (struct lab_lab_name){.step_index = row->place};
+    bool memory = row->unit && strcmp(row->unit, "B/s") == 0;
+    *name = (struct lab_lab_name){.step_index = row->place,
+                                  .bytes_moved = memory ? row->traffic_bytes
+                                                        : (double)NAN};
+    cut(name->lab, sizeof(name->lab), row->lab);
     cut(name->precision, sizeof(name->precision), row->precision);
     cut(name->rung, sizeof(name->rung), row->rung);
     cut(name->size, sizeof(name->size), row->size);
@@ -194,6 +198,11 @@ bool lab_rung_has_fewer_flop(const char *rung)
 bool lab_rung_has_all_cores(const char *rung)
 {
     return rung && strcmp(rung, "threads") == 0;
+}
+
+bool lab_rung_has_one_address(const char *rung)
+{
+    return rung && strcmp(rung, "atomic") == 0;
 }
 
 const char *lab_lab_name_text(const struct lab_lab_name *rung, const char *name)

@@ -136,16 +136,20 @@ const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
 
 /* What is faster by less than this is as fast. */
 static const double noise = 1.02;
+/* What is faster than memory by more than this comes from caches: the row is
+ * "bound by cache" (LAB_ROOFLINE_ABOVE). */
+static const double cached = 1.05;
 
 const char *lab_lab_ceiling_passed(enum lab_ui_lab_unit unit, double share)
 {
     if (!(share > noise))
         return NULL;
-    return unit == LAB_UI_LAB_BYTES
-               ? "a copy is no ceiling at this size: caches serve a part of "
-                 "the bytes, or this mix of reads and writes is faster"
-               : "the product that was measured is no ceiling at this size: "
-                 "this is faster";
+    if (unit != LAB_UI_LAB_BYTES)
+        return "what was measured is no ceiling at this size: this is faster";
+    return share > cached ? "a copy is no ceiling at this size: caches serve a "
+                            "part of the bytes"
+                          : "a copy is no ceiling here: this mix of reads and "
+                            "writes is faster";
 }
 
 bool lab_lab_ceiling_beaten(const struct lab_ui_lab *lab, int set, int size)
@@ -171,7 +175,7 @@ const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
     if (unit == LAB_UI_LAB_FLOPS)
         return "the model counts each access of the kernel's text, and caches "
                "and registers serve some at once";
-    return traffic > noise * bytes
+    return traffic > noise * bytes || rate > cached * model
                ? "caches serve a part of what the model charges to memory"
                : "the model has memory at a copy's rate, and this mix of "
                  "reads and writes is faster";

@@ -188,7 +188,7 @@ static void hint(struct lab_screen *s)
                        : st->lab.unit == LAB_UI_LAB_BYTES ? "a rate, 800G"
                                                           : "a time, 25ns";
     snprintf(text, sizeof(text),
-             "%s%s; memory, arithmetic or latency; an occupancy, 50%%; or "
+             "%s%s; memory, compute or latency; an occupancy, 50%%; or "
              "several of them",
              rate, st->lab.unit == LAB_UI_LAB_TIME ? "" : "; a time, 3.5ms");
     lab_ui_hint(s->ui, text);

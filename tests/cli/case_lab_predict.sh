@@ -19,7 +19,7 @@ expect_exit 0
 expect_json 'of("lab_row")[0]["rate_predicted"] == 0.5e9' \
     'of("lab_row")[0]["bound_predicted"] == "memory"' \
     'of("lab_row")[0]["occupancy_predicted_pct"] == 25' \
-    'of("lab_row")[0]["bound"] in ("memory", "arithmetic", "latency", "cache")' \
+    'of("lab_row")[0]["bound"] in ("memory", "compute", "latency", "cache")' \
     'abs(of("lab_row")[0]["speed_over_predicted"] * 0.5e9 / of("lab_row")[0]["rate"] - 1) < 1e-9' \
     'of("lab_row")[1]["rate_predicted"] is None' \
     'of("lab_row")[1]["speed_over_predicted"] is None' \

@@ -223,7 +223,38 @@ static void a_rung_stands_under_its_own_precision(void **state)
     }
     assert_int_equal(profile(db, "roofline 1 @"), 0);
     assert_non_null(strstr(output, "tf32, bf16, fp16\n"));
-    assert_non_null(strstr(output, "of what large products in bf16 reach"));
+    assert_non_null(strstr(output, "of the bf16 roof"));
+}
+
+/* Step 1 is the traced launch of the rung that step 0 was timed of. */
+static void a_rung_has_the_kernels_of_its_traced_launch(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    make_lab(db, true);
+    sample_sql(db, "DELETE FROM lab_row WHERE place = 1; UPDATE lab_row SET "
+                   "tracedExec = 2, status = 'done', median_ns = 5000;"
+                   "UPDATE time_sum SET flop = 1, bytes = 1;"
+                   "UPDATE time_sum SET median_ns = 6000, kernels = NULL WHERE "
+                   "level = 3 AND stepIndex = 0;"
+                   "UPDATE time_sum SET median_ns = 2000 WHERE level = 3 AND "
+                   "stepIndex = 1");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    json_t *o = nth_of("point", 0);
+    if (!strstr(text_of(o, "sentence"), "its 2 kernels work for 2 us of 6 us"))
+        fail_msg("%s", text_of(o, "sentence"));
+    assert_string_equal(text_of(o, "bound"), "launch");
+    json_decref(o);
+    /* what the words of the table mean stands below it */
+    assert_int_equal(profile(db, "roofline 1 @"), 0);
+    assert_non_null(strstr(output, "\nlaunch-bound: at least half"));
+    assert_null(strstr(output, "memory-bound"));
+    /* another rung's launch is not its own */
+    sample_sql(db, "UPDATE lab_row SET tracedExec = NULL");
+    assert_int_equal(profile(db, "roofline 1 --json @"), 0);
+    o = nth_of("point", 0);
+    assert_null(strstr(text_of(o, "sentence"), "kernels work for"));
+    json_decref(o);
 }
 
 /* Both steps of the sample would be "gemm 64". */
@@ -467,6 +498,8 @@ int main(void)
         cmocka_unit_test_teardown(a_rung_is_named_wherever_steps_are_listed,
                                   cleanup),
         cmocka_unit_test_teardown(a_part_that_was_counted_is_no_fact, cleanup),
+        cmocka_unit_test_teardown(a_rung_has_the_kernels_of_its_traced_launch,
+                                  cleanup),
         cmocka_unit_test_teardown(a_lab_brings_its_own_roofs, cleanup),
         cmocka_unit_test_teardown(an_update_has_reasons_of_its_own, cleanup),
         cmocka_unit_test_teardown(counters_stand_beside_steps_and_kernels,

@@ -55,7 +55,7 @@ static void sentence_is(int point, const char *what, const char *without)
     json_decref(o);
 }
 
-/* The run's shortest kernel takes a microsecond: six are not short there. */
+/* The device's shortest kernel takes a microsecond: six are not short there. */
 static void the_run_says_what_is_short(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -66,9 +66,9 @@ static void the_run_says_what_is_short(void **state)
                    "UPDATE time_sum SET median_ns = 1000 + 5000 * stepIndex "
                    "WHERE level IN (3, 4)");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
-    sentence_is(1, "the shortest of this run takes 1 us", "Waiting");
-    sentence_is(1, "(a larger batch, a fused variant)", "Waiting");
-    sentence_is(3, "Neither roof limits it", "too short");
+    sentence_is(1, "the shortest kernel on this device takes 1 us", "roof");
+    sentence_is(1, "(a fused variant, a larger batch)", "roof");
+    sentence_is(3, "Neither roof limits it", "Launching");
 }
 
 static void names_of_variants_say_what_they_do(void **state)
@@ -79,7 +79,7 @@ static void names_of_variants_say_what_they_do(void **state)
     sample_sql(db, "INSERT INTO StringIds (value) VALUES ('cudnn_winograd');"
                    "UPDATE time_sum SET flop = 2e9 WHERE level = 3");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);
-    sentence_is(0, "More than the ceiling: it was measured", "finds");
+    sentence_is(0, "More than the roof: what measured it", "finds");
     sample_sql(db, "UPDATE time_sum SET variantId = (SELECT id FROM StringIds "
                    "WHERE value = 'cudnn_winograd') WHERE level IN (3, 4)");
     assert_int_equal(profile(db, "roofline 1 --json @"), 0);

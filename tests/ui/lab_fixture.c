@@ -46,7 +46,7 @@ static void fill_row(struct lab_ui_lab_row *r, double gflops, double model_rate,
     r->check_error = 0.03;
     r->repeats = 21;
     snprintf(r->bound, sizeof(r->bound),
-             r->share >= 0.6 ? "arithmetic" : "latency");
+             r->share >= 0.6 ? "compute" : "latency");
 }
 
 static void add_row(int set, int size, int k)
@@ -213,7 +213,7 @@ static enum lab_status predict(void *user, int set, const char *rung,
         return lab_fail(
             LAB_E_USAGE,
             "%s: no number, no bound: a number above 0, as 8.2T, or "
-            "a time; memory, arithmetic or latency",
+            "a time; memory, compute or latency",
             text);
     if (strstr(end, "memory"))
         snprintf(said.bound, sizeof(said.bound), "memory");

@@ -152,9 +152,23 @@ static void queries_and_keys_have_all_their_bits(void **state)
     assert_true(apart > small / 2);
 }
 
+/* cuBLAS's scores are written, read, written and read: four times 4 bytes. */
+static void a_librarys_scores_are_its_own_bytes(void **state)
+{
+    const struct lab_operation *op = &lab_operation_attention;
+    const double scores = (double)B * H * T * T;
+    (void)state;
+    double bytes = op->library_traffic(dim, LAB_FP32, "cublas");
+    assert_true(bytes == op->bytes(dim, LAB_FP32) + 16 * scores);
+    assert_true(isnan(op->library_traffic(dim, LAB_BF16, "cudnn")));
+    assert_true(lab_operation_attention_causal.library_traffic(
+                    dim, LAB_FP32, "cublas") == bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_librarys_scores_are_its_own_bytes),
         cmocka_unit_test(without_a_mask_all_keys_count),
         cmocka_unit_test(with_the_mask_no_later_key_counts),
         cmocka_unit_test(the_mask_leaves_half_and_half_a_row),

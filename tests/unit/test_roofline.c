@@ -27,8 +27,14 @@ static struct lab_roofline_work make_work(double flop, double bytes, double ns)
                                   .bytes = bytes,
                                   .occupancy_pct = 100,
                                   .blocks = 4096,
+                                  .threads_per_block = 256,
                                   .sm_count = 132,
+                                  .max_warps_per_sm = 64,
                                   .kernels = 1,
+                                  .floor_ns = NAN,
+                                  .kernels_ns = NAN,
+                                  .launch_ns = NAN,
+                                  .own_bytes = NAN,
                                   .arithmetic = LAB_CEILING_FP32};
     lab_counters_init(&w.counted);
     return w;
@@ -126,25 +132,22 @@ static void at_the_ridge_and_beside_it(void **state)
     close_to(p.share, 0.02);
 }
 
-static void neither_says_why(void **state)
+static void latency_says_why(void **state)
 {
     struct lab_roofline_work w = make_work(1e6, 4e6, 4000);
     (void)state;
-    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_NEITHER);
-    says(&w, "4 us, where the roofs alone allow 1 us (25 %");
-    w = make_work(2e3, 4e3, 2500); /* a nanosecond of work */
-    says(&w, "too short for this device: 2.5 us a kernel");
-    w.kernels = 2;
-    says(&w, "1.25 us a kernel");
-    w.gpu = false;
-    w.time_ns = 500;
-    says(&w, "calling it and reading the clock");
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+    says(&w, "Neither roof limits it: 4 us, where the roofs alone allow 1 us "
+             "(25 %");
     w = make_work(1e9, 4e9, 1e7);
     w.blocks = 4;
     says(&w, "Its grid has 4 blocks for 132 SMs");
+    w.kernels = 2; /* neither of the two has more */
+    says(&w, "Its largest grid has 4 blocks for 132 SMs");
+    w.kernels = 1;
     w.blocks = 4096;
     w.occupancy_pct = 12.5;
-    says(&w, "occupancy 12 % at most");
+    says(&w, "(at most occupancy 12 %)");
     w.counted.achieved_occupancy_pct = 9;
     says(&w, "(achieved occupancy 9 %)");
     w.library = true; /* it hides latency within a thread */
@@ -157,48 +160,190 @@ static void neither_says_why(void **state)
     says(&w, "3.0 times the bytes that it needs (counted)");
 }
 
-/* Only what stands near the run's own shortest kernel is short. */
-static void short_is_near_the_floor(void **state)
+/* An SM without a block has no warps, and is in no occupancy. */
+static void an_occupancy_is_that_of_the_sms_that_work(void **state)
 {
-    struct lab_roofline_work w = make_work(3.4e7, 1.1e6, 6208);
+    struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
+    (void)state;
+    w.blocks = 128;
+    w.counted.achieved_occupancy_pct = 11;
+    says(&w, "(achieved occupancy 11 % of the 128 of 132 SMs that have a "
+             "block)");
+    w.blocks = 132;
+    says(&w, "(achieved occupancy 11 %)");
+    /* 8 warps of 64 on an SM: the grid has no more, whatever would fit */
+    w.blocks = 128;
+    w.counted.achieved_occupancy_pct = NAN;
+    says(&w, "(at most occupancy 12 % of the 128 of 132 SMs that have a "
+             "block)");
+    close_to(lab_roofline_grid_occupancy(&w), 12.5);
+    w.blocks = 265; /* three on one of them */
+    close_to(lab_roofline_grid_occupancy(&w), 37.5);
+    says_not(&w, "Too few warps");
+    w.blocks = 132 * 9; /* 72 warps: 64 fit */
+    close_to(lab_roofline_grid_occupancy(&w), 100);
+    w.threads_per_block = LAB_UNKNOWN;
+    assert_true(isnan(lab_roofline_grid_occupancy(&w)));
+}
+
+/* Against what was measured of the device: no number stands in for it. */
+static void below_the_floor_no_roof_is_named(void **state)
+{
+    struct lab_roofline_work w = make_work(2e3, 4e3, 1250);
+    struct lab_roofline_point p;
     (void)state;
     w.floor_ns = 960;
-    w.blocks = 128;
-    w.counted.achieved_occupancy_pct = 3;
-    says(&w,
-         "Too few warps are resident to hide latency (achieved occupancy 3 %)");
-    says_not(&w, "too short");
-    says_not(&w, "The start and end");
-    w.time_ns = 3000; /* three of them */
-    says(&w, "Too few warps");
-    says(&w, "The start and end of a kernel take 960 ns.");
-    w.time_ns = 9000; /* the same of three */
-    w.kernels = 3;
-    says(&w, "The start and end of 3 kernels take 2.88 us.");
-    w = make_work(2e3, 4e3, 1250);
+    p = place(&w);
+    assert_int_equal(p.verdict, LAB_ROOFLINE_LAUNCH);
+    close_to(p.each_ns, 1250);
+    says(&w, "Launching bounds it: 1.25 us a kernel, where the shortest kernel "
+             "on this device takes 960 ns.");
+    says_not(&w, "roof");
+    says_not(&w, "launches");
+    w.floor_ns = 600; /* twice as long and more */
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+    says(&w, "its work is less than a kernel's start and end, and it takes "
+             "1.25 us");
+    says(&w, "The start and end of a kernel take 600 ns.");
+    says_not(&w, "where the roofs");
+    w.floor_ns = 300;
+    says_not(&w, "The start and end of");
+    /* 2 us, 4 KB: by the roofs a nanosecond, and that is no reproach */
+    w = make_work(2e3, 4e3, 2000);
+    w.floor_ns = 1010;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LAUNCH);
+    says_not(&w, "%");
+    /* a device of which nothing short was traced */
+    const double none[] = {NAN, 0, -1, 74e3, INFINITY};
+    for (int i = 0; i < 5; i++) {
+        w.floor_ns = none[i];
+        assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+        assert_true(isnan(place(&w).floor_ns));
+        says_not(&w, "Launching");
+        says_not(&w, "start and end");
+        says(&w, "where the roofs alone allow");
+    }
+    /* at a roof it is no matter how short it is */
+    w = make_work(1e3, 4e6, 1250);
+    w.floor_ns = 1200;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_MEMORY);
+    /* a step of a processor, beside its shortest one */
+    w = make_work(100, 400, 90);
+    w.gpu = false;
+    w.kernels = LAB_UNKNOWN;
+    w.floor_ns = 60;
+    says(&w, "(90 ns) that calling it and reading the clock are most of it: "
+             "the shortest step on this device takes 60 ns");
+    w.time_ns = 900;
+    says_not(&w, "calling it");
+}
+
+static void many_launches_are_named(void **state)
+{
+    struct lab_roofline_work w = make_work(2e3, 4e3, 19 * 1250);
+    (void)state;
     w.floor_ns = 960;
-    says(&w, "1.25 us a kernel, and the shortest of this run takes 960 ns");
-    w.floor_ns = 600;
-    says_not(&w, "too short");
-    /* a run of long kernels shows no floor: 74 us is not one */
-    w = make_work(2e3, 4e3, 1e5);
-    w.floor_ns = 74e3;
-    says_not(&w, "too short");
-    w.time_ns = 3900;
-    says(&w, "too short for this device: 3.9 us a kernel is mostly");
-    w.floor_ns = NAN;
-    says(&w, "too short");
-    w.time_ns = 4100;
-    says_not(&w, "too short");
+    w.kernels = 19;
+    says(&w, "1.25 us a kernel");
+    says(&w, "It is 19 launches: one kernel for all of them, or a CUDA graph");
+    w.kernels = 2;
+    w.time_ns = 2500;
+    says_not(&w, "launches");
+    says(&w, "(a larger batch)");
+    w.kernels = 3; /* longer ones: their start and end is a part */
+    w.time_ns = 9000;
+    says(&w, "The start and end of 3 kernels take 2.88 us.");
+}
+
+/* A rung's time is between two events, and its kernels were traced apart. */
+static void kernels_of_a_rung_beside_its_time(void **state)
+{
+    struct lab_roofline_work w = make_work(1e6, 6e5, 5472);
+    (void)state;
+    w.floor_ns = 768;
+    w.kernels_ns = 993;
+    w.launch_ns = 5312;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LAUNCH);
+    says(&w, "Launching bounds it: its kernel works for 993 ns of 5.47 us.");
+    w.kernels = 1000;
+    w.kernels_ns = 1.88e6;
+    w.time_ns = 4.13e6;
+    says(&w, "its 1000 kernels work for 1.88 ms of 4.13 ms. It is 1000 "
+             "launches");
+    w.kernels_ns = 2.5e6; /* more than half */
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+    /* what is left is more than a launch takes: copies, or warm caches */
+    w.kernels = 1;
+    w.kernels_ns = 54e3;
+    w.time_ns = 14.5e6;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+    w.kernels_ns = 993;
+    w.time_ns = 5472;
+    w.launch_ns = NAN;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+}
+
+static void additions_to_one_address(void **state)
+{
+    /* lab-reduction's `atomic`: 2^26 numbers in 118 ms */
+    struct lab_roofline_work w = make_work(67108863, 268435456, 117829010);
+    (void)state;
+    says_not(&w, "one address");
+    w.one_address = true;
+    says(&w, "Every thread adds to one address");
+    says(&w, "one in 1.76 ns");
+    says_not(&w, "Latency, the order");
+    w.time_ns = 75e3; /* a kernel at the memory's roof has no such trouble */
+    says_not(&w, "one address");
+}
+
+static void warm_caches_are_said(void **state)
+{
+    struct lab_roofline_work w = make_work(1e6, 4e6, 1e4);
+    (void)state;
+    says_not(&w, "warm");
+    w.counted.dram_read_bytes = 3e5;
+    w.counted.dram_write_bytes = 1e5;
+    says(&w, "Only 10 % of its bytes came from DRAM or went there: the rest "
+             "was in the caches, which were warm.");
+    w.counted.dram_read_bytes = 3e6;
+    says_not(&w, "warm");
+}
+
+/* cuBLAS's attention of 4x16x4096x64: the scores go through memory four times.
+ */
+static void bytes_of_its_own(void **state)
+{
+    struct lab_roofline_work w = make_work(274.9e9, 268e6, 8.99e6);
+    (void)state;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_COMPUTE);
+    says(&w, "fewer FLOPs");
+    w.own_bytes = 17.4e9;
+    says(&w, "Arithmetic bounds it: 30.6 TFLOP/s, 61 % of the fp32 roof. By "
+             "its model it moves 17.4 GB, 64.9 times what the problem needs: "
+             "4.35 ms at the memory roof, 48 % of its time.");
+    says_not(&w, "FLOPs");
+    w.own_bytes = 4e9; /* a tenth of the time */
+    says(&w, "fewer FLOPs");
+    w.own_bytes = 90e9; /* no memory could move them: caches do */
+    says_not(&w, "By its model");
+    w.time_ns = 13e6;
+    w.own_bytes = 17.4e9;
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+    says(&w, "The problem's own bytes do not limit it: 13 ms");
+    says(&w, "Fewer bytes of its own");
+    w.own_bytes = 268e6; /* the problem's */
+    says(&w, "Neither roof limits it");
 }
 
 static void a_fused_variant_must_exist(void **state)
 {
     struct lab_roofline_work w = make_work(2e3, 4e3, 1250);
     (void)state;
+    w.floor_ns = 960;
     says(&w, "(a larger batch).");
     w.fusable = true;
-    says(&w, "(a larger batch, a fused variant).");
+    says(&w, "(a fused variant, a larger batch).");
     w = make_work(1e9, 4e9, 1.05e6);
     says_not(&w, "fused");
     w.fusable = true;
@@ -211,12 +356,20 @@ static void idle_sms_explain_or_are_not_said(void **state)
     struct lab_roofline_work w = make_work(1e9, 4e9, 1e6 / 0.26);
     (void)state;
     w.blocks = 128;
+    w.threads_per_block = 1024;
     says_not(&w, "the others are idle");
     says(&w, "Latency, the order of its reads");
     w.blocks = 66; /* half of them: twice as fast is 52 % */
     says(&w, "Its grid has 66 blocks for 132 SMs: the others are idle.");
     w.time_ns = 1e6 / 0.01; /* at 1 % that is no longer the reason */
     says_not(&w, "the others are idle");
+    w = make_work(2e3, 4e3, 5952); /* as far as the start and end of a kernel */
+    w.floor_ns = 768;
+    w.blocks = 66;
+    says(&w, "the others are idle");
+    w.floor_ns = 500;
+    says_not(&w, "the others are idle");
+    w = make_work(1e9, 4e9, 1e8);
     w.blocks = 1;
     says(&w, "Its grid has 1 block for 132 SMs");
     w.blocks = 0; /* nonsense of a database */
@@ -240,14 +393,14 @@ static void what_is_left_below_a_roof(void **state)
     struct lab_roofline_work w = make_work(1e12, 4e9, 20e6 / 0.65);
     (void)state;
     says(&w, "Arithmetic bounds it: 32.5 TFLOP/s, 65 %");
-    says(&w, "Tuning can save at most 35 % of its time (their rate)");
+    says(&w, "Tuning can save at most 35 % of its time (that roof)");
     says(&w, "beyond that, only fewer FLOPs");
     says_not(&w, "Only");
     w.time_ns = 20e6 / 0.95;
     says(&w, "Only fewer FLOPs would make it faster");
     says_not(&w, "could go");
     w = make_work(1e9, 4e9, 1e6 / 0.7);
-    says(&w, "Tuning can save at most 30 % of its time (a copy's rate)");
+    says(&w, "Tuning can save at most 30 % of its time (that roof)");
     says_not(&w, "Only");
     w.time_ns = 1e6 / 0.95;
     says(&w, "Only fewer bytes");
@@ -271,7 +424,7 @@ static void above_the_roof_of_products(void **state)
     w.counted.fp16_flop = w.counted.fp64_flop = 0;
     says(&w, "only 40 % of them were counted");
     w.counted.fp32_flop = 1e12;
-    says(&w, "the FLOPs were counted");
+    says(&w, "and the FLOPs were counted");
     says_not(&w, "fewer");
 }
 
@@ -280,7 +433,7 @@ static void counted_traffic_is_believed(void **state)
     /* by the formula 20 % of memory, but 3.5 times the bytes are moved */
     struct lab_roofline_work w = make_work(1e9, 4e9, 5e6);
     (void)state;
-    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_NEITHER);
+    assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
     w.counted.dram_read_bytes = 13e9;
     w.counted.dram_write_bytes = 1e9;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_MEMORY);
@@ -289,7 +442,7 @@ static void counted_traffic_is_believed(void **state)
     /* faster than memory: from the caches, counted or not */
     w = make_work(1e6, 1e7, 1e3);
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
-    says(&w, "2.5 times what a copy in memory reaches");
+    says(&w, "2.5 times the memory roof");
     w.counted.dram_read_bytes = 1e6;
     w.counted.dram_write_bytes = 0;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_CACHE);
@@ -359,8 +512,25 @@ static void names_and_rates(void **state)
     assert_int_equal(lab_roofline_precision("copy"), LAB_CEILING_COUNT);
     assert_int_equal(lab_roofline_precision("int3"), LAB_CEILING_COUNT);
     assert_int_equal(lab_roofline_precision(NULL), LAB_CEILING_COUNT);
-    assert_string_equal(lab_roofline_verdict_name(LAB_ROOFLINE_NEITHER),
+    assert_string_equal(lab_roofline_verdict_name(LAB_ROOFLINE_LATENCY),
                         "latency");
+    assert_string_equal(lab_roofline_verdict_text(LAB_ROOFLINE_UNKNOWN), "");
+    assert_string_equal(lab_roofline_verdict_text(LAB_ROOFLINE_VERDICTS), "");
+    for (int i = 1; i < LAB_ROOFLINE_VERDICTS; i++) {
+        enum lab_roofline_verdict v = (enum lab_roofline_verdict)i;
+        const char *name = lab_roofline_verdict_name(v);
+        const char *what = lab_roofline_verdict_text(v);
+        assert_int_equal(strncmp(what, name, strlen(name)), 0);
+        assert_int_equal(strncmp(what + strlen(name), "-bound: ", 8), 0);
+        assert_int_equal(lab_roofline_verdict_find(name), v);
+    }
+    assert_int_equal(lab_roofline_verdict_find("MEM"), LAB_ROOFLINE_MEMORY);
+    assert_int_equal(lab_roofline_verdict_find("arithmetic"),
+                     LAB_ROOFLINE_COMPUTE);
+    assert_int_equal(lab_roofline_verdict_find("me"), LAB_ROOFLINE_UNKNOWN);
+    assert_int_equal(lab_roofline_verdict_find("memories"),
+                     LAB_ROOFLINE_UNKNOWN);
+    assert_int_equal(lab_roofline_verdict_find(""), LAB_ROOFLINE_UNKNOWN);
     assert_string_equal(lab_roofline_verdict_name(LAB_ROOFLINE_VERDICTS), "");
     lab_roofline_rate(4.258e12, "B/s", text);
     assert_string_equal(text, "4.26 TB/s");
@@ -375,8 +545,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_and_compute_bound),
         cmocka_unit_test(at_the_ridge_and_beside_it),
-        cmocka_unit_test(neither_says_why),
-        cmocka_unit_test(short_is_near_the_floor),
+        cmocka_unit_test(latency_says_why),
+        cmocka_unit_test(an_occupancy_is_that_of_the_sms_that_work),
+        cmocka_unit_test(below_the_floor_no_roof_is_named),
+        cmocka_unit_test(many_launches_are_named),
+        cmocka_unit_test(kernels_of_a_rung_beside_its_time),
+        cmocka_unit_test(additions_to_one_address),
+        cmocka_unit_test(warm_caches_are_said),
+        cmocka_unit_test(bytes_of_its_own),
         cmocka_unit_test(a_fused_variant_must_exist),
         cmocka_unit_test(idle_sms_explain_or_are_not_said),
         cmocka_unit_test(a_library_has_no_loop_to_mend),

@@ -14,6 +14,7 @@
 #include "store/ceilings.h"
 #include "store/counted.h"
 #include "store/query.h"
+#include "store/time_sum.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -225,6 +226,57 @@ static void a_rung_that_beats_a_roof_raises_it(void **state)
     lab_database_close(db);
 }
 
+static void add_sum(const char *path, int run, int place, int level,
+                    const char *median)
+{
+    char sql[200];
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO time_sum (runId, place, level, count, timed, "
+             "median_ns) VALUES (%d, %d, %d, 1, 1, %s)",
+             run, place, level, median);
+    sample_sql(path, sql);
+}
+
+/* The shortest of all runs on that device, and of no other. */
+static void the_floor_of_a_device(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct lab_ceiling_device d = {
+        .backend = "cuda", .device = "NVIDIA H200", .uuid = "GPU-1"};
+    double kernel;
+    double rung;
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sample_run(path, 1, 1, NULL), LAB_OK);
+    sample_sql(path, "DELETE FROM time_sum; INSERT INTO TARGET_INFO_GPU (uuid, "
+                     "runId) VALUES ('GPU-1', 1), ('GPU-1', 2), ('GPU-2', 3)");
+    struct lab_database *db = open_db(path);
+    assert_int_equal(lab_device_floor(db, &d, &kernel, &rung), LAB_OK);
+    assert_true(isnan(kernel) && isnan(rung));
+    add_sum(path, 1, 100, LAB_SUM_KERNEL, "1250");
+    add_sum(path, 2, 100, LAB_SUM_KERNEL, "768");
+    add_sum(path, 2, 101, LAB_SUM_KERNEL, "0");
+    add_sum(path, 2, 102, LAB_SUM_KERNEL, "NULL");
+    add_sum(path, 1, 103, LAB_SUM_STEP, "60");
+    add_sum(path, 3, 100, LAB_SUM_KERNEL, "500");
+    add_rung(path, 0, "plain", "fp32", "B/s", 1e11);
+    add_rung(path, 1, "failed", "fp32", "B/s", 1e11);
+    sample_sql(path, "UPDATE lab_row SET median_ns = 5312 - 5000 * place; "
+                     "UPDATE lab_row SET status = 'wrong' WHERE place = 1");
+    assert_int_equal(lab_device_floor(db, &d, &kernel, &rung), LAB_OK);
+    assert_true(kernel == 768 && rung == 5312);
+    /* a processor has no kernels: its steps */
+    sample_sql(path,
+               "UPDATE run SET backend = 'cpu', hostname = 'here'; DELETE "
+               "FROM TARGET_INFO_GPU");
+    snprintf(d.backend, sizeof(d.backend), "cpu");
+    snprintf(d.hostname, sizeof(d.hostname), "here");
+    d.uuid[0] = '\0';
+    assert_int_equal(lab_device_floor(db, &d, &kernel, &rung), LAB_OK);
+    assert_true(kernel == 60);
+    lab_database_close(db);
+}
+
 static void what_a_rungs_name_says(void **state)
 {
     (void)state;
@@ -235,6 +287,9 @@ static void what_a_rungs_name_says(void **state)
     assert_true(lab_rung_has_all_cores("threads"));
     assert_false(lab_rung_has_all_cores("openblas"));
     assert_false(lab_rung_has_all_cores(NULL));
+    assert_true(lab_rung_has_one_address("atomic"));
+    assert_false(lab_rung_has_one_address("tree"));
+    assert_false(lab_rung_has_one_address(NULL));
 }
 
 /* Of a run: the largest of its own device's and its lab's, then the others'. */
@@ -442,6 +497,7 @@ int main(void)
         cmocka_unit_test_teardown(a_run_knows_its_device, cleanup),
         cmocka_unit_test_teardown(multiply_adds_raise_fp32_alone, cleanup),
         cmocka_unit_test_teardown(a_rung_that_beats_a_roof_raises_it, cleanup),
+        cmocka_unit_test_teardown(the_floor_of_a_device, cleanup),
         cmocka_unit_test(what_a_rungs_name_says),
         cmocka_unit_test_teardown(a_run_has_one_roof, cleanup),
         cmocka_unit_test(roofs_are_the_engines_ceilings),

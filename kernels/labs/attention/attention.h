@@ -45,6 +45,8 @@ double lab_attention_flop(const int64_t *dim);
 double lab_attention_bytes(const int64_t *dim, enum lab_precision p);
 double lab_attention_traffic(const int64_t *dim, enum lab_precision p,
                              const struct lab_rung_model *model);
+double lab_attention_library_traffic(const int64_t *dim, enum lab_precision p,
+                                     const char *rung);
 struct lab_ladder_element lab_attention_element(const struct lab_lab_numbers *n,
                                                 const int64_t *dim, int64_t i,
                                                 bool causal);
@@ -58,7 +60,9 @@ extern const char *const lab_attention_checks[];
     .sizes_cpu = "1x4x256x64,1x4x512x64",                                      \
     .sizes_gpu = "4x16x1024x64,4x16x4096x64", .checks = lab_attention_checks,  \
     .tensors = lab_attention_tensors, .bytes = lab_attention_bytes,            \
-    .traffic = lab_attention_traffic, .fill = lab_attention_fill
+    .traffic = lab_attention_traffic,                                          \
+    .library_traffic = lab_attention_library_traffic,                          \
+    .fill = lab_attention_fill
 
 /* The CPU's kernels (cpu.c). */
 lab_kernel_fn lab_attention_cpu_naive, lab_attention_causal_cpu_naive,

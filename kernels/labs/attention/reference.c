@@ -1,6 +1,7 @@
 /* What attention with and without the causal mask share: shapes, costs, the
  * reference in double. */
 #include <math.h>
+#include <string.h>
 
 #include "labs/attention/attention.h"
 #include "labs/rung.h"
@@ -50,6 +51,18 @@ double lab_attention_traffic(const int64_t *dim, enum lab_precision p,
         return each * numbers * (2 + 2 * tiles);
     return each * numbers * (1 + 3 * tiles) +
            4 * scores * (5 + ceil((double)dim[3] / model->tile_n));
+}
+
+/* cublas.cu: the scores are written by a product, read and written by the
+ * softmax, read by the second product. cuDNN's attention keeps them on the chip.
+ */
+double lab_attention_library_traffic(const int64_t *dim, enum lab_precision p,
+                                     const char *rung)
+{
+    double scores = numbers_of(dim) / (double)dim[3] * (double)dim[2];
+    return strcmp(rung, "cublas") == 0
+               ? lab_attention_bytes(dim, p) + 4 * 4 * scores
+               : (double)NAN;
 }
 
 /* The softmax of a row so far, undivided, and what errors are judged by. */

@@ -97,6 +97,12 @@ enum lab_status lab_roof_of_run(struct lab_database *db,
                                 const struct lab_ceiling_device *device,
                                 const struct lab_lab_names *rungs,
                                 const char *name, struct lab_roof *out);
+/* The shortest times that were ever measured on a device, whatever was done: of
+ * a traced kernel (of a processor, "cpu": of a step), and of a rung of a lab,
+ * which is timed with its launch. NaN: none was. Set on LAB_OK alone. */
+enum lab_status lab_device_floor(struct lab_database *db,
+                                 const struct lab_ceiling_device *device,
+                                 double *kernel_ns, double *rung_ns);
 /* The data sheet's alone. */
 void lab_roof_published(const char *device, const char *name,
                         struct lab_roof *out);

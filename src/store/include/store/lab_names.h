@@ -14,12 +14,14 @@
 struct lab_lab_name {
     int64_t step_index;
     bool traced;        /* its launch under CUPTI, not its times */
+    char lab[32];       /* "gemm" */
     char precision[16]; /* "": unknown */
     char rung[64];
-    char size[64];    /* "4096" */
-    char problem[80]; /* "bf16 4096"; a lab of one precision: "4096" */
-    char name[160];   /* "wgmma bf16 4096", "wgmma bf16 4096, traced" */
-    char own[160];    /* the same, as the run by itself has it */
+    char size[64];      /* "4096" */
+    char problem[80];   /* "bf16 4096"; a lab of one precision: "4096" */
+    char name[160];     /* "wgmma bf16 4096", "wgmma bf16 4096, traced" */
+    char own[160];      /* the same, as the run by itself has it */
+    double bytes_moved; /* by its model, where the lab is one of memory; NaN */
 };
 
 struct lab_lab_names {
@@ -46,11 +48,13 @@ const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
  * both traced or neither: what is compared from run to run. */
 bool lab_lab_name_is(const struct lab_lab_name *a,
                      const struct lab_lab_name *b);
-/* What a rung's name says of its FLOPs (NULL: nothing, false). It computes by
- * another algorithm, with fewer than its formula counts: Winograd's, by Fourier
- * transforms; it has all cores of a processor, where a roof is one's. */
+/* What a rung's name says (NULL: nothing, false). It computes by another
+ * algorithm, with fewer FLOPs than its formula counts: Winograd's, by Fourier
+ * transforms; it has all cores of a processor, where a roof is one's; each of
+ * its threads adds to the same address. */
 bool lab_rung_has_fewer_flop(const char *rung);
 bool lab_rung_has_all_cores(const char *rung);
+bool lab_rung_has_one_address(const char *rung);
 /* What to show for a step or of a kernel: the name of its rung (NULL: no lab's),
  * else `name`; NULL where both are unknown. */
 const char *lab_lab_name_text(const struct lab_lab_name *rung,

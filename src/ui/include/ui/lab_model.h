@@ -40,7 +40,7 @@ struct lab_ui_said {
     double rate; /* in the lab's unit */
     double time_ns;
     double occupancy_pct;
-    char bound[16]; /* "memory", "arithmetic", "latency" */
+    char bound[16]; /* "memory", "compute", "latency" */
 };
 
 /* One rung at one size on one machine. */

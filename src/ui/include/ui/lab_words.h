@@ -11,7 +11,7 @@ const char *lab_lab_rate_text(const struct lab_ui_lab *lab, double rate,
 const char *lab_lab_said_text(const struct lab_ui_lab *lab,
                               const struct lab_ui_said *said, char *out,
                               size_t cap);
-/* How far off it was: "1.9 x as fast as you said; bound: arithmetic, not
+/* How far off it was: "1.9 x as fast as you said; bound: compute, not
  * memory". "" before the row is done, or when nothing was said. */
 const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
                              const struct lab_ui_said *said,

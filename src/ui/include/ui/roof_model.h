@@ -28,7 +28,7 @@ struct lab_ui_roof_point {
     double roof_flop_s; /* what the roofs allow there */
     const char *roof;   /* the name of the one above it */
     double share;       /* of the roof, 0..1 */
-    const char *bound;  /* "memory", "compute", "cache", "latency", "" */
+    const char *bound;  /* "memory" ... "latency", "": unknown */
     const char *sentence;
     const char *flop_reason; /* why counted FLOPs differ; "" */
 };

@@ -13,6 +13,7 @@
 #include "hint.h"
 #include "json_line.h"
 #include "say.h"
+#include "seen.h"
 #include "signals.h"
 #include "training.h"
 #include "ui/format.h"
@@ -346,6 +347,17 @@ static enum lab_status check_questions(struct lab_work *w)
     return st ? st : lab_writing_open(&w->generator, w);
 }
 
+/* A lesson that was trained as long as it asks for is finished, as on the
+ * screen. */
+static void note_trained(struct lab_work *w, const struct lab_training *t)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(w->walk), &facts);
+    if (t->iterations >= lab_train_iterations(&w->spec, &facts, 0, 0))
+        lab_seen_keep(w->lesson->id, 0, lab_walk_schedule(w->walk)->n_steps,
+                      true);
+}
+
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
     struct lab_work w;
@@ -367,6 +379,8 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
         code = lab_exit_error(tell_all_near(&w, o));
     if (!st && o->json && code == LAB_EXIT_DONE)
         code = lab_exit_error(summary_json(&w, &t, &kept));
+    if (!st)
+        note_trained(&w, &t);
     lab_work_close(&w);
     code = lab_work_code(code, &kept);
     if (t.interrupted && code == LAB_EXIT_DONE)

@@ -13,6 +13,7 @@
 #include "machine.h"
 #include "profiler/roofline.h"
 #include "recording.h"
+#include "seen.h"
 #include "signals.h"
 #include "trace/intern.h"
 #include "ui/glyph.h"
@@ -239,11 +240,7 @@ static void progress(void *user, int64_t walked, int n_steps)
 static void note_trained(struct lab_lesson_screen *s,
                          const struct lab_snapshot *snap)
 {
-    const struct lab_data_facts facts = {.batches_per_epoch =
-                                             snap->iterations_per_epoch};
-    int64_t whole = lab_train_iterations(&s->spec, &facts, 0, 0);
-    if (s->seen && snap->schedule && snap->train_target > 0 &&
-        snap->train_done >= snap->train_target && snap->iteration + 1 >= whole)
+    if (s->seen && lab_seen_trained(&s->spec, snap))
         s->seen(s->seen_user, s->lesson->id, s->best, snap->schedule->n_steps,
                 true);
 }

@@ -13,6 +13,7 @@
 #include "lesson/catalog.h"
 #include "plain_priv.h"
 #include "say.h"
+#include "seen.h"
 #include "signals.h"
 #include "work.h"
 
@@ -135,6 +136,9 @@ static void close_all(struct lab_plain *p)
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     summarize(p, &summary);
+    if (p->walked > 0 || p->trained)
+        lab_seen_keep(p->lesson->id, p->walked, p->snap.schedule->n_steps,
+                      p->trained || p->walked >= p->snap.schedule->n_steps);
     lab_session_free(p->session);
     if (p->recording) {
         lab_recording_finish(p->recording, &summary);

@@ -7,6 +7,7 @@
 #include "cmd.h"
 #include "plain_priv.h"
 #include "say.h"
+#include "seen.h"
 
 static void complain(void)
 {
@@ -54,9 +55,13 @@ static enum lab_status move(struct lab_plain *p, enum lab_command_kind kind,
                             int64_t n)
 {
     struct lab_command c = {.kind = kind, .n = n, .phase = -1};
+    int64_t iteration = p->snap.iteration;
     enum lab_status st = lab_plain_run(p, &c);
     if (st)
         complain(); /* what ran before it failed is still worth showing */
+    int64_t walked = p->snap.iteration > iteration ? p->snap.schedule->n_steps
+                                                   : p->snap.position;
+    p->walked = walked > p->walked ? walked : p->walked;
     lab_plain_print_move(p);
     return LAB_OK;
 }
@@ -121,6 +126,7 @@ static enum lab_status train(struct lab_plain *p, int64_t n)
     p->progress_ns = 0;
     enum lab_status st = lab_plain_run(p, &c);
     lab_plain_forget_moves(p);
+    p->trained = p->trained || lab_seen_trained(&p->spec, &p->snap);
     if (!st)
         lab_plain_print_trained(p);
     return st;

@@ -20,6 +20,8 @@ struct lab_plain {
     int64_t last_exec;          /* executions that have been shown */
     int64_t trained_to;         /* iteration up to which progress was told */
     int64_t progress_ns;        /* when, of the monotonic clock */
+    int64_t walked; /* most steps of an iteration that were walked */
+    bool trained;   /* as long as the lesson asks for */
     bool leaving;
     int signal;   /* that ends the session, 0: none */
     bool opening; /* the session starts: INT ends the program, too */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -14,9 +13,9 @@
 #include "lesson_screen.h"
 #include "machine.h"
 #include "runs_model.h"
+#include "seen.h"
 #include "signals.h"
 #include "trace/record.h"
-#include "ui/progress.h"
 #include "ui/views.h"
 #include "walkthrough.h"
 
@@ -46,15 +45,8 @@ static void seen(void *user, const char *lesson, int64_t steps_seen,
                  int64_t steps_total, bool finished)
 {
     struct screens *s = user;
-    time_t now = time(NULL);
-    struct tm utc;
-    struct lab_progress_entry entry = {.steps_seen = steps_seen,
-                                       .steps_total = steps_total,
-                                       .finished = finished};
-    snprintf(entry.id, sizeof(entry.id), "%s", lesson);
-    gmtime_r(&now, &utc);
-    strftime(entry.opened, sizeof(entry.opened), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    lab_progress_update(&s->progress, &entry);
+    (void)lab_seen_note(&s->progress, lesson, steps_seen, steps_total,
+                        finished);
 }
 
 static void load_progress(struct screens *s)

@@ -3,21 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/mem.h"
-
-size_t lab_compare_width(void)
-{
-    const char *said = getenv("COLUMNS");
-    struct winsize size;
-    if (said && atoi(said) > 0)
-        return (size_t)atoi(said);
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
-        return 0;
-    return size.ws_col > 0 ? size.ws_col : 80;
-}
 
 const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r)
 {

@@ -19,9 +19,6 @@ struct lab_labels {
     size_t count;
 };
 
-/* Columns that a line may have: what COLUMNS says, else the terminal's; 0: as
- * many as it takes, for standard output is none. */
-size_t lab_compare_width(void);
 /* The side that is there; its step's, node's or kernel's name, or "". */
 const struct lab_time_sum *lab_compare_either(const struct lab_compare_row *r);
 const char *lab_compare_name(const struct lab_time_sum *s);

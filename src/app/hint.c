@@ -79,6 +79,7 @@ void lab_hint_recorded(const char *db, int64_t run, bool whole)
     snprintf(number, sizeof(number), "%lld", (long long)run);
     struct lab_str show =
         lab_hint_text(db, LAB_WORDS("profile", "show", number));
+    lab_say_wrap(0, 0); /* the command can be pasted */
     lab_say(stdout, "recorded %s run %s: %s\n",
             whole ? "as" : "in part only, as", number, lab_str_text(&show));
     lab_str_release(&show);

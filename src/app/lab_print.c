@@ -14,6 +14,7 @@ void lab_lab_print_head(const struct lab_lab *lab)
 {
     const struct lab_ladder_machine *m = &lab->machine;
     char words[64];
+    lab_say_wrap(lab_say_columns(), 0);
     lab_say(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name, lab->title,
             lab_lab_precisions(lab, words, sizeof(words)), m->info.name,
             lab->backend->ops->name);
@@ -220,6 +221,20 @@ static void say_state(const struct lab_lab *lab)
                 least / 1e6, most / 1e6, hot);
 }
 
+/* A row's idea breaks under its head where there is room. */
+static void print_table(struct lab_str *table)
+{
+    enum { ROOM = 16 };
+    size_t columns = lab_say_columns();
+    const char *idea = strstr(lab_str_text(table), "its idea");
+    size_t at = idea ? (size_t)(idea - lab_str_text(table)) : 0;
+    if (lab_say_is_ascii())
+        lab_table_make_ascii(table);
+    lab_say_wrap(columns, at + ROOM < columns ? at : 4);
+    lab_say_text(lab_str_text(table));
+    lab_say_wrap(columns, 0);
+}
+
 enum lab_status lab_lab_print_size(const struct lab_lab *lab)
 {
     char unit[LAB_LAB_UNIT + 2] = ">";
@@ -250,10 +265,7 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
     if (!st) {
         lab_say(stdout, "\n%s %s\n", lab->ladder->shape,
                 lab->rows[0].size.text);
-        /* A table may be longer than one lab_say() holds. */
-        if (lab_say_is_ascii())
-            lab_table_make_ascii(&text);
-        fputs(lab_str_text(&text), stdout);
+        print_table(&text);
         say_reasons(lab);
         say_predictions(lab);
         say_state(lab);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare_label.h"
+#include "say.h"
 #include "text_table.h"
 #include "ui/format.h"
 #include "variant_words.h"
@@ -241,7 +242,7 @@ enum lab_status lab_compare_put(struct lab_text_table *t, const char *above,
 static size_t room_of(bool work)
 {
     size_t room = work ? SHORT_LABEL : LABEL;
-    size_t columns = lab_compare_width();
+    size_t columns = lab_say_columns();
     if (columns == 0)
         return 0;
     return columns > USUAL ? room + columns - USUAL : room;

@@ -2,6 +2,7 @@
  * Threads: one. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include "base/status.h"
 
@@ -12,6 +13,15 @@ bool lab_say_is_ascii(void);
  * base/command.h has it. Without memory a message is printed as it is, in ASCII
  * and cut, and text for standard output is lost: lab_say_lost(). */
 void lab_say(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
+/* From now on lines of standard output that come by lab_say() and
+ * lab_say_text() break between words where they are longer than this; what is
+ * in backquotes is one word. 0: they stay whole. What follows a break is
+ * indented two columns further than its line, or to `hang` where it is > 0. */
+void lab_say_wrap(size_t columns, size_t hang);
+/* The columns of standard output: COLUMNS, else the terminal's; 0: it is none. */
+size_t lab_say_columns(void);
+/* As it is, to standard output. */
+void lab_say_text(const char *text);
 /* Text of standard output is missing for want of memory: main() reports it. */
 void lab_say_lose(void);
 bool lab_say_lost(void);

@@ -14,6 +14,7 @@ enum lab_status lab_step_text_run(struct lab_work *w, FILE *out)
 {
     const struct lab_schedule *s = lab_walk_schedule(w->walk);
     char rate[LAB_WORK_LR_TEXT];
+    lab_say_wrap(lab_say_columns(), 0);
     lab_say(out, "%s\n", w->lesson->title);
     lab_say(out,
             "backend %s (%s), seed %llu%s, batch %lld, %lld parameters, "

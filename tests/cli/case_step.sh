@@ -75,3 +75,30 @@ for word in epochs sample prompt near no-graph graph-nodes no-mouse; do
         complain "step --help lists --$word"
     fi
 done
+
+# On a terminal, or with COLUMNS, lines break between words: the same words in
+# the same order, and no line is wider.
+wraps() { # COLUMNS ARG...
+    columns=$1
+    shift
+    run "$@"
+    expect_exit 0
+    tr -s ' ' '\n' <"$out" | grep -v '^[0-9.]*$' >whole
+    COLUMNS=$columns
+    export COLUMNS
+    run "$@"
+    unset COLUMNS
+    expect_exit 0
+    awk -v most="$columns" 'length($0) > most { print "wide: " $0; bad = 1 }
+        END { exit bad }' "$out" || complain "a line is wider than $columns"
+    tr -s ' ' '\n' <"$out" | grep -v '^[0-9.]*$' >broken
+}
+wraps 60 step mlp-digits --backend cpu --ascii
+grep -q '^        ' "$out" || complain "no line was broken"
+grep -v -e '^[num]s,*$' whole >a
+grep -v -e '^[num]s,*$' broken >b
+cmp -s a b || complain "the words differ: $(diff a b | head -n 5)"
+wraps 100 lab saxpy --sizes 1000 --repeat 20 --backend cpu --ascii \
+    --db lab.db
+expect_stdout 'evict the'
+grep -q '^  .*first$' "$out" || complain "the sentence was not broken"

@@ -158,10 +158,10 @@ static enum lab_status unpack(struct lab_passes *out, const void *bytes,
                               size_t size, int64_t count)
 {
     const unsigned char *p = bytes;
-    const unsigned char *end = p + size;
     int64_t now[NUMBERS] = {0};
-    if (size < 1 || *p++ != VERSION || count > LAB_PASS_ROWS)
-        return LAB_E_PARSE;
+    if (size < 1 || *p != VERSION || count > LAB_PASS_ROWS)
+        return LAB_E_PARSE; /* of size 0 there are no bytes at all: NULL */
+    const unsigned char *end = p++ + size;
     for (int64_t i = 0; i < count; i++) {
         for (int k = 0; k < NUMBERS; k++) {
             uint64_t v;

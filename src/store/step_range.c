@@ -124,6 +124,8 @@ static bool unpack_range(struct lab_zone_range *out, uint64_t *least,
 static bool unpack(struct lab_zone_range *list, size_t groups,
                    const unsigned char *p, size_t size)
 {
+    if (size < 1)
+        return false; /* no bytes at all: p is NULL */
     const unsigned char *end = p + size;
     uint64_t least = 0;
     for (size_t i = 0; i < groups; i++)

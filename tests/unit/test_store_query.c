@@ -286,8 +286,8 @@ static void pages_are_parts_of_the_whole(void **state)
     static const char *const changes[] = {
         "SELECT 1",
         "UPDATE op_kernel SET stepExec = NULL WHERE kernelRow % 7 = 0",
-        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = NULL, gridX = kernelRow "
-        "% 5, registersPerThread = NULL WHERE kernelRow % 3 = 0",
+        ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = NULL, gridX = "
+         "kernelRow % 5, registersPerThread = NULL WHERE kernelRow % 3 = 0"),
         "UPDATE run SET kernelRowFirst = NULL WHERE id = 2",
         "UPDATE run SET status = 'interrupted'"};
     (void)state;

@@ -40,7 +40,7 @@ static struct lab_timeline *load(const char *path, int64_t run,
 {
     struct lab_database *db = open_db(path);
     struct lab_iteration_row of;
-    struct lab_timeline *t;
+    struct lab_timeline *t = NULL;
     if (lab_query_iteration(db, run, iteration, &of) ||
         lab_timeline_load(&t, db, run, &of, filter))
         fail_msg("%s", lab_error());

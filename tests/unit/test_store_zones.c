@@ -262,8 +262,8 @@ static void wrong_zones_do_no_harm(void **state)
         "UPDATE kernel_zone SET kernelRowLast = 60000",
         "UPDATE kernel_zone SET kernelRowLast = 'x'",
         "UPDATE kernel_zone SET kernelRowFirst = -5 WHERE kernelRowFirst = 1",
-        "UPDATE kernel_zone SET least = 'x', greatest = 'y' WHERE "
-        "kernelRowFirst % 3 = 1",
+        ("UPDATE kernel_zone SET least = 'x', greatest = 'y' WHERE "
+         "kernelRowFirst % 3 = 1"),
         "UPDATE kernel_zone SET least = 300, greatest = 200",
     };
     const char *path = sample_path("runs.db");

@@ -234,7 +234,8 @@ static void say_where(const struct lab_profile_options *o,
         hint(&text, o, command);
         lab_str_add(&text, "` shows what there is");
     }
-    lab_fail(st, "%s", lab_str_text(&text));
+    if (!text.failed)
+        lab_fail(st, "%s", lab_str_text(&text));
     lab_str_release(&text);
 }
 
@@ -332,6 +333,8 @@ int lab_cmd_profile(int argc, char **argv)
         lab_str_add(&path, o.db);
     else if (st == LAB_OK)
         st = lab_database_default_path(&path);
+    if (st == LAB_OK && path.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
     if (st == LAB_OK)
         st = run_command(&o, command, lab_str_text(&path));
     lab_str_release(&path);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh CMAKE BUILD VERSION -- what `cmake --install` puts where, and that
+# install.sh CMAKE BUILD VERSION [CC] -- what `cmake --install` puts where, and that
 # the installed program finds its files, also after the tree was moved.
 set -eu
 cmake=$1
@@ -37,6 +37,7 @@ find "$work/usr" -name CMakeLists.txt | grep . && bad=1
 mkdir "$work/another place"
 mv "$work/usr" "$work/another place/opt"
 prefix="$work/another place/opt"
+"$(dirname "$0")/runpath.sh" "$prefix" "${4:-cc}"
 cd /
 "$prefix/bin/lapenna-lab" --version >"$work/out"
 grep -qF "$version" "$work/out" ||

@@ -1,7 +1,8 @@
 #!/bin/sh
-# runpath.sh BUILD [CC] -- nothing that was built searches the current directory
-# for its libraries: every element of every run path is absolute or begins with
-# $ORIGIN. The program also starts in a directory of planted libraries.
+# runpath.sh BUILD [CC] -- nothing that was built, or is installed in the prefix
+# BUILD, searches the current directory for its libraries: every element of every
+# run path is absolute or begins with $ORIGIN. The program also starts in a
+# directory of planted libraries.
 set -eu
 build=$1
 cc=${2:-cc}
@@ -27,7 +28,7 @@ fi
 exe=$build/bin/lapenna-lab
 [ -x "$exe" ] || exit 0
 mkdir "$work/planted"
-ldd "$exe" "$build"/lib/*.so 2>/dev/null |
+ldd "$exe" "$build"/lib/*.so "$build"/lib/lapenna-lab/*.so 2>/dev/null |
     awk '$2 == "=>" { print $1 }' >"$work/libraries"
 for name in libnvidia-ml.so.1 libcuda.so.1 libcublas.so.13 libcudnn.so.9; do
     echo "$name"

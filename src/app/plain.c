@@ -109,6 +109,8 @@ static enum lab_status open_session(struct lab_plain *p)
     refresh(p);
     if (p->snap.state == LAB_SESSION_FAILED)
         return lab_fail(p->snap.error_code, "%s", p->snap.error);
+    if (!p->signal && !p->snap.schedule)
+        return lab_fail(LAB_E_NOMEM, "no memory to show the lesson");
     return LAB_OK;
 }
 
@@ -126,7 +128,10 @@ static void say_notes(struct lab_plain *p)
     struct lab_str text;
     lab_str_init(&text);
     lab_recording_note(p->recording, &text);
-    lab_warn_lines(lab_str_text(&text));
+    if (text.failed)
+        lab_warn("out of memory: what the record lacks is not known");
+    else
+        lab_warn_lines(lab_str_text(&text));
     lab_str_release(&text);
 }
 

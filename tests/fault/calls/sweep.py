@@ -137,7 +137,7 @@ COMMANDS = {
                    files=["out"], partial=IN_PART),
     "csv": Command(f"step rows.md {CPU} --batch 2 --db new.db", partial=IN_PART),
     "plain": Command(f"--plain small.md {CPU} --db new.db", TYPED,
-                     partial=IN_PART),
+                     partial=IN_PART + "|no memory|out of memory"),
     "run": Command(f"run small.md {CPU} --db new.db", partial=IN_PART),
     "run-json": Command(f"run small.md {CPU} --json --db old.db",
                         partial=IN_PART),

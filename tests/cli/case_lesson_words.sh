@@ -1,0 +1,8 @@
+# shellcheck shell=sh
+# Texts and screens of all lessons agree: names, letters, phases, numbers.
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/lesson_words.py" "$LAB_EXE" \
+    "$LAB_SOURCE_DIR/lessons" >"$out" 2>"$err" ||
+    complain 'a text does not fit its screen'
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/lesson_numbers.py" "$LAB_EXE" \
+    "$LAB_SOURCE_DIR/lessons" >"$out" 2>"$err" ||
+    complain 'a text prints another number than the program'

@@ -1,0 +1,229 @@
+"""Numbers that the texts of the lessons print are those of the first iteration:
+each phrase is made from what the program computes, and has to be in the text.
+
+usage: lesson_numbers.py PROGRAM LESSONS_DIR
+"""
+import glob
+import json
+import math
+import re
+import subprocess
+import sys
+
+exe, root = sys.argv[1:3]
+
+
+class Walk:
+    """One iteration of a lesson: tensors by name, of each phase's steps."""
+
+    def __init__(self, lesson):
+        name, = glob.glob(f"{root}/*[0-9]-{lesson}.md")
+        with open(name, encoding="utf-8") as f:
+            self.text = re.sub(r"\s+", " ", f.read())
+        done = subprocess.run(
+            [exe, "step", lesson, "--backend", "cpu", "--trace", "off",
+             "--json"], capture_output=True, text=True, check=True,
+            timeout=300)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.parameters = rows[0]["parameters"]
+        self.steps = {(r["name"], r["phase"]): r for r in rows
+                      if r["type"] == "step"}
+        self.tensors = {t["name"]: t for r in self.steps.values()
+                        for t in r["outputs"]}
+
+    def flat(self, name):
+        def leaves(x):
+            return [v for y in x for v in leaves(y)] if isinstance(x, list) \
+                else [x]
+        return leaves(self.tensors[name]["data"])
+
+    def at(self, name, *index):
+        i = 0
+        for k, dim in zip(index, self.tensors[name]["shape"]):
+            i = i * dim + k
+        return self.flat(name)[i]
+
+    def row(self, name, i):
+        width = self.tensors[name]["shape"][-1]
+        return self.flat(name)[i * width:(i + 1) * width]
+
+    def length(self, name):
+        return math.sqrt(sum(v * v for v in self.flat(name)))
+
+    def work(self, name, phase, what):
+        return f"{self.steps[name, phase][what]:,.0f}"
+
+
+def figures(v, n):
+    """n significant digits, without an exponent"""
+    return f"{v:.{max(0, n - 1 - math.floor(math.log10(abs(v))))}f}"
+
+
+def softmax_regression(w):
+    p = w.flat("loss.probs")
+    yield f"{w.parameters} numbers"
+    yield f"between {min(p):.2f} and {max(p):.2f}, around"
+    yield w.work("fc1.matmul", "forward", "flop") + " FLOPs"
+    yield w.work("fc1.matmul", "forward", "bytes") + " bytes for the forward"
+
+
+def mlp_digits(w):
+    p = w.flat("loss.probs")
+    yield f"{w.parameters:,} numbers"
+    yield f"between {min(p):.2f} and {max(p):.2f};"
+    yield w.work("fc1.matmul", "forward", "flop") + " FLOPs"
+    yield w.work("fc2.matmul", "forward", "flop") + " FLOPs"
+    count = len(w.steps)
+    assert count == 18, count
+    yield "eighteen steps"
+
+
+def training_loop(w):
+    yield f"largest score: {w.flat('loss')[0]:.4f}"
+
+
+def sigmoid_gradient(w):
+    yield f"divided by 8: {w.flat('loss')[0]:.4f}"
+    yield f"The sum is {w.flat('fc1.W.grad')[0]:.4f}"
+    yield f"= {w.flat('fc1.W')[0]:.4f}$"
+
+
+def activation(name, digits):
+    def claims(w):
+        yield f"{w.flat('loss')[0]:.{digits}f}"
+    return name, claims
+
+
+def optimizer(name, phrase):
+    def claims(w):
+        a, b = w.flat("fc1.W")
+        yield phrase.format(a, b)
+    return name, claims
+
+
+def vanishing_gradient(w):
+    for t in (23, 20, 15, 10, 5, 0):
+        v = w.length(f"rnn1.h.{t}.grad")
+        yield f"| {t} | {figures(v, 3).rstrip('0')} |"
+
+
+def kept_gradient(w):
+    for t in (23, 20, 15, 10, 5, 0):
+        v = w.length(f"lstm1.c.{t}.grad")
+        yield f"| {t} | {figures(v, 3).rstrip('0')} |"
+
+
+def lstm_example(w):
+    for t in (0, 1):
+        for part in "ch":
+            yield f"{w.flat(f'lstm1.{part}.{t}')[0]:.6f}"
+        yield f"= {w.flat('lstm1.out.grad')[t]:.6f}$"
+    yield f"$dc_1 = {w.flat('lstm1.c.1.grad')[0]:.6f}$"
+    yield f"$dh_0 = 0.036313 - 0.018275 = " \
+          f"{w.flat('lstm1.h.0.grad')[0]:.6f}$"
+    yield f"Their sum: {w.flat('loss')[0]:.6f}"
+
+
+def lstm_example_label(w):
+    yield f"and {w.flat('lstm1.out.grad')[1]:.6f} at t = 1"
+    yield f"{w.flat('lstm1.c.1.grad')[0]:.6f}"
+
+
+def cnn_example(w):
+    p = w.flat("softmax1.out")
+    g = w.flat("flatten1.out.grad")
+    cell = w.at("conv1.out.grad", 0, 1, 1, 0)
+    zeros = sum(v == 0 for v in w.flat("relu1.out")) - \
+        sum(v == 0 for v in w.flat("conv1.out"))
+    assert zeros == 7, zeros
+    yield "seven of eighteen"
+    yield f"share {sum(p[:4]):.4f} of the probability"
+    yield f"{p[1]:.4f} \\cdot (1 - {p[1]:.4f}) = {g[1]:.4f}$"
+    yield f"$-{p[0]:.4f} \\cdot {p[1]:.4f} = {g[0]:.4f}$"
+    yield f"${g[1]:.4f} - 3 \\cdot {-g[0]:.4f} = {cell:.4f}$"
+    yield f"which hold {sum(p[4:]):.4f} together"
+    yield f"gradient of the cell, {cell:.4f}, is small"
+
+
+def edge_kernels(w):
+    sobel = w.flat("edges.out")[0::2]
+    yield f"{max(sobel):.0f} along the upright edge"
+
+
+def cnn_digits(w):
+    yield f"{w.parameters:,} parameters"
+    products = w.steps["conv2.conv", "forward"]["flop"] + \
+        w.steps["conv3.conv", "forward"]["flop"]
+    whole = sum(s["flop"] for (_, phase), s in w.steps.items()
+                if phase == "forward")
+    yield f"about {100 * products / whole:.0f} percent of them"
+
+
+def embedding_gather(w):
+    for title, phase, what in (
+            ("FLOPs forward", "forward", "flop"),
+            ("bytes forward", "forward", "bytes"),
+            ("FLOPs backward", "backward", "flop"),
+            ("bytes backward", "backward", "bytes")):
+        yield f"| {title} | " + Walk("embedding-product").work(
+            "fc1.matmul", phase, what) + " | " + w.work(
+                "emb1.gather", phase, what) + " |"
+
+
+def softmax_saturation(w):
+    def four(values):
+        return ", ".join(f"{v + 0.0:.4f}" for v in values)
+    yield four(w.row("with.probs", 0))
+    yield four(w.row("with.scores.grad", 0))
+    top = sorted(w.row("with.scores", 0))
+    yield f"by {top[-1]:.2f} to {top[-2]:.4f}"
+    top = sorted(w.row("without.scores", 0))
+    yield f"{top[-1]:.2f} for the favourite, {top[-2]:.2f}"
+    top = sorted(w.row("without.probs", 1))
+    yield f"{top[-1]:.4f} and {top[-2]:.4f} are both far"
+    yield ", ".join(f"{v:.4f}" for v in w.row("without.probs", 0)[:2])
+    yield ", ".join(f"{v:.4f}" for v in w.row("without.scores.grad", 0)[:2])
+
+
+def word2vec(w):
+    assert abs(w.flat("loss")[0] - math.log(119)) < 0.1, w.flat("loss")
+    yield "119"
+
+
+def transformer_block(w):
+    yield f"{w.parameters} with all biases"
+    first = w.flat("block1.attn.probs")[:4]
+    assert first == [1, 0, 0, 0], first
+
+
+def model_sizes(w):
+    sizes = w.flat("loss.sample")
+    yield f"GPT-3 is {100 * sizes[9] / sum(sizes):.0f} percent of it"
+    yield f"one block is {w.at('x.grad', 9, 9) / 1e9:.1f} billion"
+
+
+claims = [
+    ("softmax-regression", softmax_regression), ("mlp-digits", mlp_digits),
+    ("training-loop", training_loop), ("sigmoid-gradient", sigmoid_gradient),
+    activation("activations", 0), activation("leaky-relu", 1),
+    activation("softplus", 4), activation("gelu", 4), activation("swish", 4),
+    optimizer("optimizer-sgd", "({:.2f}, {:.2f})"),
+    optimizer("optimizer-nesterov", "({:.3f}, {:.2f})"),
+    optimizer("optimizer-adam", "both weights go to {:.1f}"),
+    ("cnn-example", cnn_example), ("edge-kernels", edge_kernels),
+    ("cnn-digits", cnn_digits), ("vanishing-gradient", vanishing_gradient),
+    ("kept-gradient", kept_gradient), ("lstm-example", lstm_example),
+    ("lstm-example-label", lstm_example_label),
+    ("embedding-gather", embedding_gather), ("word2vec-cbow", word2vec),
+    ("word2vec-skipgram", word2vec),
+    ("softmax-saturation", softmax_saturation),
+    ("transformer-block", transformer_block), ("model-sizes", model_sizes),
+]
+wrong = 0
+for lesson, phrases in claims:
+    walk = Walk(lesson)
+    for phrase in phrases(walk):
+        if phrase not in walk.text:
+            print(f"{lesson}: the run says: {phrase}")
+            wrong = 1
+sys.exit(wrong)

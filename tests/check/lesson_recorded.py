@@ -84,6 +84,29 @@ for width in (1, 64, 1024):
     claims.append(("292", "{:.1f} ".format(
         sweep("network-size", width, "median_ns") / 1e3)))
 
+for size, rung, digits, phrase in (
+        ("1000x16", "looped", 2, "`looped` {} milliseconds"),
+        ("1000x16", "streams", 2, "8 streams {},"),
+        ("1000x16", "blocks", 4, "one launch for all {}:"),
+        ("1000x16", "cublas_looped", 2, "cuBLAS in a loop takes {},"),
+        ("1000x16", "cublas_batched", 4, "batched {},"),
+        ("1000x16", "cublas_strided", 4, "strided {}:"),
+        ("1000x128", "looped", 1, "the loop takes {} milliseconds"),
+        ("1000x128", "streams", 2, "the streams {},"),
+        ("1000x128", "blocks", 3, "ours {} and"),
+        ("1000x128", "cublas_strided", 3, "cuBLAS {}.")):
+    claims.append(("245", phrase.format("{:.{}f}".format(
+        column("lab-batched", "median_ns", size, rung) / 1e6, digits))))
+claims.append(("245", "{:.0f} times less".format(
+    column("lab-batched", "median_ns", "1000x16", "looped") /
+    column("lab-batched", "median_ns", "1000x16", "blocks"))))
+for rung, phrase in (("looped", "{} GFLOP/s looped"), ("streams", "{} on streams"),
+                     ("blocks", "{} in one launch"),
+                     ("cublas_looped", "cuBLAS {} looped"),
+                     ("cublas_strided", "and {} strided")):
+    claims.append(("245", phrase.format(whole(
+        rate("lab-batched", "50x512", rung)))))
+
 wrong = 0
 for number, phrase in claims:
     name, = glob.glob(f"{root}/lessons/{number}-*.md")

@@ -112,7 +112,10 @@ static enum lab_status print_columns(const struct lab_ui_lab *ui, int set,
 static enum lab_status print_set(const struct lab_ui_lab *ui, int set)
 {
     enum lab_status st = LAB_OK;
-    lab_say(stdout, "\n%s, %s:", ui->sets[set].badge, ui->sets[set].note);
+    bool shipped = strncmp(ui->sets[set].badge, "recorded", 8) == 0;
+    lab_say(stdout, "\n%s, %s%s:", ui->sets[set].badge, ui->sets[set].note,
+            shipped ? " (the lesson's text may have figures of another run)"
+                    : "");
     for (int at = 0; at < ui->size_count && !st;)
         st = print_columns(ui, set, &at);
     return st;

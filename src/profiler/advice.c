@@ -19,6 +19,8 @@ static const double idle_share = 0.2;
 /* The GPU needs this long to start a kernel that has nothing to do (measured:
  * docs/measurements.md); shorter kernels are mostly that. */
 static const double short_kernel_ns = 5000;
+/* So many launches of one step are worth a kernel that does them all. */
+static const int64_t many_kernels = 5;
 /* Below this many operations a product is over before it matters. */
 static const double large_product_flop = 5e7;
 /* What uses each of its numbers so often is a product or a convolution: an
@@ -146,6 +148,21 @@ static bool launch_bound(const struct lab_advice_facts *f, struct lab_advice *a)
     return true;
 }
 
+static bool many_launches(const struct lab_advice_facts *f,
+                          struct lab_advice *a)
+{
+    if (!(f->time_ns < short_kernel_ns) || f->kernels < many_kernels)
+        return false;
+    a->weight = 1 - 1 / (double)f->kernels;
+    snprintf(a->evidence, sizeof(a->evidence),
+             "the step is %lld launches, and this one works for %.1f us",
+             (long long)f->kernels, f->time_ns / 1e3);
+    snprintf(a->remedy, sizeof(a->remedy),
+             "%sone kernel, or one batched call, for all of them",
+             f->fusable ? "a fused variant, " : "");
+    return true;
+}
+
 static bool is_product(const struct lab_advice_facts *f)
 {
     return f->flop > product_intensity * f->bytes;
@@ -193,6 +210,7 @@ static const struct {
     [LAB_ADVICE_TAIL] = {"tail", tail},
     [LAB_ADVICE_UNCOALESCED] = {"uncoalesced", uncoalesced},
     [LAB_ADVICE_LAUNCH_BOUND] = {"launch-bound", launch_bound},
+    [LAB_ADVICE_MANY_LAUNCHES] = {"many-launches", many_launches},
     [LAB_ADVICE_IDLE_TENSOR] = {"idle-tensor-cores", idle_tensor},
     [LAB_ADVICE_SMALL_TILES] = {"small-tiles", small_tiles},
 };

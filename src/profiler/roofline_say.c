@@ -292,10 +292,25 @@ static bool say_moved(struct lab_str *out, const struct lab_roofline_work *w,
     return true;
 }
 
+/* A good part of a rung's time that its kernels, traced apart, do not take. */
+static bool say_elsewhere(struct lab_str *out,
+                          const struct lab_roofline_work *w)
+{
+    char kernels[NUMBER];
+    if (!w->gpu || !(w->kernels_ns < 0.75 * w->time_ns))
+        return false;
+    time_text(w->kernels_ns, kernels);
+    lab_str_addf(out,
+                 "Its kernel%s, traced apart, take%s %s of that: the rest is "
+                 "launches, copies, or caches that are cold in a timed one.",
+                 w->kernels > 1 ? "s" : "", w->kernels > 1 ? "" : "s", kernels);
+    return true;
+}
+
 static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
                       const struct lab_roofline_point *p)
 {
-    if (say_one_address(out, w) ||
+    if (say_one_address(out, w) || say_elsewhere(out, w) ||
         (w->gpu && (say_idle(out, w, p) || say_few_warps(out, w))) ||
         say_moved(out, w, p))
         return;

@@ -148,6 +148,23 @@ static void launches_that_cost_more_than_the_work(void **state)
     assert_false(says(&f, LAB_ADVICE_LAUNCH_BOUND, ""));
 }
 
+static void many_short_kernels_of_a_step(void **state)
+{
+    struct lab_advice_facts f = good();
+    (void)state;
+    f.time_ns = 1800;
+    f.kernels = 19;
+    assert_true(says(&f, LAB_ADVICE_MANY_LAUNCHES, "19 launches"));
+    assert_true(remedies(&f, LAB_ADVICE_MANY_LAUNCHES, "one kernel"));
+    f.kernels = 4;
+    assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
+    f.kernels = LAB_UNKNOWN;
+    assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
+    f.kernels = 19;
+    f.time_ns = 2e4; /* each has work enough */
+    assert_false(says(&f, LAB_ADVICE_MANY_LAUNCHES, ""));
+}
+
 static void products_off_the_tensor_cores(void **state)
 {
     struct lab_advice_facts f = good();
@@ -189,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_nearly_empty_last_wave),
         cmocka_unit_test(requests_that_are_spread),
         cmocka_unit_test(launches_that_cost_more_than_the_work),
+        cmocka_unit_test(many_short_kernels_of_a_step),
         cmocka_unit_test(products_off_the_tensor_cores),
         cmocka_unit_test(operands_fetched_again),
         cmocka_unit_test(rules_have_names),

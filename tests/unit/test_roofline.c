@@ -277,6 +277,12 @@ static void kernels_of_a_rung_beside_its_time(void **state)
     w.kernels_ns = 54e3;
     w.time_ns = 14.5e6;
     assert_int_equal(place(&w).verdict, LAB_ROOFLINE_LATENCY);
+    says(&w, "Its kernel, traced apart, takes 54 us of that: the rest is "
+             "launches, copies, or caches");
+    says_not(&w, "Latency, the order");
+    w.kernels_ns = 12e6;
+    says_not(&w, "traced apart");
+    says(&w, "Latency, the order");
     w.kernels_ns = 993;
     w.time_ns = 5472;
     w.launch_ns = NAN;

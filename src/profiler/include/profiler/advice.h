@@ -16,6 +16,7 @@ enum lab_advice_rule {
     LAB_ADVICE_TAIL,          /* the last wave is nearly empty */
     LAB_ADVICE_UNCOALESCED,   /* a warp's request is spread over memory */
     LAB_ADVICE_LAUNCH_BOUND,  /* launching takes longer than the work */
+    LAB_ADVICE_MANY_LAUNCHES, /* the step is many short kernels */
     LAB_ADVICE_IDLE_TENSOR,   /* a product that tensor cores could do */
     LAB_ADVICE_SMALL_TILES,   /* operands are fetched again and again */
     LAB_ADVICE_COUNT

@@ -151,6 +151,7 @@ static void add_terms(struct lab_stepper *v, int columns, int64_t *chosen)
                  "%lld terms, largest first:", (long long)e->n_terms_all);
         lab_stepper_text_wrap(t, LAB_ROLE_DIM, line, columns, 0);
     }
+    v->first_term = (int64_t)t->line_count;
     for (int64_t k = 0; k < e->n_terms; k++) {
         if (k == v->term)
             *chosen = (int64_t)t->line_count;
@@ -220,6 +221,8 @@ void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
 {
     const struct lab_explanation *e = &v->snap.explanation;
     int64_t chosen = -1;
+    v->explain_at = r;
+    v->first_term = -1;
     if (e->tensor < 0) {
         const char *why =
             v->snap.state == LAB_SESSION_TRAINING
@@ -265,6 +268,19 @@ static void choose_term(struct lab_stepper *v, int64_t term)
     term = term < 0 ? 0 : term >= n ? n - 1 : term;
     v->term = term < 0 ? 0 : (int)term;
     v->source = 0;
+}
+
+void lab_stepper_click_explain(struct lab_stepper *v, int y, int x)
+{
+    int64_t term =
+        v->top[LAB_PANE_EXPLAIN] + y - v->explain_at.y - v->first_term;
+    if (v->first_term < 0 || !lab_rect_has(v->explain_at, y, x) || term < 0 ||
+        term >= v->snap.explanation.n_terms)
+        return;
+    if (term == v->term)
+        jump_to_source(v);
+    else
+        choose_term(v, term);
 }
 
 bool lab_stepper_explain_action(struct lab_stepper *v, int action)

@@ -374,6 +374,17 @@ static void take_variant(struct lab_stepper *v)
     lab_stepper_post(v, &cmd);
 }
 
+void lab_stepper_click_variants(struct lab_stepper *v, int y, int x)
+{
+    int row = v->variants.first + y - v->variants.inner.y;
+    if (!lab_rect_has(v->variants.inner, y, x)) {
+        v->variants.open = false;
+    } else if (row < v->variants.n) {
+        v->variants.cursor = row;
+        take_variant(v);
+    }
+}
+
 bool lab_stepper_variants_action(struct lab_stepper *v, int action)
 {
     switch (action) {
@@ -412,6 +423,8 @@ void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
     lab_canvas_box(c, r, title, true);
     r = lab_rect_inner(r);
     int first = v->variants.cursor >= r.h ? v->variants.cursor - r.h + 1 : 0;
+    v->variants.first = first;
+    v->variants.inner = r;
     for (int y = 0; y < r.h && first + y < v->variants.n; y++) {
         const char *name = v->variants.name[first + y];
         bool now = strcmp(current, name) == 0;

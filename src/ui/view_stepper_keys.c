@@ -388,11 +388,19 @@ bool lab_stepper_action(struct lab_screen *s, int action)
 }
 
 /* A click goes to a pane or its tab, in the list to a step, in the tensor to an
- * element or to another tensor; the wheel moves in it. */
+ * element or to another tensor, in the explanation to a term; the wheel moves in
+ * it. In the list of variants it takes one. */
 bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
     struct lab_stepper *v = s->state;
-    if (!v->snap.schedule || v->item < 0 || v->variants.open)
+    if (!v->snap.schedule || v->item < 0)
+        return false;
+    if (v->variants.open && what == LAB_MOUSE_CLICK) {
+        lab_stepper_click_variants(v, y, x);
+        lab_stepper_refresh(v);
+        return true;
+    }
+    if (v->variants.open)
         return false;
     for (int i = 0; i < LAB_PANE_COUNT; i++) {
         struct lab_rect r = v->layout.pane[i];
@@ -409,6 +417,8 @@ bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
             lab_stepper_choose_item(v, v->tree.rows[row]);
         if (what == LAB_MOUSE_CLICK && i == LAB_PANE_TENSOR)
             lab_stepper_click_tensor(v, y, x);
+        if (what == LAB_MOUSE_CLICK && pane == LAB_PANE_EXPLAIN)
+            lab_stepper_click_explain(v, y, x);
         lab_stepper_refresh(v);
         return what == LAB_MOUSE_CLICK; /* the wheel: as the arrows */
     }

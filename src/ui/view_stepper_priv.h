@@ -77,6 +77,8 @@ struct lab_stepper {
     struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
     struct lab_rect chips[LAB_STEPPER_TENSORS];
 
+    struct lab_rect explain_at;    /* the explanation, as last drawn */
+    int64_t first_term;            /* the line of its first term; -1: none */
     int term;                      /* chosen term of the explanation */
     int source;                    /* chosen source of that term */
     struct lab_stepper_text lines; /* reused at every drawing */
@@ -96,6 +98,8 @@ struct lab_stepper {
         const char *name[LAB_STEPPER_VARIANTS];
         int n;
         int cursor;
+        int first;             /* the row on top, as last drawn */
+        struct lab_rect inner; /* and where the rows are */
     } variants;
     char search[64];
     bool searching; /* n and N go to matches */
@@ -192,6 +196,8 @@ void lab_stepper_place_text(int64_t index, const struct lab_label *label,
 /* view_stepper_explain.c */
 void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect r);
+/* A click chooses a term; of the chosen one it goes to its source, as Enter. */
+void lab_stepper_click_explain(struct lab_stepper *v, int y, int x);
 bool lab_stepper_explain_action(struct lab_stepper *v, int action);
 /* The printed value of an element; false: nothing is printed for it. */
 bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
@@ -204,6 +210,8 @@ void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
                               struct lab_rect r);
 void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
                                struct lab_rect body);
+/* A click: a row is taken as by Enter, elsewhere the list closes. */
+void lab_stepper_click_variants(struct lab_stepper *v, int y, int x);
 bool lab_stepper_variants_action(struct lab_stepper *v, int action);
 /* Hardware counters of "step" (the one under the cursor), "node" or
  * "iteration". */

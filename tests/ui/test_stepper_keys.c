@@ -146,6 +146,18 @@ static void a_variant_is_chosen(void **state)
     assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
 }
 
+/* A click on a row of the list takes it, elsewhere the list closes. */
+static void a_variant_is_clicked(void **state)
+{
+    struct stepper_fixture *f = *state;
+    play(f, "resize 80 24\nkey v\nexpect how fc1 (dense) runs\n"
+            "click 2 2\nabsent how fc1\n"
+            "key v\nexpect how fc1 (dense) runs\n"
+            "click 12 30\nabsent how fc1\nexpect fc1 runs fused\n");
+    assert_string_equal(fixture_last(f, LAB_DO_VARIANT)->text2, "fused");
+    assert_int_equal(fixture_count(f, LAB_DO_VARIANT), 1);
+}
+
 static void folds_stay_when_the_schedule_changes(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -490,6 +502,7 @@ int main(void)
         WITH(a_source_is_visited_and_left),
         WITH(looking_at_an_input_keeps_the_explanation),
         WITH(a_variant_is_chosen),
+        WITH(a_variant_is_clicked),
         WITH(folds_stay_when_the_schedule_changes),
         WITH(the_gradient_of_what_is_shown_is_checked),
         WITH(every_gradient_is_checked),

@@ -284,6 +284,21 @@ static void a_click_does_what_keys_do(void **state)
         fail_msg("%s", lab_error());
 }
 
+static void a_click_takes_a_term(void **state)
+{
+    (void)state;
+    if (play(MLP, "resize 80 24\nawait 9000 step 0 of\n"
+                  "key s\nawait 9000 step 1 of\nkey 2\nkey Right\n"
+                  "await 9000 fc1.xW[0,1] = sum_k\nkey e\n"
+                  "await 9000 [x[0,5]]\n"
+                  /* a term is chosen, the chosen one goes to its source */
+                  "click 20 40\nawait 9000 [x[0,61]]\nabsent [x[0,5]]\n"
+                  "absent an input of\n"
+                  "click 20 40\nawait 9000 an input of fc1.xW[0,1]\n"
+                  "await 9000 in [x]\nkey y\nawait 9000 out [fc1.xW]\n"))
+        fail_msg("%s", lab_error());
+}
+
 /* Many batches' losses are drawn as their mean, the validation beside them. */
 static void curves_are_smoothed(void **state)
 {
@@ -333,6 +348,7 @@ int main(void)
         cmocka_unit_test(a_lessons_own_stops_are_explained_and_passed),
         cmocka_unit_test(a_slice_is_shown_by_itself),
         cmocka_unit_test(a_click_does_what_keys_do),
+        cmocka_unit_test(a_click_takes_a_term),
         cmocka_unit_test(curves_are_smoothed),
         cmocka_unit_test(another_learning_rate_starts_again),
         cmocka_unit_test(images_open_as_images),

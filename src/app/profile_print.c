@@ -96,7 +96,7 @@ static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
     lab_text_table_add(t, "machine");
     lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
                         r->user ? r->user : "n/a");
-    add_fact(t, "whose", r->label);
+    add_fact(t, "label", r->label);
     add_fact(t, "imported from", r->imported_from);
     if (r->imported) {
         lab_text_table_add(t, "imported");

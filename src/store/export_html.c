@@ -109,11 +109,34 @@ static void put_origin(struct lab_str *s, const struct lab_run_row *run)
     }
 }
 
+static void put_facts(struct lab_str *s, const struct lab_run_row *run)
+{
+    char rate[LAB_RUN_LR_TEXT];
+    lab_str_add(s, "<table>\n");
+    fact(s, "lesson", run->lesson);
+    fact(s, "backend", run->backend);
+    fact(s, "driver", run->driver);
+    fact(s, "learning rate", *lab_run_lr_text(run, rate) ? rate : NULL);
+    number_fact(s, "batch", lab_report_known(run->batch), "");
+    number_fact(s, "iterations", lab_report_known(run->iterations), "");
+    fact(s, "status", run->status);
+    fact(s, "started", run->started);
+    fact(s, "times from", run->time_source);
+    put_counters(s, run);
+    fact(s, "machine", run->hostname);
+    fact(s, "user", run->user);
+    fact(s, "label", run->label);
+    fact(s, "imported", run->imported);
+    fact(s, "version", run->version);
+    fact(s, "commit", run->commit);
+    fact(s, "uuid", run->uuid);
+    lab_str_add(s, "</table>\n");
+}
+
 static bool put_run(void *user, const struct lab_run_row *run)
 {
     struct lab_report *r = user;
     struct lab_str *s = &r->text;
-    char rate[LAB_RUN_LR_TEXT];
     lab_str_add(s, "<title>");
     lab_export_text(s, run->title ? run->title : run->lesson, LAB_ESCAPE_HTML);
     lab_str_addf(s, " (run %lld)</title>\n", (long long)run->id);
@@ -123,31 +146,15 @@ static bool put_run(void *user, const struct lab_run_row *run)
     lab_str_addf(s, "</h1>\n<p class=\"dim\">Run %lld", (long long)run->id);
     put_origin(s, run);
     lab_str_add(s, ".</p>\n<table>\n");
-    fact(s, "lesson", run->lesson);
-    fact(s, "backend", run->backend);
     fact(s, "device", run->device);
-    fact(s, "driver", run->driver);
     fact(s, "precision", run->precision);
     fact(s, "variants", run->variants);
-    fact(s, "learning rate", *lab_run_lr_text(run, rate) ? rate : NULL);
-    number_fact(s, "batch", lab_report_known(run->batch), "");
-    number_fact(s, "iterations", lab_report_known(run->iterations), "");
     put_speed(s, run);
     number_fact(s, "first loss", run->loss_first, "");
     number_fact(s, "last loss", run->loss_last, "");
     number_fact(s, "accuracy, held back", 100 * run->accuracy, " %");
-    fact(s, "status", run->status);
-    fact(s, "started", run->started);
-    fact(s, "times from", run->time_source);
-    put_counters(s, run);
-    fact(s, "machine", run->hostname);
-    fact(s, "user", run->user);
-    fact(s, "whose", run->label);
-    fact(s, "imported", run->imported);
-    fact(s, "version", run->version);
-    fact(s, "commit", run->commit);
-    fact(s, "uuid", run->uuid);
     lab_str_add(s, "</table>\n");
+    put_facts(&r->facts, run);
     snprintf(r->precision, sizeof(r->precision), "%s",
              run->precision ? run->precision : "");
     return true;
@@ -293,11 +300,12 @@ static void put_body(struct lab_report *r)
 {
     struct lab_str *s = &r->text;
     lab_report_lab(r);
-    if (r->sums.rungs.count == 0) { /* a lab has neither */
-        lab_str_add(s, "<h2>Loss</h2>\n");
-        lab_report_loss(r);
+    if (r->sums.rungs.count == 0) { /* a lab has none of these */
+        lab_report_answer(r);
         lab_str_add(s, "<h2>Phases of an iteration</h2>\n");
         lab_report_phases(r);
+        lab_str_add(s, "<h2>Loss</h2>\n");
+        lab_report_loss(r);
     }
     lab_str_add(s, "<h2>Steps</h2>\n");
     lab_str_add(s, key);
@@ -320,6 +328,9 @@ static void put_body(struct lab_report *r)
               "kernel trace.");
     lab_str_add(s, "<h2>Roofline</h2>\n");
     lab_report_roofline(r);
+    lab_str_add(s, "<h2>The run</h2>\n");
+    lab_str_add(s, lab_str_text(&r->facts));
+    s->failed |= r->facts.failed;
     lab_str_add(s, "</body>\n</html>\n");
 }
 
@@ -327,6 +338,7 @@ enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
 {
     struct lab_report r = {.to = to, .db = db, .run = run};
     lab_str_init(&r.text);
+    lab_str_init(&r.facts);
     lab_str_add(&r.text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
                          "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
                          "content=\"width=device-width\">\n");
@@ -349,6 +361,7 @@ enum lab_status lab_export_html(FILE *to, struct lab_database *db, int64_t run)
     lab_time_sums_release(&r.sums);
     lab_free(r.loss);
     lab_free(r.iteration);
+    lab_str_release(&r.facts);
     lab_str_release(&r.text);
     return st;
 }

@@ -10,6 +10,7 @@ struct lab_report {
     struct lab_database *db;
     int64_t run;
     struct lab_str text;
+    struct lab_str facts; /* of the run, for the end of the page */
     struct lab_time_sums sums;
     struct lab_counted_run counted;
     struct lab_roof roofs[LAB_ROOF_NAMES];     /* finite and above 0, or NaN */
@@ -80,6 +81,8 @@ enum lab_status lab_report_roofs_find(struct lab_report *r);
 /* FLOPs or bytes a second of the roof of this name; NaN: unknown. */
 double lab_report_roof(const struct lab_report *r, const char *name);
 
+/* Where the time of an iteration goes, the longest steps and kernels. */
+void lab_report_answer(struct lab_report *r);
 /* Pictures; each adds a whole <svg>, or a sentence that says why not. */
 void lab_report_loss(struct lab_report *r);
 void lab_report_step_bars(struct lab_report *r);

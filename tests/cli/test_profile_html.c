@@ -371,6 +371,44 @@ static void few_iterations_are_said(void **state)
     }
 }
 
+/* What is slow comes before what was set up and what there is in detail. */
+static void the_page_begins_with_where_the_time_goes(void **state)
+{
+    static const char *const order[] = {"<h1>",
+                                        "median wall time",
+                                        "<h2>Where the time goes</h2>",
+                                        "<h3>The longest steps</h3>",
+                                        "<h3>The longest kernels</h3>",
+                                        "<h2>Phases of an iteration</h2>",
+                                        "<h2>Steps</h2>",
+                                        "<h2>Kernels</h2>",
+                                        "<h2>Roofline</h2>",
+                                        "<h2>The run</h2>",
+                                        "<th>uuid</th>"};
+    const char *db = sample_path("runs.db");
+    char share[64];
+    (void)state;
+    record_gpu_run(db);
+    sample_sql(db, "UPDATE run SET iterationMedian_ns = 150000");
+    char *html = export_as(db, "html", "x.html");
+    const char *at = html;
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        at = strstr(at, order[i]);
+        if (!at)
+            fail_msg("no %s after what comes before it", order[i]);
+    }
+    assert_non_null(strstr(html, "The largest part is "));
+    /* the longest step is the last of four: 1503 + 500 of 8006 ns */
+    const char *steps = strstr(html, "<h3>The longest steps</h3>");
+    assert_non_null(steps = strstr(steps, "<td class=\"w\">"));
+    assert_memory_equal(steps, "<td class=\"w\">fc3.", 18);
+    snprintf(share, sizeof(share), "<td class=\"n\">%.3g %%</td>",
+             100 * 1503.0 / 6006);
+    assert_non_null(steps = strstr(steps, share));
+    assert_true(steps < strstr(html, "<h3>The longest kernels</h3>"));
+    test_free(html);
+}
+
 static void the_page_says_where_a_run_is_from(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -384,7 +422,7 @@ static void the_page_says_where_a_run_is_from(void **state)
                    "imported = '2026-01-02T03:04:05Z', label = 'anna'");
     html = export_as(db, "html", "y.html");
     has(html, ">Run 1, recorded by lapenna-lab, imported from anna.db.</p>");
-    has(html, "<th>whose</th><td>anna</td>");
+    has(html, "<th>label</th><td>anna</td>");
     has(html, "<th>imported</th><td>2026-01-02T03:04:05Z</td>");
     test_free(html);
     sample_sql(db, "UPDATE run SET kind = NULL, importedFrom = '<b>.sqlite'");
@@ -412,6 +450,8 @@ int main(void)
         cmocka_unit_test_teardown(bars_are_the_longest, export_cleanup),
         cmocka_unit_test_teardown(the_widest_half_has_room, export_cleanup),
         cmocka_unit_test_teardown(few_iterations_are_said, export_cleanup),
+        cmocka_unit_test_teardown(the_page_begins_with_where_the_time_goes,
+                                  export_cleanup),
         cmocka_unit_test_teardown(the_page_says_where_a_run_is_from,
                                   export_cleanup),
     };

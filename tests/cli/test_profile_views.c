@@ -1,0 +1,122 @@
+/* profiles/views.sql on databases made here: its rows are those that the
+ * program's own queries have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include <sqlite3.h>
+
+#include "export_sample.h"
+#include "profile_program.h"
+#include "store_samples.h"
+
+/* Views are of one connection. */
+static sqlite3 *open_views(const char *path)
+{
+    sqlite3 *db = NULL;
+    char *why = NULL;
+    char *sql = read_file(LAB_SOURCE_DIR "/profiles/views.sql");
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL),
+                     SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s", why);
+    test_free(sql);
+    return db;
+}
+
+static int64_t number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_step(stmt) != SQLITE_ROW)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    int64_t n = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return n;
+}
+
+static void views_have_the_rows_of_a_run(void **state)
+{
+    const char *path = sample_path("runs.db");
+    (void)state;
+    record_gpu_run(path);
+    sample_counters(path, 5);
+    sample_sql(path, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET correlationId = "
+                     "10000 * (SELECT stepExec FROM op_kernel AS o WHERE "
+                     "o.kernelRow = CUPTI_ACTIVITY_KIND_KERNEL.kernelRow)");
+    sqlite3 *db = open_views(path);
+    assert_int_equal(number(db, "SELECT count(*) FROM run_view"), 1);
+    assert_int_equal(number(db, "SELECT gpu_ns FROM run_view"), 6006);
+    assert_int_equal(number(db, "SELECT count(*) FROM step_view"), 12);
+    assert_int_equal(number(db, "SELECT count(*) FROM kernel_view"), 25);
+    assert_int_equal(
+        number(db, "SELECT count(*) FROM step_view AS s WHERE s.time_ns = "
+                   "(SELECT sum(time_ns) FROM kernel_view AS k WHERE k.run = "
+                   "s.run AND k.exec = s.exec AND k.step = s.step)"),
+        12);
+    /* one kernel has no step, and no call */
+    assert_int_equal(number(db, "SELECT count(*) FROM launch_view"), 24);
+    assert_int_equal(number(db, "SELECT count(*) FROM launch_view WHERE "
+                                "latency_ns = kernel_start - call_start AND "
+                                "latency_ns >= 900 AND queue_ns = latency_ns "
+                                "- 800"),
+                     24);
+    assert_true(number(db, "SELECT count(*) FROM counter_view WHERE exec = 5 "
+                           "AND step IS NOT NULL") > 0);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* As a timeline has them, and not where streams overlap. */
+static void gaps_are_when_nothing_ran(void **state)
+{
+    const char *path = sample_path("runs.db");
+    int64_t gaps = 0;
+    int64_t sum = 0;
+    int64_t longest = 0;
+    (void)state;
+    record_gpu_run(path);
+    sample_sql(path, "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 0");
+    int64_t n = sample_int(path, "SELECT count(*) FROM op_kernel") +
+                sample_int(path, "SELECT count(*) FROM op_memory");
+    int64_t end = 0;
+    for (int64_t i = 0, start = 0; i < n; i++, start++) {
+        char sql[512];
+        static const char all[] =
+            "(SELECT start, \"end\" AS e FROM CUPTI_ACTIVITY_KIND_KERNEL UNION "
+            "ALL SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_MEMCPY)";
+        snprintf(sql, sizeof(sql),
+                 "SELECT start FROM %s ORDER BY start, e LIMIT 1 OFFSET %lld",
+                 all, (long long)i);
+        start = sample_int(path, sql);
+        snprintf(sql, sizeof(sql),
+                 "SELECT e FROM %s ORDER BY start, e LIMIT 1 OFFSET %lld", all,
+                 (long long)i);
+        int64_t e = sample_int(path, sql);
+        if (i > 0 && start > end) {
+            gaps++;
+            sum += start - end;
+            longest = start - end > longest ? start - end : longest;
+        }
+        end = e > end ? e : end;
+    }
+    assert_true(gaps > 10);
+    sqlite3 *db = open_views(path);
+    assert_int_equal(number(db, "SELECT count(*) FROM gap_view"), gaps);
+    assert_int_equal(number(db, "SELECT sum(time_ns) FROM gap_view"), sum);
+    assert_int_equal(number(db, "SELECT max(time_ns) FROM gap_view"), longest);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(views_have_the_rows_of_a_run, export_cleanup),
+        cmocka_unit_test_teardown(gaps_are_when_nothing_ran, export_cleanup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -106,8 +106,11 @@ static enum lab_status tell_rest(struct lab_lab *lab)
 {
     /* CPU and GPU in one picture: what was measured here earlier; and without a
      * GPU what was recorded on one. Neither need be there. */
-    if (lab_feed_earlier(&lab->ui, lab) && lab->backend->host_memory)
-        lab_feed_recorded(&lab->ui, lab);
+    if (lab_feed_earlier(&lab->ui, lab) && lab->backend->host_memory) {
+        enum lab_status read = lab_feed_recorded(&lab->ui, lab);
+        if (read && read != LAB_E_NOTFOUND)
+            lab_warn("the recorded results cannot be read: %s", lab_error());
+    }
     lab_feed_beside(&lab->ui, lab->ladder);
     if (lab->options->json)
         return lab_lab_json_slides(lab);

@@ -235,7 +235,13 @@ static enum lab_status print_recorded(const struct lab_sweep *here)
     s->kind = here->kind;
     s->recorded = true;
     enum lab_status st = read_recorded(s, here->lesson_id);
-    st = st ? LAB_OK : lab_sweep_print(s);
+    if (!st)
+        st = lab_sweep_print(s);
+    else {
+        if (st != LAB_E_NOTFOUND)
+            lab_warn("the recorded sweep cannot be read: %s", lab_error());
+        st = LAB_OK;
+    }
     lab_free(s);
     return st;
 }

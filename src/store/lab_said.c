@@ -45,14 +45,5 @@ enum lab_status lab_lab_run_fullest(struct lab_database *db, const char *lab,
     lab_bind_text(stmt, 1, lab);
     lab_bind_text(stmt, 2, lesson);
     lab_bind_text(stmt, 3, but);
-    int rc = sqlite3_step(stmt);
-    bool found = rc == SQLITE_ROW;
-    int64_t id = found ? sqlite3_column_int64(stmt, 0) : 0;
-    st = lab_query_end(db, stmt, rc == SQLITE_ROW ? SQLITE_DONE : rc);
-    if (st)
-        return st;
-    if (!found)
-        return lab_fail(LAB_E_NOTFOUND, "there is no run of the lab %s", lab);
-    *run = id;
-    return LAB_OK;
+    return lab_query_first_run(db, stmt, lab, run);
 }

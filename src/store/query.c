@@ -60,6 +60,20 @@ enum lab_status lab_query_end(struct lab_database *db, sqlite3_stmt *stmt,
     return st;
 }
 
+enum lab_status lab_query_first_run(struct lab_database *db, sqlite3_stmt *stmt,
+                                    const char *what, int64_t *run)
+{
+    int rc = sqlite3_step(stmt);
+    bool found = rc == SQLITE_ROW;
+    int64_t id = found ? sqlite3_column_int64(stmt, 0) : 0;
+    enum lab_status st = lab_query_end(db, stmt, rc);
+    if (!st && !found)
+        st = lab_fail(LAB_E_NOTFOUND, "there is no run of %s", what);
+    if (!st)
+        *run = id;
+    return st;
+}
+
 enum lab_status lab_query_require_run(struct lab_database *db, int64_t run)
 {
     sqlite3_stmt *stmt;

@@ -22,3 +22,7 @@ enum lab_status lab_query_require_run(struct lab_database *db, int64_t run);
 /* After the last sqlite3_step(): an error, or none. Finalizes. */
 enum lab_status lab_query_end(struct lab_database *db, sqlite3_stmt *stmt,
                               int rc);
+/* The first column of the first row, and ends the statement. LAB_E_NOTFOUND:
+ * "there is no run of WHAT"; *run is unchanged on failure. */
+enum lab_status lab_query_first_run(struct lab_database *db, sqlite3_stmt *stmt,
+                                    const char *what, int64_t *run);

@@ -52,13 +52,5 @@ enum lab_status lab_sweep_run_newest(struct lab_database *db, const char *sweep,
         return st;
     lab_bind_text(stmt, 1, sweep);
     lab_bind_text(stmt, 2, lesson);
-    int rc = sqlite3_step(stmt);
-    bool found = rc == SQLITE_ROW;
-    int64_t id = found ? sqlite3_column_int64(stmt, 0) : 0;
-    st = lab_query_end(db, stmt, found ? SQLITE_DONE : rc);
-    if (!st && !found)
-        st = lab_fail(LAB_E_NOTFOUND, "there is no run of %s", sweep);
-    if (!st)
-        *run = id;
-    return st;
+    return lab_query_first_run(db, stmt, sweep, run);
 }

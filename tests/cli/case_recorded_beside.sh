@@ -36,3 +36,26 @@ run lab lab-conv --backend cpu --sizes 1x2x8x8x2x3 --db beside.db
 expect_stdout '72 MiB (cudnn_gemm)'
 run step embedding-product --backend cpu
 grep -E '^fc1.W\[3,0\] +14 +14 +\+0' "$out" || complain 'W after its update'
+
+# What cannot be read is said, and what was measured here is printed all the same.
+mkdir -p data/profiles/recorded
+for part in lessons kernels; do
+    ln -sf "$LAB_SOURCE_DIR/$part" "data/$part"
+done
+cp "$LAB_SOURCE_DIR/profiles/recorded/h200.db" data/profiles/recorded/h200.db
+chmod u+w data/profiles/recorded/h200.db
+"${LAB_PYTHON:-python3}" -c 'import sqlite3
+d = sqlite3.connect("data/profiles/recorded/h200.db")
+d.execute("ALTER TABLE sweep_row RENAME COLUMN median_ns TO gone")
+d.execute("ALTER TABLE lab_row RENAME COLUMN median_ns TO gone")
+d.commit()' || complain "the recorded runs could not be changed"
+export LAPENNA_LAB_DATA_DIR="$PWD/data"
+run lab batch-size mlp-digits --backend cpu --sizes 1 --repeat 20 --db beside.db
+expect_exit 0
+expect_stderr 'the recorded sweep cannot be read: '
+expect_stdout 'mlp-digits'
+run lab saxpy --backend cpu --sizes 100 --repeat 20 --db beside.db
+expect_exit 0
+expect_stderr 'the recorded results cannot be read: '
+expect_stdout plain
+unset LAPENNA_LAB_DATA_DIR

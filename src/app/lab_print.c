@@ -251,9 +251,9 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
     if (has_errors(lab))
         heads[n++] = ">error";
     if (lab->n_said)
-        heads[n++] = "you said";
+        heads[n++] = "predicted";
     if (lab->n_said)
-        heads[n++] = ">it is";
+        heads[n++] = ">vs. predicted";
     heads[n] = "its idea";
     struct lab_text_table t;
     struct lab_str text;

@@ -154,6 +154,14 @@ static enum lab_status start(struct lab_screen *s)
     return status ? status : renew(s);
 }
 
+static bool any_runs(const struct lab_lab_state *st)
+{
+    for (int i = 0; i < st->lab.set_count; i++)
+        if (st->lab.sets[i].runs)
+            return true;
+    return false;
+}
+
 static enum lab_status can_run(const struct lab_lab_state *st)
 {
     if (st->lab.set_count == 0)
@@ -163,8 +171,10 @@ static enum lab_status can_run(const struct lab_lab_state *st)
     if (st->lab.running >= 0)
         return lab_fail(LAB_E_STATE, "it is running: x stops it");
     if (!set_of(st)->runs)
-        return lab_fail(LAB_E_STATE,
-                        "these are recorded results: m goes to this machine");
+        return lab_fail(LAB_E_STATE, "these are recorded results: %s",
+                        any_runs(st)
+                            ? "m goes to this machine"
+                            : "no rung of this lab runs on this machine");
     if (st->size < 0)
         return lab_fail(LAB_E_STATE, "there is nothing to run here");
     return LAB_OK;
@@ -292,6 +302,10 @@ static enum lab_status act(struct lab_screen *s, int what)
     enum lab_status status;
     switch (what) {
     case ACT_RUN:
+        if (st->lab.command[0]) { /* the shell runs it: the command is shown */
+            st->reading = false;
+            return LAB_OK;
+        }
         return ask_and_run(s, NULL);
     case ACT_STOP:
         if (st->lab.running < 0)
@@ -310,6 +324,14 @@ static enum lab_status act(struct lab_screen *s, int what)
         st->reading = !st->reading;
         return LAB_OK;
     case ACT_LOWER:
+        if (st->wide && !st->reading)
+            lab_ui_message(s->ui, LAB_ROLE_NORMAL,
+                           "every view is on the screen already; Tab moves in "
+                           "the kernel's source");
+        if (st->wide) {
+            st->reading = false;
+            return LAB_OK;
+        }
         st->lower = (enum lab_lab_lower)((st->lower + 1) % LAB_LOWERS);
         st->scrolling = false;
         st->reading = false;

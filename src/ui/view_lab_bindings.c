@@ -3,6 +3,7 @@
 
 /* Of a lab that is no ladder: its text, and the command that measures it. */
 const struct lab_binding lab_lab_command_bindings[] = {
+    {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "the command that runs it", true},
     {{'t'}, ACT_TEXT, "text", "the lesson's text, or the command", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search the text", false},
     {{LAB_KEY_ESC},

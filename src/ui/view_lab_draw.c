@@ -317,7 +317,7 @@ static void draw_command(const struct lab_ui_lab *lab, struct lab_canvas *c,
     lab_rect_cut_left(&body, 2);
     struct lab_rect row = lab_rect_cut_top(&body, 2);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_NORMAL,
-                        "This lab is no ladder: leave with q, and type");
+                        "This lab is run by a command: leave with q, and type");
     row = body;
     lab_rect_cut_left(&row, 4);
     row.h = lab_canvas_paragraph_rows(c, row.w, row.h, lab->command);
@@ -335,6 +335,7 @@ void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
     bool tall = st->lower == LAB_LOWER_RATES || st->lower == LAB_LOWER_SLIDE;
     struct lab_lab_layout l =
         lab_lab_layout(body, (int)st->table.count, st->lab.slide_count, tall);
+    st->wide = l.wide;
     struct lab_lab_chart bars = {.lab = &st->lab,
                                  .set = st->set,
                                  .size = st->size,

@@ -139,7 +139,7 @@ static void times_line(struct page *p, const struct lab_ui_lab_row *r)
     char b[LAB_FORMAT_BYTES];
     char m[LAB_FORMAT_BYTES];
     char z[LAB_FORMAT_BYTES];
-    snprintf(text, sizeof(text), "median %s, half between %s and %s, least %s",
+    snprintf(text, sizeof(text), "median %s, IQR %s to %s, least %s",
              lab_format_ns(r->median_ns, m, sizeof(m)),
              lab_format_ns(r->quarter_ns, a, sizeof(a)),
              lab_format_ns(r->three_quarters_ns, b, sizeof(b)),
@@ -262,11 +262,11 @@ static void said_lines(struct page *p, const struct lab_ui_lab *lab,
     char text[300];
     if (!lab_ui_said_any(&r->said))
         return;
-    line_of(p, "you said",
+    line_of(p, "predicted",
             lab_lab_said_text(lab, &r->said, text, sizeof(text)));
     lab_lab_off_text(lab->unit, &r->said, r, text, sizeof(text));
     if (text[0])
-        line_of(p, "it is", text);
+        line_of(p, "measured", text);
 }
 
 static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
@@ -286,7 +286,8 @@ static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
     rate_line(p, lab, row);
     gain_line(p, lab, row);
     line_of(p, "bound by",
-            row->bound[0] ? row->bound : "not known: no ceiling of it");
+            row->bound[0] ? row->bound
+                          : "not known: its ceiling was not measured");
     said_lines(p, lab, row);
     work_line(p, row);
     launch_lines(p, row);

@@ -51,6 +51,7 @@ struct lab_lab_state {
     int64_t *shown;
     struct lab_table table;
     enum lab_lab_lower lower;
+    bool wide;      /* as it was drawn last: every view is on the screen */
     bool log;       /* the bars; the rates are the other way round */
     bool follow;    /* the size that is being measured */
     bool reading;   /* the lesson's text instead of the lab */

@@ -53,16 +53,16 @@ enum {
 
 static const struct lab_table_column TABLE[COLUMNS] = {
     COMMON,
-    [COL_SAID] = {"you said", 13, 1, 6, false, false},
-    [COL_OFF] = {"it is", 7, 0, 2, true, true},
+    [COL_SAID] = {"predicted", 13, 1, 6, false, false},
+    [COL_OFF] = {"vs.pred", 7, 0, 2, true, true},
 };
 
 /* Nothing was said: no terminal is wide enough for these two. */
 enum { NEVER = 1 << 20 };
 static const struct lab_table_column PLAIN[COLUMNS] = {
     COMMON,
-    [COL_SAID] = {"you said", NEVER, 0, 9, false, false},
-    [COL_OFF] = {"it is", NEVER, 0, 9, true, true},
+    [COL_SAID] = {"predicted", NEVER, 0, 9, false, false},
+    [COL_OFF] = {"vs.pred", NEVER, 0, 9, true, true},
 };
 
 static const struct lab_ui_lab_row *row_at(const void *user, int64_t row)

@@ -78,9 +78,10 @@ static void draw_progress(const struct lab_train_state *v, struct lab_canvas *c,
     left_text(s, left, sizeof(left));
     if (s->samples_per_s > 0)
         lab_format_int((int64_t)s->samples_per_s, rate, sizeof(rate));
-    snprintf(text, sizeof(text), "%lld of %lld iterations%s%s%s%s",
+    snprintf(text, sizeof(text), "%lld of %lld iteration%s%s%s%s%s",
              (long long)s->train_done, (long long)s->train_target,
-             rate[0] ? ", " : "", rate, rate[0] ? " samples/s" : "", left);
+             s->train_target == 1 ? "" : "s", rate[0] ? ", " : "", rate,
+             rate[0] ? " samples/s" : "", left);
     lab_gauge_draw(c, row.y, row.x, row.w, share, LAB_ROLE_SERIES_1, text);
 }
 

@@ -89,7 +89,7 @@ expect_exit 0
 expect_json 'of("lab_row")[0]["rate_predicted"] == 12.5e9' \
     'of("lab_row")[1]["rate_predicted"] is None'
 run lab reduction --backend cpu --sizes 1000 --repeat 20 --predict plain=12.5
-expect_stdout 'you said'
+expect_stdout 'predicted  vs. predicted'
 for wrong in nobody=3 plain plain= plain=-1 plain=nan plain=1x ask; do
     run lab saxpy --backend cpu --sizes 1000 --predict "$wrong"
     expect_exit 2

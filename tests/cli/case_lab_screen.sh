@@ -180,13 +180,16 @@ END
 play sweep.md --backend cpu --db screen.db <<'END'
 resize 80 24
 expect What costs more?
-wait 300
+await 30000 r run
 key r
-wait 100
+expect This lab is run by a command: leave with q, and type
+expect lapenna-lab lab sweep
+key t
+expect What costs more?
 key Esc
-expect type
 expect lapenna-lab lab sweep
 key r
+expect lapenna-lab lab sweep
 key p
 key v
 key m

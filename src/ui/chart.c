@@ -58,6 +58,8 @@ static bool find_scale(const struct lab_chart *chart, struct scale *sc)
     }
     if (isnan(sc->x0) || isnan(sc->y0))
         return false;
+    if (chart->zero_x && !chart->log_x && sc->x0 > 0)
+        sc->x0 = 0;
     double low = y_of(sc, chart->y_min);
     double high = y_of(sc, chart->y_max);
     sc->y0 = isnan(low) ? sc->y0 : low;

@@ -268,6 +268,12 @@ static void axes_have_marks_where_there_is_room(void **state)
     assert_true(marked(dump, " 3200┤") && marked(dump, " 3600┤"));
     assert_true(marked(dump, "┴ 10000 ─") && marked(dump, "┴ 30000 ─"));
     lab_free(dump);
+    /* Two charts of one training begin at the same x. */
+    c.zero_x = true;
+    dump = chart(&c, 12, 90, 0);
+    assert_true(marked(dump, "└─ 0 ─"));
+    lab_free(dump);
+    c.zero_x = false;
     /* Names, ends and marks of a narrow one do not run into each other. */
     dump = chart(&c, 12, 30, 0);
     assert_true(marked(dump, "└─ 100 ─ size ─ 40000"));

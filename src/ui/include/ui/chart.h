@@ -28,6 +28,7 @@ struct lab_chart {
     double y_max;
     bool log_y;    /* values <= 0 are gaps */
     bool log_x;    /* the same */
+    bool zero_x;   /* a linear x axis that begins at 0 */
     bool unlisted; /* no names and values beside the title, and
                      without a title no row for them */
 };

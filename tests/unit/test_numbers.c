@@ -92,6 +92,29 @@ static void rounds_once(void **state)
     assert_int_equal(lab_bf16_of(1 + ldexp(1, -8) + ldexp(1, -40)), 0x3f81);
 }
 
+/* Every kind of NaN, the one that CUDA's arithmetic makes (0x7fffffff) too. */
+static void nan_stays_nan(void **state)
+{
+    static const uint32_t nans[] = {0x7fffffff, 0xffffffff, 0x7fc00000,
+                                    0xffc00000, 0x7f800001, 0x7fbfffff};
+    (void)state;
+    for (size_t i = 0; i < sizeof(nans) / sizeof(nans[0]); i++) {
+        float v;
+        memcpy(&v, &nans[i], sizeof(v));
+        assert_true(isnan(lab_f16_value(lab_f16_of(v))));
+        assert_true(isnan(lab_bf16_value(lab_bf16_of(v))));
+        assert_int_equal(lab_f16_of(v) >> 15, nans[i] >> 31);
+        assert_int_equal(lab_bf16_of(v) >> 15, nans[i] >> 31);
+        for (int d = 0; d < LAB_DTYPE_COUNT; d++) {
+            double stored[1];
+            if (d == LAB_I32)
+                continue;
+            lab_number_put(stored, (enum lab_dtype)d, 0, v);
+            assert_true(isnan(lab_number_at(stored, (enum lab_dtype)d, 0)));
+        }
+    }
+}
+
 static void dtypes(void **state)
 {
     unsigned char memory[64];
@@ -116,6 +139,7 @@ int main(void)
         cmocka_unit_test(between_two_the_nearer),
         cmocka_unit_test(known_values),
         cmocka_unit_test(rounds_once),
+        cmocka_unit_test(nan_stays_nan),
         cmocka_unit_test(dtypes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

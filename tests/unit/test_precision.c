@@ -10,7 +10,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "labs/precision/precision.h"
 #include "split_errors.h"
+
+extern const struct lab_rung lab_cpu_rungs_precision[];
 
 static struct split_errors seen;
 
@@ -56,6 +59,41 @@ static void two_parts_of_fp16_are_as_good_as_fp32(void **state)
     assert_true(seen.bf16[2] > 4 * seen.fp32); /* 16 bits are not 24 */
 }
 
+/* A NaN in a factor is in all that it is a factor of, in each precision: rounding
+ * its bits as if it were a number would lose it. */
+static void nan_reaches_the_product(void **state)
+{
+    enum { M = 3, K = 5, N = 4, PITCH = LAB_SPLIT_PITCH(5) };
+    float a[M * K];
+    float b[K * N];
+    float c[M * N];
+    uint16_t parts_a[2 * M * PITCH];
+    uint16_t parts_b[2 * K * PITCH];
+    const uint32_t made_by_cuda = 0x7fffffff;
+    (void)state;
+    for (const struct lab_rung *r = lab_cpu_rungs_precision; r->name; r++) {
+        enum lab_dtype half = r->precision == LAB_FP16 ? LAB_F16 : LAB_BFLOAT16;
+        const struct lab_view in[2] = {
+            {.data = a, .rank = 2, .dim = {M, K}, .count = M * K},
+            {.data = b, .rank = 2, .dim = {K, N}, .count = K * N}};
+        const struct lab_view out[3] = {
+            {.data = c, .rank = 2, .dim = {M, N}, .count = M * N},
+            {.data = parts_a, .dtype = half, .rank = 3, .dim = {2, M, PITCH}},
+            {.data = parts_b, .dtype = half, .rank = 3, .dim = {2, K, PITCH}}};
+        const struct lab_call call = {
+            .in = in, .n_in = 2, .out = out, .n_out = 3};
+        for (int i = 0; i < M * K; i++)
+            a[i] = (float)(i % 7) - 2.5f;
+        for (int i = 0; i < K * N; i++)
+            b[i] = (float)(i % 5) / 3;
+        memcpy(&a[1 * K + 2], &made_by_cuda, sizeof(float));
+        memcpy(&b[3 * N + 0], &made_by_cuda, sizeof(float));
+        assert_int_equal(r->run(&call), LAB_OK);
+        for (int i = 0; i < M * N; i++)
+            assert_int_equal(isnan(c[i]) != 0, i / N == 1 || i % N == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -63,6 +101,7 @@ int main(void)
         cmocka_unit_test(errors_fall_as_parts_are_added),
         cmocka_unit_test(one_product_has_the_error_of_its_bits),
         cmocka_unit_test(two_parts_of_fp16_are_as_good_as_fp32),
+        cmocka_unit_test(nan_reaches_the_product),
     };
     return cmocka_run_group_tests(tests, measure, NULL);
 }

@@ -180,7 +180,10 @@ END
 play sweep.md --backend cpu --db screen.db <<'END'
 resize 80 24
 expect What costs more?
-await 30000 r run
+key t
+await 30000 This lab is run by a command: leave with q, and type
+key t
+expect What costs more?
 key r
 expect This lab is run by a command: leave with q, and type
 expect lapenna-lab lab sweep

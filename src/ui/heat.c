@@ -101,12 +101,13 @@ double lab_heat_scale(const double *value, int64_t count)
 }
 
 /* Shades from nothing to full. An exact zero has a shade of its own: that a
- * ReLU has cut something off is worth seeing. */
+ * ReLU has cut something off is worth seeing. No shade is a sign: '-' and '+'
+ * are in the column before it. */
 static const char *shade(const struct lab_canvas *c, double v, double scale)
 {
     static const char *const blocks[5] = {" ", "░", "▒", "▓", "█"};
-    static const char *const ascii[10] = {" ", ".", ":", "-", "=",
-                                          "+", "*", "#", "%", "@"};
+    static const char *const ascii[10] = {" ", ".", ",", ":", ";",
+                                          "=", "*", "#", "%", "@"};
     double share = scale > 0 ? fabs(v) / scale : 0;
     if (v == 0)
         return c->ascii ? "0" : "·";

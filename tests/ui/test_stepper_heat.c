@@ -110,6 +110,16 @@ static void signs_and_marks_need_no_colour(void **state)
     assert_string_equal(cell(&c, 1e-9, 1, false), " .");
     assert_string_equal(cell(&c, 0, 1, false), " 0");
     assert_string_equal(cell(&c, 1e308, 1e308, false), " @");
+    /* A grey level is never a sign, and a larger value never a lighter one. */
+    const char levels[] = ".,:;=*#%@";
+    const char *at = levels;
+    for (int i = 1; i <= 1000; i++) {
+        const char *text = cell(&c, i / -1000.0, 1, false);
+        assert_int_equal(text[0], '-');
+        at = strchr(at, text[1]);
+        assert_non_null(at);
+    }
+    assert_string_equal(at, "@");
     lab_canvas_release(&c);
 }
 

@@ -387,15 +387,14 @@ static enum lab_status put_note(const struct lab_comparison *c, bool ascii)
                  "adjusted after Holm over the rows of a level. Verdict: p "
                  "below %.2f,\nand medians %.0f %% and %d ns apart, more "
                  "than two runs of the same thing\nmostly differ by: record "
-                 "both again to be sure. Each side needs %lld times for\none "
-                 "row",
+                 "both again to be sure. Each side needs at least %lld\ntimes",
                  (long long)c->run[LAB_SIDE_A].run, LAB_RANK_ALPHA,
                  100 * LAB_COMPARE_LEAST_SHARE, LAB_COMPARE_LEAST_NS,
                  (long long)lab_rank_least(LAB_RANK_ALPHA));
     if (tests > 1)
-        lab_str_addf(&text, ", %lld for %zu steps",
-                     (long long)lab_rank_least(LAB_RANK_ALPHA / (double)tests),
-                     tests);
+        lab_str_addf(
+            &text, "; %lld for %zu steps, where both have equally many",
+            (long long)lab_rank_least(LAB_RANK_ALPHA / (double)tests), tests);
     lab_str_add(&text, ".\n");
     return lab_profile_put(&text, ascii);
 }

@@ -258,9 +258,11 @@ static enum lab_status test_row(struct lab_compare_row *row)
         row->share = row->difference_ns / a->median_ns;
     if (b->median_ns > 0)
         row->speed_up = a->median_ns / b->median_ns;
-    /* Times that no p could come of are not tested, and no p is adjusted for
-     * them: how many there are does not depend on what they are. */
-    if (lab_rank_best(a->timed, b->timed) < LAB_RANK_ALPHA)
+    /* Too few times on one side are not tested, however many the other has,
+     * and no p is adjusted for them: how many there are does not depend on
+     * what they are. */
+    int64_t least = lab_rank_least(LAB_RANK_ALPHA);
+    if (a->timed >= least && b->timed >= least)
         row->p = result.p;
     else
         row->verdict = LAB_VERDICT_FEW;

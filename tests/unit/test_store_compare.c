@@ -203,6 +203,32 @@ static void few_times_say_so(void **state)
     lab_database_close(db);
 }
 
+/* Two times are too few even where the other side has enough for a p. */
+static void few_times_of_one_side_say_so(void **state)
+{
+    const char *path = sample_path("runs.db");
+    struct kind few = PLAIN;
+    struct lab_comparison c;
+    (void)state;
+    few.iterations = 2;
+    few.factor = 0.1;
+    record(path, &few);
+    record(path, &PLAIN);
+    struct lab_database *db = open_reader(path);
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(lab_comparison_load(&c, db, 1 + turn, 2 - turn),
+                         LAB_OK);
+        const struct lab_compare_row *r = find(&c, LAB_SUM_STEP, "fc1.matmul");
+        assert_true(lab_rank_best(r->side[LAB_SIDE_A]->timed,
+                                  r->side[LAB_SIDE_B]->timed) < LAB_RANK_ALPHA);
+        assert_int_equal(r->verdict, LAB_VERDICT_FEW);
+        assert_true(isnan(r->p));
+        assert_int_equal(c.tests[LAB_SUM_STEP], 0);
+        lab_comparison_release(&c);
+    }
+    lab_database_close(db);
+}
+
 static void what_only_one_has_is_listed(void **state)
 {
     const char *path = sample_path("runs.db");
@@ -416,6 +442,7 @@ int main(void)
         cmocka_unit_test_teardown(half_the_time_is_faster, cleanup),
         cmocka_unit_test_teardown(small_and_certain_is_the_same, cleanup),
         cmocka_unit_test_teardown(few_times_say_so, cleanup),
+        cmocka_unit_test_teardown(few_times_of_one_side_say_so, cleanup),
         cmocka_unit_test_teardown(what_only_one_has_is_listed, cleanup),
         cmocka_unit_test_teardown(kernels_by_name_and_step, cleanup),
         cmocka_unit_test_teardown(other_lessons_are_refused, cleanup),

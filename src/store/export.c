@@ -203,7 +203,7 @@ static enum lab_status name_temporary(struct lab_export_file *f,
     lab_str_init(&name);
     if (slash)
         lab_str_add_bytes(&name, path, (size_t)(slash - path) + 1);
-    lab_str_addf(&name, ".%.200s.XXXXXX", slash ? slash + 1 : path);
+    lab_str_addf(&name, ".%.200s.lapenna-XXXXXX", slash ? slash + 1 : path);
     f->path = lab_strdup(path);
     f->temporary = lab_str_detach(&name);
     if (f->path && f->temporary)
@@ -360,9 +360,12 @@ static enum lab_status name_it(const struct lab_export_file *f)
 }
 
 /* Removes what exports of this file left that were killed: temporary files of
- * its name that no process holds locked. */
+ * its name that no process holds locked. Other programs name theirs like
+ * `.NAME.XXXXXX` (rsync), so ours has a word of its own. */
 static void remove_stale(const char *temporary)
 {
+    static const char alphanumeric[] = "abcdefghijklmnopqrstuvwxyz"
+                                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const char *slash = strrchr(temporary, '/');
     const char *name = slash ? slash + 1 : temporary;
     size_t n = strlen(name) - 6; /* without XXXXXX */
@@ -372,7 +375,8 @@ static void remove_stale(const char *temporary)
     struct dirent *e;
     struct stat info;
     while (d && (e = readdir(d))) {
-        if (strlen(e->d_name) != n + 6 || strncmp(e->d_name, name, n) != 0)
+        if (strncmp(e->d_name, name, n) != 0 ||
+            strspn(e->d_name + n, alphanumeric) != 6 || e->d_name[n + 6])
             continue;
         int fd = openat(dirfd(d), e->d_name,
                         O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -404,6 +404,35 @@ static void half_a_file_never_shows(void **state)
     assert_int_equal(files_there(), 1);
 }
 
+/* What a killed export left goes; files of other programs stay (rsync names
+ * its temporary ones .half.a1B2c3). */
+static void only_own_leftovers_are_removed(void **state)
+{
+    static const struct {
+        const char *name;
+        bool stays;
+    } cases[] = {
+        {".half.backup", true},          {".half.a1B2c3", true},
+        {".half.lapenna-a.b~c1", true},  {".half.lapenna-a1B2c", true},
+        {".half.lapenna-a1B2c3d", true}, {".other.lapenna-a1B2c3", true},
+        {".half.lapenna-a1B2c3", false}, {".half.lapenna-backup", false},
+    };
+    struct lab_export_file file;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        FILE *f = fopen(sample_path(cases[i].name), "w");
+        assert_non_null(f);
+        assert_int_equal(fclose(f), 0);
+    }
+    assert_int_equal(
+        lab_export_open(&file, sample_path("half"), NULL, true, false), LAB_OK);
+    assert_int_equal(lab_export_close(&file, LAB_OK), LAB_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if ((access(sample_path(cases[i].name), F_OK) == 0) != cases[i].stays)
+            fail_msg("%s %s", cases[i].name,
+                     cases[i].stays ? "was removed" : "is still there");
+}
+
 static void wrong_usage_is_two(void **state)
 {
     static const struct {
@@ -446,6 +475,8 @@ int main(void)
         cmocka_unit_test_teardown(the_database_is_not_overwritten,
                                   export_cleanup),
         cmocka_unit_test_teardown(half_a_file_never_shows, export_cleanup),
+        cmocka_unit_test_teardown(only_own_leftovers_are_removed,
+                                  export_cleanup),
         cmocka_unit_test_teardown(wrong_usage_is_two, export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

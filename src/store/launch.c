@@ -92,8 +92,9 @@ enum lab_status lab_launch_last(struct lab_database *db, int64_t run,
         "JOIN step AS s ON s.runId = o.runId AND s.exec = o.stepExec WHERE "
         "o.kernelRow >= ifnull((SELECT kernelRowFirst FROM run WHERE id = ?1), "
         "0) AND o.kernelRow <= ifnull((SELECT kernelRowLast FROM run WHERE id "
-        "= ?1), 0x7FFFFFFFFFFFFFFF) AND o.runId = ?1 AND s.stepIndex IS ?2 AND "
-        "s.variantId IS ifnull((SELECT id FROM StringIds WHERE value = ?3), "
+        "= ?1), 0x7FFFFFFFFFFFFFFF) AND o.runId = ?1 AND o.stepExec IS NOT -1 "
+        "AND s.stepIndex IS ?2 AND s.variantId IS ifnull((SELECT id FROM "
+        "StringIds WHERE value = ?3), "
         "iif(?3 IS NULL, NULL, -1)) AND k.demangledName IS ifnull((SELECT id "
         "FROM StringIds WHERE value = ?4), iif(?4 IS NULL, NULL, -1)) ORDER BY "
         "o.kernelRow DESC LIMIT 1",

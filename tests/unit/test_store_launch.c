@@ -100,6 +100,29 @@ static void a_kernel_of_no_step(void **state)
     lab_database_close(db);
 }
 
+/* stepExec is -1 for a kernel between steps (of an evaluation), NULL for one
+ * whose step is not known: the kernels of no step are those with NULL. */
+static void a_kernel_between_steps(void **state)
+{
+    int64_t row;
+    (void)state;
+    make_sample();
+    sample_sql(sample_path("runs.db"),
+               "UPDATE op_kernel SET stepExec = NULL WHERE kernelRow = 5; "
+               "UPDATE op_kernel SET stepExec = -1 WHERE kernelRow IN (6, 12)");
+    struct lab_database *db = open_sample();
+    assert_int_equal(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row),
+                     LAB_OK);
+    assert_int_equal(row, 5);
+    lab_database_close(db);
+    sample_sql(sample_path("runs.db"),
+               "UPDATE op_kernel SET stepExec = -1 WHERE kernelRow = 5");
+    db = open_sample();
+    assert_int_equal(lab_launch_last(db, 1, LAB_UNKNOWN, NULL, KERNEL, &row),
+                     LAB_E_NOTFOUND);
+    lab_database_close(db);
+}
+
 static void the_gpu_of_a_run(void **state)
 {
     struct lab_run_gpu gpu = {.name = "as before"};
@@ -139,9 +162,8 @@ static void the_gpu_of_a_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_launch_by_its_row),
-        TEST(the_newest_launch_of_a_kernel),
-        TEST(a_kernel_of_no_step),
+        TEST(a_launch_by_its_row), TEST(the_newest_launch_of_a_kernel),
+        TEST(a_kernel_of_no_step), TEST(a_kernel_between_steps),
         TEST(the_gpu_of_a_run),
     };
     return cmocka_run_group_tests_name("store_launch", tests, NULL, NULL);

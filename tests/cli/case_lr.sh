@@ -48,8 +48,11 @@ expect_stdout "0.375 (the lesson: $rate)"
 run profile import "$db" --db "$work/copy.db"
 run profile list --json --db "$work/copy.db"
 expect_json "max(r['learning_rate'] for r in rows) == 0.375"
-sqlite3 "$db" 'UPDATE run SET learningRate = NULL, lessonLearningRate = NULL
-    WHERE id = 3' || complain "no sqlite3"
+"${LAB_PYTHON:-python3}" -c 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("""UPDATE run SET learningRate = NULL, lessonLearningRate = NULL
+             WHERE id = 3""")
+d.commit()' "$db" || complain "the row could not be changed"
 run profile compare 1 3 --db "$db"
 grep -q '^learning rate' "$out" && complain "unknown is no other rate"
 

@@ -136,6 +136,15 @@ static bool find_end(const struct lab_dots *g, const struct scale *sc,
     return dy >= 0 && dy < g->h;
 }
 
+/* Series below k that have a name: one without is no number of the legend. */
+static int named(const struct lab_chart *chart, int k)
+{
+    int n = 0;
+    for (int i = 0; i < k; i++)
+        n += chart->series[i].name != NULL;
+    return n;
+}
+
 /* Its sign stands on the last point of each series, or before it where another
  * one's does. */
 static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
@@ -155,7 +164,8 @@ static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
             }
         }
         lab_canvas_textf(c, g->plot.y + cell->y, g->plot.x + cell->x, 1,
-                         chart->series[k].role, "%c", lab_chart_sign(k));
+                         chart->series[k].role, "%c",
+                         lab_chart_sign(named(chart, k)));
         n++;
     }
 }
@@ -181,7 +191,7 @@ static void draw_legend(struct lab_canvas *c, struct lab_rect row,
             lab_format_value(s->y[s->n - 1], 9, value, sizeof(value));
         if (chart->count > 1)
             x += lab_canvas_textf(c, row.y, x, -1, s->role, "%c ",
-                                  lab_chart_sign(k));
+                                  lab_chart_sign(named(chart, k)));
         x +=
             lab_canvas_textf(c, row.y, x, -1, s->role, "%s %s", s->name, value);
         if (gaps)

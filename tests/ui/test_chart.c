@@ -225,6 +225,24 @@ static void signs_do_not_hide_each_other(void **state)
     assert_int_equal(lab_chart_sign(LAB_CHART_SERIES - 1), 'o');
 }
 
+/* An envelope takes no number. */
+static void numbers_count_what_has_a_name(void **state)
+{
+    const double low[] = {0, 1};
+    const double high[] = {3, 3};
+    struct lab_series s[4] = {{NULL, low, 2, "loss", LAB_ROLE_SERIES_1},
+                              {NULL, low, 2, NULL, LAB_ROLE_DIM},
+                              {NULL, low, 2, NULL, LAB_ROLE_DIM},
+                              {NULL, high, 2, "held", LAB_ROLE_SERIES_2}};
+    struct lab_chart c = {.series = s, .count = 4, .y_min = NAN, .y_max = NAN};
+    (void)state;
+    char *text = chart(&c, 7, 40, 0);
+    assert_non_null(strstr(text, "1 loss 1  2 held 3\n"));
+    assert_non_null(strstr(text, "⠉2\n"));
+    assert_null(strchr(text, '4'));
+    lab_free(text);
+}
+
 static bool marked(const char *dump, const char *text)
 {
     if (!strstr(dump, text))
@@ -290,6 +308,7 @@ int main(void)
         cmocka_unit_test(heat_cells_differ_without_colour),
         cmocka_unit_test(numbers_read_well),
         cmocka_unit_test(signs_do_not_hide_each_other),
+        cmocka_unit_test(numbers_count_what_has_a_name),
         cmocka_unit_test(axes_have_marks_where_there_is_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ LAB_C_BEGIN
 void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
                     const struct lab_chart *chart);
 
-/* What stands for series k: 1 ... 9 a b ... */
+/* What stands for series k of those that have a name: 1 ... 9 a b ... */
 char lab_chart_sign(int k);
 
 /* Vertical bars side by side from n counts or values >= 0, one column each

@@ -217,8 +217,18 @@ struct axis {
     double from;
     double to;
     bool log;
-    int most; /* marks, about */
+    int most;       /* marks, about */
+    double decades; /* on a log axis: at least this many to the next mark */
 };
+
+/* Whole decades between the marks of a log axis, one mark at least. */
+static double decades_of(const struct axis *a)
+{
+    double step = ceil(a->decades - 1e-9);
+    while (step > 1 && floor(a->to / step) * step < a->from)
+        step--;
+    return step < 1 ? 1 : step;
+}
 
 /* What a log axis has marks at, in each decade: these first. */
 static const double DIGITS[] = {1, 5, 2, 3, 1.5, 7, 4};
@@ -231,8 +241,7 @@ static bool find_mark(const struct axis *a, int round, int i, double *at)
     double high = a->log ? pow(10, a->to) : a->to;
     double step = nice_step((high - low) / a->most);
     if (a->log && a->to - a->from >= 0.3) {
-        step = floor((a->to - a->from) / a->most);
-        step = step < 1 ? 1 : step; /* decades */
+        step = decades_of(a);
         *at = (floor(a->from / step) + i) * step + log10(DIGITS[round]);
         return *at <= a->to + 1e-9 && (round == 0 || step <= 1);
     }
@@ -265,7 +274,10 @@ static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
                         const struct scale *sc)
 {
     enum { MOST = 512 };
-    const struct axis a = {sc->y0, sc->y1, sc->log_y, g->plot.h / 3 + 1};
+    /* The powers are as far apart as their values are, or are not there: a
+     * mark takes its row and leaves one free. */
+    const struct axis a = {sc->y0, sc->y1, sc->log_y, g->plot.h / 3 + 1,
+                           2 * g->sy * (sc->y1 - sc->y0) / (g->h - 1)};
     bool taken[MOST] = {false};
     char text[LAB_FORMAT_BYTES];
     double v;
@@ -331,7 +343,9 @@ static void draw_x_marks(struct below *b, const struct axis *a)
 static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
                         const struct scale *sc, const char *x_name)
 {
-    const struct axis a = {sc->x0, sc->x1, sc->log_x, g->plot.w / 16};
+    const int most = g->plot.w / 16;
+    const struct axis a = {sc->x0, sc->x1, sc->log_x, most,
+                           most ? floor((sc->x1 - sc->x0) / most) : 1};
     struct below b = {
         .c = c, .y = g->plot.y + g->plot.h, .x = g->plot.x, .w = g->plot.w};
     char text[LAB_FORMAT_BYTES];

@@ -298,6 +298,41 @@ static void axes_have_marks_where_there_is_room(void **state)
     lab_free(dump);
 }
 
+/* Marks of a log axis that are as many rows apart have the same ratio: where
+ * the powers of ten do not all fit, it is those of 100, of 1000 and so on. */
+static void marks_of_a_log_axis_are_where_they_belong(void **state)
+{
+    double y[2] = {1, 3};
+    struct lab_series s = {NULL, y, 2, "loss", LAB_ROLE_SERIES_1};
+    struct lab_chart c = {
+        .series = &s, .count = 1, .y_min = NAN, .y_max = NAN, .log_y = true};
+    (void)state;
+    for (double decades = 3; decades < 12; decades += 0.25) {
+        for (int h = 8; h < 30; h++) {
+            y[0] = 3 * pow(10, -decades);
+            char *dump = chart(&c, h, 40, h % 3);
+            double before = 0;
+            double ratio = 0;
+            int marks = 0;
+            for (char *line = dump; line; line = strchr(line, '\n')) {
+                char *end = NULL;
+                line += *line == '\n';
+                double v = strtod(line, &end);
+                if (line == dump || end == line || end != line + 8 ||
+                    fabs(log10(v) - round(log10(v))) > 1e-6)
+                    continue;
+                if (ratio > 0 && fabs(log10(before / v) - ratio) > 1e-6)
+                    fail_msg("%g after %g in:\n%s", v, before, dump);
+                ratio = marks ? log10(before / v) : 0;
+                before = v;
+                marks++;
+            }
+            assert_true(marks > 0);
+            lab_free(dump);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +344,7 @@ int main(void)
         cmocka_unit_test(numbers_read_well),
         cmocka_unit_test(signs_do_not_hide_each_other),
         cmocka_unit_test(numbers_count_what_has_a_name),
+        cmocka_unit_test(marks_of_a_log_axis_are_where_they_belong),
         cmocka_unit_test(axes_have_marks_where_there_is_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

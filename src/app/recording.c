@@ -142,6 +142,11 @@ static int push(void *user, const struct lab_record *record)
 {
     struct lab_recording *r = user;
     int rc = 1;
+    if (record->kind == LAB_RECORD_STEP) {
+        pthread_mutex_lock(&r->lock);
+        lab_ran_variants_note(&r->ran, &record->u.step);
+        pthread_mutex_unlock(&r->lock);
+    }
     struct lab_writer *w = hold(r);
     bool opens = w ? false
                  : r->whole
@@ -218,6 +223,7 @@ void lab_recording_free(struct lab_recording *r)
     lab_writer_free(r->writer);
     lab_live_free(r->live);
     lab_free(r->early);
+    lab_ran_variants_clear(&r->ran);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->changed);
     lab_free(r->db);
@@ -330,11 +336,27 @@ void lab_recording_opened(void *recording, struct lab_walk *walk)
         r->status = LAB_OK;
 }
 
+/* Finishes the run, with the variants that were timed. */
+static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
+                              const struct lab_run_summary *summary)
+{
+    struct lab_run_summary whole = *summary;
+    struct lab_str variants;
+    lab_str_init(&variants);
+    pthread_mutex_lock(&r->lock);
+    if (lab_ran_variants_text(&r->ran, &variants))
+        whole.variants = lab_str_text(&variants);
+    pthread_mutex_unlock(&r->lock);
+    enum lab_status st = lab_writer_finish(w, &whole);
+    lab_str_release(&variants);
+    return st;
+}
+
 /* Ends a writer that nobody holds and that no record reaches any more. */
 static void end_writer(struct lab_recording *r, struct lab_writer *w,
                        const struct lab_run_summary *summary)
 {
-    if (lab_writer_finish(w, summary)) {
+    if (finish(r, w, summary)) {
         pthread_mutex_lock(&r->lock);
         snprintf(r->note, sizeof(r->note), "run %lld was not stored whole: %s",
                  (long long)lab_writer_run(w), lab_error());
@@ -367,6 +389,9 @@ void lab_recording_restarted(void *recording, struct lab_walk *walk,
     pthread_mutex_unlock(&r->lock);
     if (w)
         end_writer(r, w, &summary);
+    pthread_mutex_lock(&r->lock);
+    lab_ran_variants_clear(&r->ran);
+    pthread_mutex_unlock(&r->lock);
 }
 
 void lab_recording_closing(void *recording, struct lab_walk *walk)
@@ -492,7 +517,7 @@ enum lab_status lab_recording_finish(struct lab_recording *r,
     struct lab_run_summary whole = *summary;
     whole.trace_state = lab_recording_trace_state(r);
     whole.time_source = r->time_source;
-    enum lab_status st = w ? lab_writer_finish(w, &whole) : LAB_OK;
+    enum lab_status st = w ? finish(r, w, &whole) : LAB_OK;
     let_go(r, w);
     return st;
 }

@@ -1,6 +1,7 @@
 /* recording_priv.h -- what recording.c and recording_profiler.c share. */
 #pragma once
 #include <pthread.h>
+#include "ran_variants.h"
 #include "recording.h"
 
 enum { NOTE_BYTES = 1024, VARIANTS_BYTES = 512 };
@@ -27,7 +28,7 @@ struct lab_recording {
     struct lab_trace_cost trace_cost; /* when the profiler has gone */
     struct lab_device_info device;
     char backend[16];
-    char variants[VARIANTS_BYTES];
+    char variants[VARIANTS_BYTES]; /* as chosen at the start */
     int64_t batch;
     enum lab_time_source time_source;
     enum lab_status status;
@@ -41,6 +42,7 @@ struct lab_recording {
     bool opening;             /* a thread is making it */
     struct lab_record *early; /* of an iteration that is not whole yet */
     size_t n_early;
+    struct lab_ran_variants ran; /* of this run */
     size_t early_room;
     bool refused;      /* the database is not to be had */
     int64_t ended_run; /* the last that a restart has ended; 0: none */

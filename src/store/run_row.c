@@ -302,7 +302,8 @@ enum lab_status lab_run_row_end(struct lab_database *db, int64_t run,
         "countersReason = ifnull(?13, countersReason), ringDrops = ?14, "
         "ringWaits = ?15, ringWait_ns = ?16, ringHighWater = ?17, "
         "writeErrors = ?18, writeError = ?19, kernelRowFirst = ?20, "
-        "kernelRowLast = ?21, traceState = ifnull(?22, traceState) "
+        "kernelRowLast = ?21, traceState = ifnull(?22, traceState), "
+        "variants = nullif(ifnull(?23, variants), '') "
         "WHERE id = ?1",
         &s);
     if (st)
@@ -331,5 +332,6 @@ enum lab_status lab_run_row_end(struct lab_database *db, int64_t run,
     lab_bind_int(s, 20, end->first_kernel_row ? end->first_kernel_row : 1);
     lab_bind_int(s, 21, end->last_kernel_row);
     lab_bind_text(s, 22, trace_state_text(u->trace_state));
+    lab_bind_text(s, 23, u->variants);
     return run_statement(db, s);
 }

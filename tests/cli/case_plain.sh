@@ -214,3 +214,15 @@ if [ "$status" -eq 0 ]; then
         complain "a value of what was not written"
     fi
 fi
+
+# A run's variants are those that were timed, not those of its start.
+plain 'step 2\nvariant fc1 blas\ntrain 3\n' --db switched.db
+expect_exit 0
+plain 'variant fc1 blas\ntrain 3\nrestart\nvariant fc1 naive\nc\n' \
+    --db switched.db
+expect_exit 0
+run profile list --json --db switched.db
+expect_json '{r["run"]: r["variants"] for r in of("run")} ==
+             {1: "fc1=naive fc1=blas", 2: "fc1=blas", 3: None}'
+run profile list --db switched.db
+expect_stdout 'naive, blas'

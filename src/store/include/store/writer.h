@@ -102,6 +102,7 @@ struct lab_run_summary { /* LAB_UNKNOWN and NaN where unknown */
     enum lab_trace_state trace_state; /* UNKNOWN: as the info said */
     const char *counters;             /* NULL: as the info said */
     const char *counters_reason;
+    const char *variants; /* NULL: as the info said; "": the defaults */
 };
 /* Everything unknown, status done. */
 void lab_run_summary_init(struct lab_run_summary *summary);

@@ -264,7 +264,8 @@ static void summary_text(struct lab_work *w, const struct lab_training *t,
     say_examples(w);
     const char *trace =
         lab_trace_state_text(lab_recording_trace_state(w->recording));
-    lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)%s%s\n",
+    lab_say(stdout,
+            "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
             t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
             trace);
     say_trace_cost(w, t->seconds);

@@ -354,7 +354,7 @@ static enum lab_status put_facts(const struct lab_comparison *c, bool ascii)
     lab_text_table_add(&t, "wall time of one");
     add_wall(&t, a);
     add_wall(&t, b);
-    lab_text_table_add(&t, "samples/s");
+    lab_text_table_add(&t, "samples/s, mean");
     lab_text_table_add_real(&t, a->samples_per_s, 6);
     lab_text_table_add_real(&t, b->samples_per_s, 6);
     lab_text_table_add(&t, "last loss");

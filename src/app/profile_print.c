@@ -122,7 +122,7 @@ static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
             with_first);
     else
         lab_text_table_add_ns(t, r->iteration_median_ns);
-    lab_text_table_add(t, "samples/s");
+    lab_text_table_add(t, "samples/s, mean");
     if (few && !isnan(r->samples_per_s))
         lab_text_table_addf(t, "%.6g%s", r->samples_per_s, with_first);
     else

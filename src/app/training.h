@@ -12,6 +12,8 @@ struct lab_training {
     double bits_per_char;
     double bits_order3;
     double seconds; /* of training, evaluations left out */
+    /* Over `seconds`: the mean. Slow iterations (the first, those that are
+     * recorded) make it less than batch / step_ms_median. */
     double samples_per_s;
     double step_ms_median; /* of an iteration */
     bool interrupted;      /* a signal came */

@@ -176,7 +176,8 @@ static enum lab_status conclude(struct walkthrough *t,
                 100 * r->accuracy);
     lab_say(stdout, "\n");
     if (!isnan(r->samples_per_s))
-        lab_say(stdout, "%.0f samples/s, %.4g ms an iteration (median)\n",
+        lab_say(stdout,
+                "%.0f samples/s on average, %.4g ms an iteration (median)\n",
                 r->samples_per_s, r->step_ms_median);
     if (kept->run > 0 && !kept->empty)
         say_database(t->w.options, kept->whole);

@@ -80,7 +80,7 @@ static void put_speed(struct lab_str *s, const struct lab_run_row *run)
         lab_str_add(s, "</td></tr>\n");
     }
     if (!isnan(run->samples_per_s)) {
-        lab_str_addf(s, "<tr><th>samples a second</th><td>%.6g",
+        lab_str_addf(s, "<tr><th>samples a second (mean)</th><td>%.6g",
                      run->samples_per_s);
         add_few(s, run);
         lab_str_add(s, "</td></tr>\n");

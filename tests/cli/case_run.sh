@@ -20,6 +20,16 @@ cp "$out" first
 run run small.md --json --backend cpu --iterations 5 --db "$db"
 expect_json "FILE2=$work/first" 'same(rows, other)'
 
+# The rate is of all iterations, the time beside it of the median one.
+run run small.md --backend cpu --iterations 5 --db "$work/other.db"
+expect_exit 0
+grep -q '^[0-9]* samples/s on average, [0-9.e+-]* ms an iteration (median)' \
+    "$out" || complain "which rate it is is not said"
+run profile show 1 --db "$work/other.db"
+expect_stdout 'samples/s, mean'
+run profile compare 1 1 --db "$work/other.db"
+expect_stdout 'samples/s, mean'
+
 run profile list --json --db "$db"
 expect_exit 0
 expect_json 'len(of("run")) == 2' 'rows[0]["run"] != rows[1]["run"]' \

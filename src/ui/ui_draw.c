@@ -8,12 +8,13 @@ enum { BADGE_W = 40 };
 static void draw_small(struct lab_ui *ui, struct lab_rect body)
 {
     struct lab_canvas *c = &ui->canvas;
-    int y = body.h > 4 ? body.h / 2 - 1 : 0;
-    lab_canvas_textf(c, y, 0, body.w, LAB_ROLE_WARN,
-                     "Too small: %dx%d, needs %dx%d", c->w, c->h,
-                     LAB_SCREEN_MIN_W, LAB_SCREEN_MIN_H);
-    lab_canvas_text(c, y + 1, 0, body.w, LAB_ROLE_NORMAL,
-                    "Make it larger, or press q.");
+    char text[80];
+    lab_rect_cut_top(&body, body.h > 4 ? body.h / 2 - 1 : 0);
+    snprintf(text, sizeof(text), "Too small: %dx%d, needs %dx%d", c->w, c->h,
+             LAB_SCREEN_MIN_W, LAB_SCREEN_MIN_H);
+    lab_rect_cut_top(&body, lab_canvas_paragraph(c, body, LAB_ROLE_WARN, text));
+    lab_canvas_paragraph(c, body, LAB_ROLE_NORMAL,
+                         "Make it larger, or press q.");
 }
 
 static const char program[] = "lapenna-lab";

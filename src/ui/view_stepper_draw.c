@@ -10,6 +10,14 @@
 static const char *const pane_names[LAB_PANE_COUNT] = {
     "1 steps", "2 tensor", "3 explain", "4 kernels", "5 lesson, L: all"};
 
+/* As much of a pane's name as fits whole: "5 lesson" without what L does. */
+static int name_bytes(const struct lab_canvas *c, int pane, int room)
+{
+    const char *name = pane_names[pane];
+    return (int)(lab_canvas_columns(c, name) <= room ? strlen(name)
+                                                     : strcspn(name, ","));
+}
+
 static void rule(struct lab_canvas *c, struct lab_rect row, bool focused)
 {
     lab_canvas_fill(c, row, focused ? "═" : "─",
@@ -48,7 +56,8 @@ static struct lab_rect tab_title(struct lab_stepper *v, struct lab_canvas *c,
             break;
         int w = lab_canvas_textf(c, row.y, x, room,
                                  open ? LAB_ROLE_TITLE : LAB_ROLE_HEADING,
-                                 open ? "[%s]" : " %s ", pane_names[i]);
+                                 open ? "[%.*s]" : " %.*s ",
+                                 name_bytes(c, i, room - 2), pane_names[i]);
         v->tabs[i] = (struct lab_rect){row.y, x, 1, w};
         x += w;
     }

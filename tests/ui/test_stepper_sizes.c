@@ -43,7 +43,7 @@ static void panes_never_overlap(void **state)
 {
     (void)state;
     for (int h = 0; h <= 80; h++) {
-        for (int w = 0; w <= 250; w += w < 100 ? 1 : 7) {
+        for (int w = 0; w <= 250; w += w < 65 ? 1 : 7) {
             struct lab_rect body = {1, 0, h, w};
             for (int k = 0; k < 2 * LAB_PANE_COUNT; k++) {
                 enum lab_stepper_pane tab = k % 3 == 0   ? LAB_PANE_EXPLAIN
@@ -60,6 +60,24 @@ static void panes_never_overlap(void **state)
                 }
             }
         }
+    }
+}
+
+/* A tab has its whole name, or its short one; an open one both brackets. */
+static void tabs_are_not_cut(void **state)
+{
+    (void)state;
+    for (int w = 60; w <= 80; w++) {
+        struct stepper_fixture *f = stepper_fixture_new(0);
+        char script[200];
+        const char *name = w < 63 ? "5 lesson" : "5 lesson, L: all";
+        snprintf(script, sizeof(script),
+                 "resize %d 16\nkey s\nkey 3\nexpect  %s \n"
+                 "key 5\nexpect [%s]\n",
+                 w, name, name);
+        if (play_keys(f, script, w % 2 == 1))
+            fail_msg("%d columns: %s", w, lab_error());
+        stepper_fixture_free(f);
     }
 }
 
@@ -110,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_survives),
         cmocka_unit_test(panes_never_overlap),
+        cmocka_unit_test(tabs_are_not_cut),
         cmocka_unit_test(the_keys_are_in_order),
         cmocka_unit_test(survives_any_allocation_failing),
     };

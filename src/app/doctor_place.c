@@ -191,8 +191,14 @@ static void say_unfinished(struct lab_doctor *d, const char *path,
     struct lab_str remedy;
     lab_str_init(&remedy);
     lab_str_add_char(&remedy, '`');
-    lab_hint(&remedy, option, LAB_WORDS("profile", "list"));
-    lab_str_add(&remedy, "` brings it up to date");
+    if (access(path, W_OK) == 0) {
+        lab_hint(&remedy, option, LAB_WORDS("profile", "list"));
+        lab_str_add(&remedy, "` brings it up to date");
+    } else {
+        lab_hint(&remedy, NULL,
+                 LAB_WORDS("profile", "import", path, "--db", "FILE"));
+        lab_str_add(&remedy, "` copies its runs into another file");
+    }
     say_refused(d, path, lab_str_text(&remedy));
     lab_str_release(&remedy);
 }

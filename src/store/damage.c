@@ -6,9 +6,7 @@
 #include "base/shell.h"
 #include "store_priv.h"
 
-/* The schema that the file's header names; this program's, where it is not
- * there or cannot be. */
-static int schema_of(const char *path)
+int lab_database_schema_of(const char *path)
 {
     enum { VERSION_AT = 60 };
     unsigned char v[4] = {0};
@@ -35,7 +33,7 @@ void lab_database_add_saving(struct lab_str *out, const char *path)
     lab_str_addf(out,
                  " .dump | sed 's/^ROLLBACK.*/COMMIT;/' | sqlite3 -cmd 'PRAGMA "
                  "application_id=%d' -cmd 'PRAGMA user_version=%d' ",
-                 LAB_APPLICATION_ID, schema_of(path));
+                 LAB_APPLICATION_ID, lab_database_schema_of(path));
     lab_shell_add_word(out, lab_str_text(&saved), true);
     lab_str_add(out, "`, or name another file with --db FILE");
     lab_str_release(&saved);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/command.h"
+#include "base/shell.h"
 #include "trace/record.h"
 #include "store_priv.h"
 
@@ -395,6 +397,32 @@ static enum lab_status begin_log(struct lab_database *db)
     return rc ? lab_database_error(db, "preparing it") : LAB_OK;
 }
 
+/* Only a file of this schema is read as it is. One of an older schema that
+ * cannot be brought up to date can be copied. */
+static enum lab_status refuse_read_only(const struct lab_database *db)
+{
+    struct lab_str why;
+    int schema = lab_database_schema_of(db->path);
+    lab_str_init(&why);
+    lab_str_add(&why, "no right to write it; ");
+    if (schema < lab_database_schema_version()) {
+        lab_str_addf(&why, "it is of an older program (schema %d, now %d): `",
+                     schema, lab_database_schema_version());
+        lab_command_add(&why, true);
+        lab_str_add(&why, " profile import ");
+        lab_shell_add_word(&why, db->path, true);
+        lab_str_add(&why, " --db FILE` copies its runs into another file, and "
+                          "`chmod u+w` lets this one be brought up to date");
+    } else {
+        lab_str_add(&why, "change that with `chmod u+w`, or name another file "
+                          "with --db FILE");
+    }
+    enum lab_status st =
+        lab_fail(LAB_E_DB, "%s: %s", db->path, lab_str_text(&why));
+    lab_str_release(&why);
+    return st;
+}
+
 static enum lab_status open_for_writing(struct lab_database *db)
 {
     int count;
@@ -413,10 +441,7 @@ static enum lab_status open_for_writing(struct lab_database *db)
     if (st)
         return st;
     if (sqlite3_db_readonly(db->sql, "main") == 1)
-        return lab_fail(LAB_E_DB,
-                        "%s: no right to write it; change that with "
-                        "`chmod u+w`, or name another file with --db FILE",
-                        db->path);
+        return refuse_read_only(db);
     st = check_owner(db); /* before anything is changed */
     if (st)
         return st;

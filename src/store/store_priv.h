@@ -54,6 +54,9 @@ bool lab_database_has_log(const char *path);
 /* Whether the file begins like a database and is as long as it says. `other`
  * is what can be done else; NULL: what can be done about a --db. */
 enum lab_status lab_database_check_length(const char *path, const char *other);
+/* The schema that the file's header names; this program's, where it is not
+ * there or cannot be. */
+int lab_database_schema_of(const char *path);
 /* "save what is left with `sqlite3 ...`, or name another file ...": what can be
  * done about a damaged file, as a shell takes it. */
 void lab_database_add_saving(struct lab_str *out, const char *path);

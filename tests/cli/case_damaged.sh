@@ -114,6 +114,45 @@ if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
 fi
 chmod 755 closed
 
+# Of an older schema, in a place without the right to write: its runs can be
+# copied.
+cp "anna's runs.db" "closed/anna's six.db"
+python 'import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("ALTER TABLE run DROP COLUMN learningRate")
+d.execute("ALTER TABLE run DROP COLUMN lessonLearningRate")
+d.execute("PRAGMA user_version = 6")
+d.commit()
+d.execute("PRAGMA journal_mode = WAL")
+d.close()' "closed/anna's six.db"
+chmod 444 "closed/anna's six.db"
+chmod 555 closed
+if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups \
+    "$LAB_EXE" --version >"$out" 2>"$err"; then
+    for how in list 'show 1'; do
+        # shellcheck disable=SC2086 # how is words
+        as_nobody profile $how --db "closed/anna's six.db"
+        expect_exit 3
+        expect_stderr 'it is of an older program (schema 6, now'
+    done
+    # shellcheck disable=SC2016 # the backquotes are those of the message
+    copying=$(sed -n 's/.*: `\([^`]*\) --db FILE` copies its.*/\1/p' "$err")
+    [ "$copying" = \
+        "lapenna-lab profile import 'closed/anna'\\''s six.db'" ] ||
+        complain "the command to copy is $copying"
+    as_nobody doctor --db "closed/anna's six.db"
+    expect_stdout "remedy: \`$copying --db FILE\` copies its runs into"
+    # what it says works
+    mkdir open
+    chmod 777 open
+    as_nobody profile import "closed/anna's six.db" --db open/new.db
+    expect_exit 0
+    as_nobody profile list --db open/new.db
+    expect_exit 0
+    expect_stdout small
+fi
+chmod 755 closed
+
 # The home screen has not seen that there are none.
 printf 'resize 200 50\nexpect The runs cannot be read: d says why\n%s\n' \
     'absent No runs yet' >keys

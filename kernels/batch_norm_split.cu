@@ -159,8 +159,8 @@ struct stats_terms {
         double off = a / elements; /* mean - shift */
         double mu = shift + off;
         double var = fmax(b / elements - off * off, 0.0);
-        if (isnan(b)) /* which fmax() would hide */
-            var = b;
+        if (!isfinite(b)) /* NaN, which fmax() would hide */
+            var = b - b;
         mean[c] = (float)mu;
         rstd[c] = (float)(1.0 / sqrt(var + eps));
         running_mean[c] =

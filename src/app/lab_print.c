@@ -150,9 +150,10 @@ static void say_passed(const struct lab_lab *lab,
 /* Once for all rungs of a size. */
 static void say_beaten(const struct lab_lab *lab)
 {
-    const char *why = NULL;
-    for (int i = 0; i < lab->n_rows && !why; i++)
-        why = lab_lab_ceiling_passed(lab->ui.unit, lab->rows[i].share);
+    double share = NAN;
+    for (int i = 0; i < lab->n_rows; i++)
+        share = fmax(share, lab->rows[i].share);
+    const char *why = lab_lab_ceiling_passed(lab->ui.unit, share);
     if (why)
         lab_say(stdout, "  of ceiling: %s\n", why);
 }

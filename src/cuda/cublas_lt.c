@@ -258,6 +258,8 @@ static int kept_plan(const struct key *key, const struct lab_exec *exec,
     if (!status)
         p->algo = best.algo;
     memcpy(&kept.key[*at], key, sizeof(*key));
+    if (status && status != NOT_SUPPORTED) /* as no memory: may pass */
+        memset(&kept.key[*at], 0xff, sizeof(*key));
     kept.status[*at] = status;
     return status;
 }

@@ -274,6 +274,7 @@ static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
                         const struct scale *sc)
 {
     enum { MOST = 512 };
+    const int rows = g->plot.h < MOST ? g->plot.h : MOST;
     /* The powers are as far apart as their values are, or are not there: a
      * mark takes its row and leaves one free. */
     const struct axis a = {sc->y0, sc->y1, sc->log_y, g->plot.h / 3 + 1,
@@ -287,8 +288,8 @@ static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; find_mark(&a, round, i, &v); i++) {
             int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
-            if (v < sc->y0 - 1e-9 * (sc->y1 - sc->y0) || row >= MOST ||
-                !take(taken, g->plot.h, row, round < SPARSE ? 1 : 2))
+            if (v < sc->y0 - 1e-9 * (sc->y1 - sc->y0) ||
+                !take(taken, rows, row, round < SPARSE ? 1 : 2))
                 continue;
             lab_canvas_textf(c, g->plot.y + row, g->plot.x - AXIS_W, AXIS_W - 1,
                              LAB_ROLE_DIM, "%*s", AXIS_W - 1,

@@ -203,10 +203,17 @@ static void check_batch_norm(int64_t N, int64_t C, int64_t inner)
     struct tensor x = {.fill = FILL_UNIFORM, .rank = 3, .dim = {N, C, inner}};
     struct tensor c = vector(FILL_UNIFORM, C);
     struct tensor v = vector(FILL_POSITIVE, C);
+    struct tensor special = x;
+    special.fill = FILL_SPECIAL;
     const struct gpu_case cases[] = {
         {.step = "stats",
          .phase = LAB_FORWARD,
          .in = {x},
+         .out = {c, v, c, v},
+         .inout = true},
+        {.step = "stats",
+         .phase = LAB_FORWARD,
+         .in = {special},
          .out = {c, v, c, v},
          .inout = true},
         {.step = "stats",

@@ -18,6 +18,7 @@ static struct {
     int asked;
     int run;
     bool refuse;
+    int status;        /* what the next question for an algorithm returns */
     const float *bias; /* as the descriptor has it */
     char object;
 } fake;
@@ -78,7 +79,9 @@ static int fake_heuristic(void *handle, void *desc, void *a, void *b, void *c,
     assert_int_equal(wanted, 1);
     fake.asked++;
     *found = !fake.refuse;
-    return 0;
+    int status = fake.status;
+    fake.status = 0;
+    return status;
 }
 
 static int fake_matmul(void *handle, void *desc, const void *alpha,
@@ -208,6 +211,17 @@ static void a_refusal_is_kept(void **state)
     assert_int_equal(fake.run, run);
 }
 
+/* Memory may be there the next time. */
+static void what_may_pass_is_tried_again(void **state)
+{
+    enum { ALLOC_FAILED = 3 };
+    float bias = 0;
+    (void)state;
+    fake.status = ALLOC_FAILED;
+    assert_int_equal(product(400, 0, 1 << 20, &bias), ALLOC_FAILED);
+    assert_int_equal(product(400, 0, 1 << 20, &bias), 0);
+}
+
 /* 64 plans of five objects each, however many shapes come. */
 static void old_plans_make_room(void **state)
 {
@@ -229,6 +243,7 @@ int main(void)
         cmocka_unit_test(a_shape_is_asked_for_once),
         cmocka_unit_test(what_differs_is_another_plan),
         cmocka_unit_test(a_refusal_is_kept),
+        cmocka_unit_test(what_may_pass_is_tried_again),
         cmocka_unit_test(old_plans_make_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

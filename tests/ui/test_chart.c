@@ -292,6 +292,9 @@ static void axes_have_marks_where_there_is_room(void **state)
     assert_true(marked(dump, "└─ 0 ─"));
     lab_free(dump);
     c.zero_x = false;
+    /* A plot of more rows than have marks: those below have none. */
+    for (int h = 500; h < 900; h += 7)
+        lab_free(chart(&c, h, 30, 0));
     /* Names, ends and marks of a narrow one do not run into each other. */
     dump = chart(&c, 12, 30, 0);
     assert_true(marked(dump, "└─ 100 ─ size ─ 40000"));

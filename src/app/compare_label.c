@@ -181,6 +181,46 @@ static void for_groups(struct lab_label **labels, size_t n, size_t room,
     }
 }
 
+/* ---- a step of several variants ---- */
+
+static int by_whole(const void *a, const void *b)
+{
+    const struct lab_label *x = *(const struct lab_label *const *)a;
+    const struct lab_label *y = *(const struct lab_label *const *)b;
+    return strcmp(x->whole, y->whole);
+}
+
+/* "fwd  fc1.matmul" becomes "fwd  fc1.matmul (blas)", or "(naive, blas)" where
+ * the runs' variants differ. */
+static void add_variant(struct lab_label *label,
+                        const struct lab_compare_row *row)
+{
+    const struct lab_time_sum *s = lab_compare_either(row);
+    const struct lab_time_sum *other = row->side[LAB_SIDE_B];
+    size_t used = strlen(label->whole);
+    bool differ = s->variant && other && other->variant &&
+                  strcmp(s->variant, other->variant) != 0;
+    if (s->variant)
+        snprintf(label->whole + used, sizeof(label->whole) - used, " (%s%s%s)",
+                 s->variant, differ ? ", " : "", differ ? other->variant : "");
+}
+
+/* Rows of one name get their variants: a step that ran with several has a row
+ * for each. `order` holds the labels' addresses. */
+static void tell_variants(struct lab_labels *labels, struct lab_label **order,
+                          const struct lab_compare_row *rows,
+                          const size_t *list)
+{
+    qsort(order, labels->count, sizeof(*order), by_whole);
+    for (size_t i = 0, end; i < labels->count; i = end) {
+        for (end = i + 1; end < labels->count; end++)
+            if (strcmp(order[end]->whole, order[i]->whole) != 0)
+                break;
+        for (size_t k = i; end > i + 1 && k < end; k++)
+            add_variant(order[k], &rows[list[order[k] - labels->items]]);
+    }
+}
+
 enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
                                 const struct lab_compare_row *rows,
                                 const size_t *list, size_t n)
@@ -199,9 +239,11 @@ enum lab_status lab_labels_make(struct lab_labels *out, size_t room,
     for (size_t i = 0; i < n; i++) {
         lab_compare_label(lab_compare_either(&rows[list[i]]),
                           out->items[i].whole);
-        cut(&out->items[i], width, width / 2 - 2);
         order[i] = &out->items[i];
     }
+    tell_variants(out, order, rows, list);
+    for (size_t i = 0; i < n; i++)
+        cut(&out->items[i], width, width / 2 - 2);
     for_groups(order, n, width, NULL);
     for_groups(order, n, width, &number); /* what still clashes */
     lab_free(order);

@@ -26,7 +26,7 @@ const char *lab_compare_name(const struct lab_time_sum *s);
 void lab_compare_label(const struct lab_time_sum *s,
                        char out[LAB_COMPARE_LABEL]);
 /* Of rows[list[0..n)], in that order, in at most `room` characters each (16 at
- * least; 0: whole). What is too long keeps its begin and its end with dots
+ * least; 0: whole). Rows of one name end in their variants. What is too long keeps its begin and its end with dots
  * between; names that would become the same are cut elsewhere, and where no place
  * helps they end in a number: "~7". Errors: LAB_E_NOMEM. */
 enum lab_status lab_labels_make(struct lab_labels *out, size_t room,

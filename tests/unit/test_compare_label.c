@@ -120,7 +120,32 @@ static void what_no_cut_tells_apart_is_numbered(void **state)
         make(room);
 }
 
-/* The same name twice, a step of two variants, is no clash. */
+/* A step that ran with two variants has two rows: their variants tell them
+ * apart, and a name that is there once goes without. */
+static void variants_tell_rows_of_one_name_apart(void **state)
+{
+    static struct lab_time_sum second;
+    (void)state;
+    add("fc1.matmul");
+    add("fc1.matmul");
+    add("fc2.matmul");
+    for (size_t i = 0; i < 3; i++)
+        t.sums[i].variant = i ? "blas" : "naive";
+    make(0);
+    assert_string_equal(text(0), "fwd  fc1.matmul (naive)");
+    assert_string_equal(text(1), "fwd  fc1.matmul (blas)");
+    assert_string_equal(text(2), "fwd  fc2.matmul");
+    make(22);
+    assert_string_not_equal(text(0), text(1));
+    /* of both runs where they differ */
+    second = t.sums[0];
+    second.variant = "tiled";
+    t.rows[0].side[LAB_SIDE_B] = &second;
+    make(0);
+    assert_string_equal(text(0), "fwd  fc1.matmul (naive, tiled)");
+}
+
+/* The same name twice, of no known variant, is no clash. */
 static void equal_names_stay_equal(void **state)
 {
     (void)state;
@@ -149,6 +174,7 @@ int main(void)
         cmocka_unit_test_teardown(what_has_room_stays_whole, clear),
         cmocka_unit_test_teardown(a_clash_moves_the_cut, clear),
         cmocka_unit_test_teardown(what_no_cut_tells_apart_is_numbered, clear),
+        cmocka_unit_test_teardown(variants_tell_rows_of_one_name_apart, clear),
         cmocka_unit_test_teardown(equal_names_stay_equal, clear),
         cmocka_unit_test_teardown(letters_of_several_bytes_are_one, clear),
     };

@@ -1,7 +1,7 @@
 -- profiles/views.sql -- readable views of a profile database.
 --
--- They are TEMP: made for one connection, nothing is written to the file, and
--- a file of an older version has them too. In the sqlite3 shell:
+-- They are TEMP: made for one connection, nothing is written to the file. A file
+-- of schema 5 and later (PRAGMA user_version) has them all. In the sqlite3 shell:
 --
 --     sqlite3 -readonly FILE
 --     .read profiles/views.sql

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -112,11 +113,60 @@ static void gaps_are_when_nothing_ran(void **state)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* The views of each version of the schema: views.sql names the first one that
+ * has them all. */
+static void older_versions_that_have_them(void **state)
+{
+    static const char *const views[] = {"run_view",    "step_view",
+                                        "kernel_view", "launch_view",
+                                        "gap_view",    "counter_view"};
+    char name[512];
+    char word[64];
+    int first = 0;
+    (void)state;
+    sqlite3 *whole = NULL;
+    assert_int_equal(sqlite3_open(sample_path("old.db"), &whole), SQLITE_OK);
+    int version = 1;
+    for (;; version++) {
+        char *sql;
+        char *why = NULL;
+        snprintf(name, sizeof(name), LAB_SOURCE_DIR "/profiles/schema_%d.sql",
+                 version);
+        if (version > 1 && access(name, F_OK))
+            break;
+        sql = read_file(version > 1 ? name
+                                    : LAB_SOURCE_DIR "/profiles/schema.sql");
+        if (sqlite3_exec(whole, sql, NULL, NULL, &why) != SQLITE_OK)
+            fail_msg("schema %d: %s", version, why);
+        test_free(sql);
+        sqlite3 *db = open_views(sample_path("old.db"));
+        bool all = true;
+        for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+            snprintf(name, sizeof(name), "SELECT * FROM %s", views[i]);
+            all = sqlite3_exec(db, name, NULL, NULL, NULL) == SQLITE_OK && all;
+        }
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        if (first && !all)
+            fail_msg("schema %d lacks a view, schema %d none", version, first);
+        if (!first && all)
+            first = version;
+    }
+    assert_int_equal(sqlite3_close(whole), SQLITE_OK);
+    assert_true(version > 7);
+    char *text = read_file(LAB_SOURCE_DIR "/profiles/views.sql");
+    snprintf(word, sizeof(word), "of schema %d and later", first);
+    if (!strstr(text, word))
+        fail_msg("views.sql does not say: %s", word);
+    test_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(views_have_the_rows_of_a_run, export_cleanup),
         cmocka_unit_test_teardown(gaps_are_when_nothing_ran, export_cleanup),
+        cmocka_unit_test_teardown(older_versions_that_have_them,
+                                  export_cleanup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,8 +31,34 @@ bool lab_stepper_busy(const struct lab_stepper *v)
            state == LAB_SESSION_CHECKING;
 }
 
+/* What a session takes only when nothing runs. */
+static bool waits_for_training(enum lab_command_kind kind)
+{
+    switch (kind) {
+    case LAB_DO_STEP:
+    case LAB_DO_NEXT:
+    case LAB_DO_FINISH:
+    case LAB_DO_CONTINUE:
+    case LAB_DO_BACK:
+    case LAB_DO_RUN_TO:
+    case LAB_DO_VARIANT:
+    case LAB_DO_CHECK:
+    case LAB_DO_COUNT:
+    case LAB_DO_TRACE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd)
 {
+    if (v->snap.state == LAB_SESSION_TRAINING &&
+        waits_for_training(cmd->kind)) {
+        lab_ui_message(v->ui, LAB_ROLE_WARN,
+                       "a training runs: Esc stops it, t shows it");
+        return;
+    }
     if (v->model.post(v->model.user, cmd))
         lab_ui_error(v->ui);
 }

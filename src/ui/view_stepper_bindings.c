@@ -185,10 +185,33 @@ static const struct lab_binding failed_keys[] = {
      true},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 
+/* While a training runs the bar has the keys that act, its own two first. */
+static const struct lab_binding *training_keys(void)
+{
+    enum { KEYS = sizeof(lab_stepper_keys) / sizeof(lab_stepper_keys[0]) };
+    static const int bar[] = {LAB_STEPPER_ACT_STOP,   LAB_STEPPER_ACT_TRAIN,
+                              LAB_STEPPER_ACT_DIGITS, LAB_STEPPER_ACT_BREAK,
+                              LAB_STEPPER_ACT_SOURCE, LAB_STEPPER_ACT_LESSON};
+    enum { BAR = sizeof(bar) / sizeof(bar[0]) };
+    static struct lab_binding list[KEYS];
+    int n = BAR;
+    for (int i = 0; i < KEYS; i++) {
+        int at = 0;
+        while (at < BAR && bar[at] != lab_stepper_keys[i].action)
+            at++;
+        struct lab_binding *b = &list[at < BAR ? at : n++];
+        *b = lab_stepper_keys[i];
+        b->bar = at < BAR;
+    }
+    return list;
+}
+
 const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s)
 {
     const struct lab_stepper *v = s->state;
     if (v->snap.state == LAB_SESSION_FAILED && !v->snap.schedule)
         return failed_keys;
-    return v->variants.open ? variant_keys : lab_stepper_keys;
+    return v->variants.open                        ? variant_keys
+           : v->snap.state == LAB_SESSION_TRAINING ? training_keys()
+                                                   : lab_stepper_keys;
 }

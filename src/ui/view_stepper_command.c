@@ -189,7 +189,6 @@ static bool counted(struct lab_stepper *v, const struct lab_ui_command *cmd)
         {LAB_COMMAND_FINISH, LAB_DO_FINISH, 0},
         {LAB_COMMAND_CONTINUE, LAB_DO_CONTINUE, 0},
         {LAB_COMMAND_BACK, LAB_DO_BACK, 1},
-        {LAB_COMMAND_RESTART, LAB_DO_RESTART, 0},
         {LAB_COMMAND_DELETE, LAB_DO_DELETE, 0},
         {LAB_COMMAND_STOP, LAB_DO_STOP, 0},
     };
@@ -286,13 +285,37 @@ static enum lab_command_kind act_of(enum lab_ui_command_kind word)
                                        : LAB_DO_TRACE;
 }
 
-/* From iteration 0; a training that goes on ends. */
-static void begin_again(struct lab_stepper *v, const struct lab_command *how)
+void lab_stepper_restart_now(struct lab_stepper *v)
 {
     const struct lab_command stop = {.kind = LAB_DO_STOP, .phase = -1};
+    const struct lab_command *how = &v->again;
     if (v->snap.state == LAB_SESSION_TRAINING)
         lab_stepper_post(v, &stop);
     lab_stepper_post(v, how);
+    v->walked = true;
+    if (how->seed_given)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "iteration 0 again, from seed %llu",
+                       (unsigned long long)how->seed);
+    else if (how->lr > 0)
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
+                       "iteration 0 again, with learning rate %g", how->lr);
+    else
+        lab_ui_message(v->ui, LAB_ROLE_NORMAL, "iteration 0 again");
+}
+
+void lab_stepper_restart(struct lab_stepper *v, const struct lab_command *how,
+                         bool asks)
+{
+    v->again = *how;
+    if (v->snap.state == LAB_SESSION_TRAINING)
+        lab_ui_ask(v->ui, LAB_STEPPER_ASK_RESTART,
+                   "The training goes on: stop it and start again?");
+    else if (asks && v->snap.iteration > 0)
+        lab_ui_ask(v->ui, LAB_STEPPER_ASK_RESTART,
+                   "Start again from the seed? What was trained is lost.");
+    else
+        lab_stepper_restart_now(v);
 }
 
 static void change_lr(struct lab_stepper *v, double lr)
@@ -304,14 +327,12 @@ static void change_lr(struct lab_stepper *v, double lr)
                        lab_ui_command_lr_text(v->snap.lr, text));
         return;
     }
-    lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                   "iteration 0 again, with learning rate %g", lr);
-    begin_again(v, &out);
+    lab_stepper_restart(v, &out, false);
 }
 
 static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
 {
-    struct lab_command seed = {.kind = LAB_DO_RESTART, .seed_given = true};
+    struct lab_command again = {.kind = LAB_DO_RESTART, .phase = -1};
     switch (cmd->kind) {
     case LAB_COMMAND_RUN:
         run_to(v, cmd);
@@ -341,11 +362,12 @@ static bool run(struct lab_stepper *v, const struct lab_ui_command *cmd)
         show(v, cmd);
         return true;
     case LAB_COMMAND_SEED:
-        seed.seed = (uint64_t)cmd->n;
-        lab_ui_message(v->ui, LAB_ROLE_NORMAL,
-                       "iteration 0 again, from seed %llu",
-                       (unsigned long long)seed.seed);
-        begin_again(v, &seed);
+        again.seed_given = true;
+        again.seed = (uint64_t)cmd->n;
+        lab_stepper_restart(v, &again, false);
+        return true;
+    case LAB_COMMAND_RESTART:
+        lab_stepper_restart(v, &again, false);
         return true;
     case LAB_COMMAND_LR:
         change_lr(v, cmd->value);

@@ -105,11 +105,8 @@ static void open_occupancy(struct lab_stepper *v)
 
 static void restart(struct lab_stepper *v)
 {
-    if (v->snap.iteration > 0)
-        lab_ui_ask(v->ui, LAB_STEPPER_ASK_RESTART,
-                   "Start again from the seed? What was trained is lost.");
-    else
-        post_n(v, LAB_DO_RESTART, 0);
+    const struct lab_command again = {.kind = LAB_DO_RESTART, .phase = -1};
+    lab_stepper_restart(v, &again, true);
 }
 
 static void train(struct lab_stepper *v)
@@ -435,7 +432,7 @@ void lab_stepper_answer(struct lab_screen *s, int id, const char *text)
             snprintf(v->search, sizeof(v->search), "%s", text);
         lab_stepper_search(v, 0);
     } else if (id == LAB_STEPPER_ASK_RESTART) {
-        post_n(v, LAB_DO_RESTART, 0);
+        lab_stepper_restart_now(v);
     } else if (id == LAB_STEPPER_ASK_LEAVE) {
         v->leave = true;
         lab_ui_pop(v->ui);

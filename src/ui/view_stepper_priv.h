@@ -102,12 +102,15 @@ struct lab_stepper {
         struct lab_rect inner; /* and where the rows are */
     } variants;
     char search[64];
-    bool searching; /* n and N go to matches */
+    bool searching;           /* n and N go to matches */
+    struct lab_command again; /* the restart that is asked about */
 };
 
 LAB_C_BEGIN
 /* view_stepper.c */
 bool lab_stepper_refresh(struct lab_stepper *v); /* true: something changed */
+/* While a training runs, what would wait for its end is not posted: a message
+ * says so. */
 void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd);
 void lab_stepper_choose(struct lab_stepper *v, int step);
 void lab_stepper_choose_item(struct lab_stepper *v, int item);
@@ -132,6 +135,11 @@ bool lab_stepper_action(struct lab_screen *s, int action);
 bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
 /* view_stepper_list.c */
 void lab_stepper_list(struct lab_stepper *v, const char *what);
+/* From iteration 0. A question comes first when a training runs, or when
+ * `asks` and something was trained. */
+void lab_stepper_restart(struct lab_stepper *v, const struct lab_command *how,
+                         bool asks);
+void lab_stepper_restart_now(struct lab_stepper *v); /* the answer was y */
 bool lab_stepper_command(struct lab_screen *s,
                          const struct lab_ui_command *cmd);
 const char *lab_stepper_complete(struct lab_screen *s,

@@ -403,6 +403,56 @@ static void training_starts_goes_on_and_stops(void **state)
     assert_int_equal(fixture_last(f, LAB_DO_TRAIN)->n, 44);
 }
 
+static void a_training_is_ended_only_when_asked(void **state)
+{
+    static const char *const ways[] = {"text :lr 0.5\nkey Enter\n",
+                                       "text :seed 9\nkey Enter\n",
+                                       "text :restart\nkey Enter\n", "key R\n"};
+    static const char *const said[] = {
+        "expect iteration 0 again, with learning rate 0.5\n",
+        "expect iteration 0 again, from seed 9\n", "expect iteration 0 again\n",
+        "expect iteration 0 again\n"};
+    struct stepper_fixture *f = *state;
+    for (int i = 0; i < 4; i++) {
+        char keys[256];
+        f->version++;
+        f->state = LAB_SESSION_TRAINING;
+        snprintf(keys, sizeof(keys),
+                 "%sexpect stop it and start again? (y/n)\nkey n\n", ways[i]);
+        play(f, keys);
+        assert_int_equal(fixture_count(f, LAB_DO_STOP), i);
+        assert_int_equal(fixture_count(f, LAB_DO_RESTART), i);
+        snprintf(keys, sizeof(keys), "%skey y\n%s", ways[i], said[i]);
+        play(f, keys);
+        assert_int_equal(fixture_count(f, LAB_DO_STOP), i + 1);
+        assert_int_equal(fixture_count(f, LAB_DO_RESTART), i + 1);
+        assert_true(fixture_last(f, LAB_DO_RESTART) >
+                    fixture_last(f, LAB_DO_STOP));
+    }
+}
+
+static void what_waits_for_a_training_is_refused(void **state)
+{
+    static const char *const keys[] = {"s", "n", "c", "f", "r", "u"};
+    struct stepper_fixture *f = *state;
+    play(f, "expect n next\nkey s\nkey t\nkey q\nabsent n next\n"
+            "expect Esc stop\n");
+    int before = f->n_commands;
+    for (int i = 0; i < 6; i++) {
+        char line[128];
+        snprintf(line, sizeof(line), "key j\nkey %s\nexpect Esc stops it\n",
+                 keys[i]);
+        play(f, line);
+    }
+    play(f, "text :step 3\nkey Enter\nexpect a training runs: Esc stops it\n");
+    play(f, "text :variant fc1 fused\nkey Enter\nexpect a training runs\n");
+    for (int i = before; i < f->n_commands; i++)
+        assert_true(f->commands[i].kind == LAB_DO_SHOW ||
+                    f->commands[i].kind == LAB_DO_EXPLAIN);
+    play(f, "key b\nexpect breakpoint at\nkey Esc\nexpect n next\nkey s\n");
+    assert_int_equal(fixture_count(f, LAB_DO_STEP), 2);
+}
+
 static void stepping_on_while_training_is_no_crash(void **state)
 {
     struct stepper_fixture *f = *state;
@@ -520,6 +570,8 @@ int main(void)
         WITH(a_picture_of_a_turned_tensor_is_left),
         WITH(the_source_opens),
         WITH(training_starts_goes_on_and_stops),
+        WITH(a_training_is_ended_only_when_asked),
+        WITH(what_waits_for_a_training_is_refused),
         WITH(stepping_on_while_training_is_no_crash),
         WITH(a_model_with_nothing_optional),
         WITH(before_the_session_is_there),

@@ -187,6 +187,7 @@ static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
 {
     struct lab_schedule *now = w->schedule;
     w->muted = true;
+    lab_walk_tell_untold(w, true);
     enum lab_status st = replay_to(w, to.iteration);
     if (!st)
         st = run_again(w, to.at, true);
@@ -197,6 +198,7 @@ static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
                           "stopped on the way, at the start of iteration %lld",
                           (long long)w->iteration);
     }
+    lab_walk_tell_untold(w, false);
     w->muted = false;
     w->schedule = now;
     w->position = st ? 0 : lab_walk_position_of(now, to.at);

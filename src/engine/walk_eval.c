@@ -207,7 +207,12 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
         if (w->observers[i].between_begin)
             w->observers[i].between_begin(w->observers[i].user, "evaluation");
     }
+    bool told = lab_walk_samples(w->evaluations++);
+    if (!told)
+        lab_walk_tell_untold(w, true);
     enum lab_status st = evaluate(w, &facts, &t);
+    if (!told)
+        lab_walk_tell_untold(w, false);
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].between_end)
             w->observers[i].between_end(w->observers[i].user);

@@ -78,7 +78,8 @@ struct lab_walk {
     int position;
     int64_t exec; /* of the last step that ran */
     double loss;
-    int64_t *step_exec; /* by plan step; 0: not in this iteration */
+    int64_t evaluations; /* since run_begin */
+    int64_t *step_exec;  /* by plan step; 0: not in this iteration */
     int64_t *step_ns;
     const struct lab_variant **step_ran; /* what an execution ran as */
     bool *written;                       /* by tensor */
@@ -100,6 +101,8 @@ enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
 /* The iteration stays between two steps that ran at speed. */
 enum lab_status lab_walk_cut_iteration(struct lab_walk *w);
 void lab_walk_close_ranges(struct lab_walk *w);
+/* The observers' untold_begin, or untold_end. */
+void lab_walk_tell_untold(struct lab_walk *w, bool begin);
 /* Nothing of the iteration has run. */
 void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy);
 /* What a step has written, and when. */

@@ -62,6 +62,17 @@ void lab_walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
+void lab_walk_tell_untold(struct lab_walk *w, bool begin)
+{
+    for (int i = 0; i < w->n_observers; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (begin && o->untold_begin)
+            o->untold_begin(o->user);
+        if (!begin && o->untold_end)
+            o->untold_end(o->user);
+    }
+}
+
 static void open_iteration(struct lab_walk *w)
 {
     for (int i = 0; i < w->n_observers && !w->open_iteration; i++) {
@@ -283,6 +294,7 @@ enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy)
 
 void lab_walk_run_begin(struct lab_walk *w, const char *name)
 {
+    w->evaluations = 0;
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].run_begin)
             w->observers[i].run_begin(w->observers[i].user, name);

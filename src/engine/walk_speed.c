@@ -301,6 +301,18 @@ static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
     return st;
 }
 
+/* Of a graph that is traced as a whole no kernel is recorded. */
+static enum lab_status launch_untold(struct lab_walk *w, int64_t iteration,
+                                     bool keep)
+{
+    if (w->speed.nodes)
+        lab_walk_tell_untold(w, true);
+    enum lab_status st = launch(w, iteration, keep);
+    if (w->speed.nodes)
+        lab_walk_tell_untold(w, false);
+    return st;
+}
+
 /* Records may be collected: that takes a tracer about a millisecond, and so it
  * is not done after every short iteration. */
 static enum lab_status sync_now_and_then(struct lab_walk *w)
@@ -339,6 +351,8 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     bool whole = w->position == 0;
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration);
+    if (w->quiet)
+        lab_walk_tell_untold(w, true);
     while (!st && !lab_walk_at_end(w)) {
         st = lab_walk_run_at(w, w->position, false);
         w->position += st == LAB_OK;
@@ -349,6 +363,8 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
         st = lab_walk_finish_iteration(w);
     bool observed = !w->quiet;
     w->quiet = false;
+    if (!observed)
+        lab_walk_tell_untold(w, false);
     if (st == LAB_E_CANCELLED && lab_walk_cut_iteration(w) == LAB_OK)
         return lab_walk_look_for_stop(w);
     if (!st && observed)
@@ -376,7 +392,7 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
         if (!w->speed.failed && told)
             return lab_walk_launch_nodes(w, next, keep, launch);
         if (!w->speed.failed)
-            return launch(w, next, keep);
+            return launch_untold(w, next, keep);
     }
     enum lab_status st = lab_walk_settle(w);
     return st ? st : by_steps(w, keep);

@@ -17,6 +17,7 @@ struct counters {
     atomic_uint_fast64_t kernels_between;
     atomic_uint_fast64_t before;
     atomic_uint_fast64_t muted;
+    atomic_uint_fast64_t untold;
     atomic_uint_fast64_t not_stored;
 };
 
@@ -113,6 +114,10 @@ static bool leave_out(struct lab_join *j, const struct lab_record *r)
     int64_t end = end_of(r);
     if (j->muted) {
         j->stats.muted++;
+        return true;
+    }
+    if (exec_of(r) == LAB_EXEC_UNTOLD) {
+        j->stats.untold++;
         return true;
     }
     if (exec_of(r) != LAB_UNKNOWN || end == LAB_UNKNOWN || end >= j->begin_ns)
@@ -218,6 +223,7 @@ void lab_join_get_stats(struct lab_join *j, struct lab_join_stats *out)
         .kernels_between = j->stats.kernels_between,
         .before = j->stats.before,
         .muted = j->stats.muted,
+        .untold = j->stats.untold,
         .not_stored = j->stats.not_stored,
     };
 }

@@ -102,6 +102,8 @@ void lab_profiler_close_all(struct lab_profiler *p)
 {
     if (p->pushed)
         p->gpu->pop();
+    for (; p->untold > 0; p->untold--)
+        p->gpu->pop();
     if (p->between)
         p->gpu->pop();
     p->pushed = false;
@@ -226,6 +228,28 @@ static void between_end(void *user)
 {
     struct lab_profiler *p = user;
     close_to(p, LAB_RANGE_BETWEEN, lab_clock_monotonic_ns());
+}
+
+static void untold_begin(void *user)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    if (!lab_profiler_records(p))
+        return;
+    p->gpu->push(LAB_EXEC_UNTOLD);
+    p->untold++;
+    count_time(p, now);
+}
+
+static void untold_end(void *user)
+{
+    struct lab_profiler *p = user;
+    int64_t now = lab_clock_monotonic_ns();
+    if (p->untold == 0)
+        return;
+    p->gpu->pop();
+    p->untold--;
+    count_time(p, now);
 }
 
 static void phase_begin(void *user, enum lab_phase phase)
@@ -403,5 +427,7 @@ void lab_profiler_observer(struct lab_profiler *p, struct lab_observer *out)
         .evaluation = evaluation,
         .between_begin = between_begin,
         .between_end = between_end,
+        .untold_begin = untold_begin,
+        .untold_end = untold_end,
     };
 }

@@ -139,6 +139,7 @@ void lab_profiler_get_stats(struct lab_profiler *p,
         s.kernels_between = join.kernels_between;
         s.before_run = join.before;
         s.muted = join.muted;
+        s.untold = join.untold;
         s.not_stored += join.not_stored;
     }
     *out = s;

@@ -43,6 +43,8 @@ struct watcher {
     double last_loss;
     int evaluations;
     int between;
+    int untold;
+    bool untold_open;
     int failed;
 };
 
@@ -129,6 +131,7 @@ static void on_step(void *user, const struct lab_step_event *e)
     w->failed += w->depth != 4 || strcmp(w->open[3], e->node) != 0;
     w->failed += strcmp(w->open[2], lab_phase_name(e->step->phase)) != 0;
     w->failed += e->exec != w->last_exec + 1;
+    w->failed += w->untold_open;
     w->failed += strcmp(e->backend, "cpu") != 0;
     w->last_exec = e->exec;
     snprintf(name, sizeof(name), "exec %lld", (long long)e->exec);
@@ -155,6 +158,7 @@ static void on_evaluation(void *user, int64_t iteration, double loss,
 static void on_between(void *user, const char *what)
 {
     struct watcher *w = user;
+    w->failed += w->untold_open;
     w->between++;
     push(w, what);
 }
@@ -162,6 +166,21 @@ static void on_between(void *user, const char *what)
 static void on_between_end(void *user)
 {
     pop(user, "evaluation");
+}
+
+static void on_untold(void *user)
+{
+    struct watcher *w = user;
+    w->failed += w->untold_open;
+    w->untold_open = true;
+    w->untold++;
+}
+
+static void on_untold_end(void *user)
+{
+    struct watcher *w = user;
+    w->failed += !w->untold_open;
+    w->untold_open = false;
 }
 
 static struct lab_observer observer_of(struct watcher *w)
@@ -179,7 +198,9 @@ static struct lab_observer observer_of(struct watcher *w)
                                  .step_end = on_step_end,
                                  .evaluation = on_evaluation,
                                  .between_begin = on_between,
-                                 .between_end = on_between_end};
+                                 .between_end = on_between_end,
+                                 .untold_begin = on_untold,
+                                 .untold_end = on_untold_end};
 }
 
 static void good(const struct watcher *w, const char *after)
@@ -208,6 +229,7 @@ static void observers_see_proper_nesting(void **state)
     net_steps(&n, 4);
     assert_int_equal(w.iterations, 2);
     assert_int_equal(lab_walk_back(n.walk, 2), LAB_OK);
+    assert_int_equal(w.untold, 0);
     good(&w, "back");
     net_steps(&n, 3);
     assert_int_equal(w.steps, steps + 7);
@@ -216,6 +238,7 @@ static void observers_see_proper_nesting(void **state)
     assert_int_equal(lab_walk_back(n.walk, steps), LAB_OK);
     assert_int_equal(lab_walk_iteration(n.walk), 0);
     assert_int_equal(w.steps, steps + 7);
+    assert_int_equal(w.untold, 1);
     assert_int_equal(w.depth, 1);
     net_steps(&n, 2);
     good(&w, "back over an iteration");
@@ -265,6 +288,7 @@ static void training_is_observed_in_samples(void **state)
         assert_int_equal(w.steps - before,
                          lab_walk_samples(i) ? steps_of(&n) : 0);
         sampled += lab_walk_samples(i);
+        assert_int_equal(w.untold, i + 1 - sampled);
         assert_int_equal(w.depth, 1);
     }
     assert_true(sampled >= 64 && sampled < 150);
@@ -276,7 +300,40 @@ static void training_is_observed_in_samples(void **state)
     assert_int_equal(w.steps - before, steps_of(&n));
     lab_walk_run_end(n.walk);
     good(&w, "training");
+    assert_false(w.untold_open);
     assert_int_equal(w.depth, 0);
+    net_free(&n);
+}
+
+/* All are told; the kernels of ever fewer are recorded. */
+static void evaluations_are_sampled_too(void **state)
+{
+    enum { COUNT = 80 };
+    struct net n;
+    struct watcher w = {.last_loss = NAN};
+    struct lab_observer o = observer_of(&w);
+    double accuracy;
+    double loss;
+    (void)state;
+    digits(&n);
+    assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
+    for (int run = 0; run < 2; run++) {
+        int left_out = 0;
+        w.between = w.untold = w.evaluations = 0;
+        lab_walk_run_begin(n.walk, "test");
+        for (int i = 0; i < COUNT; i++) {
+            assert_int_equal(lab_walk_evaluate(n.walk, &accuracy, &loss),
+                             LAB_OK);
+            left_out += !lab_walk_samples(i);
+            assert_int_equal(w.between, i + 1);
+            assert_int_equal(w.evaluations, i + 1);
+            assert_int_equal(w.untold, left_out);
+        }
+        assert_true(left_out > 16);
+        lab_walk_run_end(n.walk);
+        good(&w, "evaluations");
+        assert_false(w.untold_open);
+    }
     net_free(&n);
 }
 
@@ -298,6 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(observers_see_proper_nesting),
         cmocka_unit_test(training_is_observed_in_samples),
+        cmocka_unit_test(evaluations_are_sampled_too),
         cmocka_unit_test(there_is_room_for_four_observers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -298,7 +298,24 @@ struct nodes_heard {
     int graphs;
     int done;
     int walked;
+    int untold;
+    bool open; /* untold_begin, and no untold_end */
 };
+
+static void hear_untold(void *user)
+{
+    struct nodes_heard *h = user;
+    assert_false(h->open);
+    h->open = true;
+    h->untold++;
+}
+
+static void hear_untold_end(void *user)
+{
+    struct nodes_heard *h = user;
+    assert_true(h->open);
+    h->open = false;
+}
 
 static void hear_walked_step(void *user, const struct lab_step_event *e)
 {
@@ -309,6 +326,7 @@ static void hear_walked_step(void *user, const struct lab_step_event *e)
 static void hear_graph(void *user, const struct lab_graph_event *e)
 {
     struct nodes_heard *h = user;
+    assert_false(h->open);
     h->exec = e->exec;
     h->graphs++;
     assert_true(e->first_node == 1); /* late_backend.c */
@@ -335,7 +353,9 @@ static void recorded_iterations_may_be_graphs(void **state)
     struct lab_observer o = {.user = &heard,
                              .step_begin = hear_walked_step,
                              .graph_begin = hear_graph,
-                             .step_done = hear_node_step};
+                             .step_done = hear_node_step,
+                             .untold_begin = hear_untold,
+                             .untold_end = hear_untold_end};
     (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
@@ -351,6 +371,8 @@ static void recorded_iterations_may_be_graphs(void **state)
     assert_int_equal(heard.walked, steps);
     assert_int_equal(heard.graphs, sampled - 1);
     assert_int_equal(heard.done, (sampled - 1) * steps);
+    assert_int_equal(heard.untold, COUNT - sampled);
+    assert_false(heard.open);
     net_free(&a);
     net_free(&b);
 }

@@ -102,6 +102,32 @@ static void work_between_steps_is_recorded_as_such(void **state)
     lab_join_free(j);
 }
 
+/* Calls, copies and sets as well: a launch is not kept without its kernel. */
+static void work_of_untold_steps_is_counted_and_left_out(void **state)
+{
+    struct kept *k = *state;
+    struct lab_join *j = join_new(k);
+    struct lab_record copy = {.kind = LAB_RECORD_MEMCPY};
+    copy.u.memcpy_.exec = LAB_EXEC_UNTOLD;
+    struct lab_record sync = {.kind = LAB_RECORD_SYNC};
+    sync.u.api.exec = LAB_EXEC_UNTOLD;
+    call(j, LAB_EXEC_UNTOLD);
+    kernel(j, LAB_EXEC_UNTOLD, "nobody's");
+    lab_join_record(j, &copy);
+    copy.kind = LAB_RECORD_MEMSET;
+    lab_join_record(j, &copy);
+    lab_join_record(j, &sync);
+    kernel(j, LAB_EXEC_BETWEEN, "evaluation");
+    kernel(j, 5, "saxpy");
+    assert_int_equal(k->n, 2);
+    assert_true(kernel_exec(k, 0) == LAB_EXEC_BETWEEN);
+    assert_int_equal(kernel_exec(k, 1), 5);
+    assert_int_equal(stats(j).untold, 5);
+    assert_int_equal(stats(j).kernels, 2);
+    assert_int_equal(stats(j).kernels_between, 1);
+    lab_join_free(j);
+}
+
 static void timed_kernel(struct lab_join *j, uint32_t id, int64_t exec,
                          int64_t end_ns)
 {
@@ -136,20 +162,21 @@ static void what_was_over_before_the_run_is_not_of_it(void **state)
     lab_join_free(j);
 }
 
-/* One of five kinds, of a step, between steps, of no known step, of a graph's
- * node; over before the run or not. */
+/* One of five kinds, of a step, between steps, of a step of which nobody is
+ * told, of no known step, of a graph's node; over before the run or not. */
 static void any_record(struct lab_join *j, uint32_t *seed)
 {
-    static const int64_t execs[] = {1, 7, LAB_EXEC_BETWEEN, LAB_UNKNOWN};
+    static const int64_t execs[] = {1, 7, LAB_EXEC_BETWEEN, LAB_EXEC_UNTOLD,
+                                    LAB_UNKNOWN};
     static const enum lab_record_kind kinds[] = {
         LAB_RECORD_KERNEL, LAB_RECORD_MEMCPY, LAB_RECORD_MEMSET, LAB_RECORD_API,
         LAB_RECORD_SYNC};
     *seed = *seed * 1664525u + 1013904223u;
     uint32_t r = *seed >> 8;
     struct lab_record record = {.kind = kinds[r % 5]};
-    int64_t exec = execs[r / 5 % 4];
-    int64_t end = r / 20 % 2 ? 999 : 2000;
-    int64_t node = r / 40 % 3;
+    int64_t exec = execs[r / 5 % 5];
+    int64_t end = r / 25 % 2 ? 999 : 2000;
+    int64_t node = r / 50 % 3;
     struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
     if (record.kind == LAB_RECORD_KERNEL) {
         record.u.kernel = (struct lab_kernel_record){
@@ -181,7 +208,7 @@ static void no_record_is_lost(void **state)
         any_record(j, &seed);
     }
     struct lab_join_stats s = stats(j);
-    assert_int_equal(k->n + s.before + s.muted, ALL);
+    assert_int_equal(k->n + s.before + s.muted + s.untold, ALL);
     assert_int_equal(s.muted, ALL / 20);
     assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), s.kernels);
     uint64_t between = 0;
@@ -192,7 +219,8 @@ static void no_record_is_lost(void **state)
     }
     assert_int_equal(between, s.kernels_between);
     assert_int_equal(unknown, s.kernels_without_step);
-    assert_true(s.before > 1000 && between > 500 && unknown > 200);
+    assert_true(s.before > 1000 && s.untold > 1000 && between > 500 &&
+                unknown > 200);
     lab_join_free(j);
 }
 
@@ -348,6 +376,7 @@ int main(void)
         TEST(records_go_on_at_once),
         TEST(records_without_a_call_pass),
         TEST(work_between_steps_is_recorded_as_such),
+        TEST(work_of_untold_steps_is_counted_and_left_out),
         TEST(what_was_over_before_the_run_is_not_of_it),
         TEST(no_record_is_lost),
         TEST(a_refusing_sink_is_counted),

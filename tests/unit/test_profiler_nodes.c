@@ -71,8 +71,7 @@ static void nodes_go_to_their_steps(void **state)
     kept_free(k);
 }
 
-/* A launch that nobody wanted the steps of, a kernel beside the graph, and one
- * of another step. */
+/* A kernel beside the graph, one between steps, and one of another step. */
 static void other_launches_stay_as_they_are(void **state)
 {
     struct kept *k = kept_new();
@@ -92,6 +91,25 @@ static void other_launches_stay_as_they_are(void **state)
         assert_true(kept_get(k, LAB_RECORD_KERNEL, i)->u.kernel.exec ==
                     LAB_EXEC_BETWEEN);
     assert_true(kept_get(k, LAB_RECORD_KERNEL, 2)->u.kernel.exec == BASE + 40);
+    lab_join_free(j);
+    kept_free(k);
+}
+
+/* The graph's other iterations, of which nobody is told, however many. */
+static void launches_nobody_is_told_of_are_not_recorded(void **state)
+{
+    enum { LAUNCHES = 100 };
+    struct kept *k = kept_new();
+    struct lab_join *j = join_new(k);
+    struct lab_join_stats s;
+    (void)state;
+    for (int launch = 0; launch < LAUNCHES; launch++)
+        for (int i = 0; i < 7; i++)
+            node(j, i, launch == 1 ? BASE : LAB_EXEC_UNTOLD);
+    check(j, k);
+    lab_join_get_stats(j, &s);
+    assert_int_equal(s.untold, 7 * (LAUNCHES - 1));
+    assert_int_equal(k->n, 7);
     lab_join_free(j);
     kept_free(k);
 }
@@ -118,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_go_to_their_steps),
         cmocka_unit_test(other_launches_stay_as_they_are),
+        cmocka_unit_test(launches_nobody_is_told_of_are_not_recorded),
         cmocka_unit_test(short_memory_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

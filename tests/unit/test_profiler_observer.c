@@ -337,6 +337,45 @@ static void an_evaluation_has_a_range_of_its_own(void **state)
     lab_profiler_free(p);
 }
 
+/* What is launched meanwhile goes by another execution, and then no longer. */
+static void untold_steps_have_an_execution_of_their_own(void **state)
+{
+    struct kept *k = *state;
+    struct lab_observer o;
+    struct lab_profiler_stats stats;
+    struct lab_kernel_record kernel = {.exec = LAB_EXEC_UNTOLD,
+                                       .start_ns = LAB_UNKNOWN,
+                                       .end_ns = LAB_UNKNOWN};
+    struct lab_gpu_launch launch = {.mangled = "k", .carveout_pct = -1};
+    struct lab_profiler *p =
+        make(k, &o,
+             (struct lab_profiler_config){.backend = "cuda", .gpu = &fake_ops});
+    o.run_begin(o.user, "mlp");
+    o.untold_begin(o.user);
+    assert_int_equal(gpu.n_pushed, 2);
+    assert_true(gpu.pushed[1] == LAB_EXEC_UNTOLD);
+    gpu.sink.kernel(gpu.sink.user, &kernel, &launch);
+    o.untold_end(o.user);
+    assert_int_equal(gpu.pops, 1);
+    o.untold_end(o.user); /* begun by nobody */
+    assert_int_equal(gpu.pops, 1);
+    lab_profiler_get_stats(p, &stats);
+    assert_int_equal(stats.untold, 1);
+    assert_int_equal(stats.kernels, 0);
+    assert_int_equal(kept_count(k, LAB_RECORD_KERNEL), 0);
+    o.untold_begin(o.user);
+    o.run_end(o.user);
+    assert_int_equal(gpu.pops, 3); /* both, and the run's */
+    lab_profiler_free(p);
+    p = make(k, &o,
+             (struct lab_profiler_config){.backend = "cpu", .gpu = &fake_ops});
+    o.run_begin(o.user, "mlp");
+    o.untold_begin(o.user);
+    o.untold_end(o.user);
+    assert_int_equal(gpu.n_pushed, 3); /* the CPU is not traced */
+    lab_profiler_free(p);
+}
+
 static void traced_steps_leave_their_time_to_the_kernels(void **state)
 {
     struct kept *k = *state;
@@ -504,6 +543,7 @@ int main(void)
         TEST(a_cancelled_run_closes_its_ranges),
         TEST(missing_ends_are_made_up_for),
         TEST(an_evaluation_has_a_range_of_its_own),
+        TEST(untold_steps_have_an_execution_of_their_own),
         TEST(traced_steps_leave_their_time_to_the_kernels),
         TEST(without_cupti_events_give_the_time),
         TEST(another_version_of_the_table_is_not_used),

@@ -64,4 +64,10 @@ struct lab_observer {
      * iteration: "evaluation". */
     void (*between_begin)(void *user, const char *what);
     void (*between_end)(void *user);
+    /* Around steps of which nobody is told: those of an iteration that is not
+     * sampled, of an evaluation that is not (lab_walk_samples()), and steps that
+     * run again. Not around the graph of a whole iteration, unless its nodes
+     * are asked for. */
+    void (*untold_begin)(void *user);
+    void (*untold_end)(void *user);
 };

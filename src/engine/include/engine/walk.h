@@ -132,7 +132,8 @@ const char *lab_walk_graph_refused(struct lab_walk *w);
 enum lab_status lab_walk_recapture(struct lab_walk *w);
 /* Which iterations of a training run are observed step by step: the first 32,
  * then ever fewer, 16 each time their number doubles, so that the record of a
- * long run stays small. Walked iterations always are. */
+ * long run stays small. Walked iterations always are. Of a run's evaluations,
+ * counted from 0, the kernels are recorded by the same rule. */
 bool lab_walk_samples(int64_t iteration);
 /* Forward on all held-back rows, as in evaluation (no dropout): share of rows
  * right and mean loss; NaN where there is nothing held back or no classes. Of

@@ -35,7 +35,8 @@ struct lab_profiler_stats {
     uint64_t kernels_without_step; /* as far as flushed; 0 when all is well */
     uint64_t kernels_between;      /* of no step: evaluation, checks */
     uint64_t before_run;     /* records left out: done before the run began, */
-    uint64_t muted;          /* or repeated for the counters */
+    uint64_t muted;          /* or repeated for the counters, */
+    uint64_t untold;         /* or of steps of which nobody is told */
     uint64_t failed_flushes; /* in the observer's `synced` */
     uint64_t not_stored;     /* refused by the sink */
     int64_t observer_ns;     /* time spent in the observer's calls, summed */
@@ -52,8 +53,9 @@ struct lab_trace_cost {
 };
 
 LAB_C_BEGIN
-/* Kernels that the engine's thread launches in a run but in no step are not the
- * run's; they are counted and not recorded.
+/* Kernels that are launched in a run but in no step are recorded as such
+ * (LAB_EXEC_BETWEEN). What belongs to steps of which nobody is told
+ * (engine/observer.h) is counted and not recorded.
  *
  * Starts tracing where it is asked for and possible; that it is not possible
  * is no failure: lab_profiler_note() says why and what helps. Make it before

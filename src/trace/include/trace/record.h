@@ -15,7 +15,8 @@
 #define LAB_UNKNOWN INT64_MIN
 
 /* The execution of work that belongs to no step: values read back, evaluation,
- * checks, what sets a graph up. Executions of steps count from 1. */
+ * checks, what sets a graph up. Executions of steps count from 1. Kernels
+ * of a step that is not recorded are in no record. */
 #define LAB_EXEC_BETWEEN INT64_C(-1)
 
 /* Which of a run's clocks gave a step's time. */

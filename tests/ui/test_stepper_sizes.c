@@ -43,7 +43,7 @@ static void panes_never_overlap(void **state)
 {
     (void)state;
     for (int h = 0; h <= 80; h++) {
-        for (int w = 0; w <= 250; w += w < 65 ? 1 : 7) {
+        for (int w = 0; w <= 250; w += w < 100 ? 1 : 7) {
             struct lab_rect body = {1, 0, h, w};
             for (int k = 0; k < 2 * LAB_PANE_COUNT; k++) {
                 enum lab_stepper_pane tab = k % 3 == 0   ? LAB_PANE_EXPLAIN

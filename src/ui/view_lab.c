@@ -213,7 +213,7 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
     if (status || anything_said(st))
         return status ? status : start(s);
     snprintf(label, sizeof(label),
-             "fastest at %.16s, you expect (Enter skips): ",
+             "fastest, size %.16s, you expect (Enter skips): ",
              st->lab.sizes[last_size(st)].text);
     lab_ui_prompt(s->ui, PROMPT_RUN, label, text);
     hint(s);
@@ -230,9 +230,11 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
         return lab_fail(LAB_E_STATE, "there is nothing to predict here");
     if (r->state == LAB_UI_LAB_DONE)
         return lab_fail(LAB_E_STATE,
-                        "%s at %s is measured: predictions come before",
+                        "rung %s, size %s, is measured: predictions come "
+                        "before",
                         r->rung, st->lab.sizes[r->size].text);
-    snprintf(label, sizeof(label), "%.16s at %.16s, you expect: ", r->rung,
+    snprintf(label, sizeof(label),
+             "rung %.16s, size %.16s, you expect: ", r->rung,
              st->lab.sizes[r->size].text);
     lab_lab_said_text(&st->lab, &r->said, said, sizeof(said));
     lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : said);
@@ -420,22 +422,53 @@ static void search(struct lab_screen *s, const char *text)
         st->lower = LAB_LOWER_KERNEL;
 }
 
-/* What is wrong is said, and asked again. */
+/* What was expected, as it was understood; rung "": of the fastest one. */
+static void confirm(struct lab_screen *s, const char *rung, int size)
+{
+    const struct lab_lab_state *st = s->state;
+    const struct lab_ui_said *what = &st->lab.sizes[size].best;
+    char said[96];
+    for (int64_t i = 0; rung[0] && i < st->lab.row_count; i++)
+        if (st->lab.rows[i].set == st->set && st->lab.rows[i].size == size &&
+            strcmp(st->lab.rows[i].rung, rung) == 0)
+            what = &st->lab.rows[i].said;
+    if (lab_ui_said_any(what))
+        lab_ui_message(s->ui, LAB_ROLE_GOOD, "%s%s, size %s: expected %s",
+                       rung[0] ? "rung " : "fastest", rung,
+                       st->lab.sizes[size].text,
+                       lab_lab_said_text(&st->lab, what, said, sizeof(said)));
+    else
+        lab_ui_message(s->ui, LAB_ROLE_NORMAL, "%s%s, size %s: no prediction",
+                       rung[0] ? "rung " : "fastest", rung,
+                       st->lab.sizes[size].text);
+}
+
+/* What is wrong is said, and asked again with what was typed. */
 static void take_prediction(struct lab_screen *s, int id, const char *text)
 {
     struct lab_lab_state *st = s->state;
     const struct lab_ui_lab_row *r = lab_lab_chosen(st);
-    const char *rung = id == PROMPT_PREDICT && r ? r->rung : NULL;
-    int size = rung ? st->size : last_size(st);
+    char rung[LAB_UI_LAB_NAME] = "";
+    int size = id == PROMPT_PREDICT && r ? st->size : last_size(st);
     enum lab_status status = LAB_OK;
+    if (id == PROMPT_PREDICT && r)
+        snprintf(rung, sizeof(rung), "%s", r->rung);
     if (text[0] || id == PROMPT_PREDICT)
-        status = st->model->predict(st->model->user, st->set, rung,
-                                    st->lab.sizes[size].text, text);
+        status =
+            st->model->predict(st->model->user, st->set, rung[0] ? rung : NULL,
+                               st->lab.sizes[size].text, text);
     if (status) {
-        lab_ui_error(s->ui);
-        return;
+        char wrong[320];
+        snprintf(wrong, sizeof(wrong), "%s", lab_error());
+        status =
+            id == PROMPT_RUN ? ask_and_run(s, text) : ask_prediction(s, text);
+        if (!status)
+            lab_ui_hint(s->ui, wrong);
+    } else {
+        status = id == PROMPT_RUN ? start(s) : renew(s);
+        if (!status && (text[0] || id == PROMPT_PREDICT))
+            confirm(s, rung, size);
     }
-    status = id == PROMPT_RUN ? start(s) : renew(s);
     if (status)
         lab_ui_error(s->ui);
 }

@@ -34,6 +34,8 @@ text nonsense
 key Enter
 expect nonsense is no prediction
 expect an occupancy, 50%
+expect you expect: nonsense
+key Esc
 key r
 await 300000 you expect (Enter skips):
 text 3 memory

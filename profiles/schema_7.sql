@@ -6,3 +6,8 @@
 -- nothing is updated (a lab, a lesson without parameters).
 ALTER TABLE run ADD COLUMN learningRate REAL;
 ALTER TABLE run ADD COLUMN lessonLearningRate REAL;
+
+-- Values that no earlier version writes, in columns of schema.sql:
+-- op_kernel.stepExec -1: the kernel ran between steps (values read back, an
+-- evaluation); NULL is still: no step is known.
+-- NVTX_EVENTS.category 5: the range of an evaluation.

@@ -34,7 +34,8 @@ LEFT JOIN main.StringIds AS node ON node.id = s.nodeId
 LEFT JOIN main.StringIds AS op ON op.id = s.opId
 LEFT JOIN main.StringIds AS variant ON variant.id = s.variantId;
 
--- One launch of a kernel with its step; step NULL: it is of none.
+-- One launch of a kernel with its step. step NULL: it ran between steps (exec
+-- is -1), or its step is not known (exec is NULL).
 CREATE TEMP VIEW kernel_view AS
 SELECT o.runId AS run, o.kernelRow AS kernel_row, o.stepExec AS exec,
        s.iteration, phase.name AS phase, step.value AS step,

@@ -208,6 +208,16 @@ static enum column column_of(const struct gflops *g,
     return strcmp(rung->name, "threads") == 0 ? CPU_ALL : CPU_ONE;
 }
 
+/* A large product takes minutes: what is done is printed before the table. */
+static void say_row(const struct gflops *g, const struct lab_ladder_row *row)
+{
+    if (g->options->json)
+        return;
+    lab_say(stdout, "  %s of %s: %.4g GFLOP/s\n", row->rung->name,
+            row->size.text, row->rate / 1e9);
+    fflush(stdout);
+}
+
 static enum lab_status take(void *user, const struct lab_ladder_row *row)
 {
     struct gflops *g = user;
@@ -218,7 +228,10 @@ static enum lab_status take(void *user, const struct lab_ladder_row *row)
         return st;
     if (row->status) {
         lab_warn("%s of %s: %s", row->rung->name, row->size.text, row->reason);
-    } else if (!(g->rate[i][c] > row->rate)) { /* the faster; NaN: the first */
+        return LAB_OK;
+    }
+    say_row(g, row);
+    if (!(g->rate[i][c] > row->rate)) { /* the faster; NaN: the first */
         g->rate[i][c] = row->rate;
         g->own[i] = c == GPU_OWN ? row->rung->name : g->own[i];
     }
@@ -264,6 +277,7 @@ static enum lab_status measure(struct gflops *g, struct lab_backend *be,
     lab_ladder_measure(be, 0, &machine);
     if (!g->options->json)
         lab_say(stdout, "%s: %s\n", g->gpu ? "GPU" : "CPU", machine.info.name);
+    fflush(stdout);
     struct lab_ladder_climb climb = {.backend = be,
                                      .ladder = g->operation,
                                      .machine = &machine,
@@ -279,17 +293,30 @@ static enum lab_status measure(struct gflops *g, struct lab_backend *be,
     return lab_ladder_climb(&climb);
 }
 
-static enum lab_status measure_on(struct gflops *g, const char *name)
+static enum lab_status measure_cpu(struct gflops *g)
 {
     struct lab_backend *be = NULL;
-    const struct options *o = g->options;
-    bool gpu = strcmp(name, "cuda") == 0;
-    enum lab_status st = lab_backend_open(&be, name, gpu ? o->device : 0);
-    if (st)
-        return st;
-    st = measure(g, be, gpu ? o->repeat : 3);
+    enum lab_status st = lab_backend_open(&be, "cpu", 0);
+    if (!st)
+        st = measure(g, be, 3);
     lab_backend_close(be);
     return st;
+}
+
+/* NULL without a failure: there is none, and it need not be there. Known before
+ * the CPU is measured for minutes. */
+static enum lab_status open_gpu(const struct options *o,
+                                struct lab_backend **out)
+{
+    enum lab_status st = lab_backend_open(out, "cuda", o->device);
+    if (st != LAB_E_UNSUPPORTED || strcmp(o->backend, "auto") != 0)
+        return st;
+    lab_warn("without the GPU's columns: %s", lab_error());
+    if (o->sizes != gpu_sizes)
+        lab_warn("no GPU: --sizes is for its columns, --cpu-sizes for "
+                 "the CPU's");
+    *out = NULL;
+    return LAB_OK;
 }
 
 /* ---- output ---- */
@@ -350,21 +377,17 @@ static bool any_rate(const struct gflops *g)
 static enum lab_status show(struct gflops *g)
 {
     const struct options *o = g->options;
+    struct lab_backend *gpu = NULL;
     enum lab_status st = lab_ladder_find(o->operation, &g->operation);
     if (!st)
         st = check_sizes(g);
+    if (!st && strcmp(o->backend, "cpu") != 0)
+        st = open_gpu(o, &gpu);
     if (!st && strcmp(o->backend, "cuda") != 0)
-        st = measure_on(g, "cpu");
-    if (!st && strcmp(o->backend, "cpu") != 0) {
-        st = measure_on(g, "cuda");
-        if (st == LAB_E_UNSUPPORTED && strcmp(o->backend, "auto") == 0) {
-            lab_warn("without the GPU's columns: %s", lab_error());
-            if (o->sizes != gpu_sizes)
-                lab_warn("no GPU: --sizes is for its columns, --cpu-sizes for "
-                         "the CPU's");
-            st = LAB_OK;
-        }
-    }
+        st = measure_cpu(g);
+    if (!st && gpu)
+        st = measure(g, gpu, o->repeat);
+    lab_backend_close(gpu);
     if (st)
         return st;
     st = o->json ? print_json(g) : print_table(g);

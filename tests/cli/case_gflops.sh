@@ -4,6 +4,11 @@ run lab gflops --backend cpu --cpu-sizes 64,100
 expect_exit 0
 expect_no_stderr
 expect_stdout 'CPU, 1 thread'
+# Every rate is there before the table, which comes when all is measured.
+for size in 64 100; do
+    sed '/^GFLOP/,$d' "$out" | grep -q " of $size: [0-9.e+]* GFLOP/s\$" ||
+        complain "no rate of $size before the table"
+done
 expect_stdout 'GFLOP/s'
 run lab gflops --backend cpu --cpu-sizes 64,100 --json
 expect_exit 0
@@ -14,6 +19,11 @@ expect_json 'len(rows) == 2' '[r["size"] for r in rows] == ["64", "100"]' \
 run lab gflops --backend cpu --cpu-sizes 64 --double --ascii
 expect_exit 0
 expect_ascii
+# Without a GPU that is known before the CPU is measured.
+CUDA_VISIBLE_DEVICES='' "$LAB_EXE" lab gflops --cpu-sizes 64 >both 2>&1 ||
+    complain 'there is no table without a GPU'
+sed '/CPU: /,$d' both | grep -q "without the GPU's columns" ||
+    complain 'the GPU is missed after the CPU was measured'
 for wrong in '--cpu-sizes 0' '--cpu-sizes 64,,2' '--cpu-sizes 100x200x300' '--backend gpu' '--repeat 0' \
     'gemm' '--cpu-sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25'; do
     # shellcheck disable=SC2086 # two words are two arguments

@@ -202,7 +202,7 @@ enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
 /* The command that shows what there is instead of a word that names nothing;
  * NULL: what is not found is no run and no baseline. */
 static const char *shown_by(const struct lab_profile_options *o,
-                            struct lab_database *db)
+                            struct lab_database *db, enum lab_status why)
 {
     bool names = strcmp(o->command, "baseline") == 0;
     if (names && o->n_words < 2)
@@ -211,7 +211,7 @@ static const char *shown_by(const struct lab_profile_options *o,
         int64_t run;
         enum lab_status st = lab_profile_find_run(db, o->words[i], &run);
         if (st == LAB_OK) {
-            if (lab_profile_check_run(db, run))
+            if (why == LAB_E_NOTFOUND && lab_profile_check_run(db, run))
                 return "list";
         } else if (st == LAB_E_USAGE) {
             return "list";
@@ -228,7 +228,7 @@ static void say_where(const struct lab_profile_options *o,
     struct lab_str text; /* what follows overwrites the error's */
     lab_str_init(&text);
     lab_str_add(&text, lab_error());
-    const char *command = shown_by(o, db);
+    const char *command = shown_by(o, db, st);
     if (command) {
         lab_str_add(&text, "; `");
         hint(&text, o, command);

@@ -184,9 +184,9 @@ enum lab_status lab_profile_export(const struct lab_profile_options *o,
 {
     enum format format;
     int64_t run;
-    enum lab_status st = check(o, &format);
+    enum lab_status st = lab_profile_find_run(db, o->words[0], &run);
     if (st == LAB_OK)
-        st = lab_profile_find_run(db, o->words[0], &run);
+        st = check(o, &format);
     if (st)
         return st;
     if (strcmp(o->output, "-") != 0)

@@ -180,7 +180,8 @@ static enum lab_status not_found(const struct lab_catalog *c, const char *id)
     lab_str_add_visible(&safe, id, strlen(id), false);
     enum lab_status st = lab_fail(
         LAB_E_NOTFOUND, "no lesson %s%s%s; `lapenna-lab lesson list` shows all",
-        lab_str_text(&safe), near ? "; did you mean " : "", near ? near : "");
+        id[0] ? lab_str_text(&safe) : "''", near ? "; did you mean " : "",
+        near ? near : "");
     lab_str_release(&safe);
     lab_free(names);
     return st;

@@ -132,3 +132,8 @@ for raw in 'phase: backward' 'step: fc2'; do
         complain "lesson show prints the raw heading $raw"
     fi
 done
+
+# An empty name is shown as one.
+run lesson show ''
+expect_exit 3
+expect_stderr "no lesson ''"

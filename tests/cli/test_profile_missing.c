@@ -59,6 +59,20 @@ static void what_is_missing_is_shown_by_the_right_command(void **state)
     }
 }
 
+/* What is wrong is the missing format: whether there is such a run was not
+ * looked up. */
+static void a_wrong_option_sends_to_no_list(void **state)
+{
+    const char *db = sample_path("runs.db");
+    (void)state;
+    assert_int_equal(sample_run(db, 1, 1, NULL), LAB_OK);
+    assert_int_equal(profile(db, "export 99 @"), 2);
+    assert_non_null(strstr(errors, "export needs --format"));
+    assert_null(strstr(errors, "shows what there is"));
+    assert_int_equal(profile(db, "export none @"), 2);
+    assert_non_null(strstr(errors, "profile list --db "));
+}
+
 static void no_baselines_are_told(void **state)
 {
     const char *db = sample_path("runs.db");
@@ -366,6 +380,7 @@ int main(void)
         cmocka_unit_test_teardown(a_name_is_no_command, cleanup),
         cmocka_unit_test_teardown(what_is_missing_is_shown_by_the_right_command,
                                   cleanup),
+        cmocka_unit_test_teardown(a_wrong_option_sends_to_no_list, cleanup),
         cmocka_unit_test_teardown(no_baselines_are_told, cleanup),
         cmocka_unit_test_teardown(a_pipe_is_no_database, cleanup),
         cmocka_unit_test_teardown(a_text_is_no_time, cleanup),

@@ -101,6 +101,9 @@ static enum lab_status open_walk(struct lab_work *w, lab_work_check_fn *check)
         return st;
     lab_walk_use_graph(w->walk, !w->options->no_graph);
     lab_backend_info(lab_walk_backend(w->walk), &w->device);
+    if (w->options->device > 0 && lab_walk_backend(w->walk)->host_memory)
+        lab_warn("--device %d is not used: the lesson runs on the CPU",
+                 w->options->device);
     lab_recording_opened(w->recording, w->walk);
     /* Without CUPTI a graph's steps would have no times. */
     lab_walk_graph_nodes(w->walk, w->options->graph_nodes &&

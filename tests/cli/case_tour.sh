@@ -2,8 +2,8 @@
 # README's first five minutes, typed into the program at 80x24, and its commands
 # without a terminal, as they are written there.
 readme=$LAB_CLI_DIR/../../README.md
-"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/tour.py" "$readme" >"$work/tour.keys" ||
-    complain 'README and the tour differ'
+"${LAB_PYTHON:-python3}" "$LAB_CLI_DIR/tour.py" "$readme" "$work/screen.keys" \
+    >"$work/tour.keys" || complain 'README and the tour differ'
 command='the first five minutes of README'
 status=0
 LAPENNA_LAB_SCRIPT=$work/tour.keys "${LAB_PYTHON:-python3}" \
@@ -37,3 +37,13 @@ grep -q 'lapenna-lab$' "$work/without" || complain 'README has no doctor'
 run doctor
 expect_exit 0
 expect_stdout 'remedy: '
+
+# The screen that README begins with.
+command='the screen of README'
+status=0
+LAPENNA_LAB_SCRIPT=$work/screen.keys "${LAB_PYTHON:-python3}" \
+    "$LAB_CLI_DIR/pty_run.py" "$LAB_EXE" --backend cpu mlp-digits >"$out" 2>"$err" ||
+    status=$?
+tr -d '\033' <"$out" | grep 'screen.keys:' >"$work/wrong"
+cp "$work/wrong" "$out"
+expect_exit 0

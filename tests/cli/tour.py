@@ -83,3 +83,19 @@ for number, (named, (wanted, lines)) in enumerate(zip(steps, TOUR), 1):
         sys.exit(f"step {number} of README names {named}, the tour {wanted}")
     print(f"# step {number}")
     say(commands(named[1:]) if lines is None else lines)
+
+# README's screen, line by line; times and what follows them differ.
+SCREEN = ["resize 80 24", "await 9000 next: fc1.matmul"]
+for done in range(1, 12):
+    SCREEN += ["key s", f"await 9000 step {done} of 18"]
+SCREEN += ["text :explain fc2.W.grad[5,8]", "key Enter",
+           "await 9000 fc2.W.grad[5,8] = sum_n", "key 3"]
+shown = text.split("```\n")[1].splitlines()
+for line in shown:
+    for part in line.split("│"):
+        part = re.sub(r"…?( *[0-9.]+ [num]?s)?$|▼$", "", part.rstrip())
+        if part.strip() and "mean" not in part:
+            SCREEN.append(f"await 9000 {part}")
+if len(sys.argv) > 2:
+    with open(sys.argv[2], "w", encoding="utf-8") as keys:
+        keys.write("\n".join(SCREEN) + "\nquit\n")

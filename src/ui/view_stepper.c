@@ -225,8 +225,11 @@ static void say_news(struct lab_stepper *v, const struct lab_snapshot *old)
         lab_ui_say_near(v->ui, snap);
     else if (snap->stop_reason[0] && old->version &&
              (strcmp(snap->stop_reason, old->stop_reason) != 0 ||
-              snap->position != old->position))
+              snap->position != old->position) &&
+             !v->ends_training)
         lab_ui_message(v->ui, LAB_ROLE_WARN, "%s", snap->stop_reason);
+    if (snap->state != LAB_SESSION_TRAINING)
+        v->ends_training = false;
 }
 
 /* Where the lesson really runs. */

@@ -289,7 +289,8 @@ void lab_stepper_restart_now(struct lab_stepper *v)
 {
     const struct lab_command stop = {.kind = LAB_DO_STOP, .phase = -1};
     const struct lab_command *how = &v->again;
-    if (v->snap.state == LAB_SESSION_TRAINING)
+    v->ends_training = v->snap.state == LAB_SESSION_TRAINING;
+    if (v->ends_training)
         lab_stepper_post(v, &stop);
     lab_stepper_post(v, how);
     v->walked = true;

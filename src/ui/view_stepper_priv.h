@@ -104,6 +104,7 @@ struct lab_stepper {
     char search[64];
     bool searching;           /* n and N go to matches */
     struct lab_command again; /* the restart that is asked about */
+    bool ends_training;       /* for a restart, whose message stays */
 };
 
 LAB_C_BEGIN

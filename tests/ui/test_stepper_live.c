@@ -332,7 +332,9 @@ static void another_learning_rate_starts_again(void **state)
                   "await 9000 the learning rate is 0.125;\n"
                   /* from the stepper too, while it goes on */
                   "key q\ntext :lr 0.5\nkey Enter\n"
-                  "await 9000 step 0 of\n"
+                  "await 9000 stop it and start again? (y/n)\nkey y\n"
+                  "await 9000 step 0 of\nwait 300\n"
+                  "expect iteration 0 again, with learning rate 0.5\n"
                   "text :lr\nkey Enter\n"
                   "await 9000 the learning rate is 0.5;\n"))
         fail_msg("%s", lab_error());

@@ -66,7 +66,7 @@ static void hit(struct lab_session *s, struct lab_break_info *b,
     else
         snprintf(remove, sizeof(remove), "delete %d", b->number);
     snprintf(s->stop_reason, sizeof(s->stop_reason),
-             "this lesson pauses here (%s %d: %s); c goes on, :%s removes it",
+             "this lesson pauses here (%s %d: %s); c goes on, %s removes it",
              b->watch ? "watch" : "breakpoint", b->number, what, remove);
 }
 

@@ -174,8 +174,9 @@ static enum lab_status parse_int(const struct line *l, const char *text,
         return lab_fail(LAB_E_PARSE, "%s: \"%s\" is not a whole number",
                         l->word->word, text);
     if (errno || n < least)
-        return lab_fail(LAB_E_PARSE, "%s: %s is out of range", l->word->word,
-                        text);
+        return lab_fail(LAB_E_PARSE, "%s: %s is out of range: %lld to %lld",
+                        l->word->word, text, (long long)least,
+                        (long long)INT64_MAX);
     *out = n;
     return LAB_OK;
 }
@@ -489,6 +490,8 @@ enum lab_status lab_ui_command_parse(const char *line,
 {
     struct lab_ui_command c = {.phase = -1, .n = 1, .value = NAN};
     struct line l;
+    line += strspn(line, " \t\r\n");
+    line += *line == ':'; /* typed as on the screen */
     enum lab_status st = cut(line, &l);
     if (!st && l.count > 0) {
         st = find_word(&l);

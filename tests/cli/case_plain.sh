@@ -226,3 +226,10 @@ expect_json '{r["run"]: r["variants"] for r in of("run")} ==
              {1: "fc1=naive fc1=blas", 2: "fc1=blas", 3: None}'
 run profile list --db switched.db
 expect_stdout 'naive, blas'
+
+# A colon before a command is taken, and no message has one.
+plain ':watch relu1.out\n :c\n'
+expect_no_stderr
+expect_stdout 'Stopped: watch 1: relu1.out was written by relu1.relu'
+plain 'train 0\n'
+expect_stderr 'train: 0 is out of range: 1 to 9223372036854775807'

@@ -230,7 +230,7 @@ static void a_lessons_own_stops_are_explained_and_passed(void **state)
     (void)state;
     if (play(MLP, "resize 80 24\nawait 9000 step 0 of\nexpect W    relu1\n"
                   "key f\nawait 9000 this lesson pauses here (watch 1:\n"
-                  "expect :unwatch relu1.out removes it\n"
+                  "expect unwatch relu1.out removes it\nabsent :unwatch\n"
                   "text :explain fc1.W.grad[3,5]\nkey Enter\n"
                   "await 9000 fc1.W.grad is not computed yet\n"
                   "expect `:run fc1.matmul backward`, then s\n"

@@ -88,7 +88,8 @@ static void numbers(void **state)
     assert_int_equal(parse("train 500").n, 500);
     assert_true(parse("train").n == LAB_COMMAND_ALL);
     assert_int_equal(parse("seed 0").n, 0);
-    refuse("step 0", "out of range");
+    refuse("step 0", "step: 0 is out of range: 1 to 9223372036854775807");
+    refuse("seed -1", "seed: -1 is out of range: 0 to 9223372036854775807");
     refuse("step -1", "out of range");
     refuse("step two", "\"two\" is not a whole number");
     refuse("step 1 2", "too many words");

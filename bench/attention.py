@@ -50,7 +50,7 @@ def theirs(size, causal):
     attend = torch.nn.functional.scaled_dot_product_attention
     shape = tuple(map(int, size.split("x")))
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
-    # As the ladder does (src/engine/ladder_climb.c): a copy as large as the cache
+    # As the ladder does (src/engine/bench/ladder_climb.c): a copy as large as the cache
     # would leave it full of numbers that have to be written to memory first.
     flush = torch.empty((PIECES + 1, 2 * l2 // PIECES), dtype=torch.uint8,
                         device="cuda")

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attention.h"
+#include "attention/attention.h"
 #include "base/mem.h"
 #include "base/quantile.h"
-#include "conv2d.h"
+#include "conv2d/conv2d.h"
 #include "engine/backend.h"
-#include "pool.h"
-#include "random.h"
+#include "pool/pool.h"
+#include "common/random.h"
 
 enum { WARM = 5, RUNS = 20, MOST = 8 };
 

@@ -60,14 +60,15 @@ elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
             -D_FORTIFY_SOURCE=2>)
 endif()
 
-# lab_module(NAME [DEPENDS module...]): the library lab_NAME from *.c here.
+# lab_module(NAME [DEPENDS module...] [EXCLUDE folder...]): the library lab_NAME
+# from the *.c here and in the folders below that are not excluded. Public
+# headers are in include/NAME/; private ones are named from here.
 function(lab_module name)
-    cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
-    if(NOT sources)
-        file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.c "typedef int empty;\n")
-        set(sources ${CMAKE_CURRENT_BINARY_DIR}/empty.c)
-    endif()
+    cmake_parse_arguments(ARG "" "" "DEPENDS;EXCLUDE" ${ARGN})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+    foreach(dir IN LISTS ARG_EXCLUDE)
+        list(FILTER sources EXCLUDE REGEX "/src/${name}/${dir}/")
+    endforeach()
     add_library(lab_${name} STATIC ${sources})
     target_include_directories(lab_${name}
         PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include

@@ -2,7 +2,7 @@
 --
 -- The program embeds this file and runs it on an empty database. A later
 -- version does not edit it: it adds one step to the list of migrations in
--- src/store/migrate.c, so that a new database and a migrated one are the same.
+-- src/store/db/migrate.c, so that a new database and a migrated one are the same.
 --
 -- Unknown is NULL, never 0. Units stand in names: _ns, _bytes, _flop, _pct.
 -- Moments are nanoseconds since 1970-01-01 UTC.

@@ -27,8 +27,8 @@ CREATE TABLE baseline (
 --   iterations: the sums of their steps),
 --   3 a step (its executions with one variant), 4 a kernel in a step.
 -- What differs between the launches of a kernel is NULL. Of a long run also
---   5 its passes, packed (src/store/pass.h), 6 the least and the greatest values of
---   a step's kernels (src/store/step_range.h): columns hold what these headers say.
+--   5 its passes, packed (src/store/index/pass.h), 6 the least and the greatest values of
+--   a step's kernels (src/store/index/step_range.h): columns hold what these headers say.
 CREATE TABLE time_sum (
     runId INTEGER NOT NULL,
     place INTEGER NOT NULL,     -- from 0
@@ -65,6 +65,6 @@ CREATE TABLE time_sum (
     shared_bytes INTEGER,       -- static and dynamic
     occupancy_pct REAL,
     occupancyLimit INTEGER,
-    times BLOB,                 -- the distribution: src/store/rank_test.c
+    times BLOB,                 -- the distribution: src/store/sums/rank_test.c
     PRIMARY KEY (runId, place)
 ) WITHOUT ROWID;

@@ -4,7 +4,7 @@
 
 #include "labs/operation.h"
 #include "labs/rung.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 /* Makes room for `bytes` of dynamic shared memory in a block of `kernel`.
  * LAB_E_UNSUPPORTED: a block of this device has less. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "random.h"
+#include "common/random.h"
 
 double lab_lab_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
                       int64_t i)

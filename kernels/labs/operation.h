@@ -7,7 +7,7 @@
  *
  * Functions here are called by one thread at a time and keep nothing. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 enum {
     LAB_LAB_DIMS = 8,      /* of a size */

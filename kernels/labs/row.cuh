@@ -6,7 +6,7 @@
  * shape alone: the same input gives the same bits. */
 #pragma once
 #include "labs/rung.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 struct row_add {
     static __device__ float join(float a, float b)

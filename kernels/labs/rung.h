@@ -11,7 +11,7 @@
  * Tables are arrays of struct lab_rung that end with an empty row. In C++
  * (rungs.cu) designators stand in the order of the members. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 /* What the pipes of the device have to do, counted from the kernel's text.
  * "A multiply-add" is one of a whole warp (32 of them); 0: does not apply. */

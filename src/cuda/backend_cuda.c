@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
-#include "cudnn_exec.h"
-#include "cusolver_exec.h"
+#include "library/cudnn_exec.h"
+#include "library/cusolver_exec.h"
 #include "labs/cuda_rungs.h"
 
 /* NVIDIA recommends 32 MiB for cuBLAS on Hopper and 4 MiB before. Launchers

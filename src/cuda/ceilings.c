@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
-#include "multiply_adds.h"
-#include "random.h"
+#include "common/multiply_adds.h"
+#include "common/random.h"
 
 enum { REPEATS = 11, WARM_UP = 3, SEED_FLOATS = 1 << 20 };
 

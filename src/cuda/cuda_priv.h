@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include "cuda_exec.h"
+#include "common/cuda_exec.h"
 #include "engine/backend_graph.h"
 
 extern const struct lab_backend_ops lab_backend_cuda;

@@ -1,5 +1,5 @@
 /* cuDNN, found at run time: a machine without it has every other kernel. */
-#include "cudnn_exec.h"
+#include "library/cudnn_exec.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "cuda_priv.h"
-#include "cudnn_exec.h"
+#include "library/cudnn_exec.h"
 #include "engine/conv_calls.h"
 #include "labs/conv/conv.h"
 

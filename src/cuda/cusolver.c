@@ -1,7 +1,7 @@
 /* cuSOLVER, found at run time: a machine without it has every other kernel. Its
  * number is not the toolkit's: libcusolver.so.11 is of CUDA 11 and 12, .12 of
  * CUDA 13. */
-#include "cusolver_exec.h"
+#include "library/cusolver_exec.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
-#include "graph.h"
+#include "common/graph.h"
 
 struct lab_graph {
     cudaGraphExec_t exec;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cuda_priv.h"
-#include "cuda_sets.h"
-#include "cudnn_sets.h"
+#include "common/cuda_sets.h"
+#include "library/cudnn_sets.h"
 
 static const struct lab_kernel_set *const all[] = {
 #define LAB_OP(id) &lab_cuda_##id,

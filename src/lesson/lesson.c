@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "md_read.h"
-#include "front.h"
+#include "markdown/md_read.h"
+#include "front/front.h"
 #include "source.h"
 
 enum { TITLE_BYTES = 200, SUMMARY_BYTES = 1000, MAX_PREREQUISITES = 64 };

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "md_read.h"
-#include "front.h"
+#include "markdown/md_read.h"
+#include "front/front.h"
 
 static const struct {
     const char *word;

@@ -4,7 +4,7 @@
 # length are not portable C, and a second copy of the SQL would drift.
 string(REPLACE "," ";" FILES "${FILES}")
 set(text "/* Generated from profiles/; do not edit. */\n")
-string(APPEND text "#include \"store_sql.h\"\n\n")
+string(APPEND text "#include \"db/store_sql.h\"\n\n")
 foreach(pair IN LISTS FILES)
     string(REGEX MATCH "^([^=]+)=(.+)$" _ "${pair}")
     set(symbol "${CMAKE_MATCH_1}")

@@ -12,7 +12,7 @@ fresh_tree() {
     rm -rf "$work/tree"
     mkdir -p "$work/tree/tests" "$work/tree/kernels"
     cp "$root/.clang-format" "$work/tree"
-    for module in base trace engine profiler store lesson ui app; do
+    for module in base trace engine profiler store lesson report debug bench ui cli; do
         mkdir -p "$work/tree/src/$module/include/$module"
         printf '#pragma once\nint lab_%s_one(int a);\n' "$module" \
             >"$work/tree/src/$module/include/$module/one.h"

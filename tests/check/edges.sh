@@ -10,7 +10,7 @@ root=$1
 links=${2:-}
 cd "$root"
 
-# docs/design.md, section 4. app may use everything.
+# docs/design.md, section 4. cli may use everything.
 edges='trace base
 kernels base
 engine kernels
@@ -21,9 +21,12 @@ profiler engine
 profiler trace
 store trace
 lesson engine
-ui engine
-ui store
-ui lesson'
+report store
+report profiler
+report lesson
+debug report
+bench debug
+ui bench'
 
 {
     find src kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o \
@@ -47,7 +50,7 @@ function complain(text) { print text; bad++ }
 # The module that a link target holds. The CUDA module also holds the CUPTI
 # part of the profiler, which is checked by its includes.
 function target_module(target) {
-    if (target == "lapenna-lab") return "app"
+    if (target == "lapenna-lab") return "cli"
     if (target == "lapenna-lab-cuda") return "cuda"
     if (target ~ /^lab_cuda_kernels/) return "cuda"
     if (target == "lab_onednn") return "engine"
@@ -62,8 +65,8 @@ BEGIN {
         allow(e[1], e[2])
         known[e[1]] = known[e[2]] = 1
     }
-    known["app"] = 1
-    for (a in known) { allow(a, a); allow("app", a) }
+    known["cli"] = 1
+    for (a in known) { allow(a, a); allow("cli", a) }
     for (k in known) for (a in known) for (b in known)
         if (((a, k) in ok) && ((k, b) in ok)) allow(a, b)
 }
@@ -83,7 +86,7 @@ $1 == "LINK" {
     inc = $0; sub(/^[^"]*"/, "", inc); sub(/".*/, "", inc)
     from = module_of(file)
     # The one file that hands out what the CUDA module holds, CUPTI included,
-    # is wiring, as app is.
+    # is wiring, as cli is.
     if (file == "src/cuda/module.c")
         from = "profiler"
     where = file ":" line ": #include \"" inc "\""

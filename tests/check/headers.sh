@@ -21,8 +21,11 @@ dirs_of() {
     lesson | cuda) echo "$1" engine kernels base ;;
     profiler) echo profiler engine kernels trace base ;;
     store) echo store trace base ;;
-    app) echo app ui profiler engine kernels store lesson trace base ;;
-    *) echo "$1" engine kernels store lesson trace base ;;
+    report) echo report profiler engine kernels store lesson trace base ;;
+    debug) echo debug report profiler engine kernels store lesson trace base ;;
+    bench) echo bench "$(dirs_of debug)" ;;
+    ui) echo ui "$(dirs_of bench)" ;;
+    *) echo "$1" "$(dirs_of ui)" ;;
     esac
 }
 

@@ -14,8 +14,8 @@ bad=0
 for file in bin/lapenna-lab share/man/man1/lapenna-lab.1 \
     share/bash-completion/completions/lapenna-lab \
     share/zsh/site-functions/_lapenna-lab \
-    share/lapenna-lab/kernels/dense.h \
-    share/lapenna-lab/kernels/dense_ref.c \
+    share/lapenna-lab/kernels/dense/dense.h \
+    share/lapenna-lab/kernels/dense/dense_ref.c \
     share/lapenna-lab/profiles/schema.sql \
     share/lapenna-lab/lessons/data/digits.csv.gz \
     share/lapenna-lab/lessons/data/README.md \

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "unit/net.h"
-#include "variant_check.h"
+#include "verify/variant_check.h"
 
 static char place[] = "nomem-test-XXXXXX";
 

@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "store/query.h"
-#include "store_priv.h"
+#include "db/store_priv.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 

@@ -16,7 +16,7 @@
 #include "import_sample.h"
 #include "store/delete.h"
 #include "store/query.h"
-#include "store_priv.h"
+#include "db/store_priv.h"
 #include "store_samples.h"
 
 /* ---- our own files ---- */

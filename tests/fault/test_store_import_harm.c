@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "import_sample.h"
-#include "store_priv.h"
+#include "db/store_priv.h"
 #include "store_samples.h"
 
 /* ---- sums ---- */

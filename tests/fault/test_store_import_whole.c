@@ -12,7 +12,7 @@
 
 #include "import_sample.h"
 #include "store/delete.h"
-#include "store_priv.h"
+#include "db/store_priv.h"
 #include "store_samples.h"
 
 enum { MOST = 80, NAME = 64 };

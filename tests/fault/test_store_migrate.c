@@ -17,7 +17,7 @@
 #include "store/counted.h"
 #include "store/query.h"
 #include "store/time_sum.h"
-#include "store_priv.h"
+#include "db/store_priv.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 

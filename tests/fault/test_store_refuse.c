@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "import_sample.h"
 #include "store/query.h"
-#include "store_priv.h"
+#include "db/store_priv.h"
 #include "store_samples.h"
 
 /* ---- what is refused ---- */

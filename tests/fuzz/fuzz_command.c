@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "ui/command.h"
+#include "debug/command.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

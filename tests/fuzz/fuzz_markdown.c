@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
-#include "lesson_doc.h"
-#include "ui/glyph.h"
+#include "screens/lesson_doc.h"
+#include "base/glyph.h"
 #include "ui/pager.h"
 
 static const char head[] = "---\n"

@@ -9,20 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
+#include "debug/args.h"
 #include "cmd.h"
 #include "engine/ladder.h"
 #include "engine/neighbours.h"
-#include "lab.h"
-#include "lab_first.h"
+#include "bench/lab.h"
+#include "bench/lab_first.h"
 #include "trace/metric.h"
-
-/* main.c has the table. */
-const char *lab_command_nearest(const char *word)
-{
-    (void)word;
-    return NULL;
-}
 
 static void sizes(const struct lab_operation *ladder, const char *text)
 {

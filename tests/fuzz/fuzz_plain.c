@@ -13,16 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd.h"
-#include "options.h"
-#include "plain.h"
-
-/* main.c has the table. */
-const char *lab_command_nearest(const char *word)
-{
-    (void)word;
-    return NULL;
-}
+#include "report/exit.h"
+#include "debug/options.h"
+#include "debug/plain.h"
 
 static const char lesson[] =
     "---\n"

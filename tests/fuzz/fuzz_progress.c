@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "ui/progress.h"
+#include "debug/progress.h"
 
 static void check_ends(const struct lab_progress *p)
 {

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "lesson/markdown.h"
 #include "ui/canvas.h"
-#include "ui/glyph.h"
+#include "base/glyph.h"
 
 static void check_safe(const char *text)
 {

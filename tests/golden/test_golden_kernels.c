@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "activation.h"
+#include "activation/activation.h"
 #include "golden/golden.h"
-#include "layer_norm.h"
-#include "loss.h"
+#include "layer_norm/layer_norm.h"
+#include "loss/loss.h"
 #include "ops/kernel_rig.h"
-#include "optimizer.h"
+#include "optimizer/optimizer.h"
 
 /* One case in one rig. */
 struct bench {

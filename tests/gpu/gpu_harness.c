@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "cuda_priv.h"
-#include "cudnn_exec.h"
+#include "library/cudnn_exec.h"
 
 /* Not the same around inputs and outputs: a kernel that goes one too far would
  * copy one guard over the other, and nothing would show. */

@@ -5,8 +5,8 @@
  * sides; inputs must come back unchanged. Every variant runs three times: as it
  * is, again (the same bits), and captured into a CUDA graph (the same bits). */
 #pragma once
-#include "cuda_exec.h"
-#include "kernel.h"
+#include "common/cuda_exec.h"
+#include "common/kernel.h"
 
 enum { CASE_TENSORS = 17, CASE_OUT = 6 };
 

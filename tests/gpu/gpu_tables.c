@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "cuda_sets.h"
-#include "cudnn_sets.h"
+#include "common/cuda_sets.h"
+#include "library/cudnn_sets.h"
 #include "gpu_harness.h"
 
 #define LAB_OP(id)                                                             \

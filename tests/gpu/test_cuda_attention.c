@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "attention.h"
+#include "attention/attention.h"
 #include "base/mem.h"
 #include "gpu_harness.h"
 

@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "batch_norm.h"
-#include "conv2d.h"
+#include "batch_norm/batch_norm.h"
+#include "conv2d/conv2d.h"
 #include "gpu_harness.h"
-#include "pool.h"
+#include "pool/pool.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "activation.h"
+#include "activation/activation.h"
 #include "base/mem.h"
-#include "dense.h"
-#include "dropout.h"
-#include "flatten.h"
+#include "dense/dense.h"
+#include "dropout/dropout.h"
+#include "flatten/flatten.h"
 #include "gpu_harness.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

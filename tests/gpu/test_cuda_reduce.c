@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "gpu_harness.h"
-#include "layer_norm.h"
-#include "loss.h"
-#include "optimizer.h"
+#include "layer_norm/layer_norm.h"
+#include "loss/loss.h"
+#include "optimizer/optimizer.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 

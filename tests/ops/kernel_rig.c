@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cpu/cpu_sets.h"
-#include "random.h"
+#include "backend/cpu/cpu_sets.h"
+#include "common/random.h"
 
 enum { MAX_TENSORS = 32, NAME_BYTES = 24, GUARD_BYTES = 64, MAX_ARGS = 16 };
 static const unsigned char GUARD = 0xA5;

@@ -11,7 +11,7 @@
  * "+p" as an output: inout, its values stay. A failure ends the cmocka test. */
 #pragma once
 #include <stdbool.h>
-#include "kernel.h"
+#include "common/kernel.h"
 
 /* Whose kernels run. A step that RIG_BLAS or RIG_ONEDNN lacks falls back to
  * the reference in float; rig_has() says which. */

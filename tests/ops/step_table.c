@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "activation.h"
-#include "attention.h"
-#include "dropout.h"
-#include "flatten.h"
-#include "layer_norm.h"
-#include "loss.h"
-#include "optimizer.h"
+#include "activation/activation.h"
+#include "attention/attention.h"
+#include "dropout/dropout.h"
+#include "flatten/flatten.h"
+#include "layer_norm/layer_norm.h"
+#include "loss/loss.h"
+#include "optimizer/optimizer.h"
 
 static const struct lab_leaky_relu_params leaky = {.slope = 0.01};
 static const struct lab_gelu_params gelu_tanh = {.tanh = true};

@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "activation.h"
-#include "layer_norm.h"
-#include "loss.h"
+#include "activation/activation.h"
+#include "layer_norm/layer_norm.h"
+#include "loss/loss.h"
 #include "ops/kernel_rig.h"
-#include "optimizer.h"
+#include "optimizer/optimizer.h"
 
 static const struct lab_leaky_relu_params leaky = {0.01};
 static const struct lab_gelu_params gelu_tanh = {true};

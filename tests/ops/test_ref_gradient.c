@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "activation.h"
-#include "attention.h"
-#include "dropout.h"
-#include "flatten.h"
-#include "layer_norm.h"
-#include "loss.h"
+#include "activation/activation.h"
+#include "attention/attention.h"
+#include "dropout/dropout.h"
+#include "flatten/flatten.h"
+#include "layer_norm/layer_norm.h"
+#include "loss/loss.h"
 #include "ops/step_table.h"
 
 enum { MAX_STEPS = 5 };

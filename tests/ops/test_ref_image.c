@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "batch_norm.h"
-#include "conv2d.h"
+#include "batch_norm/batch_norm.h"
+#include "conv2d/conv2d.h"
 #include "ops/kernel_rig.h"
-#include "pool.h"
+#include "pool/pool.h"
 
 struct shape {
     int64_t N, C, H, W, M;

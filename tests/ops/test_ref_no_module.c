@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/cpu_sets.h"
+#include "backend/cpu/cpu_sets.h"
 #include "ops/step_table.h"
 
 static void check_answer(void)

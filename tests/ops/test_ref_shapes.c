@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "dropout.h"
-#include "flatten.h"
+#include "dropout/dropout.h"
+#include "flatten/flatten.h"
 #include "ops/step_table.h"
-#include "random.h"
+#include "common/random.h"
 
 static void float_matches_double(void **state)
 {

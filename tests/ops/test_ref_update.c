@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ops/kernel_rig.h"
-#include "optimizer.h"
+#include "optimizer/optimizer.h"
 
 enum { STEPS = 40, COUNT = 3 };
 

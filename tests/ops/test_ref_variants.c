@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "activation.h"
-#include "cpu/cpu_sets.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "backend/cpu/cpu_sets.h"
+#include "dense/dense.h"
 #include "ops/step_table.h"
 
 static const enum rig_kind kinds[] = {RIG_BLAS, RIG_ONEDNN};

@@ -2,7 +2,7 @@
  * look, post and ask: for ThreadSanitizer, which sees a lock that is missing.
  *
  * To see that it does: take pthread_mutex_lock and _unlock out of
- * lab_session_snapshot() (src/engine/session_snapshot.c), then
+ * lab_session_snapshot() (src/engine/session/session_snapshot.c), then
  *     cmake --preset tsan && cmake --build build/tsan --target thread_tests
  *     ctest --test-dir build/tsan -R session_threads --output-on-failure
  * It fails every time. For that, each thread has one kind of call only, and the
@@ -20,8 +20,8 @@
 
 #include "engine/session.h"
 #include "lesson/catalog.h"
-#include "recording.h"
-#include "version.h"
+#include "debug/recording.h"
+#include "base/version.h"
 
 const char *lab_version(void)
 {

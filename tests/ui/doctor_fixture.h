@@ -1,5 +1,5 @@
 /* doctor_fixture.h -- what the doctor of the played home screen says. */
 #pragma once
-#include "ui/doc.h"
+#include "report/doc.h"
 
 enum lab_status fixture_write_doctor(void *user, struct lab_doc *out);

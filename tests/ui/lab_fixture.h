@@ -1,7 +1,7 @@
 /* lab_fixture.h -- a lab for the screens: four rungs at three sizes on a CPU,
  * which "run" stops in the middle of, and ten recorded on an H200. */
 #pragma once
-#include "ui/lab_model.h"
+#include "bench/lab_model.h"
 
 /* As it stands before anything ran; one at a time. */
 const struct lab_lab_model *fixture_lab(void);

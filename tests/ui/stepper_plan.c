@@ -18,10 +18,10 @@ static const struct lab_op_def ops[] = {
 
 static const struct lab_variant variants[] = {
     {.name = "naive",
-     .source = "kernels/dense_ref.c",
+     .source = "kernels/dense/dense_ref.c",
      .symbol = "dense_matmul_fwd"},
-    {.name = "tiled", .source = "kernels/dense.cu", .symbol = "tiled"},
-    {.name = "fused", .source = "kernels/dense.cu", .symbol = "fused"}};
+    {.name = "tiled", .source = "kernels/dense/dense.cu", .symbol = "tiled"},
+    {.name = "fused", .source = "kernels/dense/dense.cu", .symbol = "fused"}};
 
 const struct lab_variant *plan_variant(int k)
 {

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "lesson/catalog.h"
-#include "ui/glyph.h"
+#include "base/glyph.h"
 #include "ui/stepper.h"
 
 /* `text` without blanks. */

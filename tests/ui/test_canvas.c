@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "ui/canvas.h"
-#include "ui/glyph.h"
+#include "base/glyph.h"
 
 static void assert_dump(const struct lab_canvas *c, const char *want)
 {

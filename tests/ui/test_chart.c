@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "trace/record.h"
 #include "ui/chart.h"
-#include "ui/format.h"
+#include "report/format.h"
 
 static char *chart(const struct lab_chart *what, int h, int w, int style)
 {

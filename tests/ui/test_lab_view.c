@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "lab_fixture.h"
 #include "ui/lab_chart.h"
-#include "ui/lab_words.h"
+#include "bench/lab_words.h"
 #include "ui_fixture.h"
-#include "view_lab_priv.h"
+#include "bench/view_lab_priv.h"
 
 static void apart(const struct lab_rect *parts, int n, struct lab_rect body)
 {

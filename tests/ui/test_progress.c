@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "trace/record.h"
-#include "ui/progress.h"
+#include "debug/progress.h"
 
 static char dir[256];
 static char path[512];

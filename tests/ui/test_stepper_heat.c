@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "heat.h"
-#include "step_tree.h"
+#include "widget/heat.h"
+#include "stepper/step_tree.h"
 #include "stepper_plan.h"
 #include "ui/stepper.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "stepper_play.h"
-#include "view_stepper_layout.h"
+#include "stepper/view_stepper_layout.h"
 
 static int setup(void **state)
 {
@@ -381,7 +381,9 @@ static void a_picture_of_a_turned_tensor_is_left(void **state)
 static void the_source_opens(void **state)
 {
     struct stepper_fixture *f = *state;
-    play(f, "key o\nexpect source kernels/dense_ref.c at dense_matmul_fwd\n");
+    play(
+        f,
+        "key o\nexpect source kernels/dense/dense_ref.c at dense_matmul_fwd\n");
     assert_int_equal(f->source_opened, 1);
     f->model.open_source = NULL;
     play(f, "key o\nexpect not at hand\n");

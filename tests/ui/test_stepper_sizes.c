@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "stepper_play.h"
-#include "view_stepper_layout.h"
+#include "stepper/view_stepper_layout.h"
 
 static void every_size_survives(void **state)
 {

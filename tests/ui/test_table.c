@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "run_columns.h"
+#include "runs/run_columns.h"
 #include "trace/record.h"
 #include "ui/keymap.h"
 #include "ui/table.h"

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "timeline_layout.h"
+#include "timeline/timeline_layout.h"
 
 static void parts_do_not_overlap(void **state)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "kernel.h"
-#include "ui/command.h"
+#include "common/kernel.h"
+#include "debug/command.h"
 
 static struct lab_ui_command parse(const char *line)
 {

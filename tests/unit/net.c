@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "random.h"
+#include "common/random.h"
 
 enum { WORD = 64 };
 

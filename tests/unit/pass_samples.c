@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pass.h"
+#include "index/pass.h"
 #include "store_samples.h"
 
 enum { STEPS = 13, NAMES = 5 };

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "cpu/cpu_sets.h"
+#include "backend/cpu/cpu_sets.h"
 #include "engine/ceiling.h"
 
 static void what_the_cpu_can_do(void **state)

@@ -1,5 +1,5 @@
 /* tests/unit/test_channels.c -- the walk of a thread over the elements of a
- * channel (kernels/channels.h), on odd sizes: each element once. */
+ * channel (kernels/library/channels.h), on odd sizes: each element once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "channels.h"
+#include "library/channels.h"
 
 static const uint32_t sides[] = {1, 2, 3, 7, 31, 32, 64, 97};
 enum { SIDES = sizeof(sides) / sizeof(sides[0]) };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compare_label.h"
+#include "report/compare_label.h"
 
 enum { MOST = 300 };
 

@@ -1,12 +1,12 @@
 /* tests/unit/test_conv_choice.c -- which of cuDNN's algorithms for a convolution
- * may be taken (kernels/conv2d_cudnn_choice.h). */
+ * may be taken (kernels/conv2d/conv2d_cudnn_choice.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "conv2d_cudnn_choice.h"
+#include "conv2d/conv2d_cudnn_choice.h"
 
 static bool may(int direction, int algorithm, int status, int determinism,
                 int math, int64_t side)

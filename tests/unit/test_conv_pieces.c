@@ -1,5 +1,5 @@
 /* tests/unit/test_conv_pieces.c -- how a batch's windows are cut into pieces for
- * the workspace (kernels/conv2d_pieces.h), on odd sizes, and how few there are.
+ * the workspace (kernels/conv2d/conv2d_pieces.h), on odd sizes, and how few there are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "conv2d_pieces.h"
+#include "conv2d/conv2d_pieces.h"
 
 /* Every place once, in order, none larger than the room; returns how many. */
 static int check_cut(const struct lab_conv_cut *c)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "attention.h"
+#include "attention/attention.h"
 #include "base/mem.h"
 #include "unit/join_op.h"
 #include "unit/explained.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "random.h"
+#include "common/random.h"
 #include "unit/net.h"
 
 enum { ITERATIONS = 6, MOVES = 1000 };

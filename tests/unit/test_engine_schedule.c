@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "unit/net.h"
-#include "variant_check.h"
+#include "verify/variant_check.h"
 
 static void mlp(struct net *n)
 {

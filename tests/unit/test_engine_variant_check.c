@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "attention.h"
+#include "attention/attention.h"
 #include "base/mem.h"
-#include "dense.h"
+#include "dense/dense.h"
 #include "unit/join_op.h"
-#include "variant_check.h"
+#include "verify/variant_check.h"
 
 static int back_to_start(void **state)
 {

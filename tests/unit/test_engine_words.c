@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "data_priv.h"
+#include "data/data_priv.h"
 #include "engine/words.h"
 
 static enum lab_status join(void *user, const char *word, size_t len)

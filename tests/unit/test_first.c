@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "course_rand.h"
-#include "lab_first.h"
+#include "bench/course_rand.h"
+#include "bench/lab_first.h"
 
 /* The first numbers of rand() after srand(1) in the GNU C library, as its
  * manual's examples and every program without a seed show them. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kept_roofs.h"
+#include "report/kept_roofs.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 

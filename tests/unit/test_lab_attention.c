@@ -10,7 +10,7 @@
 
 #include "labs/attention/attention.h"
 #include "labs/rung.h"
-#include "number.h"
+#include "common/number.h"
 
 extern const struct lab_operation lab_operation_attention;
 extern const struct lab_operation lab_operation_attention_causal;

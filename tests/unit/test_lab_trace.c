@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#include "cmd.h"
-#include "kernel_watch.h"
-#include "lab.h"
-#include "lab_feed.h"
+#include "report/exit.h"
+#include "bench/kernel_watch.h"
+#include "bench/lab.h"
+#include "bench/lab_feed.h"
 #include "profiler/counters.h"
 
 enum { ROWS = 3, PASSES = 5, NEVER = 1000 };

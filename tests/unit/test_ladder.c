@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "engine/ladder.h"
 #include "labs/saxpy/saxpy.h"
-#include "number.h"
+#include "common/number.h"
 
 static const struct lab_operation *find(const char *name)
 {

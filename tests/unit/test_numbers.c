@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernel.h"
-#include "number.h"
+#include "common/kernel.h"
+#include "common/number.h"
 
 struct half {
     const char *name;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "engine/ladder.h"
-#include "number.h"
+#include "common/number.h"
 
 /* ---- an operation: y (n) += x (i (n)), s (n) is scratch, z (n) = n - i ---- */
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "signals.h"
+#include "base/signals.h"
 
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout);

@@ -1,4 +1,4 @@
-/* The passes of a long run that are kept with it (src/store/pass.h): the same
+/* The passes of a long run that are kept with it (src/store/index/pass.h): the same
  * iterations, timelines and pages of kernels as its steps give. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,13 +10,13 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "pass.h"
+#include "index/pass.h"
 #include "pass_samples.h"
-#include "step_range.h"
+#include "index/step_range.h"
 #include "store/time_sum.h"
 #include "store_samples.h"
-#include "sum_packed.h"
-#include "varint.h"
+#include "index/sum_packed.h"
+#include "index/varint.h"
 
 /* Bytes of a blob of which SQL would make a text. */
 #define BYTES(expression) "CAST(" expression " AS BLOB)"

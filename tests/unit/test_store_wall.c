@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "store/wall.h"
 #include "store_samples.h"
-#include "timeline_priv.h"
+#include "timeline/timeline_priv.h"
 #include "timeline_samples.h"
 
 #define US INT64_C(1000)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "text_table.h"
+#include "report/text_table.h"
 
 static const char *real(double v, int digits)
 {

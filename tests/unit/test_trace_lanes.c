@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "trace_lanes.h"
+#include "timeline/trace_lanes.h"
 
 static int place(struct lab_lanes *lanes, uint64_t lane, int64_t start,
                  int64_t end)

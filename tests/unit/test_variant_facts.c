@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "engine/step_def.h"
-#include "variant_facts.h"
+#include "report/variant_facts.h"
 
 static void libraries_by_their_names(void **state)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "variant_words.h"
+#include "report/variant_words.h"
 
 static const char *words(const char *kind, const char *variants)
 {

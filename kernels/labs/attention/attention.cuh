@@ -9,7 +9,7 @@
 #include <math.h>
 #include "labs/attention/attention.h"
 #include "labs/rung.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 struct attention_size {
     int heads; /* B H: a head knows nothing of another */

@@ -10,7 +10,7 @@
  *
  * over all j, or with the mask over j <= i. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 #include "labs/operation.h"
 
 struct lab_rung_note;

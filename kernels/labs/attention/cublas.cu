@@ -4,7 +4,7 @@
  *
  * cuBLAS has matrices by columns: our row-major S = Q K^T is its S^T = K Q^T.
  * Price: the scores still go through memory four times. */
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/attention/attention.cuh"
 
 static enum lab_status judge(const struct lab_cublas *blas, int status)

@@ -5,8 +5,8 @@
  * cuDNN's that was not 0: after it nothing more is done. dnn_free() gives all
  * descriptors back. */
 #pragma once
-#include "cudnn_exec.h"
-#include "cudnn_entry.cuh"
+#include "library/cudnn_exec.h"
+#include "library/cudnn_entry.cuh"
 
 /* Values of cudnnBackendDescriptorType_t, ...AttributeType_t, ...AttributeName_t
  * and of the modes, as cuDNN 9's cudnn_graph.h has them. */

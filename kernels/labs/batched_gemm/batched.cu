@@ -12,7 +12,7 @@
 
 #include "labs/batched_gemm/batched.h"
 #include "labs/rung.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum { TILE = 32, SIDE = 16, STREAMS = 8 };
 

@@ -4,7 +4,7 @@
  * A and B (batch, n, n) in, C (batch, n, n) out, C[b] = A[b] B[b], row-major,
  * fp32; scratch (3, batch) of 8 bytes: the matrices' addresses, for cuBLAS. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 struct lab_rung_note;
 

@@ -7,9 +7,9 @@
  *                 distances, and no addresses have to be written.
  *
  * cuBLAS has matrices by columns: a row-major C = A B is its C^T = B^T A^T. */
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/batched_gemm/batched.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static const float one = 1.0f;
 static const float zero = 0.0f;

@@ -2,7 +2,7 @@
 #pragma once
 #include "labs/conv/conv.h"
 #include "labs/rung.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 LAB_C_BEGIN
 lab_kernel_fn lab_conv_direct, lab_conv_tile, lab_conv_kernels, lab_conv_im2col,

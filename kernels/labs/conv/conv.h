@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel.h"
+#include "common/kernel.h"
 
 struct conv_shape {
     int64_t N;

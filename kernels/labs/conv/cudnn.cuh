@@ -1,7 +1,7 @@
 /* kernels/labs/conv/cudnn.cuh -- a convolution of the labs by cuDNN: what is
- * asked for, and how it is kept (kernels/cudnn_exec.h). */
+ * asked for, and how it is kept (kernels/library/cudnn_exec.h). */
 #pragma once
-#include "cudnn_entry.cuh"
+#include "library/cudnn_entry.cuh"
 #include "labs/conv/conv.h"
 #include "labs/rung.h"
 

@@ -5,7 +5,7 @@
  *         numbers apart. It is what the layout is not made for. */
 #include "labs/conv/conv.h"
 #include "labs/conv_nhwc/nhwc.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void conv_nhwc_direct(float *y, const float *x,
                                         const float *w, struct conv_shape s,

@@ -2,7 +2,7 @@
  * course's column "cuBLAS" of MAGMA's testing_dgemm.
  *
  * cuBLAS has matrices by columns: a row-major C = A B is its C^T = B^T A^T. */
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/dgemm/dgemm.cuh"
 
 /* The values of cudaDataType_t and cublasComputeType_t. */

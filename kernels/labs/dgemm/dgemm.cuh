@@ -1,7 +1,7 @@
 /* kernels/labs/dgemm/dgemm.cuh -- what the rungs in double precision share. */
 #pragma once
 #include "labs/dgemm/dgemm.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 struct dgemm_call {
     const double *a; /* (M, K) */

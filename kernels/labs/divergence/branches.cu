@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "labs/divergence/divergence.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum { UNROLL = 8 };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "labs/first/first.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __device__ int64_t block_number()
 {

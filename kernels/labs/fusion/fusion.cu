@@ -12,9 +12,9 @@
  *
  * gelu is the exact one, z (1 + erf(z / sqrt 2)) / 2. The step between the
  * kernels goes through the scratch tensor. */
-#include "activation.cuh"
+#include "activation/activation.cuh"
 #include "labs/fusion/fusion.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 struct fusion {
     float *y;              /* (R, C) */

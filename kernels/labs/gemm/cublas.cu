@@ -3,7 +3,7 @@
  * fp32 in fp32 arithmetic (CUBLAS_DEFAULT_MATH), and the tensor cores: bf16 and
  * fp16 with sums in fp32, fp32 as tf32. cuBLAS has matrices by columns: a
  * row-major C = A B is its C^T = B^T A^T, and nothing is copied. */
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/gemm/gemm.cuh"
 
 static enum lab_status can(const struct lab_call *call)

@@ -5,9 +5,9 @@
  * GPU only a clock can say. `prepare` runs eight of them, five times each, and
  * the fastest is the one that is timed; the note tells which place it had. */
 #include <stdio.h>
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/gemm/gemm.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 /* Of the size that was prepared; one at a time, as rung.h has it. */
 static struct lab_lt_choice choice;

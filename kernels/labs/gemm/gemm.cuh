@@ -1,7 +1,7 @@
 /* kernels/labs/gemm/gemm.cuh -- what the rungs of the matrix product share. */
 #pragma once
 #include "labs/gemm/gemm.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 struct gemm_call {
     const float *a; /* (M, K) */

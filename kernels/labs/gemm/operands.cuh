@@ -7,7 +7,7 @@
  * rungs; the room belongs to the size that was prepared. */
 #pragma once
 #include "labs/gemm/gemm.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 struct gemm_operands {
     const void *a;   /* (M, K), rows of a_pitch bytes */

@@ -3,7 +3,7 @@
  *
  * A shape is that of warp.cuh: block BM x BN, DEPTH deep, warp WM x WN. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 /* SHAPE(BM, BN, DEPTH, WM, WN): the block's threads must share A's and B's
  * stages evenly, in fours, and two stages must fit into 48 KiB. */

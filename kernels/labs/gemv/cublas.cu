@@ -1,9 +1,9 @@
 /* kernels/labs/gemv/cublas.cu -- what the vendor's library makes of it.
  *
  * cuBLAS has matrices by columns: our A (M,N) by rows is its A^T (N,M). */
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/gemv/gemv.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum lab_status lab_gemv_cublas(const struct lab_call *call)
 {

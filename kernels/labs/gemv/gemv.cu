@@ -9,7 +9,7 @@
  * block  a block of 256 threads a row: for few and long rows. With many short
  *        ones most threads have nothing to do but wait at the barrier. */
 #include "labs/gemv/gemv.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum { WARP = 32, AHEAD = 4 };
 

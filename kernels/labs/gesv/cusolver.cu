@@ -1,8 +1,8 @@
 /* kernels/labs/gesv/cusolver.cu -- A X = B by the vendor's library: the factors
  * (cusolverDnDgetrf), then both triangles (cusolverDnDgetrs). */
-#include "cusolver_exec.h"
+#include "library/cusolver_exec.h"
 #include "labs/gesv/gesv.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum lab_status lab_gesv_cusolver_prepare(const struct lab_call *call)
 {

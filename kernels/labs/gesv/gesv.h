@@ -5,7 +5,7 @@
  * made of, for the check. X (n,r) out; scratch: the factors (n,n), the pivots
  * (n), LAPACK's info (1) behind them: (n + 1). */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 LAB_C_BEGIN
 lab_kernel_fn lab_gesv_cusolver, lab_gesv_cusolver_prepare;

@@ -2,7 +2,7 @@
  *
  * x (N,C,H,W) in, y (N,H,W,C) out; elements of 4 bytes or of 2. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 LAB_C_BEGIN
 lab_kernel_fn lab_layout_plain, lab_layout_pixels, lab_layout_tile,

@@ -6,7 +6,7 @@
  * longer, as in the lab transpose: whole lines are read, and whole lines
  * written. */
 #pragma once
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 /* SIDE x SIDE numbers by 256 threads, SIDE SIDE / 256 each: all of a thread's
  * loads are on their way before the first is put down. */

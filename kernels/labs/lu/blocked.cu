@@ -15,9 +15,9 @@
  *            others wait. MAGMA factors it on the CPU, while the GPU updates. */
 #include <limits.h>
 
-#include "cublas_exec.h"
+#include "library/cublas_exec.h"
 #include "labs/lu/lu.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum {
     PANEL = 32,

@@ -1,10 +1,10 @@
 /* kernels/labs/lu/cusolver.cu -- P A = L U by the vendor's library. */
 #include <stdio.h>
 
-#include "cusolver_exec.h"
+#include "library/cusolver_exec.h"
 #include "labs/lu/lu.h"
 #include "labs/rung.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum lab_status lab_lu_cusolver_prepare(const struct lab_call *call)
 {

@@ -5,7 +5,7 @@
  * pivots (n) of LAPACK, from 1; scratch (1): an integer, LAPACK's info, 0 when
  * all is well. The second input is the witness (witness.h): not the kernels'. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 struct lab_rung_note;
 

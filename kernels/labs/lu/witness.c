@@ -2,7 +2,7 @@
 #include "labs/lu/witness.h"
 
 #include "base/mem.h"
-#include "random.h"
+#include "common/random.h"
 
 /* A number of [least, least + range) with a random sign. */
 static double signed_number(uint64_t seed, uint32_t row, int64_t i,

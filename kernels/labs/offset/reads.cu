@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "labs/offset/offset.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void offset_plain(float *y, const float *x, int64_t n)
 {

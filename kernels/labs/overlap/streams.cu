@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "labs/overlap/overlap.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void overlap_steps(float *y, const float *x, int64_t steps,
                                      int64_t n)

@@ -5,7 +5,7 @@
  * they can be seen without a GPU. */
 #include "labs/precision/precision.h"
 
-#include "number.h"
+#include "common/number.h"
 
 #define SOURCE "kernels/labs/precision/cpu.c"
 

@@ -14,7 +14,7 @@
  * The counter is left at zero for the next call; calls on one stream follow
  * each other. */
 #include "labs/reduction/reduction.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum { THREADS = 512, EACH = 4, BLOCKS_EACH = 4 };
 

@@ -11,7 +11,7 @@
  * The sums of the blocks go through the scratch vector, always in the same
  * order: all but the first give the same bits every time. */
 #include "labs/reduction/reduction.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum { WARPS = LAB_BLOCK / 32 };
 

@@ -1,7 +1,7 @@
 /* kernels/labs/reduction/reduction.h -- the sum of a vector: the launchers of
  * the CUDA rungs. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 /* Numbers of the scratch vector: the most blocks that add at once. */
 enum { LAB_SUM_SCRATCH = 4096 };

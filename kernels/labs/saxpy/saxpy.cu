@@ -7,7 +7,7 @@
  *            steps of the whole grid: no block has to be started twice.
  * fours      a thread for four elements, 16 bytes a load. */
 #include "labs/saxpy/saxpy.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void saxpy_stride(float *y, const float *x, float a,
                                     int64_t n)

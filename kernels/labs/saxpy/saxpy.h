@@ -1,6 +1,6 @@
 /* kernels/labs/saxpy/saxpy.h -- y = 2 x + y: the launchers of the CUDA rungs. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 #define LAB_SAXPY_A 2.0f
 

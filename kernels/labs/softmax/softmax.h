@@ -1,7 +1,7 @@
 /* kernels/labs/softmax/softmax.h -- softmax of the rows of a matrix: the
  * launchers of the CUDA rungs. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 LAB_C_BEGIN
 lab_kernel_fn lab_softmax_naive, lab_softmax_block, lab_softmax_online,

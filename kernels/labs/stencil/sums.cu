@@ -13,7 +13,7 @@
  *             three loads of 16 bytes and stay in registers. Neither shared
  *             memory nor a barrier. */
 #include "labs/stencil/stencil.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void stencil_global(float *y, const float *x, int64_t n)
 {

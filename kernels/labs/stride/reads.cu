@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #include "labs/stride/stride.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void stride_plain(float *y, const float *x, int64_t stride,
                                     int64_t n)

@@ -11,7 +11,7 @@
  *
  * The price: sides that divide by four. Others go to `down`. */
 #include "labs/transpose/transpose.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum {
     SIDE = 64,

@@ -16,7 +16,7 @@
  *         now they write it at about the same time, and it goes to memory
  *         once. */
 #include "labs/transpose/transpose.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 enum { SIDE = 32, LARGE = 64, FEW = 8 };
 

@@ -1,7 +1,7 @@
 /* kernels/labs/transpose/transpose.h -- a matrix turned: the launchers of the
  * CUDA rungs. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 LAB_C_BEGIN
 lab_kernel_fn lab_transpose_plain, lab_transpose_tile, lab_transpose_padded,

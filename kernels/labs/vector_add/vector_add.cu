@@ -6,7 +6,7 @@
  * fours  a thread for four: one load of 16 bytes in the place of four of 4, a
  *        quarter of the instructions for the same bytes. */
 #include "labs/vector_add/vector_add.h"
-#include "launch.cuh"
+#include "common/launch.cuh"
 
 static __global__ void add_plain(float *c, const float *a, const float *b,
                                  int64_t n)

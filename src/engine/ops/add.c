@@ -1,6 +1,6 @@
 /* add: the sum of two tensors. A residual block is a few layers whose result
  * is added to what went in: the gradient finds a way around the layers. */
-#include "add.h"
+#include "add/add.h"
 
 #include "engine/explain.h"
 #include "engine/op.h"

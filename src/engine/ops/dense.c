@@ -1,6 +1,6 @@
 /* dense: out = x W + b. Two products and a sum forward; the same two products
  * turned around carry the gradient back. */
-#include "dense.h"
+#include "dense/dense.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const struct lab_key_def keys[] = {
     {"bias", LAB_KEY_BOOL, false, 1},
 };
 
-/* N, K, M of kernels/dense.h. */
+/* N, K, M of kernels/dense/dense.h. */
 struct dims {
     int64_t n;
     int64_t k;

@@ -1,10 +1,10 @@
 /* dropout: a random share of the elements is set to zero in training, and the
  * rest is scaled up so that the expected value stays. */
-#include "dropout.h"
+#include "dropout/dropout.h"
 
 #include "engine/explain.h"
 #include "engine/op.h"
-#include "random.h"
+#include "common/random.h"
 
 static const struct lab_key_def keys[] = {
     {"p", LAB_KEY_FLOAT, true, 0.5, 0, 1, .open_max = true},

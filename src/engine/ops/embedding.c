@@ -1,5 +1,5 @@
 /* embedding: a row of a learned table for every id. */
-#include "embedding.h"
+#include "embedding/embedding.h"
 
 #include "engine/explain.h"
 #include "engine/op.h"

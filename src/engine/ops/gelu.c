@@ -1,6 +1,6 @@
 /* gelu: x weighted by the normal distribution function, exact or by tanh. */
-#include "activation.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "dense/dense.h"
 #include "unary.h"
 
 enum { FORM_TANH, FORM_ERF };

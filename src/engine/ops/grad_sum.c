@@ -1,10 +1,10 @@
 /* A tensor that several nodes read gets a gradient back from each of them; the
  * chain rule adds them up. The plan inserts this step, lessons do not. */
-#include "grad_sum.h"
+#include "grad_sum/grad_sum.h"
 
 #include <stdio.h>
 
-#include "../plan_priv.h"
+#include "plan/plan_priv.h"
 #include "engine/explain.h"
 
 static void explain_sum(struct lab_explainer *ex, int out_slot, int64_t index)

@@ -1,6 +1,6 @@
 /* layer_norm: each row to mean 0 and variance 1, then scaled and shifted by
  * what the network learns. */
-#include "layer_norm.h"
+#include "layer_norm/layer_norm.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* leaky_relu: a relu that lets a little of the negative side through. */
-#include "activation.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "dense/dense.h"
 #include "unary.h"
 
 static const struct lab_key_def keys[] = {

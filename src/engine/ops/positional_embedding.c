@@ -1,6 +1,6 @@
 /* positional_embedding: a learned row for every place in the sequence, added to
  * what stands there. */
-#include "positional_embedding.h"
+#include "embedding/positional_embedding.h"
 
 #include "engine/explain.h"
 #include "engine/op.h"

@@ -1,6 +1,6 @@
 /* relu: what is negative becomes zero. */
-#include "activation.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

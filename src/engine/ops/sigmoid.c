@@ -1,6 +1,6 @@
 /* sigmoid: any number to (0, 1). */
-#include "activation.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

@@ -1,5 +1,5 @@
 /* softmax over the last axis: a row of numbers becomes a row of shares. */
-#include "softmax.h"
+#include "softmax/softmax.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* softplus: a relu without the corner. */
-#include "activation.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

@@ -1,8 +1,8 @@
 /* tanh: any number to (-1, 1). */
 #include <math.h>
 
-#include "activation.h"
-#include "dense.h"
+#include "activation/activation.h"
+#include "dense/dense.h"
 #include "unary.h"
 
 static double value(double x, const void *params)

@@ -7,7 +7,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-#include "kernel.h"
+#include "common/kernel.h"
 
 enum { CATEGORY_FIRST = 1 }; /* 0 is NVTX's "no category" */
 

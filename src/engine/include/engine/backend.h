@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include "base/str.h"
 #include "engine/conv_calls.h"
-#include "kernel.h"
+#include "common/kernel.h"
 
 enum { LAB_BACKEND_ABI = 7, LAB_DEVICE_TEXT = 96 };
 

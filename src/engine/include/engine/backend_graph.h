@@ -2,7 +2,7 @@
  * graph. The host launches it and goes on; the loss comes later.
  *
  * What is captured runs again with the arguments that it was captured with;
- * kernels that depend on the iteration read it on the device (kernels/graph.h).
+ * kernels that depend on the iteration read it on the device (kernels/common/graph.h).
  * Optional: `graph` of a backend's table is NULL where there is none. Threads:
  * the engine's, as the backend. */
 #pragma once

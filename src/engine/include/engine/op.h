@@ -66,7 +66,7 @@ struct lab_op_def {
     /* Elementwise ops: what they are at one element (ops/unary.h). */
     const struct lab_unary *(*unary)(const struct lab_attr *attr);
     /* Elementwise activations that a group kernel may take in: the kind, as
-     * kernels/dense.h numbers them. */
+     * kernels/dense/dense.h numbers them. */
     int (*activation)(const struct lab_attr *attr, double *slope);
     /* The one step that stands for this node's phase when a group variant is
      * chosen; `absorbed` is the activation node taken in, or NULL. */

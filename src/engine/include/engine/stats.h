@@ -1,6 +1,6 @@
 /* engine/stats.h -- what can be said of a tensor at a glance. Pure. */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 enum { LAB_HISTOGRAM_BINS = 32 };
 

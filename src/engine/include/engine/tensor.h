@@ -4,7 +4,7 @@
  * memory; its address is the same in every iteration. Row-major, outermost
  * dimension first. Sizes are elements (int64_t) or bytes (size_t). */
 #pragma once
-#include "kernel.h"
+#include "common/kernel.h"
 
 struct lab_shape {
     int rank; /* 0: a scalar */

@@ -7,7 +7,7 @@
 #pragma once
 #include "base/str.h"
 #include "ui/canvas.h"
-#include "ui/lab_model.h"
+#include "bench/lab_model.h"
 
 struct lab_lab_chart {
     const struct lab_ui_lab *lab;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "store/timeline.h"
-#include "ui/doc.h"
+#include "report/doc.h"
 #include "ui/roof_model.h"
 
 struct lab_occupancy_args;

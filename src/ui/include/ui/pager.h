@@ -4,7 +4,8 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
-#include "ui/doc.h"
+#include "report/doc.h"
+#include "ui/canvas.h"
 #include "ui/keymap.h"
 
 struct lab_pager_row {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "ui/canvas.h"
-#include "ui/command.h"
+#include "debug/command.h"
 #include "ui/event.h"
 #include "ui/keymap.h"
 

@@ -1,6 +1,6 @@
 /* ui/view_help.h -- help for a screen, made from its binding table. */
 #pragma once
-#include "ui/doc.h"
+#include "report/doc.h"
 #include "ui/screen.h"
 
 /* init takes the `struct lab_screen *` that help is for. */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
-#include "ui/doc.h"
+#include "report/doc.h"
 
 struct lab_source_symbol {
     char name[96];

@@ -1,0 +1,41 @@
+/* sigmoid: squeezes any number into (0, 1).
+ *
+ * Two formulas are the same on paper and not in a machine:
+ *     1/(1 + exp(-x))   overflows for x = -100: exp(100) is inf in float
+ *     exp(x)/(1+exp(x)) overflows for x = +100
+ * Each side takes the one whose exp has a negative argument: lab_real_sigmoid
+ * in ref.h. The gradient is taken from y, y (1 - y), which needs no exp at
+ * all: the form exp(-x)/(1 + exp(-x))^2 gives inf/inf = NaN at x = -100. */
+#include "activation/activation.h"
+#include "common/ref.h"
+
+#define LAB_REF_FILE "kernels/activation/sigmoid_ref.c"
+
+/* y = 1/(1 + exp(-x)) */
+static enum lab_status sigmoid_forward(const struct lab_call *call)
+{
+    const real *x = call->in[0].data;
+    real *y = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++)
+        y[i] = lab_real_sigmoid(x[i]);
+    return LAB_OK;
+}
+
+/* dy/dx = y (1 - y) */
+static enum lab_status sigmoid_backward(const struct lab_call *call)
+{
+    const real *dy = call->in[0].data;
+    const real *y = call->in[2].data;
+    real *dx = call->out[0].data;
+    for (int64_t i = 0; i < call->out[0].count; i++)
+        dx[i] = dy[i] * (y[i] * (1 - y[i]));
+    return LAB_OK;
+}
+
+static const struct lab_variant variants[] = {
+    LAB_REF_ROW("sigmoid", LAB_FORWARD, sigmoid_forward),
+    LAB_REF_ROW("sigmoid", LAB_BACKWARD, sigmoid_backward),
+};
+
+const struct lab_kernel_set LAB_REF(sigmoid) = {"sigmoid", variants,
+                                                LAB_COUNT_OF(variants)};

@@ -1,0 +1,15 @@
+/* kernels/conv2d/conv2d_cuda.cuh -- the launchers of the convolution, one file a rung:
+ *   conv2d.cu         a thread a result, the bias, and the table of all of them
+ *   conv2d_tile.cu    implicit GEMM: tiles of a product that is never laid out
+ *   conv2d_im2col.cu  the windows laid out as a matrix, and NVIDIA's product */
+#pragma once
+#include "conv2d/conv2d.h"
+#include "common/launch.cuh"
+
+lab_kernel_fn conv2d_tile_forward;
+lab_kernel_fn conv2d_tile_backward;
+lab_kernel_fn conv2d_im2col_forward;
+lab_kernel_fn conv2d_im2col_backward;
+
+/* dx alone, for launchers that have no way of their own for a size. */
+enum lab_status conv2d_tile_dx(const struct lab_call *call);

@@ -1,0 +1,37 @@
+/* kernels/optimizer/adam.cu -- every parameter has its own step size.
+ *
+ * Weight decay is added to the gradient and so goes through both means.
+ * adam.cuh has the means and the step.
+ *
+ * Thread -> element: thread i updates parameter i with its m and v, and the
+ * one a grid further on; nobody else reads or writes them.
+ * Memory: 28 bytes a parameter: p, m, v and g are read, p, m and v written.
+ * That is all an optimizer costs, and it is more than twice what sgd moves. */
+#include "optimizer/adam.cuh"
+
+static __global__ void adam_update(float *p, float *m, float *v, const float *g,
+                                   struct adam_factors f, int64_t count)
+{
+    struct adam_corrections c = adam_corrections_of(f);
+    int64_t all = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = lab_element(); i < count; i += all) {
+        float d = g[i] + f.weight_decay * p[i];
+        p[i] -= adam_step(&m[i], &v[i], d, f, c);
+    }
+}
+
+static enum lab_status adam(const struct lab_call *call)
+{
+    int64_t count = call->out[0].count;
+    adam_update<<<adam_blocks(call, count), LAB_BLOCK, 0, lab_stream(call)>>>(
+        lab_out(call, 0), lab_out(call, 1), lab_out(call, 2), lab_in(call, 0),
+        adam_factors_of(call), count);
+    return lab_launched("adam_update");
+}
+
+static const struct lab_variant variants[] = {
+    lab_row("naive", "update", LAB_UPDATE, adam, "kernels/optimizer/adam.cu",
+            "adam_update"),
+};
+
+const struct lab_kernel_set lab_cuda_adam = lab_set("adam", variants);

@@ -1,0 +1,9 @@
+/* kernels/softmax/softmax.h -- softmax over the last axis. R rows, C columns.
+ *
+ * softmax, forward    y[r,c] = exp(x[r,c] - max_r) / sum_c exp(x[r,c] - max_r)
+ *   out[0] y (R, C)    in[0] x (R, C)
+ * softmax, backward   dx[r,c] = y[r,c] (dy[r,c] - sum_k dy[r,k] y[r,k])
+ *   out[0] dx (R, C)   in[0] dy (R, C)   in[1] y (R, C)
+ * A row of only -inf gives NaN. */
+#pragma once
+#include "common/kernel.h"

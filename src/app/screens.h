@@ -1,7 +1,0 @@
-/* screens.h -- the program on a terminal: home, stepper, training, runs. */
-#pragma once
-#include "options.h"
-
-/* Runs until the learner leaves. o->lesson NULL: the home screen. Returns the
- * exit code. */
-int lab_open_screens(const struct lab_options *o);

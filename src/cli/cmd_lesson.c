@@ -1,0 +1,398 @@
+/* cmd_lesson.c -- lapenna-lab lesson list|show|lint [LESSON...] */
+#include <jansson.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "debug/args.h"
+#include "base/mem.h"
+#include "cmd.h"
+#include "lesson/catalog.h"
+#include "lesson/lint.h"
+#include "debug/lesson_print.h"
+
+enum { EXIT_USAGE = 2, EXIT_INPUT = 3 };
+enum { KEY_JSON = 256, KEY_PLAIN, KEY_ASCII, KEY_COLOR };
+
+static const struct argp_option argp_options[] = {
+    {"json", KEY_JSON, NULL, 0, "JSON Lines on standard output", 0},
+    {"plain", KEY_PLAIN, NULL, 0, "text without styles", 0},
+    {"ascii", KEY_ASCII, NULL, 0, "no character beyond ASCII", 0},
+    {"color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0},
+    {0}};
+
+static const char argp_doc[] =
+    "List, read or check lessons.\v"
+    "  list            the lessons of the course, in their order\n"
+    "  show LESSON...  a lesson's text\n"
+    "  lint [FILE...]  everything that is wrong with a lesson, or with all\n\n"
+    "LESSON and FILE are an id (see list) or a path. Exit status: 0 done, "
+    "2 wrong usage, 3 a lesson has errors.";
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct lab_lesson_options *o = state->input;
+    switch (key) {
+    case KEY_JSON:
+        o->json = true;
+        break;
+    case KEY_PLAIN:
+        o->plain = true;
+        break;
+    case KEY_ASCII:
+        o->ascii = true;
+        break;
+    case KEY_COLOR:
+        if (strcmp(arg, "auto") && strcmp(arg, "always") &&
+            strcmp(arg, "never"))
+            argp_error(state, "--color is auto, always or never");
+        o->color = arg;
+        break;
+    case ARGP_KEY_ARG:
+        if (o->command)
+            return ARGP_ERR_UNKNOWN; /* the rest comes as ARGP_KEY_ARGS */
+        o->command = arg;
+        break;
+    case ARGP_KEY_ARGS:
+        o->n_names = state->argc - state->next; /* the last ones */
+        break;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "say what: list, show or lint");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static int exit_code(enum lab_status st)
+{
+    return st == LAB_OK        ? 0
+           : st == LAB_E_USAGE ? EXIT_USAGE
+           : st == LAB_E_NOMEM ? LAB_EXIT_MACHINE
+                               : EXIT_INPUT;
+}
+
+static void report(void)
+{
+    lab_warn("%s", lab_error());
+}
+
+static enum lab_status no_memory(void)
+{
+    return lab_fail(LAB_E_NOMEM, "no memory left");
+}
+
+/* ---- list ---- */
+
+static json_t *strings(const char *const *texts, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < n; i++)
+        json_array_append_new(list, json_string(texts[i]));
+    return list;
+}
+
+/* A number that was not given is null. */
+static json_t *number(int64_t value, bool known)
+{
+    return known ? json_integer(value) : json_null();
+}
+
+static json_t *lesson_json(const struct lab_lesson *l)
+{
+    char *whole = realpath(l->path, NULL);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "type", "lesson", "id",
+        l->id, "kind", l->kind == LAB_LESSON_LAB ? "lab" : "lesson", "title",
+        l->title, "path", whole ? whole : l->path, "summary", l->summary,
+        "order", number(l->order, l->order != LAB_LESSON_NO_ORDER), "minutes",
+        number(l->minutes, l->minutes > 0), "prerequisites",
+        strings(l->prerequisites, l->n_prerequisites));
+    free(whole);
+    return object;
+}
+
+static void list_line(const struct lab_lesson_options *o,
+                      const struct lab_lesson *l, int id_columns)
+{
+    char minutes[16] = "";
+    if (l->minutes > 0)
+        snprintf(minutes, sizeof(minutes), "%lld min", (long long)l->minutes);
+    printf("%-*s  %8s  ", id_columns, l->id, minutes);
+    lab_lesson_put_text(o, stdout, l->title);
+    putchar('\n');
+}
+
+static enum lab_status run_list(const struct lab_lesson_options *o)
+{
+    struct lab_catalog *c = NULL;
+    enum lab_status st = lab_catalog_load(&c, NULL);
+    enum lab_status broken = LAB_OK;
+    int id_columns = 0;
+    if (st)
+        return st;
+    for (size_t i = 0; i < c->count; i++) {
+        int n = lab_md_columns(c->items[i].id);
+        id_columns = n > id_columns ? n : id_columns;
+    }
+    for (size_t i = 0; i < c->count && !st; i++) {
+        const struct lab_catalog_entry *e = &c->items[i];
+        if (!e->lesson)
+            broken = lab_fail(LAB_E_PARSE, "%s", e->error);
+        if (!e->lesson)
+            report();
+        else if (o->json)
+            st = lab_lesson_put_json(o, lesson_json(e->lesson));
+        else
+            list_line(o, e->lesson, id_columns);
+    }
+    lab_catalog_free(c);
+    if (!st && broken)
+        st = lab_fail(broken, "not every lesson can be read: see above");
+    return st;
+}
+
+/* ---- show ---- */
+
+static void show_facts(const struct lab_lesson_options *o,
+                       const struct lab_lesson *l)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add_visible(&text, l->id, strlen(l->id), false);
+    if (l->minutes > 0)
+        lab_str_addf(&text, ", %lld minutes", (long long)l->minutes);
+    for (int i = 0; i < l->n_prerequisites; i++)
+        lab_str_addf(&text, "%s %s", i ? "," : "; after", l->prerequisites[i]);
+    lab_lesson_put_text(o, stdout, lab_str_text(&text));
+    putchar('\n');
+    lab_str_release(&text);
+}
+
+static enum lab_status put_section_heading(const struct lab_lesson_options *o,
+                                           const struct lab_section *s)
+{
+    struct lab_str heading;
+    lab_str_init(&heading);
+    lab_section_heading(s, &heading);
+    enum lab_status st =
+        heading.failed ? no_memory()
+                       : lab_lesson_put_heading(o, lab_str_text(&heading), 2);
+    lab_str_release(&heading);
+    return st;
+}
+
+static enum lab_status show_text(const struct lab_lesson_options *o,
+                                 const struct lab_lesson *l)
+{
+    enum lab_status st = lab_lesson_put_heading(o, l->title, 1);
+    if (!st && *l->summary) {
+        putchar('\n');
+        lab_lesson_put_text(o, stdout, l->summary);
+        putchar('\n');
+    }
+    putchar('\n');
+    show_facts(o, l);
+    for (int i = 0; i < l->n_sections && !st; i++) {
+        const struct lab_section *s = &l->sections[i];
+        if (s->doc.n_blocks == 0)
+            continue;
+        putchar('\n');
+        if (*s->title)
+            st = put_section_heading(o, s);
+        if (!st && *s->title)
+            putchar('\n');
+        if (!st)
+            st = lab_lesson_put_doc(o, &s->doc);
+    }
+    return st;
+}
+
+static char *plain_text(const struct lab_md *doc)
+{
+    struct lab_md_lines lines;
+    struct lab_str text;
+    lab_str_init(&text);
+    if (lab_md_wrap(doc, lab_lesson_columns(), NULL, &lines))
+        return NULL;
+    for (size_t i = 0; i < lines.count; i++) {
+        for (size_t k = 0; k < lines.lines[i].n_spans; k++)
+            lab_str_add(&text, lines.lines[i].spans[k].text);
+        lab_str_add_char(&text, '\n');
+    }
+    lab_md_lines_release(&lines);
+    return lab_str_detach(&text);
+}
+
+static enum lab_status show_json(const struct lab_lesson_options *o,
+                                 const struct lab_lesson *l)
+{
+    static const char *const kinds[] = {"introduction", "step", "node", "phase",
+                                        "other"};
+    enum lab_status st = lab_lesson_put_json(o, lesson_json(l));
+    for (int i = 0; i < l->n_sections && !st; i++) {
+        const struct lab_section *s = &l->sections[i];
+        char *text = plain_text(&s->doc);
+        if (!text)
+            return no_memory();
+        st = lab_lesson_put_json(
+            o,
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s}", "type", "section",
+                      "lesson", l->id, "kind", kinds[s->kind], "name", s->name,
+                      "title", s->title, "line", s->line, "text", text));
+        lab_free(text);
+    }
+    return st;
+}
+
+static enum lab_status run_show(const struct lab_lesson_options *o)
+{
+    enum lab_status st = LAB_OK;
+    if (o->n_names == 0)
+        return lab_fail(LAB_E_USAGE, "lesson show needs the id or path of a "
+                                     "lesson; lesson list shows all");
+    for (int i = 0; i < o->n_names && !st; i++) {
+        struct lab_lesson *l = NULL;
+        st = lab_lesson_open(&l, o->names[i]);
+        if (!st && i > 0 && !o->json)
+            putchar('\n');
+        if (!st)
+            st = o->json ? show_json(o, l) : show_text(o, l);
+        lab_lesson_free(l);
+    }
+    return st;
+}
+
+/* ---- lint ---- */
+
+static enum lab_status put_findings(const struct lab_lesson_options *o,
+                                    const struct lab_findings *found)
+{
+    enum lab_status st = LAB_OK;
+    for (size_t i = 0; i < found->count && !st; i++) {
+        const struct lab_finding *f = &found->items[i];
+        const char *severity = lab_severity_name(f->severity);
+        if (o->json) {
+            st = lab_lesson_put_json(
+                o, json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "type",
+                             "finding", "file", f->file, "line",
+                             number(f->line, f->line > 0), "column",
+                             number(f->column, f->line > 0 && f->column > 0),
+                             "severity", severity, "message", f->message));
+            continue;
+        }
+        fprintf(stderr, "%s:", f->file);
+        if (f->line > 0)
+            fprintf(stderr, "%d:%d:", f->line, f->column);
+        fprintf(stderr, " %s: ", severity);
+        lab_lesson_put_text(o, stderr, f->message);
+        fputc('\n', stderr);
+    }
+    if (found->skipped)
+        lab_warn("%zu more findings are not shown", found->skipped);
+    return st;
+}
+
+static enum lab_status lint_one(const struct lab_lesson_options *o,
+                                const char *path,
+                                const struct lab_catalog *catalog,
+                                size_t *errors)
+{
+    struct lab_findings found;
+    lab_findings_init(&found);
+    enum lab_status st = lab_lesson_lint(path, catalog, &found);
+    if (!st)
+        st = put_findings(o, &found);
+    *errors += found.errors;
+    lab_findings_release(&found);
+    return st;
+}
+
+/* The other lessons of a course stand beside the file. */
+static enum lab_status lint_named(const struct lab_lesson_options *o,
+                                  const char *name, size_t *errors)
+{
+    struct lab_str path;
+    struct lab_str dir;
+    struct lab_catalog *c = NULL;
+    lab_str_init(&path);
+    lab_str_init(&dir);
+    enum lab_status st = lab_lesson_find(name, &path);
+    const char *slash = strrchr(lab_str_text(&path), '/');
+    if (!slash)
+        lab_str_add(&dir, ".");
+    else
+        lab_str_add_bytes(&dir, path.data,
+                          slash > path.data ? (size_t)(slash - path.data) : 1);
+    if (!st && dir.failed)
+        st = no_memory();
+    if (!st && lab_catalog_load(&c, lab_str_text(&dir)) == LAB_E_NOMEM)
+        st = LAB_E_NOMEM;
+    if (!st)
+        st = lint_one(o, lab_str_text(&path), c, errors);
+    lab_catalog_free(c);
+    lab_str_release(&path);
+    lab_str_release(&dir);
+    return st;
+}
+
+static enum lab_status lint_all(const struct lab_lesson_options *o,
+                                size_t *errors)
+{
+    struct lab_catalog *c = NULL;
+    enum lab_status st = lab_catalog_load(&c, NULL);
+    for (size_t i = 0; !st && i < c->count; i++)
+        st = lint_one(o, c->items[i].path, c, errors);
+    lab_catalog_free(c);
+    return st;
+}
+
+static enum lab_status run_lint(const struct lab_lesson_options *o)
+{
+    size_t errors = 0;
+    enum lab_status st = LAB_OK;
+    if (o->n_names == 0)
+        st = lint_all(o, &errors);
+    for (int i = 0; i < o->n_names && !st; i++)
+        st = lint_named(o, o->names[i], &errors);
+    if (!st && errors)
+        st = lab_fail(LAB_E_PARSE, "%zu error%s in the lessons", errors,
+                      errors == 1 ? "" : "s");
+    return st;
+}
+
+int lab_cmd_lesson(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        enum lab_status (*run)(const struct lab_lesson_options *o);
+    } commands[] = {{"list", run_list}, {"show", run_show}, {"lint", run_lint}};
+    static const char *const names[] = {"list", "show", "lint"};
+    static const struct argp argp = {
+        argp_options, parse_option, "list|show|lint [LESSON...]",
+        argp_doc,     NULL,         NULL,
+        NULL};
+    struct lab_lesson_options o = {0};
+    setlocale(LC_CTYPE, "");
+    lab_args_parse(&argp, argc, argv, "lapenna-lab lesson", &o);
+    o.names = argv + argc - o.n_names;
+    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+        o.ascii = true;
+    enum lab_status st = LAB_E_USAGE;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        if (strcmp(o.command, commands[i].name) == 0) {
+            st = commands[i].run(&o);
+            if (st)
+                report();
+            return exit_code(st);
+        }
+    }
+    const char *near = lab_nearest(o.command, names, 3);
+    lab_warn("no command '%s'%s%s%s `lapenna-lab lesson --help` lists them",
+             o.command, near ? ": did you mean " : "", near ? near : "",
+             near ? "?" : ";");
+    return EXIT_USAGE;
+}

@@ -1,0 +1,120 @@
+/* lapenna-lab [LESSON]: the screens, or what stands in for them. */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd.h"
+#include "report/hint.h"
+#include "lesson/catalog.h"
+#include "debug/plain.h"
+#include "report/say.h"
+#include "screens/screens.h"
+#include "debug/walkthrough.h"
+#include "debug/work.h"
+
+static const char doc[] =
+    "The home screen, or LESSON in the stepper. With --plain the stepper reads "
+    "its commands from standard input and answers in lines of text.\v"
+    "LESSON is an id of `lapenna-lab lesson list` or a path. Without a "
+    "terminal and without LESSON the default lesson is walked once as text, "
+    "trained for five epochs and recorded.";
+
+/* The id of the lesson that may have been meant; the caller's, or NULL. */
+static char *nearest_lesson(const char *word)
+{
+    struct lab_catalog *c = NULL;
+    char *found = NULL;
+    if (lab_catalog_load(&c, NULL))
+        return NULL;
+    const char **ids = lab_alloc_array(c->count, sizeof(*ids));
+    for (size_t i = 0; ids && i < c->count; i++)
+        ids[i] = c->items[i].id;
+    const char *near = ids ? lab_nearest(word, ids, c->count) : NULL;
+    if (near)
+        found = lab_strdup(near);
+    lab_free(ids);
+    lab_catalog_free(c);
+    return found;
+}
+
+static int unknown_word(const char *word)
+{
+    const char *command = lab_command_nearest(word);
+    char *lesson = nearest_lesson(word);
+    if (command && lesson)
+        lab_warn("no command and no lesson '%s': did you mean the command %s, "
+                 "or the lesson %s?",
+                 word, command, lesson);
+    else if (command || lesson)
+        lab_warn("no command and no lesson '%s': did you mean the %s %s?", word,
+                 command ? "command" : "lesson", command ? command : lesson);
+    else
+        lab_warn("no command and no lesson '%s': `lapenna-lab --help` has the "
+                 "commands, `lapenna-lab lesson list` the lessons",
+                 word);
+    lab_free(lesson);
+    return LAB_EXIT_INPUT;
+}
+
+static bool is_lesson(const char *word)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_lesson_find(word, &path);
+    lab_str_release(&path);
+    return st != LAB_E_NOTFOUND;
+}
+
+static bool has_terminal(void)
+{
+    if (!isatty(STDOUT_FILENO))
+        return false;
+    if (isatty(STDIN_FILENO))
+        return true;
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC); /* for the keys */
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* A lesson that cannot be read is worse than a terminal that is missing. */
+static int no_terminal(const char *lesson, const char *db)
+{
+    struct lab_lesson *l = NULL;
+    enum lab_status st = lab_work_lesson(lesson, db, &l);
+    lab_lesson_free(l);
+    if (st)
+        return lab_exit_error(st);
+    struct lab_str step = lab_hint_text(db, LAB_WORDS("step", lesson));
+    lab_warn("the stepper's screen needs a terminal: use --plain, or `%s`",
+             lab_str_text(&step));
+    lab_str_release(&step);
+    return LAB_EXIT_MACHINE;
+}
+
+int lab_cmd_open(int argc, char **argv)
+{
+    struct lab_options o;
+    /* A mistyped command is no lesson with arguments: say what it may be. */
+    if (argc > 1 && argv[1][0] != '-' && !is_lesson(argv[1]))
+        return unknown_word(argv[1]);
+    lab_options_init(&o);
+    lab_options_parse(&o, argc, argv, LAB_OPTIONS_SCREEN, "[LESSON]", doc);
+    if (o.ascii)
+        lab_say_ascii(true);
+    if (o.json) {
+        lab_warn("--json belongs to a command: step, run, lesson, profile or "
+                 "doctor; see `lapenna-lab --help`");
+        return LAB_EXIT_USAGE;
+    }
+    if (o.lesson && !is_lesson(o.lesson))
+        return unknown_word(o.lesson);
+    if (o.plain)
+        return lab_plain_session(&o, o.lesson ? o.lesson : LAB_DEFAULT_LESSON);
+    if (!o.lesson && !isatty(STDOUT_FILENO))
+        return lab_walkthrough(&o);
+    if (o.lesson && !has_terminal())
+        return no_terminal(o.lesson, o.db);
+    return lab_open_screens(&o);
+}

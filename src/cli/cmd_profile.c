@@ -1,0 +1,344 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debug/args.h"
+#include "base/command.h"
+#include "base/datadir.h"
+#include "cmd.h"
+#include "report/hint.h"
+#include "profile/profile_cmd.h"
+#include "profile/profile_print.h"
+#include "screens/runs_model.h"
+#include "report/say.h"
+#include "store/compare.h"
+#include "report/text_table.h"
+
+/* A run that is still recorded is a matter of the database here. */
+static int exit_code(enum lab_status st)
+{
+    return st == LAB_E_STATE ? LAB_EXIT_INPUT : lab_exit_code(st);
+}
+
+/* An older database is brought up to date, which needs the right to write. */
+static enum lab_status open_database(const char *path, bool write,
+                                     struct lab_database **out)
+{
+    struct lab_database_options o = {.read_only = !write};
+    enum lab_status st = lab_database_open(out, path, &o);
+    if (st != LAB_E_STATE || write)
+        return st;
+    o.read_only = false;
+    st = lab_database_open(out, path, &o);
+    if (st == LAB_OK && lab_time_sums_keep_all(*out)) {
+        lab_database_close(*out);
+        return LAB_E_DB;
+    }
+    return st;
+}
+
+enum lab_status lab_profile_find_run(struct lab_database *db, const char *word,
+                                     int64_t *run)
+{
+    if (strcmp(word, "last") == 0)
+        return lab_query_last_run(db, run);
+    if (strncmp(word, "baseline:", 9) == 0)
+        return lab_baseline_find(db, word + 9, run);
+    if (lab_arg_is_number(word, run))
+        return LAB_OK;
+    return lab_fail(LAB_E_USAGE,
+                    "'%s' is not a run: give a number, last, or baseline:NAME",
+                    word);
+}
+
+static enum lab_status find_sort(const struct lab_profile_options *o,
+                                 bool kernels, int *out)
+{
+    const char *names[LAB_STEP_SORT_COUNT + LAB_KERNEL_SORT_COUNT];
+    int n = kernels ? LAB_KERNEL_SORT_COUNT : LAB_STEP_SORT_COUNT;
+    *out = 0;
+    if (!o->sort)
+        return LAB_OK;
+    for (int i = 0; i < n; i++) {
+        names[i] = kernels ? lab_kernel_sort_name((enum lab_kernel_sort)i)
+                           : lab_step_sort_name((enum lab_step_sort)i);
+        if (strcmp(names[i], o->sort) == 0) {
+            *out = i;
+            return LAB_OK;
+        }
+    }
+    const char *near = lab_nearest(o->sort, names, (size_t)n);
+    return lab_fail(LAB_E_USAGE,
+                    "no column '%s' to sort by%s%s%s --help lists "
+                    "them",
+                    o->sort, near ? ": did you mean " : "", near ? near : "",
+                    near ? "?" : ";");
+}
+
+/* More in a table nobody reads, and a run may have millions. */
+enum { KERNEL_ROWS = 1000 };
+
+static enum lab_status show_runs(const struct lab_profile_options *o,
+                                 struct lab_database *db)
+{
+    struct lab_profile_print print = {
+        .db = db, .json = o->json, .ascii = o->ascii};
+    bool kernels = strcmp(o->command, "kernels") == 0;
+    int sort;
+    int64_t run;
+    enum lab_status st = find_sort(o, kernels, &sort);
+    print.descending = o->reverse;
+    print.table_rows = o->json || o->limit_given ? 0 : KERNEL_ROWS;
+    if (kernels)
+        print.kernels = (struct lab_kernel_filter){
+            .step_index = LAB_UNKNOWN,
+            .iteration = LAB_UNKNOWN,
+            .sort = (enum lab_kernel_sort)sort,
+            .limit = o->limit,
+        };
+    else
+        print.step_sort = (enum lab_step_sort)sort;
+    for (int i = 0; i < o->n_words && st == LAB_OK; i++) {
+        st = lab_profile_find_run(db, o->words[i], &run);
+        if (st == LAB_OK)
+            st = kernels ? lab_profile_print_kernels(&print, run)
+                         : lab_profile_print_run(&print, run);
+    }
+    return st;
+}
+
+static enum lab_status list_runs(const struct lab_profile_options *o,
+                                 struct lab_database *db)
+{
+    struct lab_profile_print print = {
+        .db = db, .json = o->json, .ascii = o->ascii};
+    return lab_profile_print_list(&print);
+}
+
+static const struct command {
+    const char *name;
+    enum lab_status (*run)(const struct lab_profile_options *o,
+                           struct lab_database *db);
+    int least; /* words after it */
+    int most;
+    bool writes;
+    const char *takes; /* after the name, in a message */
+} commands[] = {
+    {"list", list_runs, 0, 0, false, "takes no run"},
+    {"show", show_runs, 1, 1, false, "takes one run"},
+    {"kernels", show_runs, 1, 1, false, "takes one run"},
+    {"timeline", lab_profile_timeline, 1, 1, false, "takes one run"},
+    {"compare", lab_profile_compare, 2, LAB_PROFILE_WORDS, false,
+     "takes two runs or more"},
+    {"ceilings", lab_profile_ceilings, 0, 0, true, "takes no run"},
+    {"roofline", lab_profile_roofline, 1, 1, false, "takes one run"},
+    {"baseline", lab_profile_baseline, 0, 2, true, "takes a name and a run"},
+    {"export", lab_profile_export, 1, 1, false, "takes one run"},
+    {"import", lab_profile_import, 1, 1, true, "takes one file"},
+    {"merge", lab_profile_import, 1, LAB_PROFILE_WORDS, true, "takes files"},
+    {"delete", lab_profile_delete, 1, LAB_PROFILE_WORDS, true, "takes runs"},
+    {"vacuum", lab_profile_vacuum, 0, 0, true, "takes no run"},
+};
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* Another command for the same runs. */
+static void hint(struct lab_str *out, const struct lab_profile_options *o,
+                 const char *command)
+{
+    lab_hint(out, o->db,
+             LAB_WORDS("profile", command, o->recorded ? "--recorded" : NULL));
+}
+
+static enum lab_status needs_run(const struct lab_profile_options *o)
+{
+    struct lab_str list;
+    lab_str_init(&list);
+    hint(&list, o, "list");
+    enum lab_status st =
+        lab_fail(LAB_E_USAGE, "%s needs a run: a number of `%s`, or last",
+                 o->command, lab_str_text(&list));
+    lab_str_release(&list);
+    return st;
+}
+
+static enum lab_status find_command(const struct lab_profile_options *o,
+                                    const struct command **out)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(o->command, names[i]) != 0)
+            continue;
+        *out = &commands[i];
+        if (o->n_words < commands[i].least && commands[i].most == 1 &&
+            commands[i].run != lab_profile_import)
+            return needs_run(o);
+        if (o->n_words < commands[i].least || o->n_words > commands[i].most)
+            return lab_fail(LAB_E_USAGE, "%s %s", o->command,
+                            commands[i].takes);
+        return LAB_OK;
+    }
+    const char *near = lab_nearest(o->command, names, COMMANDS);
+    return lab_fail(LAB_E_USAGE,
+                    "no command '%s'%s%s%s `lapenna-lab profile --help` lists "
+                    "them",
+                    o->command, near ? ": did you mean " : "", near ? near : "",
+                    near ? "?" : ";");
+}
+
+static bool look_no_further(void *user, const struct lab_run_row *r)
+{
+    (void)user;
+    (void)r;
+    return false;
+}
+
+enum lab_status lab_profile_check_run(struct lab_database *db, int64_t run)
+{
+    return lab_query_run(db, run, look_no_further, NULL);
+}
+
+/* The command that shows what there is instead of a word that names nothing;
+ * NULL: what is not found is no run and no baseline. */
+static const char *shown_by(const struct lab_profile_options *o,
+                            struct lab_database *db, enum lab_status why)
+{
+    bool names = strcmp(o->command, "baseline") == 0;
+    if (names && o->n_words < 2)
+        return "baseline";
+    for (int i = names; i < o->n_words; i++) {
+        int64_t run;
+        enum lab_status st = lab_profile_find_run(db, o->words[i], &run);
+        if (st == LAB_OK) {
+            if (why == LAB_E_NOTFOUND && lab_profile_check_run(db, run))
+                return "list";
+        } else if (st == LAB_E_USAGE) {
+            return "list";
+        } else if (strncmp(o->words[i], "baseline:", 9) == 0) {
+            return "baseline";
+        }
+    }
+    return NULL;
+}
+
+static void say_where(const struct lab_profile_options *o,
+                      struct lab_database *db, enum lab_status st)
+{
+    struct lab_str text; /* what follows overwrites the error's */
+    lab_str_init(&text);
+    lab_str_add(&text, lab_error());
+    const char *command = shown_by(o, db, st);
+    if (command) {
+        lab_str_add(&text, "; `");
+        hint(&text, o, command);
+        lab_str_add(&text, "` shows what there is");
+    }
+    if (!text.failed)
+        lab_fail(st, "%s", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+/* Nothing recorded yet is an error only where something was asked for. */
+static enum lab_status no_database(const struct lab_profile_options *o,
+                                   const struct command *command,
+                                   const char *path)
+{
+    bool lists = command->run == list_runs ||
+                 (command->run == lab_profile_baseline && o->n_words == 0);
+    if (o->db || o->recorded || errno != ENOENT)
+        return lab_fail(LAB_E_NOTFOUND, "%s: %s", path, strerror(errno));
+    lab_fail(LAB_E_NOTFOUND, "no run has been recorded yet (%s)", path);
+    if (!lists)
+        return LAB_E_NOTFOUND;
+    lab_warn("%s", lab_error());
+    return LAB_OK;
+}
+
+/* Names of baselines are only read where none is given or taken away. */
+static bool writes(const struct lab_profile_options *o,
+                   const struct command *command)
+{
+    bool asks = command->run == lab_profile_baseline && o->n_words < 2;
+    return command->writes && (!asks || o->remove);
+}
+
+static enum lab_status run_command(const struct lab_profile_options *o,
+                                   const struct command *command,
+                                   const char *path)
+{
+    struct lab_database *db = NULL;
+    bool makes = command->run == lab_profile_import ||
+                 command->run == lab_profile_ceilings;
+    if (!makes && access(path, F_OK))
+        return no_database(o, command, path);
+    enum lab_status st = open_database(path, writes(o, command), &db);
+    if (st)
+        return st;
+    st = command->run(o, db);
+    if ((st == LAB_E_NOTFOUND || st == LAB_E_USAGE) && !makes)
+        say_where(o, db, st);
+    lab_database_close(db);
+    return st;
+}
+
+/* The runs that ship with the program are only read. */
+static enum lab_status refuse_recorded(const struct lab_profile_options *o,
+                                       const struct command *command)
+{
+    struct lab_str from;
+    struct lab_str import;
+    if (o->db)
+        return lab_fail(LAB_E_USAGE,
+                        "--recorded and --db name two databases: give one");
+    if (command->run == lab_profile_ceilings)
+        return lab_fail(LAB_E_USAGE,
+                        "ceilings are measured on this machine, and kept in a "
+                        "database of yours: leave out --recorded");
+    lab_str_init(&from);
+    lab_str_init(&import);
+    enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &from);
+    if (st == LAB_OK) {
+        lab_hint(&import, NULL,
+                 LAB_WORDS("profile", "import", lab_str_text(&from)));
+        st = lab_fail(LAB_E_USAGE,
+                      "--recorded only reads the runs that ship with the "
+                      "program, and %s changes a database; `%s` brings them "
+                      "into yours",
+                      o->command, lab_str_text(&import));
+    }
+    lab_str_release(&from);
+    lab_str_release(&import);
+    return st;
+}
+
+int lab_cmd_profile(int argc, char **argv)
+{
+    struct lab_profile_options o;
+    const struct command *command = NULL;
+    struct lab_str path;
+    enum lab_status st;
+    if (lab_profile_parse(argc, argv, &o))
+        return LAB_EXIT_USAGE;
+    o.ascii |= !lab_table_locale_is_utf8();
+    if (o.ascii)
+        lab_say_ascii(true);
+    lab_str_init(&path);
+    st = find_command(&o, &command);
+    if (st == LAB_OK && o.recorded && (o.db || writes(&o, command)))
+        st = refuse_recorded(&o, command);
+    if (st == LAB_OK && o.recorded)
+        st = lab_data_path(LAB_RECORDED_RUNS, &path);
+    else if (st == LAB_OK && o.db)
+        lab_str_add(&path, o.db);
+    else if (st == LAB_OK)
+        st = lab_database_default_path(&path);
+    if (st == LAB_OK && path.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for a path");
+    if (st == LAB_OK)
+        st = run_command(&o, command, lab_str_text(&path));
+    lab_str_release(&path);
+    if (st)
+        lab_warn("%s", lab_error());
+    return exit_code(st);
+}

@@ -1,0 +1,405 @@
+/* lapenna-lab run LESSON: train, record, print the summary. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "base/clock.h"
+#include "engine/decode.h"
+#include "engine/session.h"
+#include "report/hint.h"
+#include "report/json_line.h"
+#include "report/say.h"
+#include "debug/seen.h"
+#include "base/signals.h"
+#include "debug/training.h"
+#include "report/format.h"
+#include "debug/writing.h"
+
+static const char doc[] =
+    "Train a lesson, record the run, print how it went.\v"
+    "LESSON is an id of `lapenna-lab lesson list` or a path. How long: "
+    "--iterations or --epochs, else what the lesson says. The first 32 "
+    "iterations and then ever fewer are recorded step by step, the loss of "
+    "all of them.";
+
+/* What was computed and not yet told. */
+struct news {
+    int64_t iteration;
+    double loss;
+    double accuracy; /* of an evaluation; NaN: an iteration */
+    double exact;    /* of one that decodes, else NaN */
+};
+
+enum { MOST_NEWS = 256 };
+
+/* One line on a terminal's stderr, written over again as the training goes on. */
+struct progress {
+    bool on;
+    bool shown;
+    int64_t begun_ns;
+    int64_t shown_ns;
+    int64_t done; /* iterations */
+};
+
+struct teller {
+    struct lab_work *w;
+    int64_t target;
+    int64_t per_epoch;
+    struct lab_data_facts facts; /* of the data */
+    double loss_sum;             /* of the epoch so far */
+    int64_t n_losses;
+    struct news news[MOST_NEWS];
+    int n_news;
+    int64_t told_ns; /* when the last of them were told */
+    struct progress progress;
+};
+
+/* What is told is stored: a program that reads these lines and kills this one
+ * finds them in the database. A database that refuses does not stop the
+ * training; the summary says so. */
+static enum lab_status tell_stored(struct teller *t)
+{
+    enum lab_status st = LAB_OK;
+    lab_recording_flush(t->w->recording);
+    for (int i = 0; i < t->n_news && !st; i++) {
+        const struct news *n = &t->news[i];
+        bool evaluation = !isnan(n->accuracy);
+        json_t *line = lab_json_new(evaluation ? "evaluation" : "iteration");
+        lab_json_int(line, "iteration", n->iteration);
+        lab_json_value(line, "loss", n->loss);
+        if (evaluation)
+            lab_json_real(line, "accuracy", n->accuracy);
+        if (evaluation && t->facts.text)
+            lab_json_real(line, "bits_per_char",
+                          lab_data_bits(&t->facts, n->loss));
+        if (evaluation && !isnan(n->exact))
+            lab_json_real(line, "exact", n->exact);
+        st = lab_json_print(line);
+    }
+    t->n_news = 0;
+    t->told_ns = lab_clock_monotonic_ns();
+    return st;
+}
+
+/* Storing costs about as much as many small iterations: they share it. */
+static enum lab_status tell_json(void *user, int64_t iteration, double loss,
+                                 double accuracy)
+{
+    const int64_t patience_ns = 20000000;
+    struct teller *t = user;
+    struct lab_decoded decoded;
+    lab_walk_decoded(t->w->walk, &decoded);
+    t->news[t->n_news++] =
+        (struct news){iteration, loss, accuracy, decoded.exact};
+    if (t->n_news < MOST_NEWS &&
+        lab_clock_monotonic_ns() - t->told_ns < patience_ns)
+        return LAB_OK;
+    return tell_stored(t);
+}
+
+static void clear_progress(struct progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}
+
+static void show_progress(struct teller *t, double loss)
+{
+    const int64_t every_ns = 100000000;
+    struct progress *p = &t->progress;
+    int64_t now = lab_clock_monotonic_ns();
+    p->done++;
+    if (!p->on || now - p->shown_ns < every_ns)
+        return;
+    double seconds = (double)(now - p->begun_ns) / 1e9;
+    double rate = (double)p->done / seconds;
+    struct winsize size = {0};
+    char left[32];
+    char line[160];
+    ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    lab_format_span((int64_t)((double)(t->target - p->done) / rate * 1e9), left,
+                    sizeof(left));
+    snprintf(line, sizeof(line),
+             "%lld of %lld iterations  loss %.4g  %.0f samples/s  %s left",
+             (long long)p->done, (long long)t->target, loss,
+             rate * (double)t->w->plan->batch, left);
+    fprintf(stderr, "\r%.*s\033[K", size.ws_col > 1 ? size.ws_col - 1 : 79,
+            line);
+    p->shown = true;
+    p->shown_ns = now;
+}
+
+static void say_exact(const struct lab_work *w)
+{
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_say(stdout, ", %.2f %% of the strings exact", 100 * decoded.exact);
+}
+
+/* Held-back strings, as they were read and as they came out. */
+static void say_examples(const struct lab_work *w)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
+        lab_say(stdout, "  %s\n", lab_str_text(&text));
+        lab_str_clear(&text);
+    }
+    lab_str_release(&text);
+}
+
+/* Text: a line at every evaluation, or ten over the whole run. */
+static enum lab_status tell_text(void *user, int64_t iteration, double loss,
+                                 double accuracy)
+{
+    struct teller *t = user;
+    int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
+    bool prints =
+        !isnan(accuracy) || (t->per_epoch == 0 && (iteration + 1) % tenth == 0);
+    if (prints)
+        clear_progress(&t->progress);
+    if (!isnan(accuracy)) {
+        lab_recording_flush(t->w->recording);
+        int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
+        lab_say(stdout,
+                "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
+                "right",
+                (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
+                100 * accuracy);
+        if (t->facts.text)
+            lab_say(stdout, ", %.4f bits a character",
+                    lab_data_bits(&t->facts, loss));
+        say_exact(t->w);
+        lab_say(stdout, "\n");
+        t->loss_sum = 0;
+        t->n_losses = 0;
+    } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
+        lab_say(stdout, "iteration %lld  loss %.6g\n", (long long)iteration + 1,
+                loss);
+    }
+    if (isnan(accuracy)) {
+        t->loss_sum += loss;
+        t->n_losses++;
+        show_progress(t, loss);
+    }
+    return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
+}
+
+static enum lab_status summary_json(struct lab_work *w,
+                                    const struct lab_training *t,
+                                    const struct lab_recording_state *kept)
+{
+    json_t *line = lab_json_new("summary");
+    lab_json_int(line, "run", kept->run > 0 ? kept->run : LAB_UNKNOWN);
+    lab_json_bool(line, "recorded_whole", kept->whole);
+    if (!kept->whole) {
+        lab_json_int(line, "records_lost",
+                     kept->run > 0 ? kept->lost : LAB_UNKNOWN);
+        lab_json_text(line, "recording_error", kept->error);
+    }
+    lab_json_text(line, "lesson", w->lesson->id);
+    lab_json_text(line, "backend", lab_walk_backend(w->walk)->ops->name);
+    lab_json_uint(line, "seed", w->plan->seed);
+    lab_json_real(line, "learning_rate", lab_plan_lr(w->plan));
+    lab_json_int(line, "iterations", t->iterations);
+    lab_json_value(line, "loss_first", t->loss_first);
+    lab_json_value(line, "loss_last", t->loss_last);
+    lab_json_real(line, "accuracy", t->accuracy);
+    if (!isnan(t->bits_per_char)) {
+        lab_json_real(line, "bits_per_char", t->bits_per_char);
+        lab_json_real(line, "bits_per_char_order3", t->bits_order3);
+    }
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(decoded.exact))
+        lab_json_real(line, "exact", decoded.exact);
+    lab_json_real(line, "samples_per_s", t->samples_per_s);
+    lab_json_real(line, "step_ms_median", t->step_ms_median);
+    lab_json_text(
+        line, "trace",
+        lab_trace_state_name(lab_recording_trace_state(w->recording)));
+    lab_json_real(line, "trace_calls_ms", kept->trace_calls_ms);
+    lab_json_real(line, "trace_callbacks_ms", kept->trace_callbacks_ms);
+    return lab_json_print(line);
+}
+
+static void say_trace_cost(const struct lab_work *w, double seconds)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_recording_trace_cost(w->recording, seconds, &text);
+    if (text.len)
+        lab_say(stdout, "tracing cost %s\n", lab_str_text(&text));
+    lab_str_release(&text);
+}
+
+static void summary_text(struct lab_work *w, const struct lab_training *t,
+                         const struct lab_recording_state *kept)
+{
+    lab_say(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
+            t->interrupted ? "stopped after " : "", (long long)t->iterations,
+            t->iterations == 1 ? "" : "s", lab_walk_backend(w->walk)->ops->name,
+            w->device.name, t->loss_first, t->loss_last);
+    struct lab_decoded decoded;
+    lab_walk_decoded(w->walk, &decoded);
+    if (!isnan(t->accuracy))
+        lab_say(stdout, ", %.2f %% of the held-back %s right",
+                100 * t->accuracy,
+                !isnan(t->bits_per_char) ? "characters"
+                : isnan(decoded.exact)   ? "rows"
+                                         : "symbols");
+    if (!isnan(t->bits_per_char))
+        lab_say(stdout,
+                "\nheld back: %.4f bits a character; counting what follows "
+                "three characters: %.4f",
+                t->bits_per_char, t->bits_order3);
+    say_exact(w);
+    lab_say(stdout, "\n");
+    say_examples(w);
+    const char *trace =
+        lab_trace_state_text(lab_recording_trace_state(w->recording));
+    lab_say(stdout,
+            "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
+            t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
+            trace);
+    say_trace_cost(w, t->seconds);
+    if (kept->run > 0 && !kept->empty)
+        lab_hint_recorded(w->options->db, kept->run, kept->whole);
+}
+
+static bool has_cursor(int fd)
+{
+    const char *term = getenv("TERM");
+    return isatty(fd) && term && term[0] && strcmp(term, "dumb") != 0;
+}
+
+/* Trains and tells; `t` is filled in on failure too. */
+static enum lab_status train(struct lab_work *w, struct lab_training *t)
+{
+    const struct lab_options *o = w->options;
+    struct teller teller = {.w = w};
+    lab_data_get_facts(lab_walk_data(w->walk), &teller.facts);
+    teller.per_epoch = teller.facts.batches_per_epoch;
+    teller.target =
+        lab_train_iterations(&w->spec, &teller.facts, o->epochs, o->iterations);
+    teller.progress.on = !o->json && has_cursor(STDERR_FILENO);
+    teller.progress.begun_ns = lab_clock_monotonic_ns();
+    lab_walk_run_begin(w->walk, w->lesson->title);
+    enum lab_status st = lab_training_run(
+        w, teller.target, o->json ? tell_json : tell_text, &teller, t);
+    lab_walk_run_end(w->walk);
+    clear_progress(&teller.progress);
+    if (!st && o->json)
+        st = tell_stored(&teller);
+    if (!st && w->generator && !t->interrupted)
+        st = lab_writing_print(w->generator, w, t->iterations);
+    return st;
+}
+
+/* What --near asked, of the network as training left it. */
+static enum lab_status tell_near(struct lab_work *w, const char *question,
+                                 bool json)
+{
+    struct lab_neighbours n;
+    const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
+    enum lab_status st = lab_near_ask(w->walk, question, &n);
+    if (!st && !json)
+        lab_say(stdout, "near %s:\n", question);
+    for (int i = 0; i < n.n && !st; i++) {
+        const char *word = lab_vocabulary_word(words, n.near[i].id);
+        if (!json) {
+            lab_say(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
+            continue;
+        }
+        json_t *line = lab_json_new("neighbour");
+        lab_json_text(line, "question", question);
+        lab_json_int(line, "rank", i + 1);
+        lab_json_text(line, "word", word);
+        lab_json_real(line, "similarity", n.near[i].similarity);
+        st = lab_json_print(line);
+    }
+    return st;
+}
+
+static enum lab_status tell_all_near(struct lab_work *w,
+                                     const struct lab_options *o)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = tell_near(w, o->near[i], o->json);
+    return st;
+}
+
+/* Before a run is recorded, and before an hour of training: is every question
+ * of --near one, and can the network write from --prompt? */
+static enum lab_status check_questions(struct lab_work *w)
+{
+    const struct lab_options *o = w->options;
+    struct lab_neighbours n;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < o->n_near && !st; i++)
+        st = lab_near_ask(w->walk, o->near[i], &n);
+    return st ? st : lab_writing_open(&w->generator, w);
+}
+
+/* A lesson that was trained as long as it asks for is finished, as on the
+ * screen. */
+static void note_trained(struct lab_work *w, const struct lab_training *t)
+{
+    struct lab_data_facts facts;
+    lab_data_get_facts(lab_walk_data(w->walk), &facts);
+    if (t->iterations >= lab_train_iterations(&w->spec, &facts, 0, 0))
+        lab_seen_keep(w->lesson->id, 0, lab_walk_schedule(w->walk)->n_steps,
+                      true);
+}
+
+int lab_run_lesson(const struct lab_options *o, const char *lesson)
+{
+    struct lab_work w;
+    struct lab_training t;
+    struct lab_run_summary summary;
+    struct lab_recording_state kept;
+    enum lab_status st = lab_work_open(&w, o, lesson, check_questions);
+    if (st)
+        return lab_exit_error(st);
+    lab_work_warn(&w);
+    lab_training_init(&t);
+    st = train(&w, &t);
+    int code = lab_exit_error(st);
+    lab_training_summary(&t, st, &summary);
+    lab_work_finish(&w, &summary, &kept);
+    if (!st && !o->json)
+        summary_text(&w, &t, &kept);
+    if (!st)
+        code = lab_exit_error(tell_all_near(&w, o));
+    if (!st && o->json && code == LAB_EXIT_DONE)
+        code = lab_exit_error(summary_json(&w, &t, &kept));
+    if (!st)
+        note_trained(&w, &t);
+    lab_work_close(&w);
+    code = lab_work_code(code, &kept);
+    if (t.interrupted && code == LAB_EXIT_DONE)
+        code = LAB_EXIT_SIGNAL + lab_signals_caught();
+    return code;
+}
+
+int lab_cmd_run(int argc, char **argv)
+{
+    struct lab_options o;
+    lab_options_init(&o);
+    lab_options_parse(&o, argc, argv, LAB_OPTIONS_RUN, "LESSON", doc);
+    if (!o.lesson) {
+        lab_warn("which LESSON? `lapenna-lab lesson list` shows them");
+        return LAB_EXIT_USAGE;
+    }
+    if (o.ascii)
+        lab_say_ascii(true);
+    lab_signals_catch();
+    return lab_run_lesson(&o, o.lesson);
+}

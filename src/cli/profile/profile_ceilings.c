@@ -1,0 +1,224 @@
+/* profile ceilings: what this device can do at best, measured and kept. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/ceiling.h"
+#include "report/json_line.h"
+#include "profile_cmd.h"
+#include "profiler/roofline.h"
+#include "store/ceilings.h"
+#include "report/text_table.h"
+#include "base/version.h"
+
+enum { NUMBER = 32, REASON = 256 };
+
+/* One ceiling: what was measured, or why it was not. */
+struct measured {
+    bool known;
+    struct lab_ceiling_result result;
+    struct lab_roof published;
+    char reason[REASON];
+};
+
+struct measuring {
+    const struct lab_profile_options *o;
+    struct lab_database *db;
+    struct lab_backend *be;
+    struct lab_device_info device;
+    char hostname[256];
+    struct measured row[LAB_CEILING_COUNT];
+};
+
+static enum lab_status open_backend(const struct lab_profile_options *o,
+                                    struct lab_backend **out)
+{
+    bool any = !o->backend || strcmp(o->backend, "auto") == 0;
+    if (!any)
+        return lab_backend_open(out, o->backend, o->device);
+    enum lab_status st = lab_backend_open(out, "cuda", o->device);
+    if (st == LAB_OK || o->device > 0) /* which GPU was asked for by number */
+        return st;
+    return lab_backend_open(out, "cpu", 0);
+}
+
+/* What a device cannot do is no error: the other ceilings are measured. */
+static enum lab_status measure(struct measuring *m, enum lab_ceiling ceiling)
+{
+    struct measured *row = &m->row[ceiling];
+    lab_roof_published(m->device.name,
+                       lab_ceiling_name(ceiling == LAB_CEILING_FMA
+                                            ? LAB_CEILING_FP32
+                                            : ceiling),
+                       &row->published);
+    enum lab_status st = lab_backend_ceiling(m->be, ceiling, &row->result);
+    row->known = st == LAB_OK;
+    if (st == LAB_E_UNSUPPORTED || st == LAB_E_NOMEM) {
+        snprintf(row->reason, sizeof(row->reason), "%s", lab_error());
+        return LAB_OK;
+    }
+    return st;
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+static enum lab_status keep(struct measuring *m, enum lab_ceiling ceiling,
+                            int64_t now)
+{
+    const struct lab_ceiling_result *r = &m->row[ceiling].result;
+    if (!m->row[ceiling].known)
+        return LAB_OK;
+    const struct lab_ceiling_row row = {
+        .backend = m->be->ops->name,
+        .device = m->device.name,
+        .uuid = text_or_null(m->device.uuid),
+        .hostname = m->hostname,
+        .name = lab_ceiling_name(ceiling),
+        .best_per_s = r->best,
+        .median_per_s = r->median,
+        .worst_per_s = r->worst,
+        .repeats = r->repeats,
+        .size = r->size,
+        .measured_ns = now,
+        .driver = text_or_null(m->device.driver),
+        .version = lab_version(),
+    };
+    return lab_ceiling_add(m->db, &row);
+}
+
+/* ---- printing ---- */
+
+static enum lab_status print_row_json(const struct measuring *m, int i)
+{
+    const struct measured *row = &m->row[i];
+    const struct lab_ceiling_result *r = &row->result;
+    bool memory = i == LAB_CEILING_COPY;
+    json_t *o = lab_json_new("ceiling");
+    lab_json_text(o, "name", lab_ceiling_name((enum lab_ceiling)i));
+    lab_json_text(o, "what", lab_ceiling_text((enum lab_ceiling)i));
+    lab_json_text(o, "backend", m->be->ops->name);
+    lab_json_text(o, "device", m->device.name);
+    lab_json_text(o, "uuid", text_or_null(m->device.uuid));
+    lab_json_text(o, "driver", text_or_null(m->device.driver));
+    lab_json_text(o, "unit", memory ? "bytes_per_s" : "flop_per_s");
+    lab_json_real(o, "best_per_s", row->known ? r->best : NAN);
+    lab_json_real(o, "median_per_s", row->known ? r->median : NAN);
+    lab_json_real(o, "worst_per_s", row->known ? r->worst : NAN);
+    lab_json_int(o, "repeats", row->known ? r->repeats : LAB_UNKNOWN);
+    lab_json_int(o, "size", row->known ? r->size : LAB_UNKNOWN);
+    lab_json_text(o, "reason", text_or_null(row->reason));
+    lab_json_real(o, "datasheet_per_s", row->published.per_s);
+    lab_json_text(o, "datasheet", text_or_null(row->published.source));
+    lab_json_real(o, "datasheet_pct",
+                  row->known ? 100 * r->best / row->published.per_s : NAN);
+    return lab_json_print(o);
+}
+
+static void add_rate(struct lab_text_table *t, double per_s, int i)
+{
+    char text[NUMBER];
+    lab_roofline_rate(per_s, lab_ceiling_unit((enum lab_ceiling)i), text);
+    lab_text_table_add(t, text);
+}
+
+static void add_row(struct lab_text_table *t, const struct measured *row, int i)
+{
+    const struct lab_ceiling_result *r = &row->result;
+    double share = row->known ? 100 * r->best / row->published.per_s : NAN;
+    lab_text_table_add(t, lab_ceiling_name((enum lab_ceiling)i));
+    add_rate(t, row->known ? r->best : NAN, i);
+    add_rate(t, row->known ? r->median : NAN, i);
+    add_rate(t, row->known ? r->worst : NAN, i);
+    if (!row->known)
+        lab_text_table_add(t, NULL);
+    else if (i == LAB_CEILING_COPY)
+        lab_text_table_addf(t, "%lld MiB", (long long)(r->size >> 20));
+    else if (i == LAB_CEILING_FMA)
+        lab_text_table_addf(t, "%lld steps", (long long)r->size);
+    else
+        lab_text_table_addf(t, "%lld^3", (long long)r->size);
+    add_rate(t, row->published.per_s, i);
+    if (isnan(share))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.1f %%", share);
+    lab_text_table_add(t, text_or_null(row->published.source));
+}
+
+/* The error says backend and ceiling before it; here the ceiling is enough. */
+static void add_reason(struct lab_str *text, const struct measuring *m, int i)
+{
+    char before[64];
+    const char *name = lab_ceiling_name((enum lab_ceiling)i);
+    const char *reason = m->row[i].reason;
+    if (m->row[i].known)
+        return;
+    snprintf(before, sizeof(before), "%s, %s: ", m->be->ops->name, name);
+    if (strncmp(reason, before, strlen(before)) == 0)
+        reason += strlen(before);
+    lab_str_addf(text, "%s: ", name);
+    lab_str_add_visible(text, reason, strlen(reason), false);
+    lab_str_add(text, "\n");
+}
+
+static enum lab_status print_text(const struct measuring *m)
+{
+    static const char *const heads[] = {"ceiling",  ">best",      ">median",
+                                        ">worst",   ">size",      ">data sheet",
+                                        ">reached", "its source", NULL};
+    struct lab_text_table table;
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_addf(&text, "%s: ", m->be->ops->name);
+    lab_str_add_visible(&text, m->device.name, strlen(m->device.name), false);
+    lab_str_add(&text, "\n");
+    lab_text_table_init(&table, heads);
+    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+        add_row(&table, &m->row[i], i);
+    enum lab_status st = lab_text_table_format(&table, &text);
+    lab_text_table_release(&table);
+    for (int i = 0; i < LAB_CEILING_COUNT; i++)
+        add_reason(&text, m, i);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    return lab_profile_put(&text, m->o->ascii);
+}
+
+static enum lab_status print(const struct measuring *m)
+{
+    enum lab_status st = LAB_OK;
+    if (!m->o->json)
+        return print_text(m);
+    for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++)
+        st = print_row_json(m, i);
+    return st;
+}
+
+enum lab_status lab_profile_ceilings(const struct lab_profile_options *o,
+                                     struct lab_database *db)
+{
+    struct measuring m = {.o = o, .db = db};
+    enum lab_status st = open_backend(o, &m.be);
+    if (st)
+        return st;
+    lab_backend_info(m.be, &m.device);
+    if (gethostname(m.hostname, sizeof(m.hostname)))
+        m.hostname[0] = '\0';
+    m.hostname[sizeof(m.hostname) - 1] = '\0';
+    int64_t now = lab_clock_wall_ns();
+    for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++)
+        st = measure(&m, (enum lab_ceiling)i);
+    for (int i = 0; i < LAB_CEILING_COUNT && st == LAB_OK; i++)
+        st = keep(&m, (enum lab_ceiling)i, now);
+    if (st == LAB_OK)
+        st = print(&m);
+    lab_backend_close(m.be);
+    return st;
+}

@@ -1,0 +1,468 @@
+#include "profile_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "report/json_line.h"
+#include "profiler/profiler.h"
+#include "profile_cmd.h"
+#include "profile_json.h"
+#include "profile_labs.h"
+#include "profile_missing.h"
+#include "store/limit_words.h"
+#include "report/text_table.h"
+#include "report/format.h"
+
+/* What the callbacks of one query share. */
+struct printing {
+    struct lab_text_table table;
+    enum lab_status st;
+    int64_t run;
+    int64_t rows;
+    int64_t rows_left; /* of a table; 0: it has no end */
+    bool cut;          /* there were more */
+    struct lab_counted_run counted;
+};
+
+enum lab_status lab_profile_put(struct lab_str *text, bool ascii)
+{
+    enum lab_status st = LAB_OK;
+    if (ascii)
+        lab_table_make_ascii(text);
+    if (text->failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the output");
+    else if (fputs(lab_str_text(text), stdout) < 0 || fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    lab_str_release(text);
+    return st;
+}
+
+enum lab_status lab_profile_put_table(struct lab_text_table *table, bool ascii)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    enum lab_status st = lab_text_table_format(table, &text);
+    lab_text_table_release(table);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    return lab_profile_put(&text, ascii);
+}
+
+/* The query's own error comes first, then that of printing a row. */
+static enum lab_status end_query(enum lab_status query, struct printing *p)
+{
+    if (query || p->st) {
+        lab_text_table_release(&p->table);
+        return query ? query : p->st;
+    }
+    return LAB_OK;
+}
+
+static bool print_run_json(void *user, const struct lab_run_row *r)
+{
+    struct printing *p = user;
+    p->st = lab_json_print(lab_profile_run_object(r));
+    return p->st == LAB_OK;
+}
+
+/* ------------------------------------------------------------ one run */
+
+static void add_fact(struct lab_text_table *t, const char *name,
+                     const char *value)
+{
+    if (!value)
+        return;
+    lab_text_table_add(t, name);
+    lab_text_table_add(t, value);
+}
+
+static void add_machine(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    add_fact(t, "backend", r->backend);
+    add_fact(t, "device", r->device);
+    add_fact(t, "chip", r->chip);
+    add_fact(t, "capability", r->compute_capability);
+    if (r->sm_count != LAB_UNKNOWN) {
+        bool cpu = r->backend && strcmp(r->backend, "cpu") == 0;
+        lab_text_table_add(t, cpu ? "cores" : "SMs");
+        lab_text_table_add_int(t, r->sm_count);
+    }
+    add_fact(t, "driver", r->driver);
+    add_fact(t, "runtime", r->runtime);
+    lab_text_table_add(t, "machine");
+    lab_text_table_addf(t, "%s, user %s", r->hostname ? r->hostname : "n/a",
+                        r->user ? r->user : "n/a");
+    add_fact(t, "label", r->label);
+    add_fact(t, "imported from", r->imported_from);
+    if (r->imported) {
+        lab_text_table_add(t, "imported");
+        lab_text_table_add_moment(t, r->imported);
+    }
+    add_fact(t, "uuid", r->uuid);
+    add_fact(t, "version", r->version);
+    add_fact(t, "commit", r->commit);
+}
+
+/* Of a few iterations the first, which loads kernels and libraries, decides. */
+static void add_speed(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    static const char with_first[] = ", with the first, in which kernels and "
+                                     "libraries are loaded";
+    char time[LAB_FORMAT_BYTES];
+    bool few = r->iterations > 0 && r->iterations < 5;
+    lab_text_table_add(t, "iteration");
+    if (few && r->iteration_median_ns != LAB_UNKNOWN)
+        lab_text_table_addf(
+            t, "%s%s",
+            lab_format_ns((double)r->iteration_median_ns, time, sizeof(time)),
+            with_first);
+    else
+        lab_text_table_add_ns(t, r->iteration_median_ns);
+    lab_text_table_add(t, "samples/s, mean");
+    if (few && !isnan(r->samples_per_s))
+        lab_text_table_addf(t, "%.6g%s", r->samples_per_s, with_first);
+    else
+        lab_text_table_add_real(t, r->samples_per_s, 6);
+}
+
+static void add_training(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    add_fact(t, "precision", r->precision);
+    add_fact(t, "variants", r->variants);
+    lab_text_table_add(t, "seed");
+    if ((int64_t)r->seed == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%llu", (unsigned long long)r->seed);
+    char rate[LAB_RUN_LR_TEXT];
+    if (*lab_run_lr_text(r, rate))
+        add_fact(t, "learning rate", rate);
+    lab_text_table_add(t, "batch");
+    lab_text_table_add_int(t, r->batch);
+    if (r->figures_from_rows)
+        add_fact(t, "figures",
+                 "of the stored losses: the run was ended before "
+                 "it told its own");
+    lab_text_table_add(t, "iterations");
+    lab_text_table_add_int(t, r->iterations);
+    add_speed(t, r);
+    lab_text_table_add(t, "first loss");
+    lab_text_table_add_real(t, r->loss_first, 6);
+    lab_text_table_add(t, "last loss");
+    lab_text_table_add_real(t, r->loss_last, 6);
+    lab_text_table_add(t, "accuracy");
+    if (isnan(r->accuracy))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.2f %%", 100 * r->accuracy);
+}
+
+static void add_recording(struct lab_text_table *t, const struct lab_run_row *r)
+{
+    add_fact(t, "times from", r->time_source);
+    const char *trace =
+        lab_trace_state_text(lab_trace_state_find(r->trace_state));
+    if (*trace)
+        add_fact(t, "times taken", trace);
+    lab_text_table_add(t, "counters");
+    lab_text_table_addf(t, "%s%s%s", r->counters ? r->counters : "n/a",
+                        r->counters_reason ? ": " : "",
+                        r->counters_reason ? r->counters_reason : "");
+    lab_text_table_add(t, "records lost");
+    if (r->ring_drops == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%lld (ring full), %lld (database)",
+                            (long long)r->ring_drops,
+                            (long long)r->write_errors);
+    if (r->ring_waits > 0) {
+        lab_text_table_add(t, "ring waits");
+        lab_text_table_addf(t, "%lld, %.3g ms in all", (long long)r->ring_waits,
+                            (double)r->ring_wait_ns * 1e-6);
+    }
+    add_fact(t, "error", r->write_error);
+}
+
+static bool add_run_facts(void *user, const struct lab_run_row *r)
+{
+    struct lab_text_table *t = &((struct printing *)user)->table;
+    const char *heads[] = {"run", NULL, NULL};
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", (long long)r->id);
+    heads[1] = number;
+    lab_text_table_init(t, heads);
+    add_fact(t, "lesson", r->lesson);
+    add_fact(t, "kind", r->kind);
+    add_fact(t, "title", r->title);
+    add_fact(t, "path", r->lesson_path);
+    add_fact(t, "status", r->status);
+    lab_text_table_add(t, "started");
+    lab_text_table_add_moment(t, r->started);
+    lab_text_table_add(t, "ended");
+    lab_text_table_add_moment(t, r->ended);
+    add_machine(t, r);
+    add_training(t, r);
+    add_recording(t, r);
+    return true;
+}
+
+/* Three columns, where the run was counted at all. */
+static void add_counted(struct printing *p, const struct lab_counted_item *item,
+                        double formula)
+{
+    struct lab_text_table *t = &p->table;
+    char text[LAB_FORMAT_BYTES];
+    struct lab_counters none;
+    if (p->counted.count == 0)
+        return;
+    lab_counters_init(&none);
+    const struct lab_counters *c = item ? &item->counters : &none;
+    lab_text_table_add(t, lab_format_share(c->achieved_occupancy_pct / 100,
+                                           text, sizeof(text)));
+    lab_text_table_add(
+        t, lab_format_bytes(c->dram_read_bytes + c->dram_write_bytes, text,
+                            sizeof(text)));
+    lab_text_table_add(t, lab_format_flop(lab_counters_flop_beside(c, formula),
+                                          text, sizeof(text)));
+}
+
+#define COUNTED_HEADS ">achieved", ">DRAM", ">counted"
+
+/* Why there are no such columns, in a line after the table. */
+static bool say_uncounted(void *user, const struct lab_run_row *r)
+{
+    struct lab_str *out = user;
+    const char *reason = r->counters_reason ? r->counters_reason : "";
+    lab_str_addf(out, "hardware counters: n/a (%s",
+                 r->counters ? r->counters : "not taken");
+    if (reason[0])
+        lab_str_add(out, ": ");
+    lab_str_add_visible(out, reason, strlen(reason), false);
+    lab_str_add(out, ")\n");
+    return true;
+}
+
+static enum lab_status end_table(const struct lab_profile_print *p,
+                                 struct printing *printing)
+{
+    struct lab_str text;
+    enum lab_status st = lab_profile_put_table(&printing->table, p->ascii);
+    if (st || printing->counted.count > 0)
+        return st;
+    lab_str_init(&text);
+    st = lab_query_run(p->db, printing->run, say_uncounted, &text);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    return lab_profile_put(&text, p->ascii);
+}
+
+static bool add_step_row(void *user, const struct lab_step_row *r)
+{
+    struct printing *p = user;
+    struct lab_text_table *t = &p->table;
+    p->rows++;
+    lab_text_table_add_int(t, r->index);
+    lab_text_table_add(t, lab_lab_name_text(r->rung, r->name));
+    lab_text_table_add(t, r->phase);
+    lab_text_table_add(t, r->variant);
+    lab_text_table_add_int(t, r->count);
+    lab_text_table_add_ns(t, r->median_ns);
+    lab_text_table_add_ns(t, r->min_ns);
+    lab_text_table_add_ns(t, r->total_ns);
+    lab_text_table_add_real(t, r->gflop_per_s, 3);
+    lab_text_table_add_real(t, r->gbyte_per_s, 3);
+    lab_text_table_add_int(t, r->kernels);
+    add_counted(p, lab_counted_step(&p->counted, r->index, r->variant),
+                r->flop);
+    return true;
+}
+
+static bool print_step_json(void *user, const struct lab_step_row *r)
+{
+    struct printing *p = user;
+    p->st = lab_json_print(lab_profile_step_object(p->run, r, &p->counted));
+    return p->st == LAB_OK;
+}
+
+static bool print_loss_json(void *user, const struct lab_loss_row *r)
+{
+    struct printing *p = user;
+    p->st = lab_json_print(lab_profile_loss_object(p->run, r));
+    return p->st == LAB_OK;
+}
+
+/* The places of a sweep stand in their place. */
+static enum lab_status say_no_steps(const struct lab_profile_print *p,
+                                    int64_t run)
+{
+    unsigned has;
+    enum lab_status st = lab_query_contents(p->db, run, &has);
+    return st || (has & LAB_HAS_SWEEPS)
+               ? st
+               : lab_profile_say_missing(p->db, run, LAB_HAS_STEPS);
+}
+
+static enum lab_status print_run_lines(const struct lab_profile_print *p,
+                                       int64_t run)
+{
+    struct printing printing = {.st = LAB_OK, .run = run};
+    enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
+    if (st == LAB_OK)
+        st = end_query(lab_query_run(p->db, run, print_run_json, &printing),
+                       &printing);
+    if (st == LAB_OK)
+        st = end_query(lab_query_steps(p->db, run, p->step_sort, p->descending,
+                                       print_step_json, &printing),
+                       &printing);
+    if (st == LAB_OK)
+        st = end_query(lab_query_losses(p->db, run, print_loss_json, &printing),
+                       &printing);
+    lab_counted_release(&printing.counted);
+    if (st == LAB_OK)
+        st = lab_profile_print_labs(p, run);
+    return st ? st : say_no_steps(p, run);
+}
+
+static enum lab_status print_steps(const struct lab_profile_print *p,
+                                   struct printing *steps)
+{
+    static const char *const plain[] = {
+        ">#",   "step",   "phase",    "variant", ">n",       ">median",
+        ">min", ">total", ">GFLOP/s", ">GB/s",   ">kernels", NULL};
+    static const char *const counted[] = {
+        ">#",       "step",        "phase",  "variant",  ">n",
+        ">median",  ">min",        ">total", ">GFLOP/s", ">GB/s",
+        ">kernels", COUNTED_HEADS, NULL};
+    lab_text_table_init(&steps->table,
+                        steps->counted.count > 0 ? counted : plain);
+    enum lab_status st =
+        end_query(lab_query_steps(p->db, steps->run, p->step_sort,
+                                  p->descending, add_step_row, steps),
+                  steps);
+    if (st)
+        return st;
+    if (steps->rows == 0) {
+        lab_text_table_release(&steps->table);
+        return LAB_OK;
+    }
+    if (putchar('\n') == EOF)
+        return lab_fail(LAB_E_IO, "cannot write the output");
+    return end_table(p, steps);
+}
+
+enum lab_status lab_profile_print_run(const struct lab_profile_print *p,
+                                      int64_t run)
+{
+    struct printing facts = {.st = LAB_OK};
+    struct printing steps = {.st = LAB_OK, .run = run};
+    if (p->json)
+        return print_run_lines(p, run);
+    enum lab_status st =
+        end_query(lab_query_run(p->db, run, add_run_facts, &facts), &facts);
+    if (st == LAB_OK)
+        st = lab_profile_put_table(&facts.table, p->ascii);
+    if (st == LAB_OK)
+        st = lab_profile_print_labs(p, run);
+    if (st == LAB_OK)
+        st = lab_counted_load(&steps.counted, p->db, run);
+    if (st == LAB_OK)
+        st = print_steps(p, &steps);
+    lab_counted_release(&steps.counted);
+    return st ? st : say_no_steps(p, run);
+}
+
+/* ------------------------------------------------------------ kernels */
+
+static bool print_kernel_json(void *user, const struct lab_kernel_row *r)
+{
+    struct printing *p = user;
+    p->st = lab_json_print(lab_profile_kernel_object(p->run, r, &p->counted));
+    return p->st == LAB_OK;
+}
+
+static void add_dim(struct lab_text_table *t, const int64_t *d)
+{
+    if (d[0] == LAB_UNKNOWN || d[1] == LAB_UNKNOWN || d[2] == LAB_UNKNOWN)
+        lab_text_table_add(t, NULL);
+    else if (d[2] > 1)
+        lab_text_table_addf(t, "%lldx%lldx%lld", (long long)d[0],
+                            (long long)d[1], (long long)d[2]);
+    else if (d[1] > 1)
+        lab_text_table_addf(t, "%lldx%lld", (long long)d[0], (long long)d[1]);
+    else
+        lab_text_table_add_int(t, d[0]);
+}
+
+static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
+{
+    struct printing *p = user;
+    struct lab_text_table *t = &p->table;
+    char limit[64];
+    p->rows++;
+    if (p->rows_left > 0 && --p->rows_left == 0) {
+        p->cut = true;
+        return false;
+    }
+    lab_text_table_add_int(t, r->iteration);
+    lab_text_table_add(t, lab_lab_name_text(r->rung, r->step));
+    lab_text_table_add(t, r->phase);
+    lab_text_table_add_ns(t, r->time_ns);
+    add_dim(t, r->grid);
+    add_dim(t, r->block);
+    lab_text_table_add_int(t, r->registers_per_thread);
+    lab_text_table_add_int(t, r->shared_bytes);
+    if (isnan(r->occupancy_pct))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.0f %%", r->occupancy_pct);
+    lab_text_table_add(
+        t, lab_limit_text(r->occupancy_limit, limit, sizeof(limit)));
+    add_counted(p, lab_counted_kernel(&p->counted, r->row), NAN);
+    lab_text_table_add(t, r->short_name ? r->short_name : r->name);
+    return !t->failed;
+}
+
+enum lab_status lab_profile_print_kernels(const struct lab_profile_print *p,
+                                          int64_t run)
+{
+    static const char *const plain[] = {
+        ">iteration", "step",    "phase",      ">time", ">grid",  ">block",
+        ">registers", ">shared", ">occupancy", "limit", "kernel", NULL};
+    static const char *const counted[] = {
+        ">iteration",  "step",       "phase",   ">time",      ">grid",
+        ">block",      ">registers", ">shared", ">occupancy", "limit",
+        COUNTED_HEADS, "kernel",     NULL};
+    struct printing printing = {.st = LAB_OK, .run = run};
+    struct lab_kernel_filter filter = p->kernels;
+    filter.descending = p->descending;
+    if (p->table_rows > 0)
+        printing.rows_left = filter.limit = p->table_rows + 1;
+    enum lab_status st = lab_counted_load(&printing.counted, p->db, run);
+    if (st)
+        return st;
+    if (!p->json)
+        lab_text_table_init(&printing.table,
+                            printing.counted.count > 0 ? counted : plain);
+    st = end_query(lab_query_kernels(
+                       p->db, run, &filter,
+                       p->json ? print_kernel_json : add_kernel_row, &printing),
+                   &printing);
+    if (st == LAB_OK && !p->json && printing.rows > 0)
+        st = end_table(p, &printing);
+    else if (st == LAB_OK && !p->json)
+        lab_text_table_release(&printing.table);
+    if (st == LAB_OK)
+        st = lab_profile_say_missing(p->db, run, LAB_HAS_KERNELS);
+    if (printing.cut)
+        lab_warn("run %lld has more kernels than the %lld shown: --limit 0 "
+                 "shows all of them, --json writes them as they are read",
+                 (long long)run, (long long)p->table_rows);
+    lab_counted_release(&printing.counted);
+    return st;
+}

@@ -1,0 +1,376 @@
+/* profile roofline: every step and kernel of a run under its device's roofs. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/ceiling.h"
+#include "report/hint.h"
+#include "report/json_line.h"
+#include "profile_cmd.h"
+#include "profile_json.h"
+#include "profile_missing.h"
+#include "report/roofline.h"
+#include "report/text_table.h"
+
+enum { NUMBER = 32, SENTENCES = 10 };
+
+/* ---- JSON Lines ---- */
+
+static enum lab_status print_head_json(const struct lab_roofline *r)
+{
+    json_t *o = lab_json_new("roofline");
+    lab_json_int(o, "run", r->run);
+    lab_json_text(o, "lesson", r->lesson);
+    lab_json_text(o, "backend", r->device.backend);
+    lab_json_text(o, "device", r->device.device);
+    lab_json_text(o, "precision", r->precision);
+    lab_json_text(o, "counters", r->counters);
+    lab_json_text(o, "counters_reason", r->counters_reason);
+    return lab_json_print(o);
+}
+
+static enum lab_status print_roof_json(const struct lab_roofline *r, int i)
+{
+    const struct lab_roof *roof = &r->roofs[i];
+    bool memory = i == LAB_CEILING_COPY;
+    json_t *o = lab_json_new("roof");
+    lab_json_text(o, "name", lab_ceiling_name((enum lab_ceiling)i));
+    lab_json_real(o, memory ? "bytes_per_s" : "flop_per_s", roof->per_s);
+    lab_json_text(o, "origin",
+                  roof->origin ? lab_roof_origin_text(roof->origin) : NULL);
+    lab_json_text(o, "source", roof->source[0] ? roof->source : NULL);
+    return lab_json_print(o);
+}
+
+static const char *ceiling_or_null(enum lab_ceiling ceiling)
+{
+    return ceiling < LAB_CEILING_COUNT ? lab_ceiling_name(ceiling) : NULL;
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text && text[0] ? text : NULL;
+}
+
+/* Of the SMs those that have a block, which alone are counted in an achieved
+ * occupancy; NaN: unknown. */
+static double busy_share(const struct lab_roofline_work *w)
+{
+    return w->blocks > 0 && w->sm_count > 0
+               ? fmin(1, (double)w->blocks / (double)w->sm_count)
+               : (double)NAN;
+}
+
+static enum lab_status print_row_json(const struct lab_roofline *r,
+                                      const struct lab_roofline_row *row)
+{
+    const struct lab_time_sum *s = row->sum;
+    const struct lab_roofline_point *p = &row->point;
+    bool kernel = lab_roofline_is_kernel(row);
+    json_t *o = lab_json_new("point");
+    lab_json_int(o, "run", r->run);
+    lab_json_text(o, "level", kernel ? "kernel" : "step");
+    lab_json_int(o, "index", s->step_index);
+    lab_json_text(o, "name", s->name);
+    lab_json_text(o, "phase", s->phase);
+    lab_json_text(o, "variant", s->variant);
+    lab_json_text(o, "precision", NULL); /* of a lab there is one */
+    lab_profile_add_rung(o, s->rung);
+    lab_json_text(o, "kernel", kernel ? s->kernel : NULL);
+    lab_json_real(o, "median_ns", s->median_ns);
+    lab_json_real(o, "formula_flop", row->work.flop);
+    lab_json_real(o, "formula_bytes", row->work.bytes);
+    lab_json_real(o, "counted_flop", p->counted_flop);
+    lab_json_real(o, "counted_flop_least", p->counted_least);
+    lab_json_real(o, "counted_tensor_flop", row->work.counted.tensor_flop);
+    lab_json_real(o, "dram_bytes", p->dram_bytes);
+    lab_json_text(o, "flop_difference", text_or_null(row->flop_reason));
+    lab_json_real(o, "intensity_flop_per_byte", lab_roofline_formula(row));
+    lab_json_real(o, "counted_intensity_flop_per_byte", p->counted_intensity);
+    lab_json_real(o, "flop_per_s", p->flop_s);
+    lab_json_real(o, "bytes_per_s", p->bytes_s);
+    lab_json_text(o, "roof", ceiling_or_null(p->roof));
+    lab_json_real(o, "roof_per_s", p->roof_per_s);
+    lab_json_real(o, "roof_flop_per_s", p->allowed_flop_s);
+    lab_json_real(o, "roof_pct", 100 * p->share);
+    lab_json_real(o, "best_ns", p->best_ns);
+    lab_json_real(o, "occupancy_pct", row->work.occupancy_pct);
+    lab_json_real(o, "achieved_occupancy_pct",
+                  row->work.counted.achieved_occupancy_pct);
+    lab_json_real(o, "achieved_device_occupancy_pct",
+                  row->work.counted.achieved_occupancy_pct *
+                      busy_share(&row->work));
+    lab_json_text(o, "bound",
+                  text_or_null(lab_roofline_verdict_name(p->verdict)));
+    lab_json_text(o, "sentence", row->sentence);
+    return lab_json_print(o);
+}
+
+static enum lab_status print_json(const struct lab_roofline *r)
+{
+    enum lab_status st = print_head_json(r);
+    for (int i = 0; i < LAB_CEILING_ROOFS && st == LAB_OK; i++)
+        st = print_roof_json(r, i);
+    for (size_t i = 0; i < r->count && st == LAB_OK; i++)
+        st = print_row_json(r, &r->rows[i]);
+    return st;
+}
+
+/* ---- text ---- */
+
+static void add_scaled(struct lab_text_table *t, double v, const char *unit)
+{
+    char text[NUMBER];
+    lab_roofline_rate(v, unit, text);
+    lab_text_table_add(t, text);
+}
+
+static void add_share(struct lab_text_table *t, double share)
+{
+    if (isnan(share))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.3g %%", 100 * share);
+}
+
+static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
+                                   struct lab_str *out)
+{
+    static const char *const heads[] = {"roof", ">height", "from", "", NULL};
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++) {
+        enum lab_ceiling ceiling = (enum lab_ceiling)i;
+        if (isnan(r->per_s[i]))
+            continue;
+        lab_text_table_add(&t, lab_ceiling_name(ceiling));
+        add_scaled(&t, r->per_s[i], lab_ceiling_unit(ceiling));
+        lab_text_table_add(&t, lab_roof_origin_text(r->roofs[i].origin));
+        lab_text_table_add(&t, r->roofs[i].source);
+    }
+    enum lab_status st = lab_text_table_format(&t, out);
+    lab_text_table_release(&t);
+    if (!lab_roofline_measured(r)) {
+        lab_str_add(out, "No ceiling of this device was measured: `");
+        lab_hint(out, db, LAB_WORDS("profile", "ceilings"));
+        lab_str_add(out, "` does that, on it.\n");
+    }
+    return st;
+}
+
+static void add_row(struct lab_text_table *t,
+                    const struct lab_roofline_row *row, size_t number)
+{
+    const struct lab_roofline_point *p = &row->point;
+    bool kernel = lab_roofline_is_kernel(row);
+    lab_text_table_addf(t, "%zu", number);
+    lab_text_table_addf(t, "%s%.40s", kernel ? "  " : "",
+                        lab_roofline_name(row));
+    lab_text_table_add(t, row->sum->phase);
+    lab_text_table_add_real_ns(t, row->sum->median_ns);
+    add_scaled(t, row->work.flop, "");
+    add_scaled(t, p->counted_flop, "");
+    lab_text_table_add_real(t, lab_roofline_formula(row), 3);
+    lab_text_table_add_real(t, p->counted_intensity, 3);
+    add_scaled(t, p->flop_s, "");
+    lab_text_table_add(t, ceiling_or_null(p->roof));
+    add_share(t, p->share);
+    lab_text_table_add(t, text_or_null(lab_roofline_verdict_name(p->verdict)));
+}
+
+/* The rows of the text: a step's only kernel would say the same again. */
+struct shown {
+    size_t *rows; /* of r->rows, in their order */
+    size_t count;
+};
+
+static bool is_only_kernel(const struct lab_roofline *r, size_t i)
+{
+    const struct lab_roofline_row *row = &r->rows[i];
+    if (i == 0 || !lab_roofline_is_kernel(row) ||
+        lab_roofline_is_kernel(row - 1) ||
+        (i + 1 < r->count && lab_roofline_is_kernel(row + 1)))
+        return false;
+    double step = row[-1].sum->median_ns;
+    return fabs(row->sum->median_ns - step) <= 0.01 * step;
+}
+
+static enum lab_status choose_rows(struct shown *out,
+                                   const struct lab_roofline *r)
+{
+    *out = (struct shown){lab_alloc_array(r->count + 1, sizeof(*out->rows)), 0};
+    if (!out->rows)
+        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+    for (size_t i = 0; i < r->count; i++)
+        if (!is_only_kernel(r, i))
+            out->rows[out->count++] = i;
+    return LAB_OK;
+}
+
+static enum lab_status write_rows(const struct lab_roofline *r,
+                                  const struct shown *shown,
+                                  struct lab_str *out)
+{
+    static const char *const heads[] = {
+        ">#",       "step, kernel", "phase",    ">median", ">FLOP",
+        ">counted", ">FLOP/byte",   ">counted", ">FLOP/s", "roof",
+        ">of roof", "bound",        NULL};
+    struct lab_text_table t;
+    lab_text_table_init(&t, heads);
+    for (size_t i = 0; i < shown->count; i++)
+        add_row(&t, &r->rows[shown->rows[i]], i + 1);
+    enum lab_status st = lab_text_table_format(&t, out);
+    lab_text_table_release(&t);
+    return st;
+}
+
+static void write_sentence(const struct lab_roofline_row *row, size_t number,
+                           struct lab_str *out)
+{
+    const char *name = lab_roofline_name(row);
+    char least[NUMBER];
+    lab_str_addf(out, "%zu ", number);
+    lab_str_add_visible(out, name, strlen(name), false);
+    lab_str_addf(out, ": %s\n", row->sentence);
+    if (row->flop_reason[0] && isnan(row->point.counted_flop)) {
+        lab_roofline_rate(row->point.counted_least, "FLOP", least);
+        lab_str_addf(out, "   at least %s were counted; %s\n", least,
+                     row->flop_reason);
+    } else if (row->flop_reason[0]) {
+        lab_str_addf(out, "   counted FLOPs are %.3g times the formula's; %s\n",
+                     row->point.counted_flop / row->work.flop,
+                     row->flop_reason);
+    }
+}
+
+/* The longest first; unknown times last. */
+static int by_time(const void *a, const void *b, void *user)
+{
+    const struct lab_roofline *r = ((const void *const *)user)[0];
+    const struct shown *shown = ((const void *const *)user)[1];
+    size_t i = *(const size_t *)a;
+    size_t k = *(const size_t *)b;
+    double x = r->rows[shown->rows[i]].sum->median_ns;
+    double y = r->rows[shown->rows[k]].sum->median_ns;
+    int order = isnan(x) || isnan(y) ? (isnan(x) != 0) - (isnan(y) != 0)
+                                     : (x < y) - (x > y);
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Of the `most` rows that take longest; 0: of all, in their order. */
+static enum lab_status write_sentences(const struct lab_roofline *r,
+                                       const struct shown *shown, size_t most,
+                                       struct lab_str *out)
+{
+    const void *user[] = {r, shown};
+    size_t *list = lab_alloc_array(shown->count + 1, sizeof(*list));
+    if (!list)
+        return lab_fail(LAB_E_NOMEM, "no memory for a list");
+    for (size_t i = 0; i < shown->count; i++)
+        list[i] = i;
+    bool cut = most > 0 && shown->count > most;
+    if (cut)
+        qsort_r(list, shown->count, sizeof(*list), by_time, user);
+    for (size_t i = 0; i < (cut ? most : shown->count); i++)
+        write_sentence(&r->rows[shown->rows[list[i]]], list[i] + 1, out);
+    if (cut)
+        lab_str_addf(out,
+                     "These are the %zu that take longest of %zu: --limit 0 "
+                     "has a sentence for each.\n",
+                     most, shown->count);
+    lab_free(list);
+    return LAB_OK;
+}
+
+static void write_head(const struct lab_roofline *r, struct lab_str *out)
+{
+    const char *const parts[] = {r->lesson, r->device.backend, r->device.device,
+                                 r->precision};
+    lab_str_addf(out, "run %lld", (long long)r->run);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!parts[i][0])
+            continue;
+        lab_str_add(out, ", ");
+        lab_str_add_visible(out, parts[i], strlen(parts[i]), false);
+    }
+    lab_str_add(out, "\ncounters: ");
+    lab_str_add(out, r->counters[0] ? r->counters : "n/a");
+    if (r->counters_reason) {
+        lab_str_add(out, ": ");
+        lab_str_add_visible(out, r->counters_reason, strlen(r->counters_reason),
+                            false);
+    }
+    lab_str_add(out, "\n\n");
+}
+
+/* What the words of the last column mean, of those that are there. */
+static void write_words(const struct lab_roofline *r, struct lab_str *out)
+{
+    bool dram = false;
+    lab_str_add(out, "\n");
+    for (int v = 1; v < LAB_ROOFLINE_VERDICTS; v++) {
+        bool there = false;
+        for (size_t i = 0; i < r->count; i++)
+            there = there || (int)r->rows[i].point.verdict == v;
+        if (there)
+            lab_str_addf(
+                out, "%s\n",
+                lab_roofline_verdict_text((enum lab_roofline_verdict)v));
+    }
+    for (size_t i = 0; i < r->count; i++)
+        dram = dram || !isnan(r->rows[i].point.dram_bytes);
+    if (dram)
+        lab_str_add(out, "Counted bytes are those of DRAM with warm caches: "
+                         "what a step before has left in them is not counted."
+                         "\n");
+    lab_str_add(out, "\n");
+}
+
+static enum lab_status write_points(const struct lab_roofline *r, size_t most,
+                                    struct lab_str *out)
+{
+    struct shown shown;
+    enum lab_status st = choose_rows(&shown, r);
+    lab_str_add(out, "\n");
+    if (st == LAB_OK)
+        st = write_rows(r, &shown, out);
+    write_words(r, out);
+    if (st == LAB_OK)
+        st = write_sentences(r, &shown, most, out);
+    lab_free(shown.rows);
+    return st;
+}
+
+static enum lab_status print_text(const struct lab_roofline *r,
+                                  const struct lab_profile_options *o)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    size_t most = o->limit_given ? (size_t)o->limit : SENTENCES;
+    write_head(r, &text);
+    enum lab_status st = write_roofs(r, o->db, &text);
+    if (st == LAB_OK && r->count > 0)
+        st = write_points(r, most, &text);
+    if (st) {
+        lab_str_release(&text);
+        return st;
+    }
+    return lab_profile_put(&text, o->ascii);
+}
+
+enum lab_status lab_profile_roofline(const struct lab_profile_options *o,
+                                     struct lab_database *db)
+{
+    struct lab_roofline r;
+    int64_t run;
+    enum lab_status st = lab_profile_find_run(db, o->words[0], &run);
+    if (st == LAB_OK)
+        st = lab_roofline_load(&r, db, run);
+    if (st)
+        return st;
+    st = o->json ? print_json(&r) : print_text(&r, o);
+    lab_roofline_release(&r);
+    return st ? st : lab_profile_say_missing(db, run, LAB_HAS_STEPS);
+}

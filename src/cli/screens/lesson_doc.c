@@ -1,0 +1,94 @@
+#include "lesson_doc.h"
+
+#include <stdio.h>
+
+#include "base/datadir.h"
+#include "base/glyph.h"
+
+enum { SOURCE_BYTES = 4 << 20 };
+
+enum lab_role lab_lesson_role(unsigned style)
+{
+    if (style & LAB_SPAN_HEADING)
+        return LAB_ROLE_HEADING;
+    if (style & LAB_SPAN_MATH)
+        return LAB_ROLE_FORMULA;
+    if (style & LAB_SPAN_CODE)
+        return LAB_ROLE_CODE;
+    if (style & LAB_SPAN_STRONG)
+        return LAB_ROLE_TITLE;
+    if (style & LAB_SPAN_FRAME)
+        return LAB_ROLE_DIM;
+    return LAB_ROLE_NORMAL;
+}
+
+static void add_block(struct lab_doc *out, const struct lab_md_line *line)
+{
+    lab_doc_para(out, 0, 0, false);
+    for (size_t k = 0; k < line->n_spans; k++)
+        lab_doc_add(out, lab_lesson_role(line->spans[k].style),
+                    line->spans[k].text);
+}
+
+static void add_heading(const struct lab_lesson *lesson,
+                        const struct lab_section *section, struct lab_doc *out)
+{
+    struct lab_str heading;
+    lab_str_init(&heading);
+    lab_section_heading(section, &heading);
+    lab_doc_para(out, 0, 0, true);
+    lab_doc_add(out, LAB_ROLE_HEADING,
+                section->title[0] ? lab_str_text(&heading) : lesson->title);
+    lab_doc_blank(out);
+    lab_str_release(&heading);
+}
+
+enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
+                               const struct lab_section *at,
+                               struct lab_doc *out)
+{
+    enum { COLUMNS = 76 }; /* the narrowest usual terminal, with a margin */
+    for (int i = 0; i < lesson->n_sections; i++) {
+        const struct lab_section *section = &lesson->sections[i];
+        struct lab_md_lines lines;
+        enum lab_status st = lab_md_wrap(
+            &section->doc, COLUMNS, ascii ? lab_glyph_ascii : NULL, &lines);
+        if (st)
+            return st;
+        if (i > 0)
+            lab_doc_blank(out);
+        if (section == at)
+            out->first = out->para_count;
+        add_heading(lesson, section, out);
+        for (size_t k = 0; k < lines.count; k++)
+            add_block(out, &lines.lines[k]);
+        lab_md_lines_release(&lines);
+    }
+    return lab_doc_check(out);
+}
+
+static enum lab_status read_file(const char *path, struct lab_str *out)
+{
+    char chunk[4096];
+    size_t n;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return lab_fail(LAB_E_IO, "%s: cannot be read", path);
+    while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0 &&
+           out->len < SOURCE_BYTES)
+        lab_str_add_bytes(out, chunk, n);
+    fclose(f);
+    return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for %s", path)
+                       : LAB_OK;
+}
+
+enum lab_status lab_lesson_source(const char *file, struct lab_str *out)
+{
+    struct lab_str path;
+    lab_str_init(&path);
+    enum lab_status st = lab_data_path(file, &path);
+    if (!st)
+        st = read_file(lab_str_text(&path), out);
+    lab_str_release(&path);
+    return st;
+}

@@ -1,0 +1,16 @@
+/* lesson_doc.h -- a lesson's text for a pager, and the sources that it speaks
+ * of. Threads: any. */
+#pragma once
+#include "base/str.h"
+#include "lesson/lesson.h"
+#include "report/doc.h"
+
+enum lab_role lab_lesson_role(unsigned style);
+/* The whole text, section by section; `ascii`: for an ASCII screen. A reader
+ * begins at the section `at` of the lesson; NULL: at the top. LAB_E_NOMEM. */
+enum lab_status lab_lesson_doc(const struct lab_lesson *lesson, bool ascii,
+                               const struct lab_section *at,
+                               struct lab_doc *out);
+/* A file below the program's data: "kernels/labs/gemm/tile.cu". Errors:
+ * LAB_E_IO, LAB_E_NOMEM. */
+enum lab_status lab_lesson_source(const char *file, struct lab_str *out);

@@ -1,0 +1,407 @@
+#include "lesson_screen.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/advise.h"
+#include "base/mem.h"
+#include "engine/session.h"
+#include "report/kept_roofs.h"
+#include "lesson/catalog.h"
+#include "lesson_doc.h"
+#include "machine.h"
+#include "profiler/roofline.h"
+#include "debug/recording.h"
+#include "debug/seen.h"
+#include "base/signals.h"
+#include "trace/intern.h"
+#include "base/glyph.h"
+#include "ui/stepper.h"
+#include "ui/views.h"
+#include "whatif.h"
+#include "debug/work.h"
+
+struct lab_lesson_screen {
+    struct lab_lesson *lesson;
+    struct lab_network_spec spec;
+    struct lab_recording *recording;
+    struct lab_session *session;
+    struct lab_stepper_model model;
+    struct lab_whatif whatif;
+    pthread_mutex_t wake_lock;
+    struct lab_ui *ui; /* NULL: it is gone, and the session is not yet */
+    char time_note[96];
+    const struct lab_section *at; /* where its whole text is opened */
+    const char *db;               /* the command line's; NULL: the usual one */
+    struct lab_kept_roofs roofs;
+    lab_lesson_seen_fn *seen;
+    void *seen_user;
+    int64_t best; /* most steps walked so far */
+    double loss_first;
+};
+
+/* ---- the session behind the stepper ---- */
+
+static enum lab_status post(void *user, const struct lab_command *command)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_post(s->session, command);
+}
+
+static int64_t version(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_version(s->session);
+}
+
+static enum lab_status snapshot(void *user, struct lab_snapshot *out)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_snapshot(s->session, out);
+}
+
+static void snapshot_release(void *user, struct lab_snapshot *snap)
+{
+    (void)user;
+    lab_snapshot_release(snap);
+}
+
+static bool pending(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_pending(s->session);
+}
+
+/* ---- kernels ---- */
+
+static void convert_kernel(const struct lab_kernel_record *k,
+                           struct lab_stepper_kernel *row)
+{
+    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
+    *row = (struct lab_stepper_kernel){
+        .time_ns = timed ? k->end_ns - k->start_ns : LAB_UNKNOWN,
+        .registers_per_thread = k->registers_per_thread,
+        .shared_bytes =
+            (int64_t)k->static_shared_bytes + k->dynamic_shared_bytes,
+        .occupancy_pct = k->occupancy_pct,
+        .occupancy_limit = k->occupancy_limit};
+    snprintf(row->name, sizeof(row->name), "%s",
+             lab_intern_text(k->short_name));
+    for (int i = 0; i < 3; i++) {
+        row->grid[i] = k->grid[i];
+        row->block[i] = k->block[i];
+    }
+}
+
+static int kernels(void *user, int64_t exec, struct lab_stepper_kernel *rows,
+                   int max)
+{
+    enum { MOST = 64 };
+    struct lab_kernel_record found[MOST];
+    struct lab_lesson_screen *s = user;
+    struct lab_live *live = lab_recording_live(s->recording);
+    size_t n = lab_live_kernels(live, exec, found, MOST);
+    for (size_t i = 0; i < n && i < MOST && (int)i < max; i++) {
+        convert_kernel(&found[i], &rows[i]);
+        rows[i].counted =
+            lab_live_counters(live, exec, (int64_t)i, &rows[i].counters);
+    }
+    return (int)n;
+}
+
+static void advise(void *user, const struct lab_snapshot *snap, int index,
+                   int kernel, lab_stepper_advice_fn *each, void *to)
+{
+    struct lab_lesson_screen *s = user;
+    struct lab_advice a[LAB_ADVICE_COUNT];
+    int n = lab_advise_kernel(lab_recording_live(s->recording), snap, index,
+                              kernel, a);
+    for (int i = 0; i < n; i++)
+        each(to, lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
+}
+
+static void roofs(void *user, const struct lab_snapshot *snap,
+                  struct lab_stepper_roofs *out)
+{
+    struct lab_lesson_screen *s = user;
+    if (!snap->plan)
+        return;
+    const char *name = lab_precision_name(snap->plan->precision);
+    enum lab_ceiling ceiling = lab_roofline_precision(name);
+    const double *per_s =
+        lab_kept_roofs_find(&s->roofs, s->db, snap->backend, &snap->device);
+    out->precision = name;
+    out->bytes_per_s = per_s[LAB_CEILING_COPY];
+    if (ceiling < LAB_CEILING_COUNT)
+        out->flop_per_s = per_s[ceiling];
+}
+
+/* ---- variants ---- */
+
+static int variant_names(void *user, int node, const char **names, int max)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_session_variant_names(s->session, node, names, max);
+}
+
+/* ---- text ---- */
+
+static void add_doc(const struct lab_md *doc, int columns,
+                    struct lab_stepper_text *out)
+{
+    struct lab_md_lines lines;
+    if (lab_md_wrap(doc, columns, out->ascii ? lab_glyph_ascii : NULL, &lines))
+        return;
+    for (size_t i = 0; i < lines.count; i++) {
+        const struct lab_md_line *line = &lines.lines[i];
+        lab_stepper_text_line(out);
+        for (size_t k = 0; k < line->n_spans; k++)
+            lab_stepper_text_add(out, lab_lesson_role(line->spans[k].style),
+                                 line->spans[k].text);
+    }
+    lab_md_lines_release(&lines);
+}
+
+static void text_for(void *user, const char *step, const char *node,
+                     const char *phase, int columns,
+                     struct lab_stepper_text *out)
+{
+    struct lab_lesson_screen *s = user;
+    const struct lab_section *section =
+        lab_lesson_text_for(s->lesson, step, node, phase);
+    if (section)
+        add_doc(lab_section_part(section, phase), columns, out);
+    else if (s->lesson->n_sections > 0)
+        add_doc(&s->lesson->sections[0].doc, columns, out);
+}
+
+static enum lab_status write_lesson(void *user, struct lab_doc *out)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_lesson_doc(s->lesson, s->ui && lab_ui_is_ascii(s->ui), s->at,
+                          out);
+}
+
+static enum lab_status open_lesson_text(void *user, struct lab_ui *ui,
+                                        const char *step, const char *node,
+                                        const char *phase)
+{
+    struct lab_lesson_screen *s = user;
+    s->at = step ? lab_lesson_text_for(s->lesson, step, node, phase) : NULL;
+    struct lab_text_args args = {
+        .title = "the lesson", .user = s, .write = write_lesson};
+    return lab_ui_push(ui, &lab_view_text, &args);
+}
+
+/* ---- source ---- */
+
+static enum lab_status open_occupancy(void *user, struct lab_ui *ui,
+                                      const struct lab_snapshot *snap,
+                                      int index)
+{
+    struct lab_lesson_screen *s = user;
+    return lab_whatif_open(&s->whatif, lab_recording_live(s->recording), ui,
+                           snap, index);
+}
+
+static enum lab_status open_source(void *user, struct lab_ui *ui,
+                                   const char *file, const char *symbol)
+{
+    struct lab_str text;
+    (void)user;
+    lab_str_init(&text);
+    enum lab_status st = lab_lesson_source(file, &text);
+    if (!st) {
+        struct lab_source_args args = {.path = file,
+                                       .text = lab_str_text(&text),
+                                       .bytes = text.len,
+                                       .symbol = symbol};
+        st = lab_ui_push(ui, &lab_view_source, &args);
+    }
+    lab_str_release(&text);
+    return st;
+}
+
+/* ---- progress ---- */
+
+static void progress(void *user, int64_t walked, int n_steps)
+{
+    struct lab_lesson_screen *s = user;
+    if (walked <= s->best)
+        return;
+    s->best = walked;
+    if (s->seen)
+        s->seen(s->seen_user, s->lesson->id, walked, n_steps,
+                walked == n_steps);
+}
+
+/* A lesson that was trained as long as it asks for is finished as well. */
+static void note_trained(struct lab_lesson_screen *s,
+                         const struct lab_snapshot *snap)
+{
+    if (s->seen && lab_seen_trained(&s->spec, snap))
+        s->seen(s->seen_user, s->lesson->id, s->best, snap->schedule->n_steps,
+                true);
+}
+
+/* ---- life ---- */
+
+/* On the session's thread. */
+static void wake(void *user)
+{
+    struct lab_lesson_screen *s = user;
+    pthread_mutex_lock(&s->wake_lock);
+    if (s->ui)
+        lab_ui_wake(s->ui);
+    pthread_mutex_unlock(&s->wake_lock);
+}
+
+void lab_lesson_screen_hush(struct lab_lesson_screen *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&s->wake_lock);
+    s->ui = NULL;
+    pthread_mutex_unlock(&s->wake_lock);
+}
+
+static enum lab_status read_lesson(struct lab_lesson_screen *s,
+                                   const struct lab_options *o,
+                                   const char *name)
+{
+    enum lab_status st = lab_work_lesson(name, o->db, &s->lesson);
+    if (st)
+        return st;
+    s->spec = lab_work_spec(o, s->lesson);
+    struct lab_recording_options options = lab_work_recording(o, s->lesson);
+    options.whole = true; /* looking around is no run */
+    return lab_recording_new(&s->recording, &options);
+}
+
+static enum lab_status start_session(struct lab_lesson_screen *s,
+                                     const struct lab_options *o)
+{
+    struct lab_session_config config = {
+        .spec = &s->spec,
+        .backend = o->backend,
+        .device = o->device,
+        .batch = o->batch,
+        .data = o->data,
+        .choices = o->choices,
+        .n_choices = o->n_choices,
+        .hooks = {.user = s->recording,
+                  .prepare = lab_recording_prepare,
+                  .opened = lab_recording_opened,
+                  .restarted = lab_recording_restarted,
+                  .closing = lab_recording_closing,
+                  .count = lab_recording_count_said,
+                  .trace = lab_recording_trace_said},
+        .wake = wake,
+        .wake_user = s};
+    return lab_session_new(&s->session, &config);
+}
+
+static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
+{
+    s->db = o->db;
+    struct lab_machine machine;
+    lab_machine_look(&machine, o->backend);
+    snprintf(s->time_note, sizeof(s->time_note), "%s",
+             machine.gpu ? "CUPTI kernel records, else CUDA events"
+                         : "the CPU's monotonic clock");
+    s->model = (struct lab_stepper_model){.user = s,
+                                          .title = s->lesson->title,
+                                          .time_note = s->time_note,
+                                          .post = post,
+                                          .version = version,
+                                          .snapshot = snapshot,
+                                          .snapshot_release = snapshot_release,
+                                          .pending = pending,
+                                          .kernels = kernels,
+                                          .advise = advise,
+                                          .roofs = roofs,
+                                          .variant_names = variant_names,
+                                          .text_for = text_for,
+                                          .open_source = open_source,
+                                          .open_occupancy = open_occupancy,
+                                          .open_lesson = open_lesson_text,
+                                          .progress = progress,
+                                          .printed = s->spec.printed,
+                                          .n_printed = s->spec.n_printed,
+                                          .train_iterations = o->iterations};
+    s->model.sampling = (struct lab_stepper_sampling){
+        .n = o->sample, .temperature = o->temperature, .top_k = o->top_k};
+    snprintf(s->model.sampling.prompt, sizeof(s->model.sampling.prompt), "%s",
+             o->prompt);
+}
+
+enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
+                                       struct lab_ui *ui,
+                                       const struct lab_options *options,
+                                       const char *lesson,
+                                       lab_lesson_seen_fn *seen, void *user)
+{
+    struct lab_lesson_screen *s = lab_alloc(sizeof(*s));
+    if (!s)
+        return lab_fail(LAB_E_NOMEM, "no memory for the lesson");
+    s->seen = seen;
+    s->seen_user = user;
+    s->ui = ui;
+    pthread_mutex_init(&s->wake_lock, NULL);
+    enum lab_status st = read_lesson(s, options, lesson);
+    if (!st)
+        st = start_session(s, options);
+    if (!st) {
+        fill_model(s, options);
+        st = lab_ui_push(ui, &lab_view_stepper, &s->model);
+    }
+    if (st) {
+        lab_lesson_screen_close(s, NULL);
+        return st;
+    }
+    *out = s;
+    return LAB_OK;
+}
+
+/* A training or a walk that is cut short makes the run a cancelled one. Its
+ * last figures come when it has stopped. */
+static void summarize(struct lab_lesson_screen *s,
+                      struct lab_run_summary *summary)
+{
+    struct lab_snapshot snap;
+    bool cut = false;
+    if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
+        cut = snap.state == LAB_SESSION_TRAINING ||
+              snap.state == LAB_SESSION_WALKING;
+        note_trained(s, &snap);
+        lab_snapshot_release(&snap);
+    }
+    lab_session_end(s->session); /* hands out its last records */
+    if (lab_session_snapshot(s->session, &snap) == LAB_OK) {
+        lab_recording_summarize(&snap, summary);
+        lab_snapshot_release(&snap);
+    }
+    if (cut)
+        summary->status = LAB_RUN_CANCELLED;
+}
+
+void lab_lesson_screen_close(struct lab_lesson_screen *s, struct lab_str *notes)
+{
+    struct lab_run_summary summary;
+    if (!s)
+        return;
+    lab_run_summary_init(&summary);
+    if (s->session)
+        summarize(s, &summary);
+    lab_session_free(s->session);
+    if (s->recording)
+        lab_recording_finish(s->recording, &summary);
+    /* After the end: the last records may have failed. */
+    if (s->recording && notes)
+        lab_recording_note(s->recording, notes);
+    lab_recording_free(s->recording);
+    lab_lesson_free(s->lesson);
+    pthread_mutex_destroy(&s->wake_lock);
+    lab_free(s);
+}

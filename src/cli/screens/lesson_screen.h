@@ -1,0 +1,28 @@
+/* lesson_screen.h -- one lesson in the stepper: its session, its recording,
+ * and the stepper's model on top of them. */
+#pragma once
+#include "lesson/lesson.h"
+#include "debug/options.h"
+#include "ui/ui.h"
+
+struct lab_lesson_screen;
+
+/* What the learner did, for the progress file. */
+typedef void lab_lesson_seen_fn(void *user, const char *lesson,
+                                int64_t steps_seen, int64_t steps_total,
+                                bool finished);
+
+/* Reads the lesson (id or path), starts its session and pushes the stepper.
+ * Errors: the lesson's own. */
+enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
+                                       struct lab_ui *ui,
+                                       const struct lab_options *options,
+                                       const char *lesson,
+                                       lab_lesson_seen_fn *seen, void *user);
+/* The session wakes `ui` no more: before `ui` is freed. NULL ok. */
+void lab_lesson_screen_hush(struct lab_lesson_screen *s);
+/* Ends the session and the recording: the run was cancelled when something ran.
+ * The screen must be closed. `notes` (or NULL)
+ * gets lines for standard error. s may be NULL. */
+void lab_lesson_screen_close(struct lab_lesson_screen *s,
+                             struct lab_str *notes);

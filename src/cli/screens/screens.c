@@ -1,0 +1,270 @@
+#include "screens.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd.h"
+#include "doctor.h"
+#include "lesson/catalog.h"
+#include "lab_screen.h"
+#include "lesson_screen.h"
+#include "machine.h"
+#include "runs_model.h"
+#include "debug/seen.h"
+#include "base/signals.h"
+#include "trace/record.h"
+#include "ui/views.h"
+#include "debug/walkthrough.h"
+
+enum { LAST_RUNS = 8 };
+
+struct screens {
+    const struct lab_options *options;
+    struct lab_machine machine;
+    struct lab_catalog *catalog;
+    struct lab_home_lesson *lessons;
+    struct lab_str *after; /* the prerequisites of each, as text */
+    struct lab_home_model home;
+    struct lab_runs_source *runs;
+    struct lab_runs_source *recorded; /* NULL: none ship */
+    struct lab_progress progress;
+    struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
+    struct lab_lab_screen *lab;     /* ... or the lab */
+    struct lab_lab_screen *leaving; /* labs that were left, and are stopping */
+    struct lab_ui *ui;
+    int signal;           /* that ended the program, 0: none */
+    struct lab_str notes; /* for standard error, afterwards */
+};
+
+/* ---- progress ---- */
+
+static void seen(void *user, const char *lesson, int64_t steps_seen,
+                 int64_t steps_total, bool finished)
+{
+    struct screens *s = user;
+    (void)lab_seen_note(&s->progress, lesson, steps_seen, steps_total,
+                        finished);
+}
+
+static void load_progress(struct screens *s)
+{
+    char path[LAB_PROGRESS_PATH_BYTES];
+    if (lab_progress_path(path, sizeof(path)) ||
+        lab_progress_load(&s->progress, path))
+        lab_str_addf(&s->notes, "progress is not kept: %s\n", lab_error());
+}
+
+static void save_progress(struct screens *s)
+{
+    if (s->progress.path[0] && lab_progress_save(&s->progress))
+        lab_str_addf(&s->notes, "progress is not kept: %s\n", lab_error());
+}
+
+/* ---- home ---- */
+
+static void close_lesson(struct screens *s)
+{
+    lab_lab_screen_reap(&s->leaving, false);
+    if (!s->open && !s->lab)
+        return;
+    lab_lesson_screen_close(s->open, &s->notes);
+    if (lab_lab_screen_leave(s->lab, &s->leaving) && s->ui)
+        lab_ui_message(s->ui, LAB_ROLE_DIM,
+                       "the lab stops as soon as the call that runs has ended");
+    s->open = NULL;
+    s->lab = NULL;
+    save_progress(s);
+}
+
+static void fill_lesson(struct screens *s, size_t i)
+{
+    const struct lab_catalog_entry *from = &s->catalog->items[i];
+    struct lab_home_lesson *to = &s->lessons[i];
+    const struct lab_progress_entry *known =
+        lab_progress_find(&s->progress, from->id);
+    *to = (struct lab_home_lesson){.id = from->id,
+                                   .title = from->id,
+                                   .summary = "",
+                                   .steps_total = LAB_UNKNOWN};
+    if (!from->lesson) {
+        to->progress = LAB_LESSON_BROKEN;
+        to->problem = from->error;
+        return;
+    }
+    to->title = from->lesson->title;
+    to->summary = from->lesson->summary;
+    to->minutes = (int)from->lesson->minutes;
+    to->after = s->after[i].data;
+    if (!known)
+        return;
+    to->steps_seen = known->steps_seen;
+    to->steps_total = known->steps_total;
+    to->progress = known->finished         ? LAB_LESSON_DONE
+                   : known->steps_seen > 0 ? LAB_LESSON_STARTED
+                                           : LAB_LESSON_NEW;
+}
+
+static enum lab_status refresh(void *user, struct lab_home_model *home)
+{
+    struct screens *s = user;
+    close_lesson(s);
+    home->waiting = s->leaving != NULL;
+    lab_ui_badge(s->ui, s->machine.badge);
+    for (size_t i = 0; i < s->catalog->count; i++)
+        fill_lesson(s, i);
+    home->lessons = s->lessons;
+    home->lesson_count = (int64_t)s->catalog->count;
+    home->runs_unread = lab_runs_source_last(s->runs, LAST_RUNS, &home->runs,
+                                             &home->run_count) != LAB_OK;
+    if (home->runs_unread) {
+        home->run_count = 0; /* the lessons work without the runs */
+        lab_ui_error(s->ui);
+    }
+    return LAB_OK;
+}
+
+static enum lab_status open_by_kind(struct screens *s, const char *name)
+{
+    if (lab_lab_screen_is(name))
+        return lab_lab_screen_open(&s->lab, s->ui, s->options, name, seen, s);
+    return lab_lesson_screen_open(&s->open, s->ui, s->options, name, seen, s);
+}
+
+static enum lab_status open_lesson(void *user, struct lab_ui *ui,
+                                   const char *id)
+{
+    struct screens *s = user;
+    (void)ui;
+    close_lesson(s);
+    return open_by_kind(s, id);
+}
+
+static enum lab_status write_doctor(void *user, struct lab_doc *out)
+{
+    const struct screens *s = user;
+    struct lab_doctor doctor = {.doc = out};
+    return lab_doctor_examine(&doctor, s->options->db);
+}
+
+static void write_prerequisites(struct screens *s)
+{
+    for (size_t i = 0; i < s->catalog->count; i++) {
+        const struct lab_lesson *l = s->catalog->items[i].lesson;
+        lab_str_init(&s->after[i]);
+        for (int k = 0; l && k < l->n_prerequisites; k++)
+            lab_str_addf(&s->after[i], "%s%s", k ? ", " : "",
+                         l->prerequisites[k]);
+    }
+}
+
+static enum lab_status start_home(struct screens *s)
+{
+    enum lab_status st = lab_catalog_load(&s->catalog, NULL);
+    if (st)
+        return st;
+    s->lessons = lab_alloc_array(s->catalog->count + 1, sizeof(*s->lessons));
+    s->after = lab_alloc_array(s->catalog->count + 1, sizeof(*s->after));
+    if (!s->lessons || !s->after)
+        return lab_fail(LAB_E_NOMEM, "no memory for the lessons");
+    write_prerequisites(s);
+    s->home =
+        (struct lab_home_model){.user = s,
+                                .machine = s->machine.line,
+                                .note = s->progress.note,
+                                .start = LAB_DEFAULT_LESSON,
+                                .refresh = refresh,
+                                .open_lesson = open_lesson,
+                                .write_doctor = write_doctor,
+                                .all_runs = lab_runs_source_model(s->runs)};
+    if (lab_runs_source_recorded(&s->recorded) == LAB_OK)
+        s->home.recorded = lab_runs_source_model(s->recorded);
+    return lab_ui_push(s->ui, &lab_view_home, &s->home);
+}
+
+/* ---- all ---- */
+
+static enum lab_color_mode color_mode(const char *word)
+{
+    if (strcmp(word, "always") == 0)
+        return LAB_COLOR_ALWAYS;
+    return strcmp(word, "never") == 0 ? LAB_COLOR_NEVER : LAB_COLOR_AUTO;
+}
+
+static enum lab_status open_ui(struct screens *s)
+{
+    const struct lab_options *o = s->options;
+    struct lab_ui_options options = {.terminal = {.color = color_mode(o->color),
+                                                  .ascii = o->ascii,
+                                                  .mouse = !o->no_mouse},
+                                     .script = getenv("LAPENNA_LAB_SCRIPT"),
+                                     .badge = s->machine.badge};
+    return lab_ui_new(&s->ui, &options);
+}
+
+static enum lab_status start(struct screens *s)
+{
+    /* Before the terminal's own and after them, while all is closed. */
+    lab_signals_catch();
+    enum lab_status st = lab_runs_source_new(&s->runs, s->options->db);
+    if (!st)
+        st = open_ui(s);
+    if (!st && s->options->lesson)
+        st = open_by_kind(s, s->options->lesson);
+    else if (!st)
+        st = start_home(s);
+    return st;
+}
+
+static void finish(struct screens *s)
+{
+    lab_lesson_screen_hush(s->open);
+    bool lab = s->lab != NULL;
+    lab_lab_screen_leave(s->lab, &s->leaving);
+    s->lab = NULL;
+    lab_ui_free(s->ui); /* the terminal is the shell's again */
+    s->ui = NULL;
+    if (s->signal)
+        lab_signals_end_now();
+    close_lesson(s);
+    if (lab)
+        save_progress(s);
+    lab_lab_screen_reap(&s->leaving, true);
+    lab_runs_source_free(s->runs);
+    lab_runs_source_free(s->recorded);
+    for (size_t i = 0; s->after && i < s->catalog->count; i++)
+        lab_str_release(&s->after[i]);
+    lab_free(s->after);
+    lab_catalog_free(s->catalog);
+    lab_free(s->lessons);
+    lab_progress_release(&s->progress);
+    if (s->notes.len)
+        lab_warn_lines(lab_str_text(&s->notes));
+    lab_str_release(&s->notes);
+}
+
+int lab_open_screens(const struct lab_options *o)
+{
+    struct screens s = {.options = o};
+    lab_str_init(&s.notes);
+    lab_machine_look(&s.machine, o->backend);
+    load_progress(&s);
+    enum lab_status st = start(&s);
+    if (!st && !lab_signals_caught()) {
+        st = lab_ui_run(s.ui);
+        s.signal = lab_ui_signal(s.ui);
+    }
+    /* The error's text must outlive the clean-up. */
+    struct lab_str error;
+    lab_str_init(&error);
+    lab_str_add(&error, lab_error());
+    finish(&s);
+    if (!s.signal)
+        s.signal = lab_signals_caught();
+    if (st && !s.signal)
+        lab_fail(st, "%s", lab_str_text(&error));
+    lab_str_release(&error);
+    return s.signal ? LAB_EXIT_SIGNAL + s.signal : lab_exit_error(st);
+}

@@ -1,0 +1,8 @@
+/* step_json.h -- `step --json`: docs/design.md section 8 has the lines. */
+#pragma once
+#include "debug/work.h"
+
+enum lab_status lab_step_json_run(struct lab_work *w);
+/* Step `index` of the schedule, which has just run. */
+enum lab_status lab_step_json(struct lab_work *w, int index);
+enum lab_status lab_step_json_end(struct lab_work *w);

@@ -1,0 +1,523 @@
+#include "recording_priv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/database.h"
+#include "debug/run_device.h"
+#include "base/version.h"
+#include "trace/intern.h"
+
+/* ---- the writer, when it is needed ---- */
+
+static const char *known_text(const char *s)
+{
+    return s[0] ? s : NULL;
+}
+
+static enum lab_status make_writer(struct lab_recording *r,
+                                   struct lab_writer **out)
+{
+    struct lab_run_info info;
+    lab_run_info_init(&info);
+    info.lesson = r->lesson->id;
+    info.lesson_path = r->lesson->path;
+    info.title = r->lesson->title;
+    info.backend = r->backend;
+    info.precision = lab_precision_name(r->lesson->spec.precision);
+    info.variants = known_text(r->variants);
+    info.version = lab_version();
+    info.commit = known_text(lab_commit());
+    info.counters = lab_counter_set_name(r->counters);
+    if (r->counters_refused) {
+        info.counters = "refused";
+        info.counters_reason = r->counters_note;
+    }
+    info.seed = r->seed;
+    info.learning_rate = r->lr;
+    if (!isnan(r->lr))
+        info.lesson_learning_rate = lab_network_lr(&r->lesson->spec);
+    info.batch = r->batch;
+    info.rank = 0;
+    info.time_source = r->time_source;
+    info.trace_state =
+        r->profiler ? lab_profiler_trace_state(r->profiler) : LAB_TRACE_UNKNOWN;
+    lab_run_device_fill(&info.device, &r->device,
+                        strcmp(r->backend, "cuda") == 0);
+    return lab_writer_new(out, r->db, &info, NULL);
+}
+
+/* What came before the run, in its order. */
+static void hand_on(struct lab_recording *r, struct lab_writer *w)
+{
+    struct lab_sink sink = lab_writer_sink(w);
+    pthread_mutex_lock(&r->lock);
+    struct lab_record *early = r->early;
+    size_t n = r->n_early;
+    r->early = NULL;
+    r->n_early = r->early_room = 0;
+    pthread_mutex_unlock(&r->lock);
+    for (size_t i = 0; i < n; i++)
+        sink.push(sink.user, &early[i]);
+    lab_free(early);
+}
+
+/* One thread opens it; the others that record wait for that. What a GPU does
+ * while the walk is opened is of no run: one that is refused leaves none. */
+static enum lab_status open_writer(struct lab_recording *r)
+{
+    struct lab_writer *w = NULL;
+    enum lab_status st = LAB_OK;
+    pthread_mutex_lock(&r->lock);
+    while (r->opening)
+        pthread_cond_wait(&r->changed, &r->lock);
+    bool open = r->begun && !r->writer && !r->refused;
+    r->opening = open;
+    pthread_mutex_unlock(&r->lock);
+    if (!open)
+        return LAB_OK;
+    st = make_writer(r, &w);
+    if (w)
+        hand_on(r, w);
+    pthread_mutex_lock(&r->lock);
+    r->writer = w;
+    r->refused = st != LAB_OK;
+    if (st)
+        snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
+                 lab_error());
+    r->opening = false;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
+/* The writer, kept from ending until let_go(); NULL: there is none. */
+static struct lab_writer *hold(const struct lab_recording *recording)
+{
+    struct lab_recording *r = (struct lab_recording *)recording;
+    pthread_mutex_lock(&r->lock);
+    struct lab_writer *w = r->writer;
+    r->holders += w != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return w;
+}
+
+static void let_go(const struct lab_recording *recording, struct lab_writer *w)
+{
+    struct lab_recording *r = (struct lab_recording *)recording;
+    if (!w)
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (--r->holders == 0)
+        pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Keeps a record until there is a run; false: there is room for no more. */
+static bool keep_early(struct lab_recording *r, const struct lab_record *record)
+{
+    enum { MOST = 1 << 16 };
+    pthread_mutex_lock(&r->lock);
+    bool kept = r->n_early < MOST;
+    if (kept && r->begun && !r->refused && r->n_early == r->early_room) {
+        size_t room = r->early_room ? 2 * r->early_room : 256;
+        void *more = lab_realloc_array(r->early, room, sizeof(*r->early));
+        kept = more != NULL;
+        if (more) {
+            r->early = more;
+            r->early_room = room;
+        }
+    }
+    if (kept && r->begun && !r->refused)
+        r->early[r->n_early++] = *record;
+    pthread_mutex_unlock(&r->lock);
+    return kept;
+}
+
+/* The first record of a step opens the writer, or the loss that ends the first
+ * iteration. */
+static int push(void *user, const struct lab_record *record)
+{
+    struct lab_recording *r = user;
+    int rc = 1;
+    if (record->kind == LAB_RECORD_STEP) {
+        pthread_mutex_lock(&r->lock);
+        lab_ran_variants_note(&r->ran, &record->u.step);
+        pthread_mutex_unlock(&r->lock);
+    }
+    struct lab_writer *w = hold(r);
+    bool opens = w ? false
+                 : r->whole
+                     ? record->kind == LAB_RECORD_LOSS || !keep_early(r, record)
+                     : record->kind == LAB_RECORD_STEP ||
+                           record->kind == LAB_RECORD_KERNEL;
+    if (opens) {
+        open_writer(r);
+        w = hold(r);
+    }
+    if (w) {
+        struct lab_sink sink = lab_writer_sink(w);
+        rc = sink.push(sink.user, record);
+    }
+    let_go(r, w);
+    return rc;
+}
+
+static uint32_t intern(void *user, const char *text)
+{
+    (void)user;
+    return lab_intern(text);
+}
+
+/* ---- life ---- */
+
+enum lab_status lab_recording_new(struct lab_recording **out,
+                                  const struct lab_recording_options *options)
+{
+    struct lab_recording *r = lab_alloc(sizeof(*r));
+    struct lab_str path;
+    if (!r)
+        return lab_fail(LAB_E_NOMEM, "no memory to record");
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    r->lesson = options->lesson;
+    r->eager = options->eager;
+    r->whole = options->whole;
+    r->seed = options->seed;
+    r->no_trace = options->no_trace;
+    r->trace_asked = options->trace_asked;
+    r->trace_kernels = options->trace_kernels;
+    r->graph_nodes = options->graph_nodes;
+    r->db_given = options->db != NULL;
+    if (options->counters)
+        r->counters = lab_counter_set_find(options->counters);
+    lab_str_init(&path);
+    if (options->db)
+        lab_str_add(&path, options->db);
+    else if (lab_database_default_path(&path)) {
+        r->refused = true;
+        snprintf(r->note, sizeof(r->note), "the run is not recorded: %s",
+                 lab_error());
+    }
+    r->db = lab_str_detach(&path);
+    enum lab_status st = lab_live_new(&r->live, NULL);
+    if (!st && !r->db)
+        st = lab_fail(LAB_E_NOMEM, "no memory to record");
+    if (st) {
+        lab_recording_free(r);
+        return st;
+    }
+    struct lab_sink own = {r, push, intern};
+    r->sink = lab_live_tee(r->live, &own);
+    *out = r;
+    return LAB_OK;
+}
+
+void lab_recording_free(struct lab_recording *r)
+{
+    if (!r)
+        return;
+    lab_profiler_free(r->profiler);
+    lab_writer_free(r->writer);
+    lab_live_free(r->live);
+    lab_free(r->early);
+    lab_ran_variants_clear(&r->ran);
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->changed);
+    lab_free(r->db);
+    lab_free(r);
+}
+
+/* ---- hooks ---- */
+
+/* What the trace lacks. A processor has none: only who asked hears of it. */
+static const char *trace_note(const struct lab_recording *r, bool gpu)
+{
+    if (!gpu && (r->trace_asked || r->graph_nodes))
+        return r->graph_nodes
+                   ? "--graph-nodes: CUDA graphs are a GPU's, and this run is "
+                     "on the CPU: each step is launched by itself"
+                   : "--trace: a trace of kernels and copies is a GPU's, "
+                     "and this run is on the CPU: what is recorded is each "
+                     "step, timed by the host's clock";
+    return r->profiler ? lab_profiler_note(r->profiler) : "";
+}
+
+void lab_recording_prepare(void *recording, const char *backend)
+{
+    struct lab_recording *r = recording;
+    const struct lab_cuda_module *module = NULL;
+    bool gpu = strcmp(backend, "cuda") == 0;
+    snprintf(r->backend, sizeof(r->backend), "%s", backend);
+    lab_profiler_free(r->profiler);
+    r->profiler = NULL;
+    if (gpu && lab_cuda_load(&module))
+        return; /* the backend will not open either, and says why */
+    struct lab_profiler_config config = {.sink = &r->sink,
+                                         .backend = r->backend,
+                                         .gpu = gpu ? module->profiler : NULL,
+                                         .no_trace = r->no_trace,
+                                         .trace.graph_nodes = r->graph_nodes};
+    if (r->trace_kernels)
+        config.trace.records = LAB_GPU_RECORDS_KERNELS;
+    r->status = lab_profiler_new(&r->profiler, &config);
+    pthread_mutex_lock(&r->lock);
+    snprintf(r->trace_note, sizeof(r->trace_note), "%s", trace_note(r, gpu));
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Every forward variant that is not the readable one: "attn1=cublas" for the
+ * first of a node, "attn1.softmax=warp" for a step of it that runs another. */
+static void note_variants(struct lab_recording *r, struct lab_walk *walk)
+{
+    const struct lab_schedule *s = lab_walk_schedule(walk);
+    const struct lab_plan *plan = lab_walk_plan(walk);
+    const struct lab_schedule_step *first = NULL; /* of the node */
+    size_t used = 0;
+    r->variants[0] = '\0';
+    for (int i = 0; i < s->n_steps && used + 1 < sizeof(r->variants); i++) {
+        const struct lab_schedule_step *step = &s->steps[i];
+        const char *name = step->variant->name;
+        bool inner = first && step->step->node == first->step->node;
+        if (strcmp(name, "naive") == 0 || step->step->phase != LAB_FORWARD ||
+            (inner && strcmp(name, first->variant->name) == 0))
+            continue;
+        if (!inner)
+            first = step;
+        int n = snprintf(
+            r->variants + used, sizeof(r->variants) - used, "%s%s=%s",
+            used ? " " : "",
+            inner ? step->step->name : plan->nodes[step->step->node].id, name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Once, when the backend is open; the answer is stored with the run. */
+static void probe_counters(struct lab_recording *r)
+{
+    const char *text = "hardware counters are a GPU's; this backend has none";
+    if (r->counters == LAB_COUNTERS_OFF)
+        return;
+    r->counters_refused =
+        strcmp(r->backend, "cuda") != 0 || !r->profiler ||
+        lab_profiler_counters_probe(r->profiler, &text) != LAB_OK;
+    if (r->counters_refused)
+        snprintf(r->counters_note, sizeof(r->counters_note), "%s", text);
+}
+
+void lab_recording_opened(void *recording, struct lab_walk *walk)
+{
+    struct lab_recording *r = recording;
+    struct lab_observer observer;
+    struct lab_backend *be = lab_walk_backend(walk);
+    lab_backend_info(be, &r->device);
+    snprintf(r->backend, sizeof(r->backend), "%s", be->ops->name);
+    r->batch = lab_walk_plan(walk)->batch;
+    r->lr = lab_plan_lr(lab_walk_plan(walk));
+    note_variants(r, walk);
+    if (r->profiler) {
+        lab_profiler_set_device(r->profiler, &r->device);
+        r->time_source = lab_profiler_time_source(r->profiler);
+        lab_walk_time_with_events(walk, r->time_source == LAB_TIME_CUDA_EVENTS);
+        lab_profiler_observer(r->profiler, &observer);
+        if (!r->status)
+            r->status = lab_walk_observe(walk, &observer);
+    }
+    probe_counters(r);
+    pthread_mutex_lock(&r->lock);
+    r->begun = true;
+    pthread_mutex_unlock(&r->lock);
+    if (!r->eager || r->status)
+        return;
+    r->status = open_writer(r);
+    if (!r->db_given) /* the usual place is a convenience, not a demand */
+        r->status = LAB_OK;
+}
+
+/* Finishes the run, with the variants that were timed. */
+static enum lab_status finish(struct lab_recording *r, struct lab_writer *w,
+                              const struct lab_run_summary *summary)
+{
+    struct lab_run_summary whole = *summary;
+    struct lab_str variants;
+    lab_str_init(&variants);
+    pthread_mutex_lock(&r->lock);
+    if (lab_ran_variants_text(&r->ran, &variants))
+        whole.variants = lab_str_text(&variants);
+    pthread_mutex_unlock(&r->lock);
+    enum lab_status st = lab_writer_finish(w, &whole);
+    lab_str_release(&variants);
+    return st;
+}
+
+/* Ends a writer that nobody holds and that no record reaches any more. */
+static void end_writer(struct lab_recording *r, struct lab_writer *w,
+                       const struct lab_run_summary *summary)
+{
+    if (finish(r, w, summary)) {
+        pthread_mutex_lock(&r->lock);
+        snprintf(r->note, sizeof(r->note), "run %lld was not stored whole: %s",
+                 (long long)lab_writer_run(w), lab_error());
+        pthread_mutex_unlock(&r->lock);
+    }
+    lab_writer_free(w);
+}
+
+void lab_recording_restarted(void *recording, struct lab_walk *walk,
+                             uint64_t seed, const struct lab_snapshot *before)
+{
+    struct lab_recording *r = recording;
+    struct lab_run_summary summary;
+    int steps = before->schedule ? before->schedule->n_steps : 0;
+    bool finished = before->iteration > 0 || before->position >= steps;
+    lab_recording_summarize(before, &summary);
+    if (!finished)
+        summary.status = LAB_RUN_CANCELLED;
+    pthread_mutex_lock(&r->lock);
+    while (r->opening || r->holders > 0)
+        pthread_cond_wait(&r->changed, &r->lock);
+    struct lab_writer *w = r->writer;
+    r->writer = NULL;
+    r->n_early = 0; /* of the walk that ends here */
+    r->seed = seed;
+    r->lr = lab_plan_lr(lab_walk_plan(walk));
+    note_variants(r, walk);
+    if (w)
+        r->ended_run = lab_writer_run(w);
+    pthread_mutex_unlock(&r->lock);
+    if (w)
+        end_writer(r, w, &summary);
+    pthread_mutex_lock(&r->lock);
+    lab_ran_variants_clear(&r->ran);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void lab_recording_closing(void *recording, struct lab_walk *walk)
+{
+    struct lab_recording *r = recording;
+    (void)walk;
+    if (r->profiler) {
+        r->trace_state = lab_profiler_trace_state(r->profiler);
+        lab_profiler_trace_cost(r->profiler, &r->trace_cost);
+    }
+    lab_profiler_free(r->profiler); /* hands out what it still holds */
+    r->profiler = NULL;
+}
+
+/* ---- reading ---- */
+
+enum lab_status lab_recording_status(const struct lab_recording *r)
+{
+    if (r->status && r->note[0])
+        return lab_fail(r->status, "%s", r->note);
+    return r->status;
+}
+
+struct lab_live *lab_recording_live(struct lab_recording *r)
+{
+    return r->live;
+}
+
+enum lab_time_source lab_recording_time_source(const struct lab_recording *r)
+{
+    return r->time_source;
+}
+
+int64_t lab_recording_run(const struct lab_recording *r)
+{
+    struct lab_writer *w = hold(r);
+    pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
+    pthread_mutex_lock(lock);
+    int64_t run = r->ended_run;
+    pthread_mutex_unlock(lock);
+    if (w)
+        run = lab_writer_run(w);
+    let_go(r, w);
+    return run;
+}
+
+static void add_writer_notes(struct lab_writer *w, struct lab_str *out)
+{
+    struct lab_writer_state state;
+    lab_writer_get_state(w, &state);
+    if (state.failed)
+        lab_str_addf(out, "recording has stopped, %llu records lost: %s\n",
+                     (unsigned long long)state.lost, state.error);
+    if (state.ring.dropped)
+        lab_str_addf(out,
+                     "%llu records were dropped: the ring was full for longer "
+                     "than the producer may wait\n",
+                     (unsigned long long)state.ring.dropped);
+}
+
+void lab_recording_note(struct lab_recording *r, struct lab_str *out)
+{
+    struct lab_writer *w = hold(r);
+    pthread_mutex_lock(&r->lock);
+    if (r->trace_note[0])
+        lab_str_addf(out, "%s\n", r->trace_note);
+    if (r->counters_refused)
+        lab_str_addf(out, "--counters %s: %s\n",
+                     lab_counter_set_name(r->counters), r->counters_note);
+    if (r->note[0])
+        lab_str_addf(out, "%s\n", r->note);
+    pthread_mutex_unlock(&r->lock);
+    if (w)
+        add_writer_notes(w, out);
+    let_go(r, w);
+}
+
+void lab_recording_get_state(const struct lab_recording *r,
+                             struct lab_recording_state *out)
+{
+    struct lab_writer_state state = {.run = 0};
+    struct lab_writer *w = hold(r);
+    bool traced = r->trace_cost.calls_ns > 0 &&
+                  r->trace_state != LAB_TRACE_UNKNOWN &&
+                  r->trace_state != LAB_TRACE_NEVER;
+    *out = (struct lab_recording_state){
+        .run = lab_recording_run(r),
+        .trace_calls_ms = traced ? (double)r->trace_cost.calls_ns / 1e6 : NAN,
+        .trace_callbacks_ms =
+            traced ? (double)r->trace_cost.callbacks_ns / 1e6 : NAN};
+    if (w) {
+        lab_writer_get_state(w, &state);
+        out->lost = (int64_t)(state.lost + state.ring.dropped);
+        snprintf(out->error, sizeof(out->error), "%s",
+                 state.failed ? state.error
+                 : out->lost  ? "the ring was full for longer than the "
+                                "producer may wait"
+                              : "");
+        out->whole = !state.failed && out->lost == 0;
+        out->empty = !out->whole && state.stored == 0;
+    } else {
+        pthread_mutex_t *lock = &((struct lab_recording *)r)->lock;
+        pthread_mutex_lock(lock);
+        snprintf(out->error, sizeof(out->error), "%s", r->note);
+        out->whole = out->run > 0 && !r->note[0]; /* one that a restart ended */
+        pthread_mutex_unlock(lock);
+    }
+    let_go(r, w);
+}
+
+enum lab_status lab_recording_flush(struct lab_recording *r)
+{
+    struct lab_writer *w = hold(r);
+    enum lab_status st = w ? lab_writer_flush(w) : LAB_OK;
+    let_go(r, w);
+    return st;
+}
+
+enum lab_status lab_recording_finish(struct lab_recording *r,
+                                     const struct lab_run_summary *summary)
+{
+    struct lab_writer *w = hold(r);
+    struct lab_run_summary whole = *summary;
+    whole.trace_state = lab_recording_trace_state(r);
+    whole.time_source = r->time_source;
+    enum lab_status st = w ? finish(r, w, &whole) : LAB_OK;
+    let_go(r, w);
+    return st;
+}

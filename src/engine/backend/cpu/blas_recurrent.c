@@ -1,0 +1,213 @@
+/* The products of rnn and lstm by OpenBLAS: the four gates of an lstm are one
+ * product, and the weights' gradient is one product over all time steps. */
+#include <cblas.h>
+#include <string.h>
+
+#include "blas_priv.h"
+
+/* C (m, n) = op(A) op(B) + beta C, row-major; lengths of a row as it lies in
+ * memory: lda, ldb, ldc. */
+struct product {
+    int64_t m;
+    int64_t n;
+    int64_t k;
+    const float *a;
+    int64_t lda;
+    bool flip_a;
+    const float *b;
+    int64_t ldb;
+    bool flip_b;
+    float beta;
+    float *c;
+    int64_t ldc;
+};
+
+static void multiply(const struct product *p)
+{
+    if (p->m == 0 || p->n == 0)
+        return;
+    if (p->k == 0) { /* an empty sum; BLAS would not take rows of 0 */
+        for (int64_t r = 0; r < p->m && p->beta == 0; r++)
+            memset(p->c + r * p->ldc, 0, (size_t)p->n * sizeof(*p->c));
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, p->flip_a ? CblasTrans : CblasNoTrans,
+                p->flip_b ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n,
+                (int)p->k, 1.0f, p->a, (int)p->lda, p->b, (int)p->ldb, p->beta,
+                p->c, (int)p->ldc);
+}
+
+/* Every row of z starts as b, or as zeros. */
+static void start_rows(float *z, const float *b, int64_t rows, int64_t cols)
+{
+    for (int64_t r = 0; r < rows; r++) {
+        if (b)
+            memcpy(z + r * cols, b, (size_t)cols * sizeof(*z));
+        else
+            memset(z + r * cols, 0, (size_t)cols * sizeof(*z));
+    }
+}
+
+/* z = x W + hp U + b; `flip`: the weights stand as [out,in]. */
+static enum lab_status step_forward(const struct lab_call *call, bool flip)
+{
+    float *z = call->out[0].data;
+    int64_t N = call->out[0].dim[0];
+    int64_t K = call->out[0].dim[1];
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < 2 && !st; i++)
+        st = lab_blas_check(N, K, lab_view_cols(&call->in[i]));
+    if (st)
+        return st;
+    start_rows(z, call->in[4].data, N, K);
+    for (int i = 0; i < 2; i++) {
+        int64_t D = lab_view_cols(&call->in[i]);
+        const struct lab_view *W = &call->in[2 + i];
+        multiply(&(struct product){N, K, D, call->in[i].data, D, false, W->data,
+                                   lab_view_cols(W), flip, 1.0f, z, K});
+    }
+    return LAB_OK;
+}
+
+/* dhp = dz U, or dz Wh^T. */
+static enum lab_status step_backward(const struct lab_call *call, bool flip)
+{
+    int64_t N = call->out[0].dim[0];
+    int64_t H = call->out[0].dim[1];
+    int64_t K = call->in[0].dim[1];
+    enum lab_status st = lab_blas_check(N, H, K);
+    if (st)
+        return st;
+    multiply(&(struct product){N, H, K, call->in[0].data, K, false,
+                               call->in[1].data, lab_view_cols(&call->in[1]),
+                               flip, 0.0f, call->out[0].data, H});
+    return LAB_OK;
+}
+
+/* dW (cols_a, cols_b) = a^T b + beta dW over `rows` rows. */
+static void outer(float *dW, const float *a, int64_t cols_a, const float *b,
+                  int64_t cols_b, int64_t rows, float beta)
+{
+    multiply(&(struct product){cols_a, cols_b, rows, a, cols_a, true, b, cols_b,
+                               false, beta, dW, cols_b});
+}
+
+static void sum_rows(float *db, const float *dz, int64_t rows, int64_t cols)
+{
+    for (int64_t k = 0; k < cols; k++) {
+        double sum = 0;
+        for (int64_t r = 0; r < rows; r++)
+            sum += dz[r * cols + k];
+        db[k] = (float)sum;
+    }
+}
+
+/* The rows of h are one step of N behind those of dz, and h0 stands before. */
+static enum lab_status weights_backward(const struct lab_call *call, bool flip)
+{
+    const float *dz = call->in[0].data;
+    const float *h = call->in[2].data;
+    const float *h0 = call->in[3].data;
+    float *dW = call->out[0].data;
+    float *dU = call->out[1].data;
+    int64_t N = call->in[0].dim[1];
+    int64_t K = call->in[0].dim[2];
+    int64_t D = call->in[1].dim[2];
+    int64_t H = call->in[2].dim[2];
+    int64_t rows = call->in[0].dim[0] * N;
+    enum lab_status st = lab_blas_check(rows, K, D > H ? D : H);
+    if (st)
+        return st;
+    const float *later = rows > N ? dz + N * K : dz;
+    if (flip) {
+        outer(dW, dz, K, call->in[1].data, D, rows, 0.0f);
+        outer(dU, dz, K, h0, H, N, 0.0f);
+        outer(dU, later, K, h, H, rows - N, 1.0f);
+    } else {
+        outer(dW, call->in[1].data, D, dz, K, rows, 0.0f);
+        outer(dU, h0, H, dz, K, N, 0.0f);
+        outer(dU, h, H, later, K, rows - N, 1.0f);
+    }
+    if (call->out[2].data)
+        sum_rows(call->out[2].data, dz, rows, K);
+    return LAB_OK;
+}
+
+/* dx[:,t,:] = dz[t] W, or dz[t] Wx^T: rows T*D apart. */
+static enum lab_status input_backward(const struct lab_call *call, bool flip)
+{
+    const float *dz = call->in[0].data;
+    float *dx = call->out[0].data;
+    int64_t T = call->in[0].dim[0];
+    int64_t N = call->in[0].dim[1];
+    int64_t K = call->in[0].dim[2];
+    int64_t D = call->out[0].dim[2];
+    enum lab_status st = lab_blas_check(N, K, T * D);
+    for (int64_t t = 0; t < T && !st; t++)
+        multiply(&(struct product){
+            N, D, K, dz + t * N * K, K, false, call->in[1].data,
+            lab_view_cols(&call->in[1]), flip, 0.0f, dx + t * D, T * D});
+    return st;
+}
+
+static enum lab_status lstm_gates_forward(const struct lab_call *call)
+{
+    return step_forward(call, true);
+}
+
+static enum lab_status lstm_gates_backward(const struct lab_call *call)
+{
+    return step_backward(call, false);
+}
+
+static enum lab_status lstm_weights_backward(const struct lab_call *call)
+{
+    return weights_backward(call, true);
+}
+
+static enum lab_status lstm_input_backward(const struct lab_call *call)
+{
+    return input_backward(call, false);
+}
+
+static enum lab_status rnn_sum_forward(const struct lab_call *call)
+{
+    return step_forward(call, false);
+}
+
+static enum lab_status rnn_sum_backward(const struct lab_call *call)
+{
+    return step_backward(call, true);
+}
+
+static enum lab_status rnn_weights_backward(const struct lab_call *call)
+{
+    return weights_backward(call, false);
+}
+
+static enum lab_status rnn_input_backward(const struct lab_call *call)
+{
+    return input_backward(call, true);
+}
+
+#define BLAS_ROW(step_name, phase_id, fn, first)                               \
+    {                                                                          \
+        .name = "blas", .step = step_name, .phase = phase_id, .run = fn,       \
+        .source = "src/engine/backend/cpu/blas_recurrent.c", .symbol = first,  \
+        .preferred = true                                                      \
+    }
+
+const struct lab_variant lab_blas_lstm[LAB_BLAS_RECURRENT] = {
+    BLAS_ROW("gates", LAB_FORWARD, lstm_gates_forward, "step_forward"),
+    BLAS_ROW("gates", LAB_BACKWARD, lstm_gates_backward, "step_backward"),
+    BLAS_ROW("weights", LAB_BACKWARD, lstm_weights_backward,
+             "weights_backward"),
+    BLAS_ROW("input", LAB_BACKWARD, lstm_input_backward, "input_backward"),
+};
+
+const struct lab_variant lab_blas_rnn[LAB_BLAS_RECURRENT] = {
+    BLAS_ROW("sum", LAB_FORWARD, rnn_sum_forward, "step_forward"),
+    BLAS_ROW("sum", LAB_BACKWARD, rnn_sum_backward, "step_backward"),
+    BLAS_ROW("weights", LAB_BACKWARD, rnn_weights_backward, "weights_backward"),
+    BLAS_ROW("input", LAB_BACKWARD, rnn_input_backward, "input_backward"),
+};

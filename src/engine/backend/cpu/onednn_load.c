@@ -1,0 +1,70 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/module.h"
+#include "cpu_sets.h"
+#include "onednn_abi.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const struct lab_kernel_set *found_sets;
+static int found_count;
+static enum lab_status found_status;
+static char found_error[1024];
+
+static void report(enum lab_status st, const char *text)
+{
+    lab_fail(st, "%s", text);
+}
+
+/* Function pointers come out of dlsym() as void *: POSIX promises that the
+ * bytes fit, ISO C has no cast for it. */
+static enum lab_status find(void *handle, const char *name, void *function)
+{
+    void *address;
+    enum lab_status st = lab_module_symbol(handle, name, &address);
+    if (st == LAB_OK)
+        memcpy(function, &address, sizeof(address));
+    return st;
+}
+
+static enum lab_status open_module(void)
+{
+    void *handle;
+    lab_onednn_sets_fn *get_sets;
+    lab_onednn_report_to_fn *report_to;
+    enum lab_status st = lab_module_open(LAB_ONEDNN_MODULE, &handle);
+    if (st)
+        return st;
+    if (find(handle, "lab_onednn_sets", &get_sets) ||
+        find(handle, "lab_onednn_report_to", &report_to))
+        return lab_fail_context(LAB_E_UNSUPPORTED, "%s", LAB_ONEDNN_MODULE);
+    report_to(report);
+    int count = 0;
+    int abi = 0;
+    const struct lab_kernel_set *sets = get_sets(&count, &abi);
+    if (abi != LAB_ONEDNN_ABI)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "%s has interface version %d, the program %d",
+                        LAB_ONEDNN_MODULE, abi, LAB_ONEDNN_ABI);
+    if (!sets)
+        return lab_fail_context(LAB_E_DEVICE, "%s", LAB_ONEDNN_MODULE);
+    found_sets = sets;
+    found_count = count;
+    return LAB_OK;
+}
+
+static void open_once(void)
+{
+    found_status = open_module();
+    if (found_status)
+        snprintf(found_error, sizeof(found_error), "%s", lab_error());
+}
+
+enum lab_status lab_onednn_open(const struct lab_kernel_set **sets, int *count)
+{
+    pthread_once(&once, open_once);
+    *sets = found_sets;
+    *count = found_count;
+    return found_status ? lab_fail(found_status, "%s", found_error) : LAB_OK;
+}

@@ -1,0 +1,191 @@
+/* bahdanau_attention: additive attention. A state is compared with every row of
+ * h, and the rows are mixed by how well they fit. */
+#include "bahdanau_attention/bahdanau_attention.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bahdanau_explain.h"
+#include "engine/op_trial.h"
+
+static const struct lab_key_def keys[] = {
+    {"align", LAB_KEY_INT, true, 0, 1, 1073741824.0},
+};
+
+struct parts {
+    int s, h, Ws, Wh, b, v, u, t, e, a;
+    double rows; /* N*T */
+    double S, D, A;
+};
+
+static struct parts parts_of(const struct lab_builder *b)
+{
+    struct parts p = {.s = lab_build_input(b, 0), .h = lab_build_input(b, 1)};
+    struct lab_shape s = lab_build_shape(b, p.s);
+    struct lab_shape h = lab_build_shape(b, p.h);
+    p.rows = 1;
+    for (int i = 0; i + 1 < h.rank; i++)
+        p.rows *= (double)h.dim[i];
+    p.S = (double)s.dim[s.rank - 1];
+    p.D = (double)h.dim[h.rank - 1];
+    p.A = (double)lab_build_attr(b, "align")->i;
+    p.Ws = lab_build_find(b, "Ws");
+    p.Wh = lab_build_find(b, "Wh");
+    p.b = lab_build_find(b, "b");
+    p.v = lab_build_find(b, "v");
+    p.u = lab_build_find(b, "u");
+    p.t = lab_build_find(b, "t");
+    p.e = lab_build_find(b, "e");
+    p.a = lab_build_find(b, "a");
+    return p;
+}
+
+static bool shapes_fit(struct lab_builder *b)
+{
+    struct lab_shape s = lab_build_shape(b, lab_build_input(b, 0));
+    struct lab_shape h = lab_build_shape(b, lab_build_input(b, 1));
+    char one[LAB_SHAPE_TEXT];
+    char two[LAB_SHAPE_TEXT];
+    bool fits = (s.rank == 1 && h.rank == 2) ||
+                (s.rank == 2 && h.rank == 3 && s.dim[0] == h.dim[0]);
+    if (!fits)
+        lab_build_fail(b, LAB_E_SHAPE,
+                       "reads s %s and h %s; it takes s [N,S] and h [N,T,D], "
+                       "or s [S] and h [T,D]",
+                       lab_shape_text(&s, one), lab_shape_text(&h, two));
+    return fits;
+}
+
+static void declare(struct lab_builder *b)
+{
+    struct lab_shape s = lab_build_shape(b, lab_build_input(b, 0));
+    struct lab_shape h = lab_build_shape(b, lab_build_input(b, 1));
+    int64_t A = lab_build_attr(b, "align")->i;
+    enum lab_dtype real = lab_build_real(b);
+    struct lab_shape Ws = {2, {s.dim[s.rank - 1], A}};
+    struct lab_shape Wh = {2, {h.dim[h.rank - 1], A}};
+    struct lab_shape row = {1, {A}};
+    struct lab_shape u = h;
+    struct lab_shape e = h;
+    struct lab_shape out = h;
+    u.dim[u.rank - 1] = A;
+    e.rank--;
+    out.rank--;
+    out.dim[out.rank - 1] = h.dim[h.rank - 1];
+    lab_build_param(b, "Ws", &Ws, LAB_INIT_FAN_IN);
+    lab_build_param(b, "Wh", &Wh, LAB_INIT_FAN_IN);
+    lab_build_param(b, "b", &row, LAB_INIT_ZERO);
+    lab_build_param(b, "v", &row, LAB_INIT_FAN_IN);
+    lab_build_part(b, "u", &u, real);
+    lab_build_part(b, "t", &u, real);
+    lab_build_part(b, "e", &e, real);
+    lab_build_part(b, "a", &e, real);
+    lab_build_out(b, &out);
+}
+
+/* One step of the op; `in` and `out` end with the count given. */
+static void step(struct lab_builder *b, enum lab_phase phase, const char *name,
+                 const int *in, int n_in, const int *out, int n_out,
+                 double flop, const char *formula, lab_explain_fn *explain)
+{
+    struct lab_step_def def = {.name = name,
+                               .phase = phase,
+                               .n_in = n_in,
+                               .n_out = n_out,
+                               .flop = flop,
+                               .formula = formula,
+                               .explain = explain};
+    memcpy(def.in, in, (size_t)n_in * sizeof(*in));
+    memcpy(def.out, out, (size_t)n_out * sizeof(*out));
+    lab_build_step(b, &def);
+}
+
+static void forward(struct lab_builder *b)
+{
+    if (!shapes_fit(b))
+        return;
+    declare(b);
+    struct parts p = parts_of(b);
+    int out = lab_build_find(b, "out");
+    if (out < 0)
+        return;
+    lab_build_read_again(b, 1); /* h is compared, and then it is mixed */
+    step(b, LAB_FORWARD, "u", (int[]){p.s, p.h, p.Ws, p.Wh, p.b}, 5, &p.u, 1,
+         p.rows * p.A * (2 * p.S + 2 * p.D + 1),
+         "$o0[t,:] = $i0 $i2 + $i1[t,:] $i3 + $i4", lab_bahdanau_explain_u);
+    step(b, LAB_FORWARD, "t", &p.u, 1, &p.t, 1, p.rows * p.A, "$o0 = tanh($i0)",
+         lab_bahdanau_explain_t);
+    step(b, LAB_FORWARD, "e", (int[]){p.t, p.v}, 2, &p.e, 1, 2 * p.rows * p.A,
+         "$o0[t] = sum_a $i0[t,a] $i1[a]", lab_bahdanau_explain_e);
+    step(b, LAB_FORWARD, "a", &p.e, 1, &p.a, 1, 5 * p.rows,
+         "$o0[t] = exp($i0[t] - max) / sum_k exp($i0[k] - max)",
+         lab_bahdanau_explain_a);
+    step(b, LAB_FORWARD, "context", (int[]){p.a, p.h}, 2, &out, 1,
+         2 * p.rows * p.D, "$o0[d] = sum_t $i0[t] $i1[t,d]",
+         lab_bahdanau_explain_context);
+}
+
+static void backward(struct lab_builder *b)
+{
+    struct parts p = parts_of(b);
+    int dout = lab_build_out_grad(b);
+    int da = lab_build_grad(b, p.a);
+    int dh_mixed = lab_build_input_grad(b, 2);
+    step(b, LAB_BACKWARD, "context", (int[]){dout, p.a, p.h}, 3,
+         (int[]){da, dh_mixed}, 2, p.rows * p.D * (dh_mixed >= 0 ? 3 : 2),
+         dh_mixed >= 0 ? "$o0[t] = sum_d $i0[d] $i2[t,d]; $o1[t,d] = $i1[t] "
+                         "$i0[d]"
+                       : "$o0[t] = sum_d $i0[d] $i2[t,d]",
+         lab_bahdanau_explain_context_back);
+    int de = lab_build_grad(b, p.e);
+    step(b, LAB_BACKWARD, "a", (int[]){da, p.a}, 2, &de, 1, 4 * p.rows,
+         "$o0[t] = $i1[t] ($i0[t] - sum_k $i0[k] $i1[k])",
+         lab_bahdanau_explain_a_back);
+    int dt = lab_build_grad(b, p.t);
+    int dv = lab_build_grad(b, p.v);
+    step(b, LAB_BACKWARD, "e", (int[]){de, p.t, p.v}, 3, (int[]){dt, dv}, 2,
+         3 * p.rows * p.A,
+         "$o0[t,a] = $i0[t] $i2[a]; $o1[a] = sum_t $i0[t] $i1[t,a]",
+         lab_bahdanau_explain_e_back);
+    int du = lab_build_grad(b, p.u);
+    step(b, LAB_BACKWARD, "t", (int[]){dt, p.t}, 2, &du, 1, 3 * p.rows * p.A,
+         "$o0 = $i0 (1 - $i1^2)", lab_bahdanau_explain_t_back);
+    int d[] = {lab_build_grad(b, p.Ws), lab_build_grad(b, p.Wh),
+               lab_build_grad(b, p.b), lab_build_input_grad(b, 0),
+               lab_build_input_grad(b, 1)};
+    double width = p.S + p.D;
+    double back = (d[3] >= 0 ? p.S : 0) + (d[4] >= 0 ? p.D : 0);
+    char formula[240];
+    snprintf(formula, sizeof(formula),
+             "$o0[s,a] = sum_t $i1[s] $i0[t,a]; $o1[d,a] = sum_t $i2[t,d] "
+             "$i0[t,a]; $o2[a] = sum_t $i0[t,a]%s%s",
+             d[3] >= 0 ? "; $o3[s] = sum_t,a $i0[t,a] $i3[s,a]" : "",
+             d[4] >= 0 ? "; $o4[t,d] = sum_a $i0[t,a] $i4[d,a]" : "");
+    step(b, LAB_BACKWARD, "u", (int[]){du, p.s, p.h, p.Ws, p.Wh}, 5, d, 5,
+         p.rows * p.A * (2 * width + 1 + 2 * back), formula,
+         lab_bahdanau_explain_u_back);
+}
+
+static const struct lab_op_trial trials[] = {
+    {.in = {{2, {3, 7}}, {3, {3, 9, 5}}},
+     .out = {2, {3, 5}},
+     .keys = {{"align", 11}}},
+    {.in = {{1, {3}}, {2, {4, 2}}}, .out = {1, {2}}, .keys = {{"align", 1}}},
+};
+
+static const struct lab_part_axis axes[] = {
+    {"e", 1, 1}, {"a", 1, 1}, {"u", 2, 1}, {"t", 2, 1}};
+
+const struct lab_op_def lab_op_bahdanau_attention = {.name =
+                                                         "bahdanau_attention",
+                                                     .kind = LAB_KIND_LAYER,
+                                                     .keys = keys,
+                                                     .n_keys = 1,
+                                                     .min_inputs = 2,
+                                                     .max_inputs = 2,
+                                                     .forward = forward,
+                                                     .backward = backward,
+                                                     .trials = trials,
+                                                     .n_trials = 2,
+                                                     .axes = axes,
+                                                     .n_axes = 4};

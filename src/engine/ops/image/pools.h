@@ -1,0 +1,43 @@
+/* ops/pools.h -- what max_pool2d and avg_pool2d share. */
+#pragma once
+#include "pool/pool.h"
+#include "window.h"
+
+enum { LAB_POOL_KEYS = 3 };
+extern const struct lab_key_def lab_pool_keys[LAB_POOL_KEYS];
+
+struct lab_pool_node {
+    struct lab_pool_params params;
+    struct lab_shape in;
+    struct lab_shape out;
+    double elements; /* of the result, times those of a window */
+};
+
+/* false: the node was refused. */
+bool lab_pool_of(struct lab_builder *b, struct lab_pool_node *out);
+/* How the op's variants are checked at start. */
+bool lab_pool_check(int turn, struct lab_op_check *c);
+
+/* Walks the elements of the window of output `index` that lie in the image.
+ * Start with *k = 0; false: there are no more. */
+bool lab_pool_next(const struct lab_window *win, const struct lab_image *x,
+                   struct lab_pixel out, int64_t *k, int64_t *index);
+/* The windows that read element `index` of the input, for an explanation of its
+ * gradient, which says which they are: out_slot is dx, input 0 dy. */
+struct lab_pool_readers {
+    struct lab_image x;
+    struct lab_image y;
+    struct lab_pixel at; /* the element */
+    int64_t rows[2];     /* of y, the first and the last */
+    int64_t cols[2];
+    char text[64]; /* "0,oh,ow,3" */
+};
+void lab_pool_readers_of(struct lab_explainer *ex, int out_slot, int64_t index,
+                         struct lab_pool_readers *out);
+/* "0,2..3,4..5,1": the elements of a window inside the image. */
+void lab_pool_window_text(const struct lab_window *win,
+                          const struct lab_image *x, struct lab_pixel out,
+                          char *buf, size_t size);
+/* Elements of that window inside the image. */
+int64_t lab_pool_count(const struct lab_window *win, const struct lab_image *x,
+                       struct lab_pixel out);

@@ -1,0 +1,160 @@
+/* softmax_cross_entropy: the price of the share that softmax gave to the right
+ * class, -log p[y], as a mean over the samples. */
+#include "loss/loss.h"
+
+#include <math.h>
+
+#include "loss_parts.h"
+
+static int64_t classes(const struct lab_shape *z)
+{
+    return z->dim[z->rank - 1];
+}
+
+static double log_sum_exp(struct lab_explainer *ex, int64_t row, int64_t C,
+                          double *max)
+{
+    double sum = 0;
+    *max = -INFINITY;
+    for (int64_t c = 0; c < C; c++) {
+        double z = lab_explain_in(ex, 0, row * C + c);
+        if (!(z <= *max))
+            *max = z;
+    }
+    for (int64_t c = 0; c < C; c++)
+        sum += exp(lab_explain_in(ex, 0, row * C + c) - *max);
+    return log(sum);
+}
+
+static void explain_softmax(struct lab_explainer *ex, int out_slot,
+                            int64_t index)
+{
+    const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
+    char at[LAB_SHAPE_TEXT];
+    char row_at[LAB_SHAPE_TEXT];
+    int64_t C = classes(shape);
+    double max;
+    double lse = log_sum_exp(ex, index / C, C, &max);
+    double z = lab_explain_in(ex, 0, index);
+    lab_explain_source(ex, 0, index);
+    lab_explain_symbolic(
+        ex, "exp(%s[%s] - max) / sum_k exp(%s[%sk] - max)",
+        lab_explain_in_name(ex, 0), lab_explain_at(shape, index, at),
+        lab_explain_in_name(ex, 0), lab_explain_row(shape, index, row_at));
+    lab_explain_numeric(ex, "exp(%.6g - %.6g) / %.6g", z, max, exp(lse));
+    lab_explain_where(ex, "max = %.6g, the largest of the row", max);
+    lab_explain_value(ex, exp(z - max - lse));
+}
+
+static void explain_sample(struct lab_explainer *ex, int out_slot, int64_t row)
+{
+    int64_t C = classes(lab_explain_in_shape(ex, 0));
+    double max;
+    double lse = log_sum_exp(ex, row, C, &max);
+    double label = lab_explain_in(ex, 1, row);
+    double z = lab_explain_in(ex, 0, row * C + (int64_t)label);
+    char at[LAB_SHAPE_TEXT];
+    (void)out_slot;
+    lab_explain_row(lab_explain_in_shape(ex, 0), row * C, at);
+    lab_explain_source(ex, 0, row * C + (int64_t)label);
+    lab_explain_source(ex, 1, row);
+    lab_explain_symbolic(ex, "log(sum_k exp(%s[%sk] - max)) + max - %s[%s%lld]",
+                         lab_explain_in_name(ex, 0), at,
+                         lab_explain_in_name(ex, 0), at, (long long)label);
+    lab_explain_numeric(ex, "%.6g + %.6g - %.6g", lse, max, z);
+    lab_explain_where(ex,
+                      "max = %.6g, the largest of the row; the label %s[%s] = "
+                      "%lld; it is -log of its probability %.6g",
+                      max, lab_explain_in_name(ex, 1),
+                      lab_explain_at(lab_explain_in_shape(ex, 1), row, at),
+                      (long long)label, exp(z - max - lse));
+    lab_explain_value(ex, lse + max - z);
+}
+
+static void explain_backward(struct lab_explainer *ex, int out_slot,
+                             int64_t index)
+{
+    const struct lab_shape *shape = lab_explain_out_shape(ex, out_slot);
+    int64_t C = classes(shape);
+    int64_t rows = 1;
+    for (int i = 0; i + 1 < shape->rank; i++)
+        rows *= shape->dim[i];
+    double p = lab_explain_in(ex, 0, index);
+    double label = lab_explain_in(ex, 1, index / C);
+    char at[LAB_SHAPE_TEXT];
+    double hit = (int64_t)label == index % C ? 1 : 0;
+    lab_explain_source(ex, 0, index);
+    lab_explain_source(ex, 1, index / C);
+    lab_explain_symbolic(ex, "(%s[%s] - %g) / %lld", lab_explain_in_name(ex, 0),
+                         lab_explain_at(shape, index, at), hit,
+                         (long long)rows);
+    lab_explain_where(ex, "%g since the row's label is %g, and %lld rows", hit,
+                      label, (long long)rows);
+    lab_explain_numeric(ex, "(%.6g - %g) / %lld", p, hit, (long long)rows);
+    lab_explain_value(ex, (p - hit) / (double)rows);
+}
+
+static void forward(struct lab_builder *b)
+{
+    int z = lab_build_input(b, 0);
+    struct lab_shape shape = lab_build_shape(b, z);
+    int64_t n = 0;
+    if (!lab_loss_check_target(b, true) || lab_shape_count(&shape, &n))
+        return;
+    int y = lab_build_target(b);
+    struct lab_shape y_shape = lab_build_shape(b, y);
+    int probs = lab_build_part(b, "probs", &shape, lab_build_real(b));
+    int sample = lab_loss_sample(b, &y_shape);
+    lab_build_step(
+        b, &(struct lab_step_def){
+               .name = "softmax",
+               .phase = LAB_LOSS,
+               .in = {z},
+               .n_in = 1,
+               .out = {probs},
+               .n_out = 1,
+               .flop = 5.0 * (double)n,
+               .formula = "$o0[r,c] = exp($i0[r,c] - max) / sum_k exp($i0[r,k] "
+                          "- max)",
+               .explain = explain_softmax});
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "sample",
+                          .phase = LAB_LOSS,
+                          .in = {z, y},
+                          .n_in = 2,
+                          .out = {sample},
+                          .n_out = 1,
+                          .flop = 4.0 * (double)n,
+                          .formula = "$o0[r] = -log softmax($i0)[r,$i1[r]]",
+                          .explain = explain_sample});
+    lab_loss_reduce(b, "mean", sample, true, NULL, 0);
+}
+
+static void backward(struct lab_builder *b)
+{
+    int probs = lab_build_find(b, "probs");
+    int dz = lab_build_input_grad(b, 0);
+    struct lab_shape shape = lab_build_shape(b, probs);
+    int64_t n = 0;
+    if (dz < 0 || lab_shape_count(&shape, &n))
+        return;
+    lab_build_step(b, &(struct lab_step_def){
+                          .name = "softmax",
+                          .phase = LAB_BACKWARD,
+                          .in = {probs, lab_build_target(b)},
+                          .n_in = 2,
+                          .out = {dz},
+                          .n_out = 1,
+                          .flop = 2.0 * (double)n,
+                          .formula = "$o0[r,c] = ($i0[r,c] - [c = $i1[r]]) / R",
+                          .explain = explain_backward});
+}
+
+const struct lab_op_def lab_op_softmax_cross_entropy = {
+    .name = "softmax_cross_entropy",
+    .kind = LAB_KIND_LOSS,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .labels = true,
+    .forward = forward,
+    .backward = backward};

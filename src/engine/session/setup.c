@@ -1,0 +1,116 @@
+#include "engine/setup.h"
+
+#include <string.h>
+
+#include "verify/variant_check.h"
+
+enum { MAX_CHOICES = 64 };
+static const char no_gpu[] = "no GPU: ";
+
+static enum lab_status open_named(const struct lab_setup *s, const char *name,
+                                  struct lab_backend **out)
+{
+    if (s->prepare)
+        s->prepare(s->user, name);
+    return lab_backend_open(out, name, s->device);
+}
+
+static enum lab_status open_backend(const struct lab_setup *s,
+                                    struct lab_backend **out,
+                                    struct lab_str *notice)
+{
+    if (strcmp(s->backend, "auto") != 0)
+        return open_named(s, s->backend, out);
+    if (open_named(s, "cuda", out) == LAB_OK)
+        return LAB_OK;
+    lab_str_addf(notice, "%s%s\n", no_gpu, lab_error());
+    if (s->prepare)
+        s->prepare(s->user, "cpu");
+    return lab_backend_open(out, "cpu", 0);
+}
+
+/* It is the first, and an error is one line. */
+const char *lab_setup_notice_rest(const char *notice)
+{
+    if (strncmp(notice, no_gpu, sizeof(no_gpu) - 1) != 0)
+        return notice;
+    const char *end = strchr(notice, '\n');
+    return end ? end + 1 : "";
+}
+
+int lab_setup_lesson_choices(struct lab_walk *walk,
+                             const struct lab_network_spec *spec,
+                             struct lab_variant_choice *out, int max,
+                             struct lab_str *notice)
+{
+    int n = 0;
+    for (int i = 0; i < spec->n_variants && n < max; i++) {
+        out[n].target = spec->variants[i].target;
+        out[n].variant = spec->variants[i].variant;
+        if (lab_walk_choose(walk, out, n + 1) == LAB_OK)
+            n++;
+        else
+            lab_str_addf(notice, "the lesson's choice is left out: %s\n",
+                         lab_error());
+    }
+    return n;
+}
+
+static enum lab_status choose(const struct lab_setup *s, struct lab_walk *walk,
+                              struct lab_str *notice)
+{
+    struct lab_variant_choice list[MAX_CHOICES];
+    int n = lab_setup_lesson_choices(walk, s->spec, list, MAX_CHOICES, notice);
+    for (int i = 0; i < s->n_choices; i++)
+        list[n++] = s->choices[i];
+    enum lab_status st = lab_walk_choose(walk, list, n);
+    return st == LAB_E_NOTFOUND ? lab_fail(LAB_E_USAGE, "%s", lab_error()) : st;
+}
+
+enum lab_status lab_setup_open(const struct lab_setup *setup,
+                               struct lab_walk **walk, struct lab_plan **plan,
+                               struct lab_str *notice)
+{
+    struct lab_data *data = NULL;
+    struct lab_backend *be = NULL;
+    struct lab_plan *built = NULL;
+    struct lab_walk *w = NULL;
+    struct lab_data_shapes shapes;
+    if (setup->n_choices + setup->spec->n_variants > MAX_CHOICES)
+        return lab_fail(LAB_E_USAGE, "more than %d variants chosen",
+                        MAX_CHOICES);
+    enum lab_status st = lab_data_open_until(&data, setup->spec, setup->data,
+                                             setup->batch, &setup->stop);
+    if (!st) {
+        lab_data_get_shapes(data, &shapes);
+        st = lab_plan_build(&built, setup->spec, &shapes, LAB_F32);
+    }
+    if (!st)
+        st = lab_data_check_labels(data, built);
+    if (!st)
+        st = open_backend(setup, &be, notice);
+    if (!st && !setup->data && setup->spec->data.path_leaves)
+        lab_str_addf(notice,
+                     "this lesson reads %s, outside its own directory\n",
+                     setup->spec->data.path);
+    if (!st)
+        st = lab_variant_check(be, notice);
+    if (!st)
+        st = lab_walk_new(&w, built, be, data);
+    if (st) {
+        lab_data_free(data);
+        lab_backend_close(be);
+        lab_plan_free(built);
+        return st;
+    }
+    lab_walk_stop_when(w, &setup->stop);
+    st = choose(setup, w, notice);
+    if (st) {
+        lab_walk_free(w);
+        lab_plan_free(built);
+        return st;
+    }
+    *walk = w;
+    *plan = built;
+    return LAB_OK;
+}

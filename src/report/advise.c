@@ -1,0 +1,61 @@
+#include "report/advise.h"
+
+#include <math.h>
+
+#include "report/known.h"
+#include "report/variant_facts.h"
+
+enum { MOST_KERNELS = 64 };
+
+static void add_launch(struct lab_advice_facts *f,
+                       const struct lab_kernel_record *k)
+{
+    bool timed = k->start_ns != LAB_UNKNOWN && k->end_ns != LAB_UNKNOWN;
+    f->blocks = (int64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    f->threads_per_block = (int64_t)k->block[0] * k->block[1] * k->block[2];
+    f->registers_per_thread = k->registers_per_thread;
+    f->occupancy_pct = k->occupancy_pct;
+    f->occupancy_limit = k->occupancy_limit;
+    if (!isnan(k->occupancy_pct))
+        f->active_blocks_per_sm = k->active_blocks_per_sm;
+    f->time_ns = timed ? (double)(k->end_ns - k->start_ns) : NAN;
+}
+
+/* NULL: not known. */
+static const char *ran_as(const struct lab_snapshot *snap, int index)
+{
+    const struct lab_variant *now = snap->schedule->steps[index].variant;
+    const char *ran = snap->steps[index].ran;
+    return ran ? ran : now ? now->name : NULL;
+}
+
+int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
+                      int index, int kernel,
+                      struct lab_advice out[LAB_ADVICE_COUNT])
+{
+    struct lab_kernel_record k[MOST_KERNELS];
+    struct lab_advice_facts f;
+    const struct lab_step_status *status = &snap->steps[index];
+    const struct lab_step *step = snap->schedule->steps[index].step;
+    if (status->exec <= 0 || kernel < 0 || kernel >= MOST_KERNELS)
+        return 0;
+    size_t n = lab_live_kernels(live, status->exec, k, MOST_KERNELS);
+    if ((size_t)kernel >= n)
+        return 0;
+    lab_advice_facts_init(&f);
+    add_launch(&f, &k[kernel]);
+    if (snap->device.sm_count > 0)
+        f.sm_count = snap->device.sm_count;
+    if (snap->device.peak_dram_bytes_s > 0)
+        f.peak_dram_bytes_s = snap->device.peak_dram_bytes_s;
+    f.kernels = (int64_t)n;
+    f.wall_ns = lab_known(status->time_ns);
+    f.fusable = lab_variant_can_fuse(snap->backend, step->op->name, step->phase,
+                                     step->name, ran_as(snap, index));
+    if (n == 1) { /* the formula is that of the whole step */
+        f.flop = step->flop;
+        f.bytes = step->bytes;
+    }
+    lab_live_counters(live, status->exec, kernel, &f.counters);
+    return lab_advise(&f, out);
+}

@@ -1,0 +1,166 @@
+#include "report/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/record.h"
+
+static const char *unknown(char *out, size_t cap)
+{
+    snprintf(out, cap, "n/a");
+    return out;
+}
+
+const char *lab_format_value(double v, int width, char *out, size_t cap)
+{
+    if (isnan(v)) {
+        snprintf(out, cap, "nan");
+        return out;
+    }
+    if (isinf(v)) {
+        snprintf(out, cap, v < 0 ? "-inf" : "inf");
+        return out;
+    }
+    width = width < 6 ? 6 : width;
+    for (int digits = 9; digits > 0; digits--) {
+        char text[40];
+        snprintf(text, sizeof(text), "%.*g", digits, v);
+        if ((int)strlen(text) <= width || digits == 1) {
+            snprintf(out, cap, "%s", text);
+            break;
+        }
+    }
+    return out;
+}
+
+/* v in the largest unit that keeps it at 1 or more. */
+static const char *scaled(double v, double base, const char *const *units,
+                          int count, char *out, size_t cap)
+{
+    int at = 0;
+    if (isnan(v))
+        return unknown(out, cap);
+    while (at + 1 < count && fabs(v) >= base * (1 - 5e-5)) {
+        v /= base;
+        at++;
+    }
+    int decimals = fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2;
+    if (at == 0 && v == floor(v))
+        decimals = 0;
+    snprintf(out, cap, "%.*f %s", decimals, v, units[at]);
+    return out;
+}
+
+const char *lab_format_ns(double ns, char *out, size_t cap)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    return scaled(ns, 1000, units, 4, out, cap);
+}
+
+const char *lab_format_bytes(double bytes, char *out, size_t cap)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    return scaled(bytes, 1024, units, 5, out, cap);
+}
+
+const char *lab_format_flop(double flop, char *out, size_t cap)
+{
+    static const char *const units[] = {"FLOP",  "kFLOP", "MFLOP",
+                                        "GFLOP", "TFLOP", "PFLOP"};
+    return scaled(flop, 1000, units, 6, out, cap);
+}
+
+const char *lab_format_flops(double flop, double ns, char *out, size_t cap)
+{
+    static const char *const units[] = {"FLOP/s",  "kFLOP/s", "MFLOP/s",
+                                        "GFLOP/s", "TFLOP/s", "PFLOP/s"};
+    return scaled(ns > 0 ? flop / ns * 1e9 : NAN, 1000, units, 6, out, cap);
+}
+
+const char *lab_format_rate(double bytes, double ns, char *out, size_t cap)
+{
+    static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+    return scaled(ns > 0 ? bytes / ns * 1e9 : NAN, 1000, units, 5, out, cap);
+}
+
+const char *lab_format_share(double share, char *out, size_t cap)
+{
+    if (isnan(share))
+        return unknown(out, cap);
+    snprintf(out, cap, fabs(share) >= 0.9995 ? "%.0f %%" : "%.1f %%",
+             share * 100);
+    return out;
+}
+
+const char *lab_format_int(int64_t n, char *out, size_t cap)
+{
+    char digits[32];
+    char text[48];
+    size_t used = 0;
+    if (n == LAB_UNKNOWN)
+        return unknown(out, cap);
+    snprintf(digits, sizeof(digits), "%" PRId64, n);
+    size_t len = strlen(digits);
+    for (size_t i = 0; i < len; i++) {
+        text[used++] = digits[i];
+        if (digits[i] != '-' && i + 1 < len && (len - 1 - i) % 3 == 0)
+            text[used++] = ',';
+    }
+    text[used] = '\0';
+    snprintf(out, cap, "%s", text);
+    return out;
+}
+
+const char *lab_format_shape(const int64_t *shape, int rank, char *out,
+                             size_t cap)
+{
+    size_t used = (size_t)snprintf(out, cap, "[");
+    for (int i = 0; i < rank && used < cap; i++)
+        used += (size_t)snprintf(out + used, cap - used, "%s%" PRId64,
+                                 i ? "," : "", shape[i]);
+    if (used < cap)
+        snprintf(out + used, cap - used, "]");
+    return out;
+}
+
+const char *lab_format_span(int64_t ns, char *out, size_t cap)
+{
+    int64_t s = (ns + 500000000) / 1000000000;
+    if (ns < 0)
+        return unknown(out, cap);
+    if (s < 60)
+        snprintf(out, cap, "%" PRId64 " s", s);
+    else if (s < 3600)
+        snprintf(out, cap, "%" PRId64 " min %" PRId64 " s", s / 60, s % 60);
+    else
+        snprintf(out, cap, "%" PRId64 " h %" PRId64 " min", s / 3600,
+                 s % 3600 / 60);
+    return out;
+}
+
+const char *lab_format_progress(int64_t done, int64_t total, int64_t elapsed_ns,
+                                const char *unit, char *out, size_t cap)
+{
+    char a[LAB_FORMAT_BYTES];
+    char b[LAB_FORMAT_BYTES];
+    char left[LAB_FORMAT_BYTES];
+    double rate = elapsed_ns > 0 ? (double)done * 1e9 / (double)elapsed_ns : 0;
+    lab_format_int(done, a, sizeof(a));
+    if (total <= 0) {
+        snprintf(out, cap, "%s, %.3g %s/s", a, rate, unit);
+        return out;
+    }
+    lab_format_int(total, b, sizeof(b));
+    if (rate <= 0) {
+        snprintf(out, cap, "%s/%s", a, b);
+        return out;
+    }
+    double left_ns = (double)(total - done) / rate * 1e9;
+    bool sane = left_ns >= 0 && left_ns < 9e18;
+    snprintf(out, cap, "%s/%s, %.3g %s/s, %s left", a, b, rate, unit,
+             lab_format_span(sane ? (int64_t)left_ns : -1, left, sizeof(left)));
+    return out;
+}

@@ -1,0 +1,123 @@
+#include "report/json_line.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* jansson refuses a member of an object that it has no memory for, and the
+ * object goes on without it. */
+static _Thread_local bool lacks_memory; /* since the last line */
+
+static void *watched_malloc(size_t bytes)
+{
+    void *p = malloc(bytes);
+    lacks_memory = lacks_memory || !p;
+    return p;
+}
+
+void lab_json_watch_memory(void)
+{
+    json_set_alloc_funcs(watched_malloc, free);
+}
+
+bool lab_json_lacks_memory(void)
+{
+    bool lacks = lacks_memory;
+    lacks_memory = false;
+    return lacks;
+}
+
+json_t *lab_json_new(const char *type)
+{
+    json_t *object = json_object();
+    lab_json_text(object, "type", type);
+    return object;
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value ? value : json_null());
+}
+
+void lab_json_text(json_t *object, const char *key, const char *text)
+{
+    struct lab_str visible;
+    json_t *value = text ? json_string(text) : NULL;
+    if (text && !value) {
+        lab_str_init(&visible);
+        lab_str_add_visible(&visible, text, strlen(text), true);
+        value = json_string(lab_str_text(&visible));
+        lab_str_release(&visible);
+    }
+    set(object, key, value);
+}
+
+void lab_json_bool(json_t *object, const char *key, bool v)
+{
+    set(object, key, json_boolean(v));
+}
+
+void lab_json_int(json_t *object, const char *key, int64_t v)
+{
+    set(object, key, v == INT64_MIN ? NULL : json_integer(v));
+}
+
+void lab_json_uint(json_t *object, const char *key, uint64_t v)
+{
+    char text[24];
+    if (v <= INT64_MAX) {
+        lab_json_int(object, key, (int64_t)v);
+        return;
+    }
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+    set(object, key, json_string(text)); /* JSON readers lose such numbers */
+}
+
+void lab_json_real(json_t *object, const char *key, double v)
+{
+    if (isinf(v))
+        set(object, key, json_string(v > 0 ? "inf" : "-inf"));
+    else
+        set(object, key, isnan(v) ? NULL : json_real(v));
+}
+
+void lab_json_value(json_t *object, const char *key, double v)
+{
+    if (isnan(v))
+        set(object, key, json_string("nan"));
+    else
+        lab_json_real(object, key, v);
+}
+
+void lab_json_ints(json_t *object, const char *key, const int64_t *v, size_t n)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, v[i] == INT64_MIN ? json_null()
+                                                       : json_integer(v[i]));
+    set(object, key, array);
+}
+
+enum lab_status lab_json_write(FILE *to, json_t *object)
+{
+    char *line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+    json_decref(object);
+    if (lab_json_lacks_memory() || !line) {
+        free(line);
+        return lab_fail(LAB_E_NOMEM, "no memory for a line of JSON");
+    }
+    bool written = fputs(line, to) >= 0 && putc('\n', to) != EOF;
+    free(line);
+    return written ? LAB_OK : lab_fail(LAB_E_IO, "cannot write the output");
+}
+
+enum lab_status lab_json_print(json_t *object)
+{
+    enum lab_status st = lab_json_write(stdout, object);
+    if (st == LAB_OK && fflush(stdout))
+        st = lab_fail(LAB_E_IO, "cannot write the output");
+    return st;
+}

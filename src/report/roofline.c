@@ -1,0 +1,322 @@
+#include "report/roofline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/command.h"
+#include "base/mem.h"
+#include "engine/ceiling.h"
+#include "engine/ladder.h"
+#include "report/say.h"
+#include "store/launch.h"
+#include "store/query.h"
+#include "report/counters_text.h"
+#include "report/variant_facts.h"
+
+void lab_roofline_release(struct lab_roofline *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        lab_free(r->rows[i].sentence);
+        lab_free(r->rows[i].label);
+    }
+    lab_free(r->rows);
+    lab_free(r->counters_reason);
+    lab_time_sums_release(&r->sums);
+    lab_counted_release(&r->counted);
+    *r = (struct lab_roofline){0};
+}
+
+bool lab_roofline_is_kernel(const struct lab_roofline_row *row)
+{
+    return row->sum->level == LAB_SUM_KERNEL;
+}
+
+double lab_roofline_formula(const struct lab_roofline_row *row)
+{
+    return isnan(row->work.flop) ? row->work.flop : row->point.intensity;
+}
+
+const char *lab_roofline_name(const struct lab_roofline_row *row)
+{
+    const struct lab_time_sum *s = row->sum;
+    const char *name = s->name;
+    if (row->label)
+        return row->label;
+    if (lab_roofline_is_kernel(row))
+        name = s->kernel_short ? s->kernel_short : s->kernel;
+    return name ? name : "?";
+}
+
+bool lab_roofline_measured(const struct lab_roofline *r)
+{
+    for (int i = 0; i < LAB_CEILING_ROOFS; i++)
+        if (r->roofs[i].origin != LAB_ROOF_NONE &&
+            r->roofs[i].origin != LAB_ROOF_DATASHEET)
+            return true;
+    return false;
+}
+
+struct facts {
+    struct lab_roofline *r;
+    bool failed;
+};
+
+static bool read_facts(void *user, const struct lab_run_row *row)
+{
+    struct facts *f = user;
+    struct lab_roofline *r = f->r;
+    snprintf(r->precision, sizeof(r->precision), "%s",
+             row->precision ? row->precision : "");
+    snprintf(r->lesson, sizeof(r->lesson), "%s",
+             row->lesson ? row->lesson : "");
+    snprintf(r->counters, sizeof(r->counters), "%s",
+             row->counters ? row->counters : "");
+    r->sm_count = row->sm_count;
+    if (row->counters_reason)
+        r->counters_reason = lab_strdup(row->counters_reason);
+    f->failed = row->counters_reason && !r->counters_reason;
+    return true;
+}
+
+static enum lab_status find_roofs(struct lab_roofline *r,
+                                  struct lab_database *db)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < LAB_CEILING_ROOFS && st == LAB_OK; i++) {
+        st = lab_roof_of_run(db, &r->device, &r->sums.rungs,
+                             lab_ceiling_name((enum lab_ceiling)i),
+                             &r->roofs[i]);
+        r->per_s[i] = r->roofs[i].per_s;
+    }
+    return st;
+}
+
+/* ---- rows ---- */
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_of(const struct lab_time_sum *kernel,
+                  const struct lab_time_sum *step)
+{
+    return kernel->level == LAB_SUM_KERNEL &&
+           kernel->step_index == step->step_index &&
+           kernel->phase_id == step->phase_id &&
+           same(kernel->name, step->name) &&
+           same(kernel->variant, step->variant) &&
+           same(kernel->backend, step->backend);
+}
+
+/* A lab's run has a precision for each of its rungs. */
+static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
+                                      const struct lab_lab_name *rung)
+{
+    return lab_roofline_precision(rung && rung->precision[0] ? rung->precision
+                                                             : r->precision);
+}
+
+/* A library's rung of which the kernels are known; else what was stored. */
+static double bytes_moved(const struct lab_lab_name *rung)
+{
+    const struct lab_operation *op;
+    struct lab_ladder_size size;
+    if (!rung || !lab_variant_is_library(rung->rung))
+        return rung ? rung->bytes_moved : (double)NAN;
+    if (lab_ladder_find(rung->lab, &op) || !op->library_traffic ||
+        lab_ladder_size(op, rung->size, strlen(rung->size), &size))
+        return NAN;
+    for (int p = 0; p < LAB_PRECISION_COUNT; p++)
+        if (strcmp(lab_precision_name((enum lab_precision)p),
+                   rung->precision) == 0)
+            return op->library_traffic(size.dim, (enum lab_precision)p,
+                                       rung->rung);
+    return NAN;
+}
+
+static void fill_work(struct lab_roofline *r, const struct lab_time_sum *s,
+                      const struct lab_time_sum *step,
+                      struct lab_roofline_work *w)
+{
+    const struct lab_counted_item *counted;
+    bool whole = s == step || step->kernels == 1; /* its work is the step's */
+    *w = (struct lab_roofline_work){
+        .gpu = strcmp(r->device.backend, "cuda") == 0,
+        .time_ns = s->median_ns,
+        .flop = whole ? step->flop : (double)NAN,
+        .bytes = whole ? step->bytes : (double)NAN,
+        .occupancy_pct = s->occupancy_pct,
+        .blocks = LAB_UNKNOWN,
+        .threads_per_block = LAB_UNKNOWN,
+        .sm_count = r->sm_count,
+        .max_warps_per_sm = r->max_warps_per_sm,
+        .kernels = s == step ? s->kernels : 1,
+        .arithmetic = arithmetic_of(r, step->rung),
+        .floor_ns = r->floor_ns,
+        .kernels_ns = NAN,
+        .launch_ns = r->launch_ns,
+        .own_bytes = whole ? bytes_moved(step->rung) : (double)NAN,
+        .library = lab_variant_is_library(step->variant),
+        .other_algorithm = lab_rung_has_fewer_flop(step->variant),
+        .one_address =
+            whole && step->rung && lab_rung_has_one_address(step->rung->rung),
+        .fusable = lab_variant_can_fuse(step->backend, step->op, step->phase_id,
+                                        step->name, step->variant),
+    };
+    lab_counters_init(&w->counted);
+    if (s != step) {
+        lab_counted_launch(&r->counted, step->step_index, step->variant,
+                           s->kernel, &w->counted);
+        w->blocks = lab_launch_size(s->grid);
+        w->threads_per_block = lab_launch_size(s->block);
+        return;
+    }
+    w->occupancy_pct = NAN;
+    counted = lab_counted_step(&r->counted, s->step_index, s->variant);
+    if (counted)
+        w->counted = counted->counters;
+}
+
+/* A step with one kernel is as full as that kernel. */
+static void lend_launch(struct lab_roofline_work *step,
+                        const struct lab_roofline_work *kernel)
+{
+    step->occupancy_pct = kernel->occupancy_pct;
+    step->blocks = kernel->blocks;
+    step->threads_per_block = kernel->threads_per_block;
+}
+
+/* A rung's times are taken without a trace, and its launches are known of the
+ * one that was traced apart. */
+static void lend_traced(struct lab_roofline *r, struct lab_roofline_row *row)
+{
+    const struct lab_lab_name *rung = row->sum->rung;
+    for (size_t i = 0; rung && !rung->traced && i < r->count; i++) {
+        const struct lab_roofline_row *t = &r->rows[i];
+        const struct lab_lab_name *of = t->sum->rung;
+        if (!of || !of->traced || lab_roofline_is_kernel(t) ||
+            strcmp(of->rung, rung->rung) != 0 ||
+            strcmp(of->precision, rung->precision) != 0 ||
+            strcmp(of->size, rung->size) != 0)
+            continue;
+        row->work.kernels = t->work.kernels;
+        row->work.kernels_ns = t->work.time_ns;
+        row->work.counted = t->work.counted;
+        lend_launch(&row->work, &t->work);
+    }
+}
+
+/* A lab's steps have the name of the problem alone, and its kernels serve
+ * several precisions. */
+static enum lab_status label_row(struct lab_roofline_row *row)
+{
+    const struct lab_lab_name *rung = row->sum->rung;
+    struct lab_str s;
+    if (!rung)
+        return LAB_OK;
+    lab_str_init(&s);
+    if (lab_roofline_is_kernel(row))
+        lab_str_addf(&s, "%s %s", lab_roofline_name(row), rung->problem);
+    else
+        lab_str_add(&s, rung->name);
+    row->label = lab_str_detach(&s);
+    return row->label ? LAB_OK
+                      : lab_fail(LAB_E_NOMEM, "no memory for a rung's name");
+}
+
+static enum lab_status finish_row(struct lab_roofline *r,
+                                  struct lab_roofline_row *row)
+{
+    struct lab_str said;
+    struct lab_str s;
+    lab_str_init(&said);
+    lab_str_init(&s);
+    lab_roofline_place(&row->point, &row->work, r->per_s);
+    lab_roofline_say(&said, &row->work, &row->point, r->per_s);
+    lab_command_spell(&s, lab_str_text(&said), "`", lab_say_is_ascii());
+    s.failed |= said.failed;
+    lab_str_release(&said);
+    row->flop_reason = lab_counters_flop_reason(
+        &row->work.counted, row->work.flop, row->sum->phase_id == LAB_UPDATE);
+    row->sentence = lab_str_detach(&s);
+    if (!row->sentence)
+        return lab_fail(LAB_E_NOMEM, "no memory for a sentence");
+    return label_row(row);
+}
+
+static void add_step(struct lab_roofline *r, const struct lab_time_sum *step)
+{
+    size_t at = r->count++;
+    r->rows[at] = (struct lab_roofline_row){.sum = step};
+    fill_work(r, step, step, &r->rows[at].work);
+    for (size_t i = 0; i < r->sums.count; i++) {
+        const struct lab_time_sum *k = &r->sums.items[i];
+        if (!is_of(k, step) || r->count > r->sums.count)
+            continue;
+        struct lab_roofline_row *row = &r->rows[r->count++];
+        *row = (struct lab_roofline_row){.sum = k};
+        fill_work(r, k, step, &row->work);
+        if (step->kernels == 1)
+            lend_launch(&r->rows[at].work, &row->work);
+        else if (row->work.blocks > r->rows[at].work.blocks)
+            r->rows[at].work.blocks = row->work.blocks;
+    }
+}
+
+static enum lab_status make_rows(struct lab_roofline *r)
+{
+    enum lab_status st = LAB_OK;
+    r->rows = lab_alloc_array(r->sums.count + 2, sizeof(*r->rows));
+    if (!r->rows)
+        return lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+    for (size_t i = 0; i < r->sums.count; i++)
+        if (r->sums.items[i].level == LAB_SUM_STEP && r->count < r->sums.count)
+            add_step(r, &r->sums.items[i]);
+    for (size_t i = 0; i < r->count; i++)
+        if (!lab_roofline_is_kernel(&r->rows[i]))
+            lend_traced(r, &r->rows[i]);
+    for (size_t i = 0; i < r->count && st == LAB_OK; i++)
+        st = finish_row(r, &r->rows[i]);
+    return st;
+}
+
+enum lab_status lab_roofline_load(struct lab_roofline *out,
+                                  struct lab_database *db, int64_t run)
+{
+    struct lab_roofline r = {.run = run,
+                             .sm_count = LAB_UNKNOWN,
+                             .max_warps_per_sm = LAB_UNKNOWN,
+                             .floor_ns = NAN,
+                             .launch_ns = NAN};
+    struct facts facts = {.r = &r};
+    struct lab_run_gpu gpu;
+    enum lab_status st = lab_query_run(db, run, read_facts, &facts);
+    if (st == LAB_OK && facts.failed)
+        st = lab_fail(LAB_E_NOMEM, "no memory for the roofline of a run");
+    if (st == LAB_OK)
+        st = lab_ceiling_device_of_run(db, run, &r.device);
+    if (st == LAB_OK)
+        st = lab_device_floor(db, &r.device, &r.floor_ns, &r.launch_ns);
+    if (st == LAB_OK) {
+        st = lab_run_gpu_read(db, run, LAB_UNKNOWN, &gpu);
+        if (st == LAB_OK)
+            r.max_warps_per_sm = gpu.max_warps_per_sm;
+        st = st == LAB_E_NOTFOUND ? LAB_OK : st;
+    }
+    if (st == LAB_OK)
+        st = lab_time_sums_load(&r.sums, db, run,
+                                1u << LAB_SUM_STEP | 1u << LAB_SUM_KERNEL);
+    if (st == LAB_OK)
+        st = find_roofs(&r, db);
+    if (st == LAB_OK)
+        st = lab_counted_load(&r.counted, db, run);
+    if (st == LAB_OK)
+        st = make_rows(&r);
+    if (st)
+        lab_roofline_release(&r);
+    else
+        *out = r;
+    return st;
+}

@@ -1,0 +1,192 @@
+#include "report/text_table.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char unknown[] = "n/a";
+
+static void add_cell(struct lab_text_table *t, char *cell)
+{
+    if (cell && t->count == t->room) {
+        size_t room = t->room ? t->room * 2 : 64;
+        char **cells = lab_realloc_array(t->cells, room, sizeof(*cells));
+        if (cells) {
+            t->cells = cells;
+            t->room = room;
+        }
+    }
+    if (!cell || t->count == t->room) {
+        lab_free(cell);
+        t->failed = true;
+        return;
+    }
+    t->cells[t->count++] = cell;
+}
+
+void lab_text_table_add(struct lab_text_table *t, const char *text)
+{
+    struct lab_str cell;
+    const char *shown = text ? text : unknown;
+    lab_str_init(&cell);
+    lab_str_add_visible(&cell, shown, strlen(shown), false);
+    add_cell(t, lab_str_detach(&cell));
+}
+
+void lab_text_table_init(struct lab_text_table *t, const char *const *heads)
+{
+    *t = (struct lab_text_table){0};
+    for (; heads[t->columns] && t->columns < LAB_TEXT_TABLE_COLUMNS;
+         t->columns++) {
+        const char *head = heads[t->columns];
+        t->right[t->columns] = head[0] == '>';
+        lab_text_table_add(t, head + (head[0] == '>'));
+    }
+}
+
+void lab_text_table_release(struct lab_text_table *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        lab_free(t->cells[i]);
+    lab_free(t->cells);
+    *t = (struct lab_text_table){0};
+}
+
+void lab_text_table_addf(struct lab_text_table *t, const char *fmt, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    lab_text_table_add(t, text);
+}
+
+void lab_text_table_add_int(struct lab_text_table *t, int64_t v)
+{
+    if (v == INT64_MIN)
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%lld", (long long)v);
+}
+
+void lab_text_table_add_real(struct lab_text_table *t, double v, int digits)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else if (fabs(v) >= pow(10, digits) - 0.5 && fabs(v) < 999999.5)
+        lab_text_table_addf(t, "%.0f", v); /* 4110, not 4.11e+03 */
+    else
+        lab_text_table_addf(t, "%.*g", digits, v);
+}
+
+void lab_text_table_add_moment(struct lab_text_table *t, const char *iso)
+{
+    if (iso && strlen(iso) >= 19 && iso[10] == 'T')
+        lab_text_table_addf(t, "%.10s %.8s", iso, iso + 11);
+    else
+        lab_text_table_add(t, iso);
+}
+
+void lab_text_table_add_times(struct lab_text_table *t, double v)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.2f x", v);
+}
+
+void lab_text_table_add_share(struct lab_text_table *t, double v)
+{
+    if (isnan(v))
+        lab_text_table_add(t, NULL);
+    else
+        lab_text_table_addf(t, "%.1f %%", 100 * v);
+}
+
+void lab_text_table_add_real_ns(struct lab_text_table *t, double ns)
+{
+    lab_text_table_add_ns(t, isnan(ns) ? INT64_MIN : llround(ns));
+}
+
+void lab_text_table_add_ns(struct lab_text_table *t, int64_t ns)
+{
+    static const char *const unit[] = {"ns", "us", "ms", "s"};
+    double v = (double)ns;
+    int u = 0;
+    if (ns == INT64_MIN) {
+        lab_text_table_add(t, NULL);
+        return;
+    }
+    for (; u < 3 && fabs(v) >= 999.5; u++)
+        v /= 1000;
+    if (u == 0)
+        lab_text_table_addf(t, "%.0f ns", v);
+    else
+        lab_text_table_addf(t, "%.*f %s",
+                            v < 9.995   ? 2
+                            : v < 99.95 ? 1
+                                        : 0,
+                            v, unit[u]);
+}
+
+static size_t width(const char *text)
+{
+    size_t n = strlen(text);
+    size_t characters = 0;
+    for (size_t i = 0; i < n; characters++) {
+        unsigned code;
+        size_t len = lab_utf8_next(text + i, n - i, &code);
+        i += len ? len : 1;
+    }
+    return characters;
+}
+
+enum lab_status lab_text_table_format(const struct lab_text_table *t,
+                                      struct lab_str *out)
+{
+    size_t widest[LAB_TEXT_TABLE_COLUMNS] = {0};
+    size_t columns = (size_t)t->columns;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t w = width(t->cells[i]);
+        if (w > widest[i % columns])
+            widest[i % columns] = w;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        size_t c = i % columns;
+        bool last = c == columns - 1;
+        size_t pad = widest[c] - width(t->cells[i]);
+        if (t->right[c])
+            lab_str_addf(out, "%*s", (int)pad, "");
+        lab_str_add(out, t->cells[i]);
+        if (!t->right[c] && !last)
+            lab_str_addf(out, "%*s", (int)pad, "");
+        lab_str_add(out, last ? "\n" : "  ");
+    }
+    if (t->failed || out->failed)
+        return lab_fail(LAB_E_NOMEM, "no memory for a table");
+    return LAB_OK;
+}
+
+void lab_table_make_ascii(struct lab_str *text)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < text->len; i++) {
+        unsigned char c = (unsigned char)text->data[i];
+        if (c < 0x80)
+            text->data[to++] = (char)c;
+        else if ((c & 0xC0) != 0x80) /* the first byte of a character */
+            text->data[to++] = '?';
+    }
+    text->len = to;
+    if (text->data)
+        text->data[to] = '\0';
+}
+
+bool lab_table_locale_is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}

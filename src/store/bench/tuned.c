@@ -1,0 +1,99 @@
+#include "store/tuned.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "db/row.h"
+#include "store/row_fields.h"
+#include "trace/record.h"
+
+#define FIELD(column, kind, member)                                            \
+    LAB_FIELD(lab_tuned_row, column, kind, member)
+
+static const struct lab_field fields[] = {
+    FIELD("lab", TEXT, lab),
+    FIELD("sizeClass", TEXT, size_class),
+    FIELD("precision", TEXT, precision),
+    FIELD("candidate", TEXT, candidate),
+    FIELD("size", TEXT, size),
+    FIELD("median_ns", REAL, median_ns),
+    FIELD("rate", REAL, rate),
+    FIELD("unit", TEXT, unit),
+    FIELD("candidates", INT, candidates),
+    FIELD("backend", TEXT, backend),
+    FIELD("device", TEXT, device),
+    FIELD("uuid", TEXT, uuid),
+    FIELD("hostname", TEXT, hostname),
+    FIELD("driver", TEXT, driver),
+    FIELD("version", TEXT, version),
+    FIELD("runId", INT, run),
+    FIELD("measured_ns", INT, measured_ns),
+    FIELD("measured", TEXT, measured),
+};
+
+/* The newest of a run counts, and comes last. */
+LAB_FIELDS(lab_tuned_row, lab_tuned_of_run, "lab_tuned", "id", "tuned_")
+
+enum lab_status lab_tuned_add(struct lab_database *db,
+                              const struct lab_tuned_row *row)
+{
+    char moment[32];
+    struct lab_tuned_row with = *row;
+    lab_utc_text(row->measured_ns, moment);
+    with.measured = moment;
+    return lab_fields_add_row(db, &lab_tuned_row_fields, &with);
+}
+
+enum lab_status lab_tuned_find(struct lab_database *db,
+                               const struct lab_tuned_key *key,
+                               struct lab_tuned_found *out)
+{
+    sqlite3_stmt *stmt;
+    const struct lab_ceiling_device *d = key->device;
+    struct lab_tuned_found found = {.candidates = LAB_UNKNOWN, .rate = NAN};
+    const char *const texts[] = {d->backend,    d->device, d->uuid,
+                                 d->hostname,   key->lab,  key->size_class,
+                                 key->precision};
+    enum lab_status st = lab_database_prepare(
+        db,
+        "SELECT candidate, measured, candidates, rate FROM lab_tuned WHERE "
+        "backend = ?1 AND device = ?2 AND iif(?3 <> '', ifnull(uuid, '') = ?3, "
+        "uuid IS NULL AND ifnull(hostname, '') = ?4) AND lab = ?5 AND "
+        "sizeClass = ?6 AND precision = ?7 ORDER BY measured_ns DESC, id DESC "
+        "LIMIT 1",
+        &stmt);
+    if (st)
+        return st;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        lab_bind_text(stmt, (int)i + 1, texts[i]);
+    int rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        const char *candidate = lab_column_text(&c);
+        const char *measured = lab_column_text(&c);
+        snprintf(found.candidate, sizeof(found.candidate), "%s",
+                 candidate ? candidate : "");
+        snprintf(found.measured, sizeof(found.measured), "%s",
+                 measured ? measured : "");
+        found.candidates = lab_column_int(&c);
+        found.rate = lab_column_real(&c);
+    }
+    st = lab_query_end(db, stmt, rc);
+    if (!st)
+        *out = found;
+    return st;
+}
+
+enum lab_status lab_tuned_list(struct lab_database *db, lab_tuned_row_fn *each,
+                               void *user)
+{
+    struct lab_tuned_row_reader to = {each, user};
+    return lab_fields_read_from(
+        db, &lab_tuned_row_fields,
+        "(SELECT *, row_number() OVER (PARTITION BY backend, device, uuid, "
+        "iif(uuid IS NULL, hostname, NULL), lab, sizeClass, precision ORDER BY "
+        "measured_ns DESC, id DESC) AS age FROM lab_tuned) WHERE age = 1 ORDER "
+        "BY backend DESC, device, uuid, hostname, lab, precision, "
+        "length(sizeClass), sizeClass",
+        lab_tuned_row_each, &to);
+}

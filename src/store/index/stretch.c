@@ -1,0 +1,174 @@
+/* Rows of a run, and of a time, in tables that have no index but their rowid.
+ *
+ * Rows are only ever appended. So the rows of a run lie together, unless
+ * another run was recorded at the same time; and within a run they lie in the
+ * order in which things ended, but for what the ring and CUPTI's buffers turn
+ * over. Bisection finds the place, a margin makes up for the disorder. */
+#include <stdio.h>
+
+#include "db/row.h"
+#include "timeline/timeline_priv.h"
+
+enum { MARGIN = 40000 }; /* rows: more than the ring holds */
+
+struct search {
+    struct lab_database *db;
+    sqlite3_stmt *probe;
+};
+
+/* The first row from ?1 to ?2 whose column is known. */
+static enum lab_status prepare(struct search *s, const char *table,
+                               const char *column)
+{
+    char sql[256];
+    snprintf(sql, sizeof(sql),
+             "SELECT rowid, %s FROM %s WHERE rowid BETWEEN ?1 AND ?2 "
+             "AND %s IS NOT NULL ORDER BY rowid LIMIT 1",
+             column, table, column);
+    return lab_database_prepare(s->db, sql, &s->probe);
+}
+
+static enum lab_status probe(struct search *s, int64_t lo, int64_t hi,
+                             int64_t *row, int64_t *value)
+{
+    sqlite3_bind_int64(s->probe, 1, lo);
+    sqlite3_bind_int64(s->probe, 2, hi);
+    int rc = sqlite3_step(s->probe);
+    *row = LAB_UNKNOWN;
+    if (rc == SQLITE_ROW) {
+        *row = sqlite3_column_int64(s->probe, 0);
+        *value = sqlite3_column_int64(s->probe, 1);
+    }
+    sqlite3_reset(s->probe);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        return lab_database_error(s->db, "looking for records");
+    return LAB_OK;
+}
+
+/* The first row of *range whose column is at least `value`; its end + 1 when
+ * there is none. */
+static enum lab_status lower_bound(struct search *s, struct lab_stretch range,
+                                   int64_t value, int64_t *out)
+{
+    int64_t lo = range.first;
+    int64_t hi = range.last + 1;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        int64_t row;
+        int64_t at = 0;
+        enum lab_status st = probe(s, mid, hi - 1, &row, &at);
+        if (st)
+            return st;
+        if (row == LAB_UNKNOWN || at >= value)
+            hi = mid;
+        else
+            lo = row + 1;
+    }
+    *out = lo;
+    return LAB_OK;
+}
+
+/* The runs whose rows may lie between those of `run`. */
+static enum lab_status companions(struct lab_database *db, int64_t run,
+                                  int64_t *first, int64_t *last)
+{
+    static const char sql[] =
+        "WITH spans AS (SELECT id, hostname, started_ns AS a, ifnull(ended_ns,"
+        " ifnull((SELECT s.end_ns FROM step AS s WHERE s.runId = run.id"
+        " ORDER BY s.exec DESC LIMIT 1), started_ns)) AS b FROM run) "
+        "SELECT min(o.id), max(o.id) FROM spans AS me JOIN spans AS o "
+        "ON o.id = me.id OR (o.hostname IS me.hostname AND o.a <= me.b "
+        "AND o.b >= me.a) WHERE me.id = ?1";
+    sqlite3_stmt *stmt;
+    enum lab_status st = lab_database_prepare(db, sql, &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, run);
+    int rc = sqlite3_step(stmt);
+    *first = *last = run;
+    if (rc == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL) {
+        *first = sqlite3_column_int64(stmt, 0);
+        *last = sqlite3_column_int64(stmt, 1);
+    }
+    return lab_query_end(db, stmt, rc);
+}
+
+static enum lab_status whole_table(struct lab_database *db, const char *table,
+                                   struct lab_stretch *out)
+{
+    char sql[128];
+    snprintf(sql, sizeof(sql), "SELECT min(rowid) FROM %s", table);
+    enum lab_status st = lab_database_int(db, sql, 0, &out->first);
+    snprintf(sql, sizeof(sql), "SELECT max(rowid) FROM %s", table);
+    if (st == LAB_OK)
+        st = lab_database_int(db, sql, -1, &out->last);
+    /* A foreign file may hold any rowid: these cannot overflow below. */
+    if (out->first < 0)
+        out->first = 0;
+    if (out->last > INT64_MAX / 2)
+        out->last = INT64_MAX / 2;
+    return st;
+}
+
+/* *range becomes that of the rows of runs `first` to `last`. */
+static enum lab_status narrow_to_runs(struct lab_database *db,
+                                      const char *table, int64_t first,
+                                      int64_t last, struct lab_stretch *range)
+{
+    struct search s = {db, NULL};
+    int64_t from = 0;
+    int64_t to = 0;
+    enum lab_status st = prepare(&s, table, "runId");
+    if (st == LAB_OK)
+        st = lower_bound(&s, *range, first, &from);
+    if (st == LAB_OK)
+        st = lower_bound(&s, *range, last < INT64_MAX ? last + 1 : last, &to);
+    sqlite3_finalize(s.probe);
+    if (st == LAB_OK)
+        *range = (struct lab_stretch){from, to - 1};
+    return st;
+}
+
+static enum lab_status narrow_to_values(struct lab_database *db,
+                                        const char *table, const char *column,
+                                        int64_t from, int64_t to,
+                                        struct lab_stretch *range)
+{
+    struct search s = {db, NULL};
+    int64_t a = 0;
+    int64_t b = 0;
+    enum lab_status st = prepare(&s, table, column);
+    if (st == LAB_OK)
+        st = lower_bound(&s, *range, from, &a);
+    if (st == LAB_OK)
+        st = lower_bound(&s, *range, to, &b);
+    sqlite3_finalize(s.probe);
+    if (st)
+        return st;
+    if (a - MARGIN > range->first)
+        range->first = a - MARGIN;
+    if (b + MARGIN < range->last)
+        range->last = b + MARGIN;
+    return LAB_OK;
+}
+
+enum lab_status lab_stretch_find(struct lab_database *db, int64_t run,
+                                 const char *table, const char *column,
+                                 int64_t from, int64_t to,
+                                 struct lab_stretch *out)
+{
+    int64_t first;
+    int64_t last;
+    struct lab_stretch range = {0, -1};
+    enum lab_status st = companions(db, run, &first, &last);
+    if (st == LAB_OK)
+        st = whole_table(db, table, &range);
+    if (st == LAB_OK)
+        st = narrow_to_runs(db, table, first, last, &range);
+    /* Two runs at once: their rows are mixed, and all are read. */
+    if (st == LAB_OK && first == last)
+        st = narrow_to_values(db, table, column, from, to, &range);
+    if (st == LAB_OK)
+        *out = range;
+    return st;
+}

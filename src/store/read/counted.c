@@ -1,0 +1,397 @@
+#include "store/counted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/row.h"
+
+enum { MOST_KERNELS = 4096 }; /* of one step */
+
+/* The values of one execution: a row for the whole step, then its kernels. */
+struct counting {
+    struct lab_database *db;
+    int64_t run;
+    struct lab_counted_run *out;
+    size_t room;
+    size_t text_room;
+    const char *names[LAB_MAX_METRICS];
+    int64_t ids[LAB_MAX_METRICS];
+    int n_metrics;
+    double (*value)[LAB_MAX_METRICS];
+    int rows;
+    int row_room;
+    bool whole; /* the step itself has values */
+    int64_t exec;
+    int64_t step_index;
+    const char *step;
+    const char *variant;
+};
+
+static enum lab_status no_memory(void)
+{
+    return lab_fail(LAB_E_NOMEM, "no memory for the counters of a run");
+}
+
+void lab_counted_release(struct lab_counted_run *c)
+{
+    for (size_t i = 0; i < c->text_count; i++)
+        lab_free(c->texts[i]);
+    lab_free(c->texts);
+    lab_free(c->by_row);
+    lab_free(c->items);
+    *c = (struct lab_counted_run){0};
+}
+
+/* ---- what is kept ---- */
+
+static enum lab_status keep_text(struct counting *g, const char *text,
+                                 const char **out)
+{
+    struct lab_counted_run *o = g->out;
+    *out = NULL;
+    if (!text)
+        return LAB_OK;
+    for (size_t i = o->text_count; i > 0 && !*out; i--)
+        if (strcmp(o->texts[i - 1], text) == 0)
+            *out = o->texts[i - 1];
+    if (*out)
+        return LAB_OK;
+    if (o->text_count == g->text_room) {
+        size_t room = g->text_room ? g->text_room * 2 : 64;
+        char **texts = lab_realloc_array(o->texts, room, sizeof(*texts));
+        if (!texts)
+            return no_memory();
+        o->texts = texts;
+        g->text_room = room;
+    }
+    char *copy = lab_strdup(text);
+    if (!copy)
+        return no_memory();
+    o->texts[o->text_count++] = copy;
+    *out = copy;
+    return LAB_OK;
+}
+
+static struct lab_counted_item *add_item(struct counting *g, int64_t ordinal)
+{
+    struct lab_counted_run *o = g->out;
+    if (o->count == g->room) {
+        size_t room = g->room ? g->room * 2 : 256;
+        struct lab_counted_item *items =
+            lab_realloc_array(o->items, room, sizeof(*items));
+        if (!items)
+            return NULL;
+        o->items = items;
+        g->room = room;
+    }
+    struct lab_counted_item *item = &o->items[o->count++];
+    *item = (struct lab_counted_item){.exec = g->exec,
+                                      .ordinal = ordinal,
+                                      .kernel_row = LAB_UNKNOWN,
+                                      .step_index = g->step_index,
+                                      .step = g->step,
+                                      .variant = g->variant};
+    return item;
+}
+
+/* ---- an execution's values ---- */
+
+static enum lab_status grow_rows(struct counting *g, int rows)
+{
+    if (rows > g->row_room) {
+        int room = g->row_room ? g->row_room : 8;
+        while (room < rows)
+            room *= 2;
+        void *value =
+            lab_realloc_array(g->value, (size_t)room, sizeof(*g->value));
+        if (!value)
+            return no_memory();
+        g->value = value;
+        g->row_room = room;
+    }
+    for (; g->rows < rows; g->rows++)
+        for (int m = 0; m < LAB_MAX_METRICS; m++)
+            g->value[g->rows][m] = NAN;
+    return LAB_OK;
+}
+
+static enum lab_status find_metric(struct counting *g, int64_t id,
+                                   const char *name, int *out)
+{
+    int m = 0;
+    while (m < g->n_metrics && g->ids[m] != id)
+        m++;
+    *out = m;
+    if (m < g->n_metrics || m == LAB_MAX_METRICS)
+        return LAB_OK;
+    enum lab_status st = keep_text(g, name, &g->names[m]);
+    if (st)
+        return st;
+    g->ids[m] = id;
+    g->n_metrics++;
+    return LAB_OK;
+}
+
+static enum lab_status add_value(struct counting *g, int64_t ordinal,
+                                 int64_t id, const char *name, double value)
+{
+    int m = 0;
+    bool whole = ordinal == LAB_UNKNOWN;
+    if (!whole && (ordinal < 0 || ordinal >= MOST_KERNELS))
+        return LAB_OK;
+    int row = whole ? 0 : (int)ordinal + 1;
+    enum lab_status st = find_metric(g, id, name, &m);
+    if (st == LAB_OK && m < LAB_MAX_METRICS)
+        st = grow_rows(g, row + 1);
+    if (st || m == LAB_MAX_METRICS)
+        return st;
+    g->value[row][m] = value; /* counted once more: the newer one */
+    g->whole |= whole;
+    return LAB_OK;
+}
+
+/* Names and rows of the kernels, where as many were traced as counted. */
+static enum lab_status name_kernels(struct counting *g, size_t first, int n)
+{
+    sqlite3_stmt *stmt;
+    int rc;
+    int seen = 0;
+    enum lab_status st = lab_database_prepare(
+        g->db,
+        "SELECT o.kernelRow, n.value FROM step AS s CROSS JOIN op_kernel AS o "
+        "ON o.kernelRow BETWEEN s.kernelRowFirst AND s.kernelRowLast AND "
+        "o.runId = s.runId AND o.stepExec = s.exec CROSS JOIN "
+        "CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.kernelRow = o.kernelRow LEFT "
+        "JOIN StringIds AS n ON n.id = k.demangledName WHERE s.runId = ?1 AND "
+        "s.exec = ?2 ORDER BY k.start, o.kernelRow",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, g->run);
+    sqlite3_bind_int64(stmt, 2, g->exec);
+    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct lab_columns c = {stmt, 0};
+        if (seen++ >= n)
+            continue;
+        struct lab_counted_item *item =
+            &g->out->items[first + (size_t)seen - 1];
+        item->kernel_row = lab_column_int(&c);
+        st = keep_text(g, lab_column_text(&c), &item->kernel);
+    }
+    enum lab_status end = lab_query_end(g->db, stmt, st ? SQLITE_DONE : rc);
+    for (int i = 0; i < n && seen != n; i++) {
+        g->out->items[first + (size_t)i].kernel_row = LAB_UNKNOWN;
+        g->out->items[first + (size_t)i].kernel = NULL;
+    }
+    return st ? st : end;
+}
+
+static enum lab_status end_exec(struct counting *g)
+{
+    enum lab_status st = LAB_OK;
+    int n = g->rows - 1; /* kernels */
+    struct lab_counted_item *item =
+        g->rows > 0 ? add_item(g, LAB_UNKNOWN) : NULL;
+    if (g->rows > 0 && !item)
+        return no_memory();
+    if (item)
+        lab_counters_compute(&item->counters, g->names, g->n_metrics,
+                             g->value[g->whole ? 0 : 1], LAB_MAX_METRICS,
+                             g->whole ? 1 : n);
+    size_t first = g->out->count;
+    for (int k = 0; k < n; k++) {
+        item = add_item(g, k);
+        if (!item)
+            return no_memory();
+        lab_counters_compute(&item->counters, g->names, g->n_metrics,
+                             g->value[k + 1], LAB_MAX_METRICS, 1);
+    }
+    if (n > 0)
+        st = name_kernels(g, first, n);
+    g->rows = g->n_metrics = 0;
+    g->whole = false;
+    return st;
+}
+
+/* ---- reading ---- */
+
+static enum lab_status begin_exec(struct counting *g, int64_t exec,
+                                  struct lab_columns *c)
+{
+    enum lab_status st = end_exec(g);
+    g->exec = exec;
+    g->step_index = lab_column_int(c);
+    if (st == LAB_OK)
+        st = keep_text(g, lab_column_text(c), &g->step);
+    if (st == LAB_OK)
+        st = keep_text(g, lab_column_text(c), &g->variant);
+    return st;
+}
+
+static enum lab_status read_value(struct counting *g, sqlite3_stmt *stmt)
+{
+    struct lab_columns c = {stmt, 0};
+    int64_t exec = lab_column_int(&c);
+    int64_t ordinal = lab_column_int(&c);
+    int64_t metric = lab_column_int(&c);
+    const char *name = lab_column_text(&c);
+    double value = lab_column_real(&c);
+    enum lab_status st = LAB_OK;
+    if (exec != g->exec)
+        st = begin_exec(g, exec, &c);
+    return st || !name ? st : add_value(g, ordinal, metric, name, value);
+}
+
+static enum lab_status read_values(struct counting *g)
+{
+    sqlite3_stmt *stmt;
+    int rc = SQLITE_DONE;
+    enum lab_status st = lab_database_prepare(
+        g->db,
+        "SELECT m.stepExec, m.kernelOrdinal, m.metricId, n.value, m.value, "
+        "s.stepIndex, step.value, variant.value FROM metric_value AS m LEFT "
+        "JOIN StringIds AS n ON n.id = m.metricId LEFT JOIN step AS s ON "
+        "s.runId = m.runId AND s.exec = m.stepExec LEFT JOIN StringIds AS step "
+        "ON step.id = s.nameId LEFT JOIN StringIds AS variant ON variant.id = "
+        "s.variantId WHERE m.runId = ?1 ORDER BY m.stepExec, m.rowid",
+        &stmt);
+    if (st)
+        return st;
+    sqlite3_bind_int64(stmt, 1, g->run);
+    while (st == LAB_OK && (rc = sqlite3_step(stmt)) == SQLITE_ROW)
+        st = read_value(g, stmt);
+    enum lab_status end = lab_query_end(g->db, stmt, st ? SQLITE_DONE : rc);
+    if (st == LAB_OK)
+        st = end;
+    return st ? st : end_exec(g);
+}
+
+static int compare_by_row(const void *a, const void *b, void *user)
+{
+    const struct lab_counted_item *items = user;
+    int64_t x = items[*(const size_t *)a].kernel_row;
+    int64_t y = items[*(const size_t *)b].kernel_row;
+    return (x > y) - (x < y);
+}
+
+static enum lab_status index_rows(struct lab_counted_run *c)
+{
+    if (c->count == 0)
+        return LAB_OK;
+    c->by_row = lab_alloc_array(c->count, sizeof(*c->by_row));
+    if (!c->by_row)
+        return no_memory();
+    for (size_t i = 0; i < c->count; i++)
+        if (c->items[i].kernel_row != LAB_UNKNOWN)
+            c->by_row[c->rows++] = i;
+    qsort_r(c->by_row, c->rows, sizeof(*c->by_row), compare_by_row, c->items);
+    return LAB_OK;
+}
+
+enum lab_status lab_counted_load(struct lab_counted_run *out,
+                                 struct lab_database *db, int64_t run)
+{
+    struct lab_counted_run c = {0};
+    struct counting g = {.db = db, .run = run, .out = &c, .exec = LAB_UNKNOWN};
+    enum lab_status st = lab_query_require_run(db, run);
+    if (st == LAB_OK)
+        st = read_values(&g);
+    if (st == LAB_OK)
+        st = index_rows(&c);
+    lab_free(g.value);
+    if (st)
+        lab_counted_release(&c);
+    else
+        *out = c;
+    return st;
+}
+
+/* ---- finding ---- */
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+const struct lab_counted_item *lab_counted_step(const struct lab_counted_run *c,
+                                                int64_t step_index,
+                                                const char *variant)
+{
+    for (size_t i = c->count; i > 0; i--) {
+        const struct lab_counted_item *item = &c->items[i - 1];
+        if (item->ordinal == LAB_UNKNOWN && item->step_index == step_index &&
+            same(item->variant, variant))
+            return item;
+    }
+    return NULL;
+}
+
+const struct lab_counted_item *
+lab_counted_kernel(const struct lab_counted_run *c, int64_t kernel_row)
+{
+    size_t low = 0;
+    size_t high = c->rows;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct lab_counted_item *item = &c->items[c->by_row[middle]];
+        if (item->kernel_row == kernel_row)
+            return item;
+        if (item->kernel_row < kernel_row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* What grows with the work; all else is a share, or a figure of each. */
+static bool is_sum(size_t field)
+{
+    static const size_t sums[] = {
+        offsetof(struct lab_counters, time_ns),
+        offsetof(struct lab_counters, dram_read_bytes),
+        offsetof(struct lab_counters, dram_write_bytes),
+        offsetof(struct lab_counters, fp16_flop),
+        offsetof(struct lab_counters, fp32_flop),
+        offsetof(struct lab_counters, fp64_flop),
+        offsetof(struct lab_counters, tensor_flop),
+        offsetof(struct lab_counters, tf32_flop),
+        offsetof(struct lab_counters, bf16_flop),
+        offsetof(struct lab_counters, fp16_tensor_flop),
+        offsetof(struct lab_counters, fp64_tensor_flop),
+    };
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
+        if (sums[i] == field * sizeof(double))
+            return true;
+    return false;
+}
+
+bool lab_counted_launch(const struct lab_counted_run *c, int64_t step_index,
+                        const char *variant, const char *kernel,
+                        struct lab_counters *out)
+{
+    enum { FIELDS = sizeof(*out) / sizeof(double) };
+    const struct lab_counted_item *step =
+        lab_counted_step(c, step_index, variant);
+    double *sum = (double *)out;
+    double launches = 0;
+    double weights = 0;
+    lab_counters_init(out);
+    for (const struct lab_counted_item *k = step ? step + 1 : NULL;
+         k && k < c->items + c->count && k->exec == step->exec; k++) {
+        const double *v = (const double *)&k->counters;
+        if (!k->kernel || !same(k->kernel, kernel))
+            continue;
+        double w = isnan(k->counters.time_ns) ? 1 : k->counters.time_ns;
+        for (size_t f = 0; f < FIELDS; f++) {
+            double add = is_sum(f) ? v[f] : v[f] * w;
+            sum[f] = launches > 0 ? sum[f] + add : add;
+        }
+        launches++;
+        weights += w;
+    }
+    for (size_t f = 0; f < FIELDS && launches > 0; f++)
+        sum[f] /= is_sum(f) ? launches : weights;
+    return launches > 0;
+}

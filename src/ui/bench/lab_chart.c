@@ -1,0 +1,500 @@
+#include "ui/lab_chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ui/chart.h"
+#include "bench/lab_words.h"
+#include "ui/layout.h"
+
+enum { NAME_W = 12, VALUE_W = 24, BARS_LEAST = 8 };
+enum {
+    RATES_H = 16,
+    POINTS = 64,
+    LINES = LAB_CHART_SERIES,
+    COLOURS = LAB_ROLE_SERIES_6 - LAB_ROLE_SERIES_1 + 1,
+    /* From here on there is room for every rung; and for what is not the
+     * ladder's: other machines and the course's. */
+    ALL_H = 14,
+    ALL_W = 100,
+    OTHERS_H = 14,
+};
+
+/* ---- bars ---- */
+
+/* From nothing (linear) or from a power of ten (log) to the highest. */
+struct span {
+    double low;
+    double high;
+    bool log;
+};
+
+static bool shown(const struct lab_lab_chart *chart,
+                  const struct lab_ui_lab_row *r)
+{
+    return r->set == chart->set && r->size == chart->size;
+}
+
+static void widen(struct span *s, double v)
+{
+    if (!isfinite(v) || v <= 0)
+        return;
+    s->low = isnan(s->low) || v < s->low ? v : s->low;
+    s->high = isnan(s->high) || v > s->high ? v : s->high;
+}
+
+static struct span find_span(const struct lab_lab_chart *chart)
+{
+    struct span s = {NAN, NAN, chart->log};
+    const struct lab_ui_lab *lab = chart->lab;
+    widen(&s, lab->sets[chart->set].ceiling);
+    for (int64_t i = 0; i < lab->row_count; i++)
+        if (shown(chart, &lab->rows[i]))
+            widen(&s, lab->rows[i].rate);
+    if (s.log && !isnan(s.low))
+        s.low = pow(10, floor(log10(s.low) - 1e-9));
+    return s;
+}
+
+static double share_of(const struct span *s, double v)
+{
+    if (!isfinite(v) || v <= 0)
+        return NAN;
+    return s->log ? log10(v / s->low) / log10(s->high / s->low) : v / s->high;
+}
+
+static void mark(struct lab_canvas *c, struct lab_rect bar,
+                 const struct span *s, double v, const char *glyph,
+                 enum lab_role role)
+{
+    double share = share_of(s, v);
+    if (isnan(share) || share < 0 || share > 1 || bar.w < 1)
+        return;
+    int x = (int)lround(share * (bar.w - 1));
+    lab_canvas_text(c, bar.y, bar.x + x, 1, role, glyph);
+}
+
+static void bar_words(const struct lab_ui_lab *lab,
+                      const struct lab_ui_lab_row *r, char *out, size_t cap)
+{
+    char share[32] = "";
+    char rate[48];
+    if (r->state != LAB_UI_LAB_DONE) {
+        snprintf(out, cap, "%s", lab_lab_state_text(r->state));
+        return;
+    }
+    if (!isnan(r->share))
+        snprintf(share, sizeof(share), "%.1f %%", 100 * r->share);
+    snprintf(out, cap, "%-14s %7s",
+             lab_lab_rate_text(lab, r->rate, rate, sizeof(rate)), share);
+}
+
+static void draw_bar(struct lab_canvas *c, struct lab_rect row,
+                     const struct lab_lab_chart *chart, const struct span *s,
+                     int64_t i)
+{
+    const struct lab_ui_lab_row *r = &chart->lab->rows[i];
+    char words[64];
+    enum lab_role role = r->library ? LAB_ROLE_SERIES_3 : LAB_ROLE_SERIES_1;
+    struct lab_rect name = lab_rect_cut_left(&row, NAME_W);
+    struct lab_rect value = lab_rect_cut_right(&row, VALUE_W);
+    lab_canvas_textf(c, name.y, name.x, 1,
+                     i == chart->chosen ? LAB_ROLE_CURSOR : LAB_ROLE_NORMAL,
+                     "%s", i == chart->chosen ? ">" : " ");
+    lab_canvas_text_cut(c, name.y, name.x + 1, name.w - 2, LAB_ROLE_NORMAL,
+                        r->rung);
+    lab_rect_cut_right(&row, 1);
+    if (r->state == LAB_UI_LAB_DONE)
+        lab_gauge_draw(c, row.y, row.x, row.w, share_of(s, r->rate), role, "");
+    mark(c, row, s, r->rate_model, "|", LAB_ROLE_WARN);
+    mark(c, row, s, r->said.rate, "?", LAB_ROLE_KEY);
+    bar_words(chart->lab, r, words, sizeof(words));
+    lab_canvas_text(c, value.y, value.x, value.w,
+                    r->state == LAB_UI_LAB_FAILED ? LAB_ROLE_BAD
+                    : r->state == LAB_UI_LAB_DONE ? LAB_ROLE_NORMAL
+                                                  : LAB_ROLE_DIM,
+                    words);
+}
+
+/* What the whole width stands for. */
+static void bars_title(const struct lab_lab_chart *chart, const struct span *s,
+                       char *out, size_t cap)
+{
+    const struct lab_ui_lab *lab = chart->lab;
+    const struct lab_ui_lab_set *set = &lab->sets[chart->set];
+    char most[48];
+    char least[48];
+    bool ceiling = !isnan(set->ceiling) && set->ceiling >= s->high;
+    if (isnan(s->high)) {
+        snprintf(out, cap, "size %s", lab->sizes[chart->size].text);
+        return;
+    }
+    lab_lab_rate_text(lab, s->high, most, sizeof(most));
+    lab_lab_rate_text(lab, s->low, least, sizeof(least));
+    snprintf(out, cap, "size %s, %s%s to %s (%s)%s",
+             lab->sizes[chart->size].text, s->log ? "log from " : "",
+             s->log ? least : "0", most,
+             ceiling ? set->ceiling_name : "the fastest",
+             lab->unit == LAB_UI_LAB_TIME ? ", less is better" : "");
+}
+
+int lab_lab_bars_height(const struct lab_ui_lab *lab, int size)
+{
+    int n = 1;
+    for (int64_t i = 0; i < lab->row_count; i++)
+        n += lab->rows[i].size == size;
+    return n;
+}
+
+/* The first row that is shown, so that the chosen one is in sight. */
+static int first_bar(const struct lab_lab_chart *chart, int h)
+{
+    int n = 0;
+    int at = 0;
+    for (int64_t i = 0; i < chart->lab->row_count; i++) {
+        if (!shown(chart, &chart->lab->rows[i]))
+            continue;
+        if (i == chart->chosen)
+            at = n;
+        n++;
+    }
+    if (n <= h || at < h / 2)
+        return 0;
+    return at + (h + 1) / 2 > n ? n - h : at - h / 2;
+}
+
+void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
+                       const struct lab_lab_chart *chart)
+{
+    char title[200];
+    struct span s = find_span(chart);
+    if (lab_rect_empty(r) || chart->size < 0 ||
+        chart->size >= chart->lab->size_count)
+        return;
+    bars_title(chart, &s, title, sizeof(title));
+    struct lab_rect head = lab_rect_cut_top(&r, 1);
+    lab_canvas_text_cut(c, head.y, head.x, head.w, LAB_ROLE_DIM, title);
+    if (r.w < NAME_W + VALUE_W + BARS_LEAST)
+        return;
+    int skip = first_bar(chart, r.h);
+    for (int64_t i = 0; i < chart->lab->row_count && r.h > 0; i++) {
+        if (!shown(chart, &chart->lab->rows[i]) || skip-- > 0)
+            continue;
+        draw_bar(c, lab_rect_cut_top(&r, 1), chart, &s, i);
+    }
+}
+
+/* ---- rates against sizes ---- */
+
+struct line {
+    char name[120];
+    double x[POINTS];
+    double y[POINTS];
+    int n;
+};
+
+struct picture {
+    struct line lines[LINES];
+    int count;
+    int most; /* lines now */
+    double x0;
+    double x1;
+};
+
+/* In the unit that the axis is labelled with: G a second, or nanoseconds. */
+static double axis_value(const struct lab_ui_lab *lab, double rate)
+{
+    return lab->unit == LAB_UI_LAB_TIME ? rate * 1e9 : rate / 1e9;
+}
+
+static void add_point(struct picture *p, struct line *l, double x, double y)
+{
+    int at = l->n;
+    if (l->n == POINTS || !isfinite(y) || !(x > 0))
+        return;
+    while (at > 0 && l->x[at - 1] > x) {
+        l->x[at] = l->x[at - 1];
+        l->y[at] = l->y[at - 1];
+        at--;
+    }
+    l->x[at] = x;
+    l->y[at] = y;
+    l->n++;
+    p->x0 = isnan(p->x0) || x < p->x0 ? x : p->x0;
+    p->x1 = isnan(p->x1) || x > p->x1 ? x : p->x1;
+}
+
+static struct line *add_line(struct picture *p, const char *name)
+{
+    if (p->count == p->most)
+        return NULL;
+    struct line *l = &p->lines[p->count];
+    l->n = 0;
+    snprintf(l->name, sizeof(l->name), "%s", name);
+    return l;
+}
+
+static bool is_rung(const struct lab_ui_lab_row *r,
+                    const struct lab_ui_lab_row *of)
+{
+    return r->set == of->set && strcmp(r->rung, of->rung) == 0 &&
+           strcmp(r->precision, of->precision) == 0;
+}
+
+static bool has_precisions(const struct lab_lab_chart *chart)
+{
+    const struct lab_ui_lab *lab = chart->lab;
+    const struct lab_ui_lab_row *first = NULL;
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &lab->rows[i];
+        if (!shown(chart, r))
+            continue;
+        if (first && strcmp(first->precision, r->precision) != 0)
+            return true;
+        first = r;
+    }
+    return false;
+}
+
+static void add_rung(struct picture *p, const struct lab_lab_chart *chart,
+                     const struct lab_ui_lab_row *of)
+{
+    const struct lab_ui_lab *lab = chart->lab;
+    bool precision = has_precisions(chart);
+    char name[96];
+    snprintf(name, sizeof(name), "%s%s%s", of->rung, precision ? " " : "",
+             precision ? of->precision : "");
+    for (int k = 0; k < p->count; k++)
+        if (strcmp(p->lines[k].name, name) == 0)
+            return;
+    struct line *l = add_line(p, name);
+    for (int64_t i = 0; l && i < lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &lab->rows[i];
+        if (is_rung(r, of) && r->state == LAB_UI_LAB_DONE)
+            add_point(p, l, lab->sizes[r->size].x, axis_value(lab, r->rate));
+    }
+    p->count += l && l->n > 0;
+}
+
+/* The fastest of the library's rungs, or of the others; NULL: there is none. */
+static const struct lab_ui_lab_row *fastest(const struct lab_lab_chart *chart,
+                                            bool library)
+{
+    const struct lab_ui_lab_row *best = NULL;
+    for (int64_t i = 0; i < chart->lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &chart->lab->rows[i];
+        if (shown(chart, r) && r->library == library &&
+            r->state == LAB_UI_LAB_DONE &&
+            (!best || r->median_ns < best->median_ns))
+            best = r;
+    }
+    return best;
+}
+
+/* In the order of the table. Lines above each other tell nothing: a small
+ * picture has the chosen rung, the fastest and the library's; a large one as
+ * many others as there is room for. */
+static void add_own(struct picture *p, const struct lab_lab_chart *chart,
+                    bool all)
+{
+    const struct lab_ui_lab *lab = chart->lab;
+    const struct lab_ui_lab_row *must[] = {
+        chart->chosen >= 0 && chart->chosen < lab->row_count
+            ? &lab->rows[chart->chosen]
+            : NULL,
+        fastest(chart, false), fastest(chart, true)};
+    for (int64_t i = 0; i < lab->row_count; i++) {
+        const struct lab_ui_lab_row *r = &lab->rows[i];
+        int kept = 0; /* lines that rows further down must have */
+        for (int k = 0; k < 3; k++)
+            kept += must[k] && must[k] > r;
+        bool one = r == must[0] || r == must[1] || r == must[2];
+        if (one || (all && shown(chart, r) && p->count + kept < p->most))
+            add_rung(p, chart, r);
+    }
+}
+
+/* The best of every size that another set has. */
+static void add_set(struct picture *p, const struct lab_ui_lab *lab, int set)
+{
+    char name[96];
+    snprintf(name, sizeof(name), "best of %s", lab->sets[set].name);
+    struct line *l = add_line(p, name);
+    for (int s = 0; l && s < lab->size_count; s++) {
+        const struct lab_ui_lab_row *best = lab_ui_lab_best(lab, s);
+        if (lab->sizes[s].set == set && best)
+            add_point(p, l, lab->sizes[s].x, axis_value(lab, best->rate));
+    }
+    p->count += l && l->n > 0;
+}
+
+/* The course's figures, a line for each machine of theirs. */
+static void add_slides(struct picture *p, const struct lab_ui_lab *lab)
+{
+    for (int i = 0; i < lab->slide_count; i++) {
+        const struct lab_ui_lab_slide *first = &lab->slides[i];
+        char name[120];
+        bool had = false;
+        for (int k = 0; k < i; k++)
+            had = had || strcmp(lab->slides[k].machine, first->machine) == 0;
+        snprintf(name, sizeof(name), "slide, %s", first->machine);
+        struct line *l = had ? NULL : add_line(p, name);
+        for (int k = i; l && k < lab->slide_count; k++) {
+            const struct lab_ui_lab_slide *s = &lab->slides[k];
+            if (!isnan(s->rate) && strcmp(s->machine, first->machine) == 0)
+                add_point(p, l, s->x, axis_value(lab, s->rate));
+        }
+        p->count += l && l->n > 0;
+    }
+}
+
+/* Over the width that the other lines have. */
+static void add_ceiling(struct picture *p, const struct lab_lab_chart *chart)
+{
+    const struct lab_ui_lab_set *set = &chart->lab->sets[chart->set];
+    char name[96];
+    snprintf(name, sizeof(name), "%sceiling: %s",
+             lab_lab_ceiling_beaten(chart->lab, chart->set, -1) ? "not a " : "",
+             set->ceiling_name);
+    if (isnan(set->ceiling) || isnan(p->x0))
+        return;
+    struct line *l = add_line(p, name);
+    double x0 = p->x0;
+    double x1 = p->x1;
+    if (!l)
+        return;
+    add_point(p, l, x0, axis_value(chart->lab, set->ceiling));
+    add_point(p, l, x1, axis_value(chart->lab, set->ceiling));
+    p->count++;
+}
+
+static void fill_picture(struct picture *p, const struct lab_lab_chart *chart,
+                         struct lab_rect r)
+{
+    bool others = r.h >= OTHERS_H;
+    p->count = 0;
+    p->most = LINES - LAB_UI_LAB_SETS; /* the rest is for what is not a rung */
+    p->x0 = NAN;
+    p->x1 = NAN;
+    add_own(p, chart, r.h >= ALL_H && r.w >= ALL_W);
+    p->most = LINES - 1; /* the last is the ceiling's */
+    for (int s = 0; others && s < chart->lab->set_count; s++)
+        if (s != chart->set && p->count < LINES - 2)
+            add_set(p, chart->lab, s);
+    if (others)
+        add_slides(p, chart->lab);
+    p->most = LINES;
+    add_ceiling(p, chart);
+}
+
+/* "1 tile  2 cublas ...", wrapped. Returns the rows that it takes. */
+static int draw_names(struct lab_canvas *c, struct lab_rect r,
+                      const struct picture *p, const enum lab_role *roles,
+                      bool draw)
+{
+    int x = 0;
+    int y = 0;
+    for (int k = 0; k < p->count; k++) {
+        char name[104];
+        snprintf(name, sizeof(name), "%c %s", lab_chart_sign(k),
+                 p->lines[k].name);
+        int w = lab_canvas_columns(c, name);
+        if (x > 0 && x + w > r.w) {
+            x = 0;
+            y++;
+        }
+        if (draw && y < r.h)
+            lab_canvas_text(c, r.y + y, r.x + x, r.w - x, roles[k], name);
+        x += w + 2;
+    }
+    return y + 1;
+}
+
+const char *lab_lab_rates_title(const struct lab_ui_lab *lab)
+{
+    return lab->unit == LAB_UI_LAB_FLOPS   ? "Rates: GFLOP/s against the size"
+           : lab->unit == LAB_UI_LAB_BYTES ? "Rates: GB/s against the size"
+                                           : "Times: ns against the size";
+}
+
+void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
+                        const struct lab_lab_chart *chart)
+{
+    struct picture picture; /* 28 KiB */
+    struct picture *p = &picture;
+    struct lab_series series[LINES];
+    enum lab_role roles[LINES];
+    if (lab_rect_empty(r))
+        return;
+    fill_picture(p, chart, r);
+    for (int k = 0; k < p->count; k++) {
+        roles[k] = (enum lab_role)(LAB_ROLE_SERIES_1 + k % COLOURS);
+        series[k] =
+            (struct lab_series){p->lines[k].x, p->lines[k].y, p->lines[k].n,
+                                p->lines[k].name, roles[k]};
+    }
+    int rows = draw_names(c, r, p, roles, false);
+    int most = r.h > 3 ? r.h / 2 : 1; /* a name left out is a line unknown */
+    struct lab_rect names = lab_rect_cut_bottom(&r, rows < most ? rows : most);
+    struct lab_chart picture_of = {.x_name = chart->log ? "size, log" : "size",
+                                   .series = series,
+                                   .count = p->count,
+                                   .y_min = chart->log ? (double)NAN : 0,
+                                   .y_max = NAN,
+                                   .log_y = chart->log,
+                                   .log_x = chart->log,
+                                   .unlisted = true};
+    lab_chart_draw(c, r, &picture_of);
+    if (p->count > 0)
+        draw_names(c, names, p, roles, true);
+}
+
+/* ---- for a pipe or a terminal ---- */
+
+static int last_size(const struct lab_ui_lab *lab, int set, int *count)
+{
+    int last = -1;
+    *count = 0;
+    for (int s = 0; s < lab->size_count; s++) {
+        if (lab->sizes[s].set != set)
+            continue;
+        last = s;
+        (*count)++;
+    }
+    return last;
+}
+
+enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
+                                   int columns, bool ascii, struct lab_str *out)
+{
+    struct lab_canvas c;
+    int count;
+    struct lab_lab_chart chart = {.lab = lab, .set = set, .chosen = -1};
+    chart.size = last_size(lab, set, &count);
+    if (chart.size < 0)
+        return LAB_OK;
+    int bars = lab_lab_bars_height(lab, chart.size);
+    int h = bars + (count > 1 ? RATES_H + 1 : 0);
+    enum lab_status st = lab_canvas_init(&c, h, columns, ascii);
+    if (st)
+        return st;
+    struct lab_rect r = {0, 0, h, columns};
+    lab_lab_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
+    lab_rect_cut_top(&r, 1);
+    chart.log = true;
+    struct lab_rect title = lab_rect_cut_top(&r, 1);
+    lab_canvas_text(&c, title.y, title.x, title.w, LAB_ROLE_HEADING,
+                    count > 1 ? lab_lab_rates_title(lab) : "");
+    if (count > 1)
+        lab_lab_rates_draw(&c, r, &chart);
+    char *text = lab_canvas_dump(&c);
+    if (text)
+        lab_str_add(out, text);
+    lab_free(text);
+    lab_canvas_release(&c);
+    return text && !out->failed
+               ? LAB_OK
+               : lab_fail(LAB_E_NOMEM, "no memory for a chart");
+}

@@ -1,0 +1,94 @@
+/* view_lab_priv.h -- the lab's screen: its state, shared by view_lab.c (keys),
+ * view_lab_draw.c and view_lab_kernel.c (source and profile). Threads: the
+ * UI's. */
+#pragma once
+#include "ui/lab_chart.h"
+#include "bench/lab_model.h"
+#include "ui/layout.h"
+#include "ui/pager.h"
+#include "ui/screen.h"
+#include "ui/table.h"
+
+enum {
+    ACT_RUN = LAB_ACT_OWN,
+    ACT_STOP,
+    ACT_PREDICT,
+    ACT_SIZES,
+    ACT_TEXT,
+    ACT_LOWER,
+    ACT_LOG,
+    ACT_SET,
+    ACT_RECORDED
+};
+/* What a narrow screen has below the table. */
+enum lab_lab_lower {
+    LAB_LOWER_BARS,
+    LAB_LOWER_RATES,
+    LAB_LOWER_KERNEL,
+    LAB_LOWER_PROFILE,
+    LAB_LOWER_SLIDE,
+    LAB_LOWERS
+};
+
+struct lab_lab_layout {
+    bool wide; /* table, pictures and source side by side */
+    struct lab_rect facts;
+    struct lab_rect table;
+    struct lab_rect words; /* of the chosen rung */
+    struct lab_rect lower; /* narrow: one of enum lab_lab_lower */
+    struct lab_rect bars;  /* wide */
+    struct lab_rect rates;
+    struct lab_rect slide;
+    struct lab_rect profile;
+    struct lab_rect kernel;
+};
+
+struct lab_lab_state {
+    const struct lab_lab_model *model;
+    struct lab_ui_lab lab; /* the newest copy */
+    int set;
+    int size; /* an index of lab.sizes; -1: none */
+    int64_t *shown;
+    struct lab_table table;
+    enum lab_lab_lower lower;
+    bool wide;      /* as it was drawn last: every view is on the screen */
+    bool log;       /* the bars; the rates are the other way round */
+    bool follow;    /* the size that is being measured */
+    bool reading;   /* the lesson's text instead of the lab */
+    bool scrolling; /* movement is the source's */
+    struct lab_doc text;
+    struct lab_pager text_pager;
+    struct lab_doc kernel;
+    struct lab_pager kernel_pager;
+    char kernel_of[96]; /* the file in it */
+    char kernel_rung[32];
+    char kernel_problem[LAB_UI_LAB_TEXT];
+};
+
+LAB_C_BEGIN
+/* `tall`: what stands below a narrow screen's table takes rows of it. */
+struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
+                                     int slides, bool tall);
+/* The chosen row, or NULL. */
+const struct lab_ui_lab_row *lab_lab_chosen(const struct lab_lab_state *st);
+/* Its index in lab.rows, or -1. */
+int64_t lab_lab_chosen_row(const struct lab_lab_state *st);
+void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
+                  struct lab_rect body);
+extern const struct lab_binding lab_lab_bindings[];
+extern const struct lab_binding lab_lab_command_bindings[];
+/* Both of the state; the second without what was said. */
+extern const struct lab_table_ops lab_lab_columns;
+extern const struct lab_table_ops lab_lab_plain_columns;
+
+/* view_lab_kernel.c: loads the chosen rung's file and goes to its kernel. */
+void lab_lab_kernel_load(struct lab_lab_state *st);
+void lab_lab_kernel_draw(struct lab_lab_state *st, struct lab_canvas *c,
+                         struct lab_rect r);
+void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
+                          struct lab_rect r);
+/* The kernel of a rung in its file, by its name: the line, from 1. `name` gets
+ * the function's name, "" where the file has none. */
+int64_t lab_lab_kernel_find(const char *text, size_t bytes, const char *rung,
+                            char *name, size_t cap);
+LAB_C_END

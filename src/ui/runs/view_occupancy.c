@@ -1,0 +1,302 @@
+/* Theoretical occupancy, played with: another block size, other registers,
+ * other shared memory, and the curve of the one that is chosen. */
+#include "ui/view_occupancy.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "ui/chart.h"
+#include "report/format.h"
+#include "ui/ui.h"
+
+enum knob { KNOB_THREADS, KNOB_REGISTERS, KNOB_SHARED, KNOBS };
+enum { ACT_RESET = LAB_ACT_OWN, CURVE = 160, TEXT = 160, MAX_REGISTERS = 255 };
+
+struct state {
+    struct lab_occupancy_args args;
+    char kernel[TEXT];
+    char device[TEXT];
+    char note[TEXT];
+    struct lab_occupancy_try now;
+    int knob;
+};
+
+static enum lab_status init(struct lab_screen *s, const void *args)
+{
+    struct state *st = s->state;
+    st->args = *(const struct lab_occupancy_args *)args;
+    snprintf(st->kernel, sizeof(st->kernel), "%s", st->args.kernel);
+    snprintf(st->device, sizeof(st->device), "%s", st->args.device);
+    snprintf(st->note, sizeof(st->note), "%s%s", st->args.note ? "; " : "",
+             st->args.note ? st->args.note : "");
+    st->now = st->args.launch;
+    return LAB_OK;
+}
+
+/* ---- knobs ---- */
+
+struct range {
+    int64_t least;
+    int64_t most;
+    int64_t step;
+};
+
+static struct range range_of(const struct state *st, int knob)
+{
+    if (knob == KNOB_THREADS)
+        return (struct range){32, st->args.max_threads_per_block, 32};
+    if (knob == KNOB_REGISTERS)
+        return (struct range){16, MAX_REGISTERS, 8};
+    return (struct range){0, st->args.max_shared_bytes, 1024};
+}
+
+static int64_t knob_value(const struct lab_occupancy_try *t, int knob)
+{
+    return knob == KNOB_THREADS     ? t->threads_per_block
+           : knob == KNOB_REGISTERS ? t->registers_per_thread
+                                    : t->shared_bytes;
+}
+
+/* The grid covers the same work: with other block sizes it has other blocks. */
+static void set_knob(const struct state *st, struct lab_occupancy_try *t,
+                     int knob, int64_t value)
+{
+    const struct lab_occupancy_try *ran = &st->args.launch;
+    if (knob == KNOB_SHARED)
+        t->shared_bytes = value;
+    else if (knob == KNOB_REGISTERS)
+        t->registers_per_thread = (int)value;
+    else
+        t->threads_per_block = (int)value;
+    if (knob == KNOB_THREADS && ran->blocks > 0)
+        t->blocks = (ran->blocks * ran->threads_per_block + value - 1) / value;
+}
+
+static void turn(struct state *st, int64_t by)
+{
+    struct range r = range_of(st, st->knob);
+    int64_t v = knob_value(&st->now, st->knob);
+    /* From a value between two steps to the next step. */
+    int64_t to = by > 0 ? v / r.step * r.step + by * r.step
+                        : (v + r.step - 1) / r.step * r.step + by * r.step;
+    to = to < r.least ? r.least : to > r.most ? r.most : to;
+    set_knob(st, &st->now, st->knob, to);
+}
+
+static bool action(struct lab_screen *s, int what)
+{
+    struct state *st = s->state;
+    switch (what) {
+    case LAB_ACT_UP:
+    case LAB_ACT_PREV_PANE:
+        st->knob = (st->knob + KNOBS - 1) % KNOBS;
+        return true;
+    case LAB_ACT_DOWN:
+    case LAB_ACT_NEXT_PANE:
+        st->knob = (st->knob + 1) % KNOBS;
+        return true;
+    case LAB_ACT_LEFT:
+        turn(st, -1);
+        return true;
+    case LAB_ACT_RIGHT:
+        turn(st, 1);
+        return true;
+    case LAB_ACT_PAGE_UP:
+        turn(st, 8);
+        return true;
+    case LAB_ACT_PAGE_DOWN:
+        turn(st, -8);
+        return true;
+    case ACT_RESET:
+        st->now = st->args.launch;
+        return true;
+    case LAB_ACT_CANCEL:
+        lab_ui_pop(s->ui);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- drawing ---- */
+
+struct page {
+    struct lab_canvas *c;
+    struct lab_rect r;
+    int y; /* the next line */
+};
+
+static void knob_text(int knob, int64_t v, char *out, size_t cap)
+{
+    if (knob == KNOB_SHARED)
+        lab_format_bytes((double)v, out, cap);
+    else
+        snprintf(out, cap, "%lld", (long long)v);
+}
+
+static void draw_knobs(const struct state *st, struct page *p)
+{
+    static const char *const names[KNOBS] = {
+        "threads a block", "registers a thread", "shared memory a block"};
+    for (int k = 0; k < KNOBS; k++, p->y++) {
+        char now[LAB_FORMAT_BYTES];
+        char ran[LAB_FORMAT_BYTES];
+        int64_t v = knob_value(&st->now, k);
+        int64_t was = knob_value(&st->args.launch, k);
+        knob_text(k, v, now, sizeof(now));
+        knob_text(k, was, ran, sizeof(ran));
+        lab_canvas_textf(p->c, p->y, p->r.x, p->r.w, LAB_ROLE_NORMAL,
+                         "%s %-22s %10s   %s%s", k == st->knob ? ">" : " ",
+                         names[k], now, v == was ? "as it ran" : "it ran with ",
+                         v == was ? "" : ran);
+        if (k == st->knob)
+            lab_canvas_paint(p->c, (struct lab_rect){p->y, p->r.x, 1, p->r.w},
+                             LAB_ROLE_SELECTED);
+    }
+    p->y++;
+}
+
+static void resource(struct page *p, const char *name, int blocks, int least)
+{
+    if (blocks == INT32_MAX)
+        lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_DIM,
+                         "  %-16s any number of blocks", name);
+    else
+        lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w,
+                         blocks == least ? LAB_ROLE_WARN : LAB_ROLE_NORMAL,
+                         "  %-16s %d block%s%s", name, blocks,
+                         blocks == 1 ? "" : "s",
+                         blocks == least ? "   <- the limit" : "");
+}
+
+static void draw_answer(const struct state *st, struct page *p)
+{
+    struct lab_occupancy_answer a;
+    char line[TEXT];
+    if (!st->args.compute(st->args.user, &st->now, &a)) {
+        lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_BAD,
+                         "this launch fails: %s", a.limit);
+        return;
+    }
+    int n = snprintf(line, sizeof(line),
+                     "occupancy %.1f %%: %d blocks, %d of %d warps on an SM",
+                     a.occupancy_pct, a.blocks_per_sm, a.warps_per_sm,
+                     a.max_warps_per_sm);
+    if (a.waves > 0 && a.waves < 0.01 && n > 0 && n < TEXT)
+        snprintf(line + n, sizeof(line) - (size_t)n, ", under 0.01 waves");
+    else if (!isnan(a.waves) && n > 0 && n < TEXT)
+        snprintf(line + n, sizeof(line) - (size_t)n, ", %.2f waves", a.waves);
+    lab_gauge_draw(p->c, p->y++, p->r.x, p->r.w, a.occupancy_pct / 100,
+                   LAB_ROLE_SERIES_1, line);
+    if (!isnan(st->args.achieved_pct))
+        lab_canvas_textf(p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_DIM,
+                         "as it ran, counted: %.1f %% achieved",
+                         st->args.achieved_pct);
+    bool grid = a.by_grid > 0 && a.by_grid < a.blocks_per_sm;
+    int least = grid ? a.by_grid : a.blocks_per_sm;
+    if (grid)
+        lab_canvas_textf(
+            p->c, p->y++, p->r.x, p->r.w, LAB_ROLE_WARN,
+            "this grid is too small for it: %d block%s, %d of %d warps on an "
+            "SM at most",
+            least, least == 1 ? "" : "s",
+            a.warps_per_sm / a.blocks_per_sm * least, a.max_warps_per_sm);
+    resource(p, "warps", a.by_warps, least);
+    resource(p, "blocks", a.by_blocks, least);
+    resource(p, "registers", a.by_registers, least);
+    resource(p, "shared memory", a.by_shared, least);
+    resource(p, "grid", a.by_grid > 0 ? a.by_grid : INT32_MAX, least);
+    p->y++;
+}
+
+/* Occupancy over the chosen number, all else as it is: a step at each value
+ * that was computed, no slope between two of them. */
+static void draw_curve(const struct state *st, struct page *p)
+{
+    static const char *const names[KNOBS] = {
+        "threads a block", "registers a thread", "KiB of shared memory"};
+    double x[2 * CURVE];
+    double y[2 * CURVE];
+    struct range r = range_of(st, st->knob);
+    double unit = st->knob == KNOB_SHARED ? 1024 : 1;
+    int64_t points = (r.most - r.least) / r.step + 1;
+    int64_t every = (points + CURVE - 1) / CURVE;
+    struct lab_occupancy_answer a;
+    int n = 0;
+    for (int64_t i = 0; i < points && n < 2 * CURVE; i += every, n += 2) {
+        struct lab_occupancy_try t = st->now;
+        int64_t v = r.least + i * r.step;
+        int64_t next = v + every * r.step;
+        set_knob(st, &t, st->knob, v);
+        bool runs = st->args.compute(st->args.user, &t, &a);
+        x[n] = (double)v / unit;
+        x[n + 1] = (double)(next < r.most ? next : r.most) / unit;
+        y[n] = y[n + 1] = runs ? a.occupancy_pct : 0;
+    }
+    bool runs = st->args.compute(st->args.user, &st->now, &a);
+    double now_x = (double)knob_value(&st->now, st->knob) / unit;
+    double now_y = runs ? a.occupancy_pct : 0;
+    struct lab_series series[] = {
+        {x, y, n, "occupancy", LAB_ROLE_SERIES_1},
+        {&now_x, &now_y, 1, "this launch", LAB_ROLE_SERIES_2}};
+    struct lab_chart chart = {.title = "1 occupancy in %   2 the launch above",
+                              .x_name = names[st->knob],
+                              .series = series,
+                              .count = 2,
+                              .y_min = 0,
+                              .y_max = 100,
+                              .unlisted = true};
+    struct lab_rect at = {p->y, p->r.x, p->r.y + p->r.h - p->y, p->r.w};
+    if (at.h >= 4)
+        lab_chart_draw(p->c, at, &chart);
+}
+
+static void draw(struct lab_screen *s, struct lab_canvas *c,
+                 struct lab_rect body)
+{
+    const struct state *st = s->state;
+    struct page p = {c, body, body.y};
+    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_CODE, "%s", st->kernel);
+    lab_canvas_textf(c, p.y++, body.x, body.w, LAB_ROLE_DIM, "on %s%s",
+                     st->device, st->note);
+    draw_knobs(st, &p);
+    draw_answer(st, &p);
+    draw_curve(st, &p);
+}
+
+static const struct lab_binding BINDINGS[] = {
+    {{LAB_KEY_LEFT, 'h'}, LAB_ACT_LEFT, "less", "a smaller value", true},
+    {{LAB_KEY_RIGHT, 'l'}, LAB_ACT_RIGHT, "more", "a larger value", true},
+    {{LAB_KEY_PAGE_UP, '+'}, LAB_ACT_PAGE_UP, "much more", "8 steps up", false},
+    {{LAB_KEY_PAGE_DOWN, '-'},
+     LAB_ACT_PAGE_DOWN,
+     "much less",
+     "8 steps down",
+     false},
+    {{'r'}, ACT_RESET, "as it ran", "the numbers of the launch again", true},
+    {{0}, LAB_ACT_NONE, NULL, NULL, false}};
+
+const struct lab_screen_ops lab_view_occupancy = {
+    .name = "occupancy",
+    .title = "What if",
+    .state_bytes = sizeof(struct state),
+    .bindings = BINDINGS,
+    .sideways = true,
+    .init = init,
+    .draw = draw,
+    .action = action,
+};
+
+enum lab_status lab_occupancy_open(struct lab_ui *ui,
+                                   const struct lab_runs_model *model,
+                                   int64_t run,
+                                   const struct lab_ui_kernel_row *kernel,
+                                   int64_t row)
+{
+    struct lab_occupancy_args args;
+    if (!model->load_occupancy)
+        return lab_fail(LAB_E_STATE, "nothing here computes an occupancy");
+    enum lab_status st =
+        model->load_occupancy(model->user, run, kernel, row, &args);
+    return st ? st : lab_ui_push(ui, &lab_view_occupancy, &args);
+}

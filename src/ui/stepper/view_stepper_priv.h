@@ -1,0 +1,234 @@
+/* view_stepper_priv.h -- the stepper's state, shared by its panes.
+ *
+ * One file a pane: view_stepper_steps.c (the tree), _tensor.c, _explain.c,
+ * _kernels.c, _text.c; _look.c and _axes.c say which part of a tensor is seen,
+ * _bindings.c, _keys.c and _command.c what keys and words do, _draw.c frames,
+ * view_stepper.c is the life of the screen. Threads: the UI's. */
+#pragma once
+#include "widget/heat.h"
+#include "step_tree.h"
+#include "ui/stepper.h"
+#include "ui/ui.h"
+#include "view_stepper_layout.h"
+
+enum { LAB_STEPPER_ASK_RESTART = 1, LAB_STEPPER_ASK_LEAVE };
+enum {
+    LAB_STEPPER_TENSORS = LAB_STEP_IN + LAB_STEP_OUT,
+    LAB_STEPPER_KERNELS = 64,
+    LAB_STEPPER_NUMBER_W = 10,
+    LAB_STEPPER_VARIANTS = 32
+};
+
+/* How a tensor is looked at; kept for each, so that it comes back so. */
+struct lab_tensor_look {
+    bool set;
+    bool picture; /* one row, folded to a square */
+    int hidden;   /* axis that [ and ] move along, -1: none */
+    struct lab_show show;
+    int64_t row; /* the cursor, in the plane shown */
+    int64_t col;
+};
+
+struct lab_stepper_scroll {
+    int64_t cursor; /* lists; -1: no cursor, the text moves */
+    int64_t top;
+};
+
+/* What the lesson's pane shows when it is no step's text. */
+enum { LAB_TEXT_NONE = -2, LAB_TEXT_OPENING = -1 };
+
+struct lab_stepper {
+    struct lab_ui *ui;
+    struct lab_stepper_model model;
+    struct lab_snapshot snap; /* only when `taken` */
+    bool taken;
+    enum lab_stepper_pane focus;
+    enum lab_stepper_pane tab; /* of the shared place */
+    bool zoom;
+    struct lab_stepper_layout layout; /* as last drawn */
+    bool numbers; /* the tensor as numbers, else as a heat map */
+    bool stay;    /* the next stop is at a step not run yet */
+    bool pinned;  /* the source of an explained number is looked at */
+    bool leave;   /* the training may be stopped */
+    bool walked;  /* a command of ours has been posted since */
+
+    struct lab_step_tree tree;
+    int item; /* chosen item of the tree */
+    int64_t tree_top;
+    int step;                         /* chosen step, -1: none */
+    int tensors[LAB_STEPPER_TENSORS]; /* of the chosen step: in, then out */
+    int n_tensors;
+    int n_in;
+    int tensor;                    /* looked at, -1: none */
+    struct lab_tensor_look *looks; /* plan->n_tensors of them */
+    int n_looks;
+    int64_t asked_ns;      /* when: monotonic */
+    bool held;             /* a frame waits for the plane that belongs to it */
+    struct lab_show asked; /* last posted */
+    struct lab_element explained; /* last posted; tensor -1: none */
+    int64_t *marks; /* source elements in the plane shown, ascending */
+    int64_t n_marks;
+    int64_t cursor;  /* in the plane, as last drawn; -1: not in it */
+    int64_t num_top; /* scroll of the numbers */
+    int64_t num_left;
+    int64_t page_rows; /* as last drawn */
+    int64_t page_cols;
+    struct lab_rect cells; /* the picture or the numbers, as last drawn */
+    struct lab_rect tabs[LAB_PANE_COUNT]; /* their titles; w 0: not drawn */
+    struct lab_rect chips[LAB_STEPPER_TENSORS];
+
+    struct lab_rect explain_at;    /* the explanation, as last drawn */
+    int64_t first_term;            /* the line of its first term; -1: none */
+    int term;                      /* chosen term of the explanation */
+    int source;                    /* chosen source of that term */
+    struct lab_stepper_text lines; /* reused at every drawing */
+    int64_t top[LAB_PANE_COUNT];   /* first line in sight */
+    int64_t view_h[LAB_PANE_COUNT];
+
+    struct lab_stepper_kernel *kernels;
+    int n_kernels;                /* -1: not known */
+    int64_t kernels_of;           /* exec they were read for */
+    struct lab_stepper_text text; /* the lesson's, for (text_step, columns) */
+    int text_step; /* LAB_TEXT_NONE, LAB_TEXT_OPENING or a step */
+    int text_columns;
+
+    struct {
+        bool open;
+        int node;
+        const char *name[LAB_STEPPER_VARIANTS];
+        int n;
+        int cursor;
+        int first;             /* the row on top, as last drawn */
+        struct lab_rect inner; /* and where the rows are */
+    } variants;
+    char search[64];
+    bool searching;           /* n and N go to matches */
+    struct lab_command again; /* the restart that is asked about */
+    bool ends_training;       /* for a restart, whose message stays */
+};
+
+LAB_C_BEGIN
+/* view_stepper.c */
+bool lab_stepper_refresh(struct lab_stepper *v); /* true: something changed */
+/* While a training runs, what would wait for its end is not posted: a message
+ * says so. */
+void lab_stepper_post(struct lab_stepper *v, const struct lab_command *cmd);
+void lab_stepper_choose(struct lab_stepper *v, int step);
+void lab_stepper_choose_item(struct lab_stepper *v, int item);
+void lab_stepper_focus(struct lab_stepper *v, enum lab_stepper_pane pane);
+/* What the lesson's text is about now; all NULL: its introduction. */
+struct lab_stepper_topic {
+    const char *step;
+    const char *node;
+    const char *phase;
+};
+struct lab_stepper_topic lab_stepper_topic(const struct lab_stepper *v);
+const struct lab_schedule_step *lab_stepper_now(const struct lab_stepper *v);
+const char *lab_stepper_node(const struct lab_stepper *v, int step);
+bool lab_stepper_busy(const struct lab_stepper *v);
+
+/* view_stepper_bindings.c */
+extern const struct lab_binding lab_stepper_keys[];
+const struct lab_binding *lab_stepper_bindings(const struct lab_screen *s);
+
+/* view_stepper_keys.c, view_stepper_command.c */
+bool lab_stepper_action(struct lab_screen *s, int action);
+bool lab_stepper_mouse(struct lab_screen *s, enum lab_mouse what, int y, int x);
+/* view_stepper_list.c */
+void lab_stepper_list(struct lab_stepper *v, const char *what);
+/* From iteration 0. A question comes first when a training runs, or when
+ * `asks` and something was trained. */
+void lab_stepper_restart(struct lab_stepper *v, const struct lab_command *how,
+                         bool asks);
+void lab_stepper_restart_now(struct lab_stepper *v); /* the answer was y */
+bool lab_stepper_command(struct lab_screen *s,
+                         const struct lab_ui_command *cmd);
+const char *lab_stepper_complete(struct lab_screen *s,
+                                 enum lab_ui_command_kind kind, int nth);
+void lab_stepper_answer(struct lab_screen *s, int id, const char *text);
+void lab_stepper_search(struct lab_stepper *v, int dir);
+
+/* view_stepper_draw.c */
+void lab_stepper_draw(struct lab_screen *s, struct lab_canvas *c,
+                      struct lab_rect body);
+/* Draws `lines` from *top on, which is kept in range; `chosen` is the line of
+ * a cursor, or -1, and is brought into sight. */
+void lab_stepper_draw_lines(struct lab_canvas *c, struct lab_rect r,
+                            const struct lab_stepper_text *lines, int64_t *top,
+                            int64_t chosen, bool focused);
+
+/* view_stepper_steps.c */
+void lab_stepper_draw_steps(struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r);
+bool lab_stepper_steps_action(struct lab_stepper *v, int action);
+bool lab_stepper_breaks_at(const struct lab_snapshot *snap, int step);
+void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
+                            struct lab_rect r);
+
+/* view_stepper_look.c: which part of a tensor is looked at */
+void lab_stepper_look_at(struct lab_stepper *v, int tensor);
+void lab_stepper_ask(struct lab_stepper *v); /* for the plane looked at */
+struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
+void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
+int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
+                             int64_t col);
+int64_t lab_stepper_flat(const struct lab_stepper *v, int64_t row, int64_t col);
+/* The cursor to the element at a place of the screen, or another tensor where
+ * its name is; false: neither is there. */
+bool lab_stepper_click_tensor(struct lab_stepper *v, int y, int x);
+bool lab_stepper_tensor_action(struct lab_stepper *v, int action);
+void lab_stepper_explain_cursor(struct lab_stepper *v);
+void lab_stepper_mark_sources(struct lab_stepper *v);
+bool lab_stepper_plane_ready(const struct lab_stepper *v);
+int64_t lab_stepper_fold(const struct lab_stepper *v);
+
+/* view_stepper_tensor.c */
+void lab_stepper_draw_tensor(struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect r);
+
+/* view_stepper_labels.c: columns that the labels of rows take, with the space
+ * behind them, 0: none; rows that those of columns take, written downwards,
+ * over a picture in h rows with them; what stands beside (`side`) and above a picture at r,
+ * where a cell of several elements has the label of the first; the labels of
+ * the cursor's place, from column x on, which returns the columns used. */
+int lab_stepper_gutter(const struct lab_plane *p, const struct lab_canvas *c);
+int lab_stepper_header(const struct lab_plane *p, int h);
+void lab_stepper_draw_labels(const struct lab_stepper *v, struct lab_canvas *c,
+                             struct lab_rect r, const struct lab_heat_grid *g,
+                             struct lab_rect side, struct lab_rect above);
+int lab_stepper_draw_cursor_labels(const struct lab_stepper *v,
+                                   struct lab_canvas *c, struct lab_rect row,
+                                   int x);
+void lab_stepper_place_text(int64_t index, const struct lab_label *label,
+                            char *out, size_t cap);
+
+/* view_stepper_explain.c */
+void lab_stepper_draw_explain(struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect r);
+/* A click chooses a term; of the chosen one it goes to its source, as Enter. */
+void lab_stepper_click_explain(struct lab_stepper *v, int y, int x);
+bool lab_stepper_explain_action(struct lab_stepper *v, int action);
+/* The printed value of an element; false: nothing is printed for it. */
+bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
+                         double *value, const struct lab_printed_spec **spec);
+
+/* view_stepper_kernels.c */
+/* Why a step has no time. */
+const char *lab_stepper_untimed(const struct lab_step_status *s);
+void lab_stepper_draw_kernels(struct lab_stepper *v, struct lab_canvas *c,
+                              struct lab_rect r);
+void lab_stepper_draw_variants(struct lab_stepper *v, struct lab_canvas *c,
+                               struct lab_rect body);
+/* A click: a row is taken as by Enter, elsewhere the list closes. */
+void lab_stepper_click_variants(struct lab_stepper *v, int y, int x);
+bool lab_stepper_variants_action(struct lab_stepper *v, int action);
+/* Hardware counters of "step" (the one under the cursor), "node" or
+ * "iteration". */
+void lab_stepper_count(struct lab_stepper *v, const char *what);
+void lab_stepper_open_variants(struct lab_stepper *v);
+void lab_stepper_open_source(struct lab_stepper *v);
+
+/* view_stepper_text.c */
+void lab_stepper_draw_text(struct lab_stepper *v, struct lab_canvas *c,
+                           struct lab_rect r);
+LAB_C_END

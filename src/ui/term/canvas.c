@@ -1,0 +1,309 @@
+#include "ui/canvas.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/glyph.h"
+
+enum lab_status lab_canvas_init(struct lab_canvas *c, int h, int w, bool ascii)
+{
+    if (h < 0 || w < 0)
+        return lab_fail(LAB_E_ARG, "canvas: %d by %d cells", w, h);
+    size_t count;
+    if (!lab_mul_size((size_t)h, (size_t)w, &count))
+        return lab_fail(LAB_E_ARG, "canvas: %d by %d cells", w, h);
+    struct lab_cell *cells = lab_alloc_array(count, sizeof(*cells));
+    if (!cells)
+        return lab_fail(LAB_E_NOMEM, "a screen of %d by %d cells", w, h);
+    *c = (struct lab_canvas){.h = h, .w = w, .cells = cells, .ascii = ascii};
+    lab_canvas_clear(c);
+    return LAB_OK;
+}
+
+void lab_canvas_release(struct lab_canvas *c)
+{
+    lab_free(c->cells);
+    *c = (struct lab_canvas){0};
+}
+
+void lab_canvas_clear(struct lab_canvas *c)
+{
+    c->clip = (struct lab_rect){0, 0, c->h, c->w};
+    c->cursor_y = -1;
+    c->cursor_x = -1;
+    c->cursor_shown = false;
+    lab_canvas_fill(c, c->clip, " ", LAB_ROLE_NORMAL);
+}
+
+static struct lab_rect intersect(struct lab_rect a, struct lab_rect b)
+{
+    int y0 = a.y > b.y ? a.y : b.y;
+    int x0 = a.x > b.x ? a.x : b.x;
+    int y1 = a.y + a.h < b.y + b.h ? a.y + a.h : b.y + b.h;
+    int x1 = a.x + a.w < b.x + b.w ? a.x + a.w : b.x + b.w;
+    return (struct lab_rect){y0, x0, y1 > y0 ? y1 - y0 : 0,
+                             x1 > x0 ? x1 - x0 : 0};
+}
+
+struct lab_rect lab_canvas_clip(struct lab_canvas *c, struct lab_rect r)
+{
+    struct lab_rect old = c->clip;
+    c->clip = intersect(old, r);
+    return old;
+}
+
+void lab_canvas_unclip(struct lab_canvas *c, struct lab_rect old)
+{
+    c->clip = old;
+}
+
+static bool inside(const struct lab_canvas *c, int y, int x)
+{
+    return y >= c->clip.y && y < c->clip.y + c->clip.h && x >= c->clip.x &&
+           x < c->clip.x + c->clip.w;
+}
+
+static struct lab_cell *cell_at(struct lab_canvas *c, int y, int x)
+{
+    return &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+}
+
+static void set_cell(struct lab_cell *cell, const char *bytes, size_t len,
+                     enum lab_role role)
+{
+    memset(cell->text, 0, sizeof(cell->text));
+    memcpy(cell->text, bytes, len);
+    cell->role = (unsigned char)role;
+}
+
+/* Half of a wide character must not survive the other half. */
+static void break_wide(struct lab_canvas *c, int y, int x)
+{
+    struct lab_cell *cell = cell_at(c, y, x);
+    if (cell->text[0] == '\0' && x > 0)
+        set_cell(cell - 1, " ", 1, (enum lab_role)cell[-1].role);
+    if (x + 1 < c->w && cell[1].text[0] == '\0')
+        set_cell(cell + 1, " ", 1, (enum lab_role)cell[1].role);
+}
+
+static void put(struct lab_canvas *c, int y, int x, const char *bytes,
+                size_t len, int columns, enum lab_role role)
+{
+    if (!inside(c, y, x))
+        return;
+    if (columns == 2 && !inside(c, y, x + 1)) {
+        bytes = " "; /* the right half would be cut: show neither */
+        len = 1;
+        columns = 1;
+    }
+    break_wide(c, y, x);
+    if (columns == 2) {
+        break_wide(c, y, x + 1);
+        set_cell(cell_at(c, y, x + 1), "", 0, role);
+    }
+    set_cell(cell_at(c, y, x), bytes, len, role);
+}
+
+/* A mark goes onto the character before it when the cell has room. */
+static void combine(struct lab_canvas *c, int y, int x, const char *bytes,
+                    size_t len)
+{
+    if (!inside(c, y, x))
+        return;
+    struct lab_cell *cell = cell_at(c, y, x);
+    size_t have = strlen(cell->text);
+    if (have > 0 && have + len < sizeof(cell->text))
+        memcpy(cell->text + have, bytes, len);
+}
+
+/* Plain ASCII, one column a byte; returns the columns written. */
+static int put_ascii(struct lab_canvas *c, int y, int x, int room,
+                     enum lab_role role, const char *text)
+{
+    int used = 0;
+    for (; *text && used < room; text++, used++)
+        put(c, y, x + used, text, 1, 1, role);
+    return used;
+}
+
+static int write_in(struct lab_canvas *c, int y, int x, int room,
+                    enum lab_role role, const char *utf8)
+{
+    int used = 0;
+    size_t n = strlen(utf8);
+    for (size_t i = 0; i < n && used < room;) {
+        unsigned code = 0;
+        size_t len = lab_utf8_next(utf8 + i, n - i, &code);
+        const char *bytes = utf8 + i;
+        int columns = len ? lab_utf8_columns(code) : -1;
+        i += len ? len : 1;
+        if (columns < 0) {
+            used += put_ascii(c, y, x + used, room - used, role, "?");
+        } else if (c->ascii && code >= 0x80) {
+            const char *text = lab_glyph_ascii(code);
+            used +=
+                put_ascii(c, y, x + used, room - used, role, text ? text : "?");
+        } else if (columns == 0) {
+            if (used > 0)
+                combine(c, y, x + used - 1, bytes, len);
+        } else if (columns > room - used) {
+            break;
+        } else {
+            put(c, y, x + used, bytes, len, columns, role);
+            used += columns;
+        }
+    }
+    return used;
+}
+
+int lab_canvas_text_cut(struct lab_canvas *c, int y, int x, int w,
+                        enum lab_role role, const char *utf8)
+{
+    int used = write_in(c, y, x, w, role, utf8);
+    if (utf8[0] && lab_canvas_columns(c, utf8) > w)
+        put(c, y, x + w - 1, c->ascii ? "~" : "…", strlen(c->ascii ? "~" : "…"),
+            1, role);
+    return used;
+}
+
+int lab_canvas_text(struct lab_canvas *c, int y, int x, int w,
+                    enum lab_role role, const char *utf8)
+{
+    int end = c->clip.x + c->clip.w;
+    if (w >= 0)
+        return write_in(c, y, x, w, role, utf8);
+    if (x > end) /* more of a line that was cut before */
+        x = end;
+    return lab_canvas_text_cut(c, y, x, end - x, role, utf8);
+}
+
+int lab_canvas_textf(struct lab_canvas *c, int y, int x, int w,
+                     enum lab_role role, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return lab_canvas_text(c, y, x, w, role, text);
+}
+
+void lab_canvas_fill(struct lab_canvas *c, struct lab_rect r, const char *cell,
+                     enum lab_role role)
+{
+    char one[16];
+    size_t len = strlen(cell);
+    if (c->ascii) {
+        lab_text_to_ascii(cell, one, sizeof(one));
+        cell = one[0] ? one : " ";
+        len = 1;
+    }
+    if (len == 0 || len > 4) {
+        cell = " ";
+        len = 1;
+    }
+    r = intersect(r, c->clip);
+    for (int y = r.y; y < r.y + r.h; y++) {
+        if (r.w > 0) {
+            break_wide(c, y, r.x);
+            break_wide(c, y, r.x + r.w - 1);
+        }
+        for (int x = r.x; x < r.x + r.w; x++)
+            set_cell(cell_at(c, y, x), cell, len, role);
+    }
+}
+
+void lab_canvas_paint(struct lab_canvas *c, struct lab_rect r,
+                      enum lab_role role)
+{
+    r = intersect(r, c->clip);
+    for (int y = r.y; y < r.y + r.h; y++)
+        for (int x = r.x; x < r.x + r.w; x++)
+            cell_at(c, y, x)->role = (unsigned char)role;
+}
+
+void lab_canvas_box(struct lab_canvas *c, struct lab_rect r, const char *title,
+                    bool focused)
+{
+    if (r.h < 1 || r.w < 1)
+        return;
+    enum lab_role role = focused ? LAB_ROLE_HEADING : LAB_ROLE_BORDER;
+    const char *across = focused ? "═" : "─";
+    const char *down = focused ? "║" : "│";
+    int bottom = r.y + r.h - 1;
+    int right = r.x + r.w - 1;
+    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, 1, r.w}, across, role);
+    lab_canvas_fill(c, (struct lab_rect){bottom, r.x, 1, r.w}, across, role);
+    lab_canvas_fill(c, (struct lab_rect){r.y, r.x, r.h, 1}, down, role);
+    lab_canvas_fill(c, (struct lab_rect){r.y, right, r.h, 1}, down, role);
+    lab_canvas_text(c, r.y, r.x, 1, role, focused ? "╔" : "┌");
+    lab_canvas_text(c, r.y, right, 1, role, focused ? "╗" : "┐");
+    lab_canvas_text(c, bottom, r.x, 1, role, focused ? "╚" : "└");
+    lab_canvas_text(c, bottom, right, 1, role, focused ? "╝" : "┘");
+    if (title && title[0] && r.w > 6) {
+        int used =
+            lab_canvas_text(c, r.y, r.x + 3, r.w - 6,
+                            focused ? LAB_ROLE_TITLE : LAB_ROLE_HEADING, title);
+        lab_canvas_text(c, r.y, r.x + 2, 1, role, " ");
+        lab_canvas_text(c, r.y, r.x + 3 + used, 1, role, " ");
+    }
+}
+
+int lab_text_columns(const char *utf8, bool ascii)
+{
+    int columns = 0;
+    size_t n = strlen(utf8);
+    for (size_t i = 0; i < n;) {
+        unsigned code = 0;
+        size_t len = lab_utf8_next(utf8 + i, n - i, &code);
+        int one = len ? lab_utf8_columns(code) : -1;
+        if (ascii && one >= 0 && code >= 0x80) {
+            const char *text = lab_glyph_ascii(code);
+            one = text ? (int)strlen(text) : 1;
+        }
+        columns += one < 0 ? 1 : one;
+        i += len ? len : 1;
+    }
+    return columns;
+}
+
+int lab_canvas_columns(const struct lab_canvas *c, const char *utf8)
+{
+    return lab_text_columns(utf8, c->ascii);
+}
+
+void lab_canvas_cursor(struct lab_canvas *c, int y, int x)
+{
+    if (!inside(c, y, x))
+        return;
+    c->cursor_y = y;
+    c->cursor_x = x;
+    c->cursor_shown = true;
+}
+
+void lab_canvas_focus(struct lab_canvas *c, int y, int x)
+{
+    if (c->cursor_shown || !inside(c, y, x))
+        return;
+    c->cursor_y = y;
+    c->cursor_x = x;
+}
+
+char *lab_canvas_dump(const struct lab_canvas *c)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    for (int y = 0; y < c->h; y++) {
+        const struct lab_cell *row = &c->cells[(size_t)y * (size_t)c->w];
+        int end = c->w;
+        while (end > 0 && strcmp(row[end - 1].text, " ") == 0)
+            end--;
+        for (int x = 0; x < end; x++)
+            lab_str_add(&s, row[x].text);
+        lab_str_add_char(&s, '\n');
+    }
+    return lab_str_detach(&s);
+}

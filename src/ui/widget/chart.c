@@ -1,0 +1,394 @@
+#include "ui/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "term/dots.h"
+#include "report/format.h"
+#include "ui/layout.h"
+
+enum { AXIS_W = 9 };
+
+struct scale {
+    double x0;
+    double x1;
+    double y0;
+    double y1;
+    bool log_y;
+    bool log_x;
+};
+
+/* Where it is drawn; NaN: nowhere. */
+static double x_of(const struct scale *sc, const struct lab_series *s,
+                   int64_t i)
+{
+    double x = s->x ? s->x[i] : (double)i;
+    if (!sc->log_x)
+        return x;
+    return x > 0 ? log10(x) : (double)NAN;
+}
+
+/* The value as it is drawn, or NaN for a gap. */
+static double y_of(const struct scale *sc, double y)
+{
+    if (!isfinite(y) || (sc->log_y && y <= 0))
+        return NAN;
+    return sc->log_y ? log10(y) : y;
+}
+
+static void widen(double v, double *low, double *high)
+{
+    *low = isnan(*low) || v < *low ? v : *low;
+    *high = isnan(*high) || v > *high ? v : *high;
+}
+
+static bool find_scale(const struct lab_chart *chart, struct scale *sc)
+{
+    *sc = (struct scale){NAN, NAN, NAN, NAN, chart->log_y, chart->log_x};
+    for (int k = 0; k < chart->count; k++) {
+        const struct lab_series *s = &chart->series[k];
+        for (int64_t i = 0; i < s->n; i++) {
+            double y = y_of(sc, s->y[i]);
+            if (isfinite(x_of(sc, s, i)))
+                widen(x_of(sc, s, i), &sc->x0, &sc->x1);
+            if (!isnan(y))
+                widen(y, &sc->y0, &sc->y1);
+        }
+    }
+    if (isnan(sc->x0) || isnan(sc->y0))
+        return false;
+    if (chart->zero_x && !chart->log_x && sc->x0 > 0)
+        sc->x0 = 0;
+    double low = y_of(sc, chart->y_min);
+    double high = y_of(sc, chart->y_max);
+    sc->y0 = isnan(low) ? sc->y0 : low;
+    sc->y1 = isnan(high) ? sc->y1 : high;
+    if (!(sc->y1 > sc->y0)) {
+        double pad = sc->y0 == 0 ? 1 : fabs(sc->y0) * 0.1;
+        sc->y0 -= pad;
+        sc->y1 = sc->y0 + 2 * pad;
+    }
+    if (!(sc->x1 > sc->x0))
+        sc->x1 = sc->x0 + (sc->log_x ? 0.1 : 1);
+    return isfinite(sc->y1 - sc->y0) && isfinite(sc->x1 - sc->x0);
+}
+
+static int dot_of(double v, double v0, double v1, int count)
+{
+    double at = (v - v0) / (v1 - v0) * (count - 1);
+    at = at < -1      ? -1
+         : at > count ? count
+                      : at; /* outside: cut by lab_dots_set */
+    return (int)lround(at);
+}
+
+static void draw_series(struct lab_dots *g, const struct scale *sc,
+                        const struct lab_series *s, int owner)
+{
+    bool joined = false;
+    int px = 0;
+    int py = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        double y = y_of(sc, s->y[i]);
+        if (isnan(y) || !isfinite(x_of(sc, s, i))) {
+            joined = false;
+            continue;
+        }
+        int dx = dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w);
+        int dy = g->h - 1 - dot_of(y, sc->y0, sc->y1, g->h);
+        if (joined)
+            lab_dots_line(g, px, py, dx, dy, owner);
+        else
+            lab_dots_set(g, dx, dy, owner);
+        joined = true;
+        px = dx;
+        py = dy;
+    }
+}
+
+static void show_grid(struct lab_canvas *c, const struct lab_dots *g,
+                      const struct lab_chart *chart)
+{
+    enum lab_role roles[LAB_CHART_SERIES];
+    for (int k = 0; k < chart->count; k++)
+        roles[k] = chart->series[k].role;
+    lab_dots_show(g, c, roles);
+}
+
+char lab_chart_sign(int k)
+{
+    return (char)(k < 9 ? '1' + k : 'a' + k - 9);
+}
+
+/* Where the last point of a series is, in cells; false: it has none here. */
+static bool find_end(const struct lab_dots *g, const struct scale *sc,
+                     const struct lab_series *s, struct lab_rect *cell)
+{
+    int64_t i = s->n - 1;
+    while (i >= 0 && isnan(y_of(sc, s->y[i])))
+        i--;
+    if (i < 0)
+        return false;
+    int dy = g->h - 1 - dot_of(y_of(sc, s->y[i]), sc->y0, sc->y1, g->h);
+    *cell = (struct lab_rect){
+        dy / g->sy, dot_of(x_of(sc, s, i), sc->x0, sc->x1, g->w) / g->sx, 1, 1};
+    return dy >= 0 && dy < g->h;
+}
+
+/* Series below k that have a name: one without is no number of the legend. */
+static int named(const struct lab_chart *chart, int k)
+{
+    int n = 0;
+    for (int i = 0; i < k; i++)
+        n += chart->series[i].name != NULL;
+    return n;
+}
+
+/* Its sign stands on the last point of each series, or before it where another
+ * one's does. */
+static void mark_ends(struct lab_canvas *c, const struct lab_dots *g,
+                      const struct scale *sc, const struct lab_chart *chart)
+{
+    struct lab_rect taken[LAB_CHART_SERIES];
+    int n = 0;
+    for (int k = 0; k < chart->count && chart->count > 1; k++) {
+        struct lab_rect *cell = &taken[n];
+        if (!chart->series[k].name || !find_end(g, sc, &chart->series[k], cell))
+            continue;
+        for (int i = 0; i < n; i++) {
+            if (taken[i].y == cell->y && taken[i].x == cell->x &&
+                cell->x >= 2) {
+                cell->x -= 2;
+                i = -1; /* that one may be another's */
+            }
+        }
+        lab_canvas_textf(c, g->plot.y + cell->y, g->plot.x + cell->x, 1,
+                         chart->series[k].role, "%c",
+                         lab_chart_sign(named(chart, k)));
+        n++;
+    }
+}
+
+static void draw_legend(struct lab_canvas *c, struct lab_rect row,
+                        const struct lab_chart *chart)
+{
+    struct lab_rect old = lab_canvas_clip(c, row);
+    int x = row.x;
+    if (chart->title) {
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_HEADING, chart->title);
+        x += 2;
+    }
+    for (int k = 0; k < chart->count && !chart->unlisted; k++) {
+        const struct lab_series *s = &chart->series[k];
+        if (!s->name)
+            continue;
+        char value[LAB_FORMAT_BYTES] = "n/a";
+        int64_t gaps = 0;
+        for (int64_t i = 0; i < s->n; i++)
+            gaps += !isfinite(s->y[i]);
+        if (s->n > 0)
+            lab_format_value(s->y[s->n - 1], 9, value, sizeof(value));
+        if (chart->count > 1)
+            x += lab_canvas_textf(c, row.y, x, -1, s->role, "%c ",
+                                  lab_chart_sign(named(chart, k)));
+        x +=
+            lab_canvas_textf(c, row.y, x, -1, s->role, "%s %s", s->name, value);
+        if (gaps)
+            x += lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_BAD,
+                                  " (%lld not finite)", (long long)gaps);
+        x += 2;
+    }
+    lab_canvas_unclip(c, old);
+}
+
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+static double nice_step(double least)
+{
+    double power = pow(10, floor(log10(least)));
+    double digit = least / power;
+    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+}
+
+/* ---- axes ---- */
+
+/* From and to as they are drawn: log10 of the values on a log axis. */
+struct axis {
+    double from;
+    double to;
+    bool log;
+    int most;       /* marks, about */
+    double decades; /* on a log axis: at least this many to the next mark */
+};
+
+/* Whole decades between the marks of a log axis, one mark at least. */
+static double decades_of(const struct axis *a)
+{
+    double step = ceil(a->decades - 1e-9);
+    while (step > 1 && floor(a->to / step) * step < a->from)
+        step--;
+    return step < 1 ? 1 : step;
+}
+
+/* What a log axis has marks at, in each decade: these first. */
+static const double DIGITS[] = {1, 5, 2, 3, 1.5, 7, 4};
+enum { ROUNDS = sizeof(DIGITS) / sizeof(DIGITS[0]), SPARSE = 3 };
+
+/* Mark i of a round, where it is drawn; false: there is none. */
+static bool find_mark(const struct axis *a, int round, int i, double *at)
+{
+    double low = a->log ? pow(10, a->from) : a->from;
+    double high = a->log ? pow(10, a->to) : a->to;
+    double step = nice_step((high - low) / a->most);
+    if (a->log && a->to - a->from >= 0.3) {
+        step = decades_of(a);
+        *at = (floor(a->from / step) + i) * step + log10(DIGITS[round]);
+        return *at <= a->to + 1e-9 && (round == 0 || step <= 1);
+    }
+    double v = (ceil(low / step) + i) * step;
+    v = fabs(v) < step * 1e-9 ? 0 : v;
+    *at = a->log ? log10(v) : v;
+    return v <= high + step * 1e-9 && round == 0;
+}
+
+static const char *mark_text(const struct axis *a, double at, int width,
+                             char out[LAB_FORMAT_BYTES])
+{
+    return lab_format_value(a->log ? pow(10, at) : at, width, out,
+                            LAB_FORMAT_BYTES);
+}
+
+/* Whether `gap` places on both sides of one are free, which it then takes. */
+static bool take(bool *taken, int count, int place, int gap)
+{
+    if (place < 0 || place >= count)
+        return false;
+    for (int i = place - gap; i <= place + gap; i++)
+        if (i >= 0 && i < count && taken[i])
+            return false;
+    taken[place] = true;
+    return true;
+}
+
+static void draw_y_axis(struct lab_canvas *c, const struct lab_dots *g,
+                        const struct scale *sc)
+{
+    enum { MOST = 512 };
+    const int rows = g->plot.h < MOST ? g->plot.h : MOST;
+    /* The powers are as far apart as their values are, or are not there: a
+     * mark takes its row and leaves one free. */
+    const struct axis a = {sc->y0, sc->y1, sc->log_y, g->plot.h / 3 + 1,
+                           2 * g->sy * (sc->y1 - sc->y0) / (g->h - 1)};
+    bool taken[MOST] = {false};
+    char text[LAB_FORMAT_BYTES];
+    double v;
+    for (int y = 0; y < g->plot.h; y++)
+        lab_canvas_text(c, g->plot.y + y, g->plot.x - 1, 1, LAB_ROLE_BORDER,
+                        "│");
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; find_mark(&a, round, i, &v); i++) {
+            int row = (g->h - 1 - dot_of(v, sc->y0, sc->y1, g->h)) / g->sy;
+            if (v < sc->y0 - 1e-9 * (sc->y1 - sc->y0) ||
+                !take(taken, rows, row, round < SPARSE ? 1 : 2))
+                continue;
+            lab_canvas_textf(c, g->plot.y + row, g->plot.x - AXIS_W, AXIS_W - 1,
+                             LAB_ROLE_DIM, "%*s", AXIS_W - 1,
+                             mark_text(&a, v, AXIS_W - 2, text));
+            lab_canvas_text(c, g->plot.y + row, g->plot.x - 1, 1,
+                            LAB_ROLE_BORDER, "┤");
+        }
+    }
+}
+
+/* The row below the plot: what is written leaves no room for marks. */
+struct below {
+    struct lab_canvas *c;
+    int y;
+    int x;
+    int w;
+    bool taken[512];
+};
+
+/* " text " at a column, with a blank column free on both sides of it. */
+static bool put_below(struct below *b, int at, const char *text)
+{
+    int w = lab_canvas_columns(b->c, text) + 2;
+    for (int i = at - 1; i <= at + w; i++)
+        if (i >= 0 && i < (int)sizeof(b->taken) && b->taken[i])
+            return false;
+    lab_canvas_textf(b->c, b->y, b->x + at, b->w - at, LAB_ROLE_DIM, " %s ",
+                     text);
+    for (int i = at < 0 ? 0 : at; i < at + w && i < (int)sizeof(b->taken); i++)
+        b->taken[i] = true;
+    return true;
+}
+
+static void draw_x_marks(struct below *b, const struct axis *a)
+{
+    char text[LAB_FORMAT_BYTES];
+    int left = a->most;
+    double v;
+    for (int round = 0; round < SPARSE && left > 0; round++) {
+        for (int i = 0; left > 0 && find_mark(a, round, i, &v); i++) {
+            int at = dot_of(v, a->from, a->to, b->w);
+            mark_text(a, v, 8, text);
+            if (v < a->from || at + (int)strlen(text) + 3 > b->w ||
+                !put_below(b, at + 1, text))
+                continue;
+            lab_canvas_text(b->c, b->y, b->x + at, 1, LAB_ROLE_BORDER, "┴");
+            left--;
+        }
+    }
+}
+
+static void draw_x_axis(struct lab_canvas *c, const struct lab_dots *g,
+                        const struct scale *sc, const char *x_name)
+{
+    const int most = g->plot.w / 16;
+    const struct axis a = {sc->x0, sc->x1, sc->log_x, most,
+                           most ? floor((sc->x1 - sc->x0) / most) : 1};
+    struct below b = {
+        .c = c, .y = g->plot.y + g->plot.h, .x = g->plot.x, .w = g->plot.w};
+    char text[LAB_FORMAT_BYTES];
+    lab_canvas_fill(c, (struct lab_rect){b.y, b.x, 1, b.w}, "─",
+                    LAB_ROLE_BORDER);
+    lab_canvas_text(c, b.y, b.x - 1, 1, LAB_ROLE_BORDER, "└");
+    put_below(&b, 1, mark_text(&a, sc->x0, 8, text));
+    mark_text(&a, sc->x1, 8, text);
+    put_below(&b, b.w - (int)strlen(text) - 2, text);
+    if (x_name)
+        put_below(&b, (b.w - lab_canvas_columns(c, x_name) - 2) / 2, x_name);
+    if (a.most > 1)
+        draw_x_marks(&b, &a);
+}
+
+void lab_chart_draw(struct lab_canvas *c, struct lab_rect r,
+                    const struct lab_chart *chart)
+{
+    struct scale sc;
+    struct lab_dots g;
+    if (lab_rect_empty(r) || chart->count > LAB_CHART_SERIES)
+        return;
+    if (chart->title || !chart->unlisted)
+        draw_legend(c, lab_rect_cut_top(&r, 1), chart);
+    lab_rect_cut_left(&r, AXIS_W);
+    lab_rect_cut_bottom(&r, 1);
+    if (r.h < 2 || r.w < 8)
+        return;
+    if (!find_scale(chart, &sc)) {
+        lab_canvas_text(c, r.y + r.h / 2, r.x, r.w, LAB_ROLE_DIM,
+                        "no values yet");
+        return;
+    }
+    if (!lab_dots_init(&g, c, r)) {
+        lab_canvas_text(c, r.y, r.x, r.w, LAB_ROLE_BAD, "(out of memory)");
+        return;
+    }
+    for (int k = 0; k < chart->count; k++)
+        draw_series(&g, &sc, &chart->series[k], k);
+    show_grid(c, &g, chart);
+    draw_y_axis(c, &g, &sc);
+    draw_x_axis(c, &g, &sc, chart->x_name);
+    mark_ends(c, &g, &sc, chart);
+    lab_dots_release(&g);
+}

@@ -1,0 +1,344 @@
+#include "ui/pager.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/glyph.h"
+
+void lab_pager_init(struct lab_pager *p, const struct lab_doc *doc)
+{
+    *p = (struct lab_pager){.doc = doc, .width = -1, .match = SIZE_MAX};
+}
+
+void lab_pager_release(struct lab_pager *p)
+{
+    lab_free(p->rows);
+    lab_pager_init(p, NULL);
+}
+
+void lab_pager_show(struct lab_pager *p, const struct lab_doc *doc)
+{
+    p->doc = doc;
+    p->width = -1;
+    p->row_count = 0;
+    p->top = 0;
+    p->top_byte = 0;
+    p->left = 0;
+    p->match = SIZE_MAX;
+}
+
+static int columns_of(const struct lab_pager *p, const char *s, size_t len)
+{
+    char one[8];
+    const struct lab_canvas like = {.ascii = p->ascii};
+    memcpy(one, s, len);
+    one[len] = '\0';
+    return lab_canvas_columns(&like, one);
+}
+
+/* The end of the row that starts at `from`: after the last blank that fits, or
+ * in the middle of a word that is too long for a row of its own. */
+static size_t row_end(const struct lab_pager *p, size_t from, size_t end,
+                      int room)
+{
+    const char *text = lab_str_text(&p->doc->text);
+    size_t blank = 0;
+    int used = 0;
+    for (size_t i = from; i < end;) {
+        unsigned code;
+        size_t len = lab_utf8_next(text + i, end - i, &code);
+        len = len ? len : 1;
+        used += columns_of(p, text + i, len);
+        if (text[i] == ' ')
+            blank = i + 1;
+        if (used > room && text[i] != ' ')
+            return blank > from ? blank : i > from ? i : i + len;
+        i += len;
+    }
+    return end;
+}
+
+static bool add_row(struct lab_pager *p, struct lab_pager_row row)
+{
+    if (p->row_count == p->row_cap) {
+        size_t cap = p->row_cap ? p->row_cap * 2 : 128;
+        struct lab_pager_row *rows =
+            lab_realloc_array(p->rows, cap, sizeof(*rows));
+        if (!rows)
+            return false;
+        p->rows = rows;
+        p->row_cap = cap;
+    }
+    p->rows[p->row_count++] = row;
+    return true;
+}
+
+static bool wrap_para(struct lab_pager *p, size_t at)
+{
+    const struct lab_doc_para *para = &p->doc->paras[at];
+    size_t from = para->start;
+    int indent = para->indent;
+    do {
+        int room = p->width - indent;
+        if (room < 8)
+            indent = 0; /* no room for the indent: the text matters more */
+        room = p->width - indent;
+        size_t end = para->wrap
+                         ? row_end(p, from, para->end, room < 1 ? 1 : room)
+                         : para->end;
+        if (!add_row(p, (struct lab_pager_row){at, from, end, indent}))
+            return false;
+        from = end;
+        indent = para->hang;
+    } while (from < para->end);
+    return true;
+}
+
+/* The row that holds a byte of the text. */
+static size_t row_of(const struct lab_pager *p, size_t byte)
+{
+    size_t low = 0;
+    size_t high = p->row_count;
+    while (low + 1 < high) {
+        size_t mid = low + (high - low) / 2;
+        if (p->rows[mid].start <= byte)
+            low = mid;
+        else
+            high = mid;
+    }
+    /* Empty rows start where the next one does: take the first of them. */
+    while (low > 0 && p->rows[low].start == byte &&
+           p->rows[low - 1].start == byte)
+        low--;
+    return low;
+}
+
+static void layout(struct lab_pager *p, int width, bool ascii)
+{
+    if (p->width == width && p->ascii == ascii)
+        return;
+    p->width = width;
+    p->ascii = ascii;
+    p->row_count = 0;
+    p->short_of_memory = false;
+    for (size_t i = 0; p->doc && i < p->doc->para_count; i++) {
+        if (!wrap_para(p, i)) {
+            p->short_of_memory = true;
+            break;
+        }
+    }
+}
+
+size_t lab_pager_lines(struct lab_pager *p, int width, bool ascii)
+{
+    layout(p, width, ascii);
+    return p->row_count;
+}
+
+static size_t last_top(const struct lab_pager *p)
+{
+    size_t h = p->view_h > 0 ? (size_t)p->view_h : 1;
+    return p->row_count > h ? p->row_count - h : 0;
+}
+
+static void set_top(struct lab_pager *p, size_t top)
+{
+    size_t last = last_top(p);
+    p->top = top < last ? top : last;
+    p->top_byte = p->row_count ? p->rows[p->top].start : 0;
+}
+
+/* Length of the match at text[i], or 0. */
+static size_t match_at(const char *text, size_t i, size_t end,
+                       const char *search)
+{
+    size_t n = strlen(search);
+    if (n == 0 || i + n > end)
+        return 0;
+    return strncasecmp(text + i, search, n) == 0 ? n : 0;
+}
+
+static int columns_between(const struct lab_pager *p, size_t from, size_t to)
+{
+    const char *text = lab_str_text(&p->doc->text);
+    int used = 0;
+    while (from < to) {
+        unsigned code;
+        size_t len = lab_utf8_next(text + from, to - from, &code);
+        len = len ? len : 1;
+        used += columns_of(p, text + from, len);
+        from += len;
+    }
+    return used;
+}
+
+static void mark_matches(const struct lab_pager *p, struct lab_canvas *c,
+                         const struct lab_pager_row *row, int y, int x)
+{
+    const char *text = lab_str_text(&p->doc->text);
+    const struct lab_doc_para *para = &p->doc->paras[row->para];
+    for (size_t i = para->start; p->search[0] && i < row->end; i++) {
+        size_t n = match_at(text, i, para->end, p->search);
+        size_t from = i > row->start ? i : row->start;
+        size_t to = i + n < row->end ? i + n : row->end;
+        if (n == 0 || to <= from)
+            continue;
+        lab_canvas_paint(
+            c,
+            (struct lab_rect){y, x + columns_between(p, row->start, from), 1,
+                              columns_between(p, from, to)},
+            i == p->match ? LAB_ROLE_CURSOR : LAB_ROLE_MARK);
+    }
+}
+
+static void draw_row(const struct lab_pager *p, struct lab_canvas *c,
+                     const struct lab_pager_row *row, int y, int x)
+{
+    const char *text = lab_str_text(&p->doc->text);
+    const struct lab_doc_para *para = &p->doc->paras[row->para];
+    size_t at = row->start;
+    int start = x + row->indent - (para->wrap ? 0 : p->left);
+    int here = start;
+    for (size_t s = para->first_span; at < row->end; s++) {
+        char piece[512];
+        size_t end = p->doc->spans[s].end;
+        end = end < row->end ? end : row->end;
+        while (at < end) {
+            size_t n =
+                end - at < sizeof(piece) - 1 ? end - at : sizeof(piece) - 1;
+            while (n < end - at && ((unsigned char)text[at + n] & 0xC0) == 0x80)
+                n--; /* not through the middle of a character */
+            memcpy(piece, text + at, n);
+            piece[n] = '\0';
+            here += lab_canvas_text(c, y, here, INT_MAX / 2,
+                                    p->doc->spans[s].role, piece);
+            at += n;
+        }
+    }
+    mark_matches(p, c, row, y, start);
+    int right = c->clip.x + c->clip.w;
+    if (here > right && !para->wrap) /* there is more to the right */
+        lab_canvas_text(c, y, right - 1, 1, LAB_ROLE_DIM, ">");
+}
+
+void lab_pager_draw(struct lab_pager *p, struct lab_canvas *c,
+                    struct lab_rect r)
+{
+    if (r.h < 1 || r.w < 1)
+        return;
+    p->view_h = r.h;
+    layout(p, r.w, c->ascii);
+    /* From the byte, which only the reader moves: a larger screen in between
+     * must not lose the place. */
+    size_t top = p->top_byte > 0 ? row_of(p, p->top_byte) : 0;
+    p->top = top < last_top(p) ? top : last_top(p);
+    struct lab_rect old = lab_canvas_clip(c, r);
+    for (int i = 0; i < r.h; i++) {
+        size_t at = p->top + (size_t)i;
+        if (at < p->row_count)
+            draw_row(p, c, &p->rows[at], r.y + i, r.x);
+    }
+    if (p->short_of_memory)
+        lab_canvas_text(c, r.y + r.h - 1, r.x, r.w, LAB_ROLE_BAD,
+                        "(cut here: out of memory)");
+    lab_canvas_unclip(c, old);
+}
+
+bool lab_pager_action(struct lab_pager *p, int action)
+{
+    size_t page = p->view_h > 1 ? (size_t)p->view_h - 1 : 1;
+    switch (action) {
+    case LAB_ACT_UP:
+        set_top(p, p->top > 0 ? p->top - 1 : 0);
+        return true;
+    case LAB_ACT_DOWN:
+        set_top(p, p->top + 1);
+        return true;
+    case LAB_ACT_PAGE_UP:
+        set_top(p, p->top > page ? p->top - page : 0);
+        return true;
+    case LAB_ACT_PAGE_DOWN:
+        set_top(p, p->top + page);
+        return true;
+    case LAB_ACT_FIRST:
+        p->left = 0;
+        set_top(p, 0);
+        return true;
+    case LAB_ACT_LAST:
+        set_top(p, p->row_count);
+        return true;
+    case LAB_ACT_LEFT:
+        p->left = p->left > 8 ? p->left - 8 : 0;
+        return true;
+    case LAB_ACT_RIGHT:
+        p->left += p->left < 10000 ? 8 : 0;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void lab_pager_goto(struct lab_pager *p, size_t para)
+{
+    if (!p->doc || para >= p->doc->para_count)
+        return;
+    p->top_byte = p->doc->paras[para].start;
+    if (p->width < 0)
+        return; /* the first drawing finds the row */
+    size_t row = row_of(p, p->top_byte);
+    while (row + 1 < p->row_count && p->rows[row].para < para)
+        row++;
+    set_top(p, row);
+}
+
+static size_t find(const struct lab_pager *p, size_t from, int dir)
+{
+    const char *text = lab_str_text(&p->doc->text);
+    size_t n = p->doc->text.len;
+    for (size_t k = 0; k < n; k++) {
+        size_t i = dir > 0 ? (from + k) % n : (from + n - k) % n;
+        if (match_at(text, i, n, p->search))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+bool lab_pager_search(struct lab_pager *p, const char *text, int dir,
+                      bool again)
+{
+    if (text[0])
+        snprintf(p->search, sizeof(p->search), "%s", text);
+    if (!p->search[0] || !p->doc || p->doc->text.len == 0)
+        return false;
+    size_t n = p->doc->text.len;
+    size_t from = p->top_byte % n;
+    if (again && p->match != SIZE_MAX)
+        from = dir > 0 ? (p->match + 1) % n : (p->match + n - 1) % n;
+    p->match = find(p, from, dir);
+    if (p->match == SIZE_MAX)
+        return false;
+    if (p->width < 0) {
+        p->top_byte = p->match;
+        return true;
+    }
+    size_t row = row_of(p, p->match);
+    size_t h = p->view_h > 0 ? (size_t)p->view_h : 1;
+    if (row < p->top || row >= p->top + h)
+        set_top(p, row > h / 3 ? row - h / 3 : 0);
+    return true;
+}
+
+const char *lab_pager_place(const struct lab_pager *p, char *out, size_t cap)
+{
+    size_t h = p->view_h > 0 ? (size_t)p->view_h : 1;
+    if (p->row_count <= h)
+        snprintf(out, cap, "all");
+    else
+        snprintf(out, cap, "%zu-%zu of %zu", p->top + 1, p->top + h,
+                 p->row_count);
+    return out;
+}

@@ -44,20 +44,19 @@ static void split_errors_measure(struct lab_backend *be, const char *text,
     assert_int_equal(lab_ladder_find("precision", &l), LAB_OK);
     assert_int_equal(lab_ladder_size(l, text, strlen(text), &size), LAB_OK);
     lab_backend_info(be, &m.info);
-    struct lab_ladder_climb c = {.backend = be,
-                                 .ladder = l,
-                                 .machine = &m,
-                                 .rungs = rungs,
-                                 .n_rungs =
-                                     lab_ladder_rungs(be, l, rungs, MOST),
-                                 .sizes = &size,
-                                 .n_sizes = 1,
-                                 .repeats = 1,
-                                 .seed = 3,
-                                 .row = split_errors_see,
-                                 .user = out};
+    struct lab_ladder_run c = {.backend = be,
+                               .ladder = l,
+                               .machine = &m,
+                               .rungs = rungs,
+                               .n_rungs = lab_ladder_rungs(be, l, rungs, MOST),
+                               .sizes = &size,
+                               .n_sizes = 1,
+                               .repeats = 1,
+                               .seed = 3,
+                               .row = split_errors_see,
+                               .user = out};
     *out = (struct split_errors){0};
-    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    assert_int_equal(lab_ladder_run(&c), LAB_OK);
 }
 
 /* Two products mend one of the two factors; three leave the rests' product,

@@ -112,7 +112,7 @@ struct lab_exec {
     size_t workspace_bytes;
     /* NULL: call->iteration is the iteration. Not NULL, while an iteration is
      * captured: the graph will run for other iterations too, and a kernel reads
-     * the number here, on the device (lab_when, launch.cuh). */
+     * the number here, on the device (lab_iteration_ref, launch.cuh). */
     const uint64_t *iteration;
     int device; /* ordinal of the CUDA runtime */
     int sm_count;

@@ -55,10 +55,10 @@ enum lab_status lab_cuda_graph_advance(struct lab_graph_state *state,
     return lab_launched("graph_advance");
 }
 
-enum lab_status lab_cuda_graph_tell(struct lab_graph_line *lines,
-                                    const struct lab_graph_state *state,
-                                    const float *loss,
-                                    struct CUstream_st *stream)
+enum lab_status lab_cuda_graph_report(struct lab_graph_line *lines,
+                                      const struct lab_graph_state *state,
+                                      const float *loss,
+                                      struct CUstream_st *stream)
 {
     graph_tell<<<1, 1, 0, stream>>>(lines, state, loss);
     return lab_launched("graph_tell");

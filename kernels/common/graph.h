@@ -41,8 +41,8 @@ enum lab_status lab_cuda_graph_set(struct lab_graph_state *state,
 enum lab_status lab_cuda_graph_advance(struct lab_graph_state *state,
                                        struct CUstream_st *stream);
 /* Tells the loss. `lines` as the device sees them. */
-enum lab_status lab_cuda_graph_tell(struct lab_graph_line *lines,
-                                    const struct lab_graph_state *state,
-                                    const float *loss,
-                                    struct CUstream_st *stream);
+enum lab_status lab_cuda_graph_report(struct lab_graph_line *lines,
+                                      const struct lab_graph_state *state,
+                                      const float *loss,
+                                      struct CUstream_st *stream);
 LAB_C_END

@@ -76,7 +76,7 @@ struct lab_call {
      * every backend and at every replay (see random.h). */
     uint64_t seed;
     uint64_t iteration; /* also Adam's time step, less one; on the GPU through
-                           lab_when (launch.cuh): a graph runs again */
+                           lab_iteration_ref (launch.cuh): a graph runs again */
     uint32_t node;
     struct lab_exec *exec;
 };

@@ -47,17 +47,19 @@ static inline const PARAMS *lab_params(const struct lab_call *call)
 
 /* Which iteration a kernel runs in. A captured kernel runs again in later
  * iterations, so it asks the device; else the argument says it. */
-struct lab_when {
+struct lab_iteration_ref {
     const uint64_t *device;
     uint64_t host;
 };
 
-static inline struct lab_when lab_when_of(const struct lab_call *call)
+static inline struct lab_iteration_ref
+lab_iteration_ref_of(const struct lab_call *call)
 {
     return {call->exec->iteration, call->iteration};
 }
 
-static __device__ inline uint64_t lab_iteration(const struct lab_when &when)
+static __device__ inline uint64_t
+lab_iteration(const struct lab_iteration_ref &when)
 {
     return when.device ? *when.device : when.host;
 }

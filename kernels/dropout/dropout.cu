@@ -17,7 +17,7 @@
 struct dropout_draw {
     uint64_t seed;
     uint32_t node;
-    struct lab_when when;
+    struct lab_iteration_ref when;
     float p;
     float kept; /* 1/(1 - p) */
 };
@@ -72,8 +72,9 @@ static enum lab_status dropout_forward(const struct lab_call *call)
         return lab_launched("dropout_pass");
     }
     double p = lab_params<lab_dropout_params>(call)->p;
-    struct dropout_draw draw = {call->seed, call->node, lab_when_of(call),
-                                (float)p, (float)(1.0 / (1.0 - p))};
+    struct dropout_draw draw = {call->seed, call->node,
+                                lab_iteration_ref_of(call), (float)p,
+                                (float)(1.0 / (1.0 - p))};
     dropout_fwd<<<lab_blocks(count, 4 * LAB_BLOCK), LAB_BLOCK, 0,
                   lab_stream(call)>>>(lab_out(call, 0), lab_out(call, 1),
                                       lab_in(call, 0), draw, count);

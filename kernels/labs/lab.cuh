@@ -8,9 +8,9 @@
 
 /* Makes room for `bytes` of dynamic shared memory in a block of `kernel`.
  * LAB_E_UNSUPPORTED: a block of this device has less. */
-static inline enum lab_status lab_lab_take_shared(const struct lab_call *call,
-                                                  const void *kernel,
-                                                  int64_t bytes)
+static inline enum lab_status lab_bench_take_shared(const struct lab_call *call,
+                                                    const void *kernel,
+                                                    int64_t bytes)
 {
     int most = 0;
     struct cudaFuncAttributes a;
@@ -36,9 +36,9 @@ static inline enum lab_status lab_lab_take_shared(const struct lab_call *call,
 }
 
 /* Blocks and warps that a multiprocessor holds at once, into a note. */
-static inline void lab_lab_say_resident(struct lab_rung_note *out,
-                                        const void *kernel, int block,
-                                        size_t shared)
+static inline void lab_bench_say_resident(struct lab_rung_note *out,
+                                          const void *kernel, int block,
+                                          size_t shared)
 {
     int blocks = 0;
     int device = 0;
@@ -64,8 +64,8 @@ struct lab_resident {
 
 /* One block a multiprocessor up to 32 warps, two beyond. Shared memory keeps
  * the next one out: k blocks of a (k + 1)-th and a little fit, k + 1 do not. */
-static inline struct lab_resident lab_lab_resident(const struct lab_call *call,
-                                                   int64_t warps)
+static inline struct lab_resident
+lab_bench_resident(const struct lab_call *call, int64_t warps)
 {
     int all = 0;
     int k = warps > 32 ? 2 : 1;
@@ -79,11 +79,11 @@ static inline struct lab_resident lab_lab_resident(const struct lab_call *call,
 }
 
 /* Can a multiprocessor hold so many warps of `kernel`? Else says why not. */
-static inline enum lab_status lab_lab_take_warps(const struct lab_call *call,
-                                                 const void *kernel,
-                                                 int64_t warps)
+static inline enum lab_status lab_bench_take_warps(const struct lab_call *call,
+                                                   const void *kernel,
+                                                   int64_t warps)
 {
-    struct lab_resident r = lab_lab_resident(call, warps);
+    struct lab_resident r = lab_bench_resident(call, warps);
     int threads = 0;
     if (warps > 32 && warps % 2 != 0)
         return lab_fail(LAB_E_UNSUPPORTED,
@@ -100,5 +100,5 @@ static inline enum lab_status lab_lab_take_warps(const struct lab_call *call,
                         "a multiprocessor of this device holds %d warps, not "
                         "%lld",
                         threads / 32, (long long)warps);
-    return lab_lab_take_shared(call, kernel, static_cast<int64_t>(r.shared));
+    return lab_bench_take_shared(call, kernel, static_cast<int64_t>(r.shared));
 }

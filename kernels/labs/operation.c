@@ -6,8 +6,8 @@
 
 #include "common/random.h"
 
-double lab_lab_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
-                      int64_t i)
+double lab_bench_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
+                        int64_t i)
 {
     uint64_t at = 2 * (uint64_t)i;
     return lab_random_double(
@@ -16,7 +16,7 @@ double lab_lab_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
            0.5;
 }
 
-void lab_lab_repeat(void *host, int64_t own, int64_t count, size_t each)
+void lab_bench_repeat(void *host, int64_t own, int64_t count, size_t each)
 {
     char *at = host;
     for (int64_t done = own; done < count; done += own) {
@@ -27,18 +27,19 @@ void lab_lab_repeat(void *host, int64_t own, int64_t count, size_t each)
 
 /* Each tensor starts somewhere else in the period, a prime number long, so that
  * no row of a matrix is another one's. */
-double lab_lab_number(const struct lab_lab_numbers *n, int tensor, int64_t i)
+double lab_bench_number(const struct lab_bench_numbers *n, int tensor,
+                        int64_t i)
 {
     enum lab_dtype dtype = n->tensor[tensor].dtype;
     if (n->reads)
         ++*n->reads;
     if (n->host && n->host[tensor])
         return lab_number_at(n->host[tensor], dtype, i);
-    int64_t at = (i + (int64_t)tensor * LAB_LAB_APART) % n->period_count;
+    int64_t at = (i + (int64_t)tensor * LAB_BENCH_APART) % n->period_count;
     return lab_number_at(n->period[dtype], dtype, at);
 }
 
-void lab_lab_add(struct lab_lab_sum *sum, double term)
+void lab_bench_add(struct lab_bench_sum *sum, double term)
 {
     sum->value += term;
     sum->squares += term * term;
@@ -55,9 +56,9 @@ static double last_place(double v, enum lab_dtype dtype)
     return 0;
 }
 
-struct lab_ladder_element lab_lab_sum_element(const struct lab_lab_sum *sum,
-                                              enum lab_precision p,
-                                              enum lab_dtype dtype)
+struct lab_ladder_element lab_bench_sum_element(const struct lab_bench_sum *sum,
+                                                enum lab_precision p,
+                                                enum lab_dtype dtype)
 {
     double u = ldexp(1, p == LAB_FP64 ? -53 : -24);
     struct lab_ladder_element e = {.value = sum->value,
@@ -69,14 +70,14 @@ struct lab_ladder_element lab_lab_sum_element(const struct lab_lab_sum *sum,
     return e;
 }
 
-struct lab_ladder_element lab_lab_exact(double value, enum lab_dtype dtype)
+struct lab_ladder_element lab_bench_exact(double value, enum lab_dtype dtype)
 {
     double as[1];
     lab_number_put(as, dtype, 0, value);
     return (struct lab_ladder_element){.value = lab_number_at(as, dtype, 0)};
 }
 
-enum lab_dtype lab_lab_dtype(enum lab_precision p)
+enum lab_dtype lab_bench_dtype(enum lab_precision p)
 {
     return p == LAB_BF16   ? LAB_BFLOAT16
            : p == LAB_FP16 ? LAB_F16

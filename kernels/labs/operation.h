@@ -10,43 +10,43 @@
 #include "common/kernel.h"
 
 enum {
-    LAB_LAB_DIMS = 8,      /* of a size */
-    LAB_LAB_TENSORS = 6,   /* of an operation */
-    LAB_LAB_APART = 333667 /* numbers from a tensor's start in the period to
+    LAB_BENCH_DIMS = 8,      /* of a size */
+    LAB_BENCH_TENSORS = 6,   /* of an operation */
+    LAB_BENCH_APART = 333667 /* numbers from a tensor's start in the period to
                               that of the next */
 };
 
 /* What a rung's speed is told in. */
-enum lab_lab_unit {
+enum lab_bench_unit {
     LAB_UNIT_FLOPS, /* FLOP a second */
     LAB_UNIT_BYTES, /* bytes that the problem needs, a second */
     LAB_UNIT_TIME   /* seconds an item: less is better */
 };
 
-enum lab_lab_role {
+enum lab_bench_role {
     LAB_ROLE_IN,
     LAB_ROLE_OUT,    /* starts full of NaN (an integer: a large number) */
     LAB_ROLE_INOUT,  /* an output that starts like an input */
     LAB_ROLE_SCRATCH /* the kernel's to write; never compared */
 };
 
-struct lab_lab_tensor {
-    enum lab_lab_role role;
+struct lab_bench_tensor {
+    enum lab_bench_role role;
     enum lab_dtype dtype;
     int rank;
     int64_t dim[LAB_MAX_RANK];
 };
 
 /* The inputs of one size in one precision, as the reference sees them. */
-struct lab_lab_numbers {
+struct lab_bench_numbers {
     enum lab_precision precision;
     /* Random numbers of [-0.5, 0.5), over and over, rounded to each dtype (an
      * enum lab_dtype) that the tensors have. */
     const void *const *period;
     int64_t period_count;
-    const struct lab_lab_tensor *tensor; /* those of tensors() */
+    const struct lab_bench_tensor *tensor; /* those of tensors() */
     const void *const *host; /* copies of what fill() made; NULL: period */
-    int64_t *reads; /* lab_lab_number() counts its calls here; may be NULL */
+    int64_t *reads; /* lab_bench_number() counts its calls here; may be NULL */
 };
 
 /* An element of a result, in double, and the error that it may have. */
@@ -61,20 +61,20 @@ struct lab_ladder_element {
 struct lab_rung_model;
 
 struct lab_operation {
-    const char *name;       /* "gemm" */
-    const char *title;      /* what it computes, in a line */
-    const char *shape;      /* how a size is written: "MxNxK" */
-    int dims;               /* 1 to LAB_LAB_DIMS */
-    enum lab_lab_unit unit; /* of its rates */
-    const char *item;       /* LAB_UNIT_TIME: what is counted, "access" */
-    const char *sizes_cpu;  /* when none are named: "100,4000" */
+    const char *name;         /* "gemm" */
+    const char *title;        /* what it computes, in a line */
+    const char *shape;        /* how a size is written: "MxNxK" */
+    int dims;                 /* 1 to LAB_BENCH_DIMS */
+    enum lab_bench_unit unit; /* of its rates */
+    const char *item;         /* LAB_UNIT_TIME: what is counted, "access" */
+    const char *sizes_cpu;    /* when none are named: "100,4000" */
     const char *sizes_gpu;
     const char *const
         *checks; /* odd sizes, compared before timing; NULL ends */
     /* Tensors of a size in a precision: inputs, then outputs, then scratch;
      * returns how many, or 0: the size has no meaning, lab_fail() says why. */
     int (*tensors)(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out);
+                   struct lab_bench_tensor *out);
     double (*flop)(const int64_t *dim);
     double (*bytes)(const int64_t *dim, enum lab_precision p); /* needed */
     double (*items)(const int64_t *dim); /* LAB_UNIT_TIME only */
@@ -86,18 +86,19 @@ struct lab_operation {
     double (*library_traffic)(const int64_t *dim, enum lab_precision p,
                               const char *rung);
     /* Element i of output `out` (0: the first that is no input). */
-    struct lab_ladder_element (*element)(const struct lab_lab_numbers *n,
+    struct lab_ladder_element (*element)(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out,
                                          int64_t i);
     /* NULL: all inputs are random. Else fills the host's copy of tensor k (an
      * index into tensors()) and returns true; false: random, as usual. An
      * integer tensor has to be filled. */
-    bool (*fill)(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
-                 uint64_t seed, void *host);
+    bool (*fill)(const int64_t *dim, int k,
+                 const struct lab_bench_tensor *tensor, uint64_t seed,
+                 void *host);
 };
 
 /* A sum of terms and the rounding errors that it may have. */
-struct lab_lab_sum {
+struct lab_bench_sum {
     double value;
     double squares;
     double terms;
@@ -106,25 +107,26 @@ struct lab_lab_sum {
 LAB_C_BEGIN
 /* Number i of a stream, random in [-0.5, 0.5), with 53 bits: a dtype that has
  * fewer is full of them. For fill(). */
-double lab_lab_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
-                      int64_t i);
+double lab_bench_random(uint64_t seed, uint32_t stream_a, uint32_t stream_b,
+                        int64_t i);
 /* What fill() made of `own` numbers of `each` bytes again and again, up to
  * `count`. */
-void lab_lab_repeat(void *host, int64_t own, int64_t count, size_t each);
+void lab_bench_repeat(void *host, int64_t own, int64_t count, size_t each);
 /* Element i of input `tensor` as the kernels find it: rounded to its dtype. */
-double lab_lab_number(const struct lab_lab_numbers *n, int tensor, int64_t i);
-void lab_lab_add(struct lab_lab_sum *sum, double term);
+double lab_bench_number(const struct lab_bench_numbers *n, int tensor,
+                        int64_t i);
+void lab_bench_add(struct lab_bench_sum *sum, double term);
 /* The sum as an element of an output of `dtype`, computed in `p`.
  *
  * Rounding errors of random terms add up like a random walk: 16 u sqrt(n S)
  * for n terms with sum of squares S, u = 2^-24 (FP64: 2^-53), is an order above
  * what one gets. TF32 rounds both factors of each term: 8 2^-11 sqrt(S) more.
  * An output of 16 bits is rounded once more: a unit in its last place. */
-struct lab_ladder_element lab_lab_sum_element(const struct lab_lab_sum *sum,
-                                              enum lab_precision p,
-                                              enum lab_dtype dtype);
+struct lab_ladder_element lab_bench_sum_element(const struct lab_bench_sum *sum,
+                                                enum lab_precision p,
+                                                enum lab_dtype dtype);
 /* A value that is copied or computed without error, rounded to `dtype`. */
-struct lab_ladder_element lab_lab_exact(double value, enum lab_dtype dtype);
+struct lab_ladder_element lab_bench_exact(double value, enum lab_dtype dtype);
 /* The dtype of a precision's tensors: TF32 has fp32 ones. */
-enum lab_dtype lab_lab_dtype(enum lab_precision p);
+enum lab_dtype lab_bench_dtype(enum lab_precision p);
 LAB_C_END

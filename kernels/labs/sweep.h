@@ -8,7 +8,7 @@ typedef void lab_rung_note_fn(const struct lab_call *call,
 
 /* Number `i` of the size that a rung is called with; a call's params are its
  * size (labs/rung.h). */
-static inline int64_t lab_lab_dim(const struct lab_call *call, int i)
+static inline int64_t lab_bench_dim(const struct lab_call *call, int i)
 {
     return ((const int64_t *)call->params)[i];
 }

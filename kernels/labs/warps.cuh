@@ -9,13 +9,14 @@
 #define LAB_WARPS_RUNG(NAME, KERNEL, EACH, NOTE)                               \
     enum lab_status NAME##_prepare(const struct lab_call *call)                \
     {                                                                          \
-        return lab_lab_take_warps(                                             \
+        return lab_bench_take_warps(                                           \
             call, reinterpret_cast<const void *>(KERNEL<EACH>),                \
-            lab_lab_dim(call, 1));                                             \
+            lab_bench_dim(call, 1));                                           \
     }                                                                          \
     enum lab_status NAME(const struct lab_call *call)                          \
     {                                                                          \
-        struct lab_resident r = lab_lab_resident(call, lab_lab_dim(call, 1));  \
+        struct lab_resident r =                                                \
+            lab_bench_resident(call, lab_bench_dim(call, 1));                  \
         KERNEL<EACH><<<r.blocks, r.threads, r.shared, lab_stream(call)>>>(     \
             lab_out(call, 0), lab_in(call, 0), call->out[0].count);            \
         return lab_launched(#KERNEL);                                          \

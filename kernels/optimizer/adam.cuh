@@ -16,7 +16,7 @@
 struct adam_factors {
     double beta1;
     double beta2;
-    struct lab_when when;
+    struct lab_iteration_ref when;
     float lr;
     float rest1; /* 1 - beta1, rounded once: 1 - 0.999f is 1.3e-5 off */
     float rest2;
@@ -30,7 +30,7 @@ static inline struct adam_factors adam_factors_of(const struct lab_call *call)
     const auto *p = lab_params<lab_adam_params>(call);
     return {p->beta1,
             p->beta2,
-            lab_when_of(call),
+            lab_iteration_ref_of(call),
             (float)p->lr,
             (float)(1.0 - p->beta1),
             (float)(1.0 - p->beta2),

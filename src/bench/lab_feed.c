@@ -9,7 +9,7 @@
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "report/known.h"
+#include "report/to_real.h"
 #include "lesson/lesson.h"
 #include "profiler/roofline.h"
 #include "trace/intern.h"
@@ -17,8 +17,8 @@
 
 /* ---- sets, sizes, rows ---- */
 
-int lab_feed_add_set(struct lab_ui_lab *ui, const char *name,
-                     const char *device)
+int lab_bench_model_add_set(struct lab_ui_lab *ui, const char *name,
+                            const char *device)
 {
     if (ui->set_count == LAB_UI_LAB_SETS)
         return -1;
@@ -29,7 +29,7 @@ int lab_feed_add_set(struct lab_ui_lab *ui, const char *name,
     return ui->set_count++;
 }
 
-void lab_feed_clear(struct lab_ui_lab *ui, int set)
+void lab_bench_model_clear(struct lab_ui_lab *ui, int set)
 {
     int before = 0; /* sizes of the set before the one at hand */
     int kept = 0;
@@ -67,7 +67,7 @@ static int add_size(struct lab_ui_lab *ui, int set, const char *text, double x)
     struct lab_ui_lab_size *size = &grown[ui->size_count];
     *size = (struct lab_ui_lab_size){.set = set, .x = x};
     lab_visible_copy(size->text, sizeof(size->text), text);
-    lab_ui_said_init(&size->best);
+    lab_ui_prediction_init(&size->best);
     return ui->size_count++;
 }
 
@@ -101,7 +101,7 @@ static struct lab_ui_lab_row *find_row(struct lab_ui_lab *ui, int set,
 
 static void take_unit(struct lab_ui_lab *ui, const struct lab_operation *l)
 {
-    ui->unit = lab_lab_ui_unit(l);
+    ui->unit = lab_bench_ui_unit(l);
     lab_visible_copy(ui->item, sizeof(ui->item), l->item);
 }
 
@@ -115,10 +115,10 @@ static void describe(struct lab_ui_lab_row *row, const struct lab_rung *rung)
     row->library = rung->model.library;
 }
 
-enum lab_status lab_feed_plan(struct lab_ui_lab *ui, int set,
-                              const struct lab_lab *lab)
+enum lab_status lab_bench_model_plan(struct lab_ui_lab *ui, int set,
+                                     const struct lab_bench *lab)
 {
-    lab_feed_clear(ui, set);
+    lab_bench_model_clear(ui, set);
     take_unit(ui, lab->ladder);
     for (int s = 0; s < lab->n_sizes; s++) {
         const struct lab_ladder_size *size = &lab->sizes[s];
@@ -132,30 +132,30 @@ enum lab_status lab_feed_plan(struct lab_ui_lab *ui, int set,
         if (at < 0)
             return no_memory();
     }
-    lab_feed_said(ui, set, lab->said, lab->n_said);
+    lab_bench_model_prediction(ui, set, lab->said, lab->n_said);
     return LAB_OK;
 }
 
-void lab_feed_said(struct lab_ui_lab *ui, int set, const struct lab_said *said,
-                   int n)
+void lab_bench_model_prediction(struct lab_ui_lab *ui, int set,
+                                const struct lab_prediction *said, int n)
 {
     for (int s = 0; s < ui->size_count; s++) {
         struct lab_ui_lab_size *size = &ui->sizes[s];
-        const struct lab_ui_said *of =
-            lab_said_find(said, n, "best", "", size->text);
+        const struct lab_ui_prediction *of =
+            lab_prediction_find(said, n, "best", "", size->text);
         if (size->set != set)
             continue;
-        lab_ui_said_init(&size->best);
+        lab_ui_prediction_init(&size->best);
         if (of)
             size->best = *of;
     }
     for (int64_t i = 0; i < ui->row_count; i++) {
         struct lab_ui_lab_row *r = &ui->rows[i];
-        const struct lab_ui_said *of = lab_said_find(
+        const struct lab_ui_prediction *of = lab_prediction_find(
             said, n, r->rung, r->precision, ui->sizes[r->size].text);
         if (r->set != set)
             continue;
-        lab_ui_said_init(&r->said);
+        lab_ui_prediction_init(&r->said);
         if (of)
             r->said = *of;
     }
@@ -171,8 +171,8 @@ static void name_ceiling(struct lab_ui_lab_set *set, double per_s,
 }
 
 /* The highest one of the precisions that were measured. */
-void lab_feed_ceilings(struct lab_ui_lab *ui, int set,
-                       const struct lab_lab *lab)
+void lab_bench_model_ceilings(struct lab_ui_lab *ui, int set,
+                              const struct lab_bench *lab)
 {
     struct lab_ui_lab_set *to = &ui->sets[set];
     const struct lab_ladder_machine *m = &lab->machine;
@@ -225,7 +225,7 @@ static void find_bound(const struct lab_ui_lab *ui, double copy, double flops,
 
 /* As it is stored; its share follows from a ceiling. */
 static void fill_times(struct lab_ui_lab_row *to,
-                       const struct lab_lab_row *from)
+                       const struct lab_bench_row *from)
 {
     to->repeats = (int)from->repeats;
     to->check_error = from->check_error;
@@ -248,16 +248,17 @@ static void fill_times(struct lab_ui_lab_row *to,
         to->workspace_bytes = (double)from->workspace_bytes;
 }
 
-void lab_feed_row(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
-                  const struct lab_ladder_row *row)
+void lab_bench_model_row(struct lab_ui_lab *ui, int set,
+                         const struct lab_bench *lab,
+                         const struct lab_ladder_row *row)
 {
     const char *precision = lab_precision_name(row->rung->precision);
-    struct lab_lab_row stored;
+    struct lab_bench_row stored;
     struct lab_ui_lab_row *to =
         find_row(ui, set, row->rung->name, precision, row->size.text);
     if (!to)
         return;
-    lab_lab_row_of(lab, row, &stored);
+    lab_bench_row_of(lab, row, &stored);
     fill_times(to, &stored);
     to->share = row->share;
     to->state = row->status ? LAB_UI_LAB_FAILED : LAB_UI_LAB_DONE;
@@ -291,7 +292,7 @@ static void put_kernel(struct lab_ui_lab_row *to,
 {
     char grid[64];
     char block[64];
-    double ns = lab_known(k->time_ns);
+    double ns = lab_to_real(k->time_ns);
     double dram = c->dram_read_bytes + c->dram_write_bytes;
     to->kernels++;
     if (!isnan(dram))
@@ -306,8 +307,8 @@ static void put_kernel(struct lab_ui_lab_row *to,
     to->kernel_ns = ns;
     to->occupancy_pct = k->occupancy_pct;
     to->achieved_pct = c->achieved_occupancy_pct;
-    to->registers = lab_known(k->registers_per_thread);
-    to->shared_bytes = lab_known(k->shared_bytes);
+    to->registers = lab_to_real(k->registers_per_thread);
+    to->shared_bytes = lab_to_real(k->shared_bytes);
 }
 
 static void put_record(struct lab_ui_lab_row *to,
@@ -329,10 +330,11 @@ static void put_record(struct lab_ui_lab_row *to,
     put_kernel(to, &row, c);
 }
 
-void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
-                     const struct lab_timed_row *row,
-                     const struct lab_kernel_record *kernel,
-                     const struct lab_counters *counters)
+void lab_bench_model_kernel(struct lab_ui_lab *ui, int set,
+                            const struct lab_bench *lab,
+                            const struct lab_timed_row *row,
+                            const struct lab_kernel_record *kernel,
+                            const struct lab_counters *counters)
 {
     struct lab_ui_lab_row *to = find_row(
         ui, set, row->rung->name, lab_precision_name(row->rung->precision),
@@ -341,9 +343,9 @@ void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
         put_record(to, kernel, counters);
 }
 
-void lab_feed_state(struct lab_ui_lab *ui, int set, const char *rung,
-                    const char *precision, const char *size,
-                    enum lab_ui_lab_state state)
+void lab_bench_model_state(struct lab_ui_lab *ui, int set, const char *rung,
+                           const char *precision, const char *size,
+                           enum lab_ui_lab_state state)
 {
     for (int64_t i = 0; i < ui->row_count; i++) {
         struct lab_ui_lab_row *r = &ui->rows[i];
@@ -366,7 +368,7 @@ static int find_size(const struct lab_ui_lab *ui, int set, const char *text)
 }
 
 static void copy_stored(struct lab_ui_lab_row *to,
-                        const struct lab_lab_row *from)
+                        const struct lab_bench_row *from)
 {
     bool done = from->status && strcmp(from->status, "done") == 0;
     to->state = done ? LAB_UI_LAB_DONE : LAB_UI_LAB_FAILED;
@@ -382,7 +384,7 @@ static void copy_stored(struct lab_ui_lab_row *to,
 
 /* The ceiling of fp32 and of memory are kept with a row. */
 static void stored_ceiling(struct lab_ui_lab *ui, int set,
-                           const struct lab_lab_row *from,
+                           const struct lab_bench_row *from,
                            struct lab_ui_lab_row *to)
 {
     struct lab_ui_lab_set *s = &ui->sets[set];
@@ -441,9 +443,10 @@ static void describe_stored(struct lab_ui_lab_row *to,
     }
 }
 
-enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
-                                const struct lab_operation *ladder,
-                                const struct lab_lab_row *row, int64_t *index)
+enum lab_status lab_bench_model_stored(struct lab_ui_lab *ui, int set,
+                                       const struct lab_operation *ladder,
+                                       const struct lab_bench_row *row,
+                                       int64_t *index)
 {
     struct lab_ladder_size size;
     const char *text = row->size ? row->size : "";
@@ -465,8 +468,8 @@ enum lab_status lab_feed_stored(struct lab_ui_lab *ui, int set,
     return LAB_OK;
 }
 
-void lab_feed_stored_kernel(struct lab_ui_lab *ui, int64_t index,
-                            const struct lab_kernel_row *kernel)
+void lab_bench_model_stored_kernel(struct lab_ui_lab *ui, int64_t index,
+                                   const struct lab_kernel_row *kernel)
 {
     struct lab_counters none;
     lab_counters_init(&none);

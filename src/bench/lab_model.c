@@ -5,13 +5,13 @@
 
 #include "base/mem.h"
 
-void lab_ui_said_init(struct lab_ui_said *said)
+void lab_ui_prediction_init(struct lab_ui_prediction *said)
 {
-    *said =
-        (struct lab_ui_said){.rate = NAN, .time_ns = NAN, .occupancy_pct = NAN};
+    *said = (struct lab_ui_prediction){
+        .rate = NAN, .time_ns = NAN, .occupancy_pct = NAN};
 }
 
-bool lab_ui_said_any(const struct lab_ui_said *said)
+bool lab_ui_prediction_any(const struct lab_ui_prediction *said)
 {
     return !isnan(said->rate) || !isnan(said->time_ns) ||
            !isnan(said->occupancy_pct) || said->bound[0];
@@ -44,7 +44,7 @@ void lab_ui_lab_row_init(struct lab_ui_lab_row *row)
                                    .sm_clock_hz = NAN,
                                    .temperature_c = NAN,
                                    .power_w = NAN};
-    lab_ui_said_init(&row->said);
+    lab_ui_prediction_init(&row->said);
 }
 
 void lab_ui_lab_init(struct lab_ui_lab *lab)

@@ -11,7 +11,7 @@
 #include "bench/lab.h"
 #include "bench/lab_first.h"
 #include "profiler/roofline.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "bench/sweep.h"
 #include "lesson/catalog.h"
 
@@ -109,7 +109,7 @@ static void which_lab(struct argp_state *state)
     lab_str_release(&names);
 }
 
-static void take_precision(struct lab_lab_options *o, const char *arg,
+static void take_precision(struct lab_bench_options *o, const char *arg,
                            struct argp_state *state)
 {
     const char *at = arg;
@@ -133,26 +133,26 @@ static void take_precision(struct lab_lab_options *o, const char *arg,
     }
 }
 
-bool lab_lab_has_word(const struct lab_lab_options *o)
+bool lab_bench_has_word(const struct lab_bench_options *o)
 {
     return o->tune || o->sweep != LAB_SWEEP_KINDS;
 }
 
 /* A word that is no option: what is measured, and of what. */
-static void take_word(struct lab_lab_options *o, const char *arg,
+static void take_word(struct lab_bench_options *o, const char *arg,
                       struct argp_state *state)
 {
     if (o->name)
         argp_error(state, "one lab at a time: %s or %s", o->name, arg);
-    else if (!lab_lab_has_word(o) && strcmp(arg, "tune") == 0)
+    else if (!lab_bench_has_word(o) && strcmp(arg, "tune") == 0)
         o->tune = true;
-    else if (!lab_lab_has_word(o) && lab_sweep_find(arg) != LAB_SWEEP_KINDS)
+    else if (!lab_bench_has_word(o) && lab_sweep_find(arg) != LAB_SWEEP_KINDS)
         o->sweep = (int)lab_sweep_find(arg);
     else
         o->name = arg;
 }
 
-static void check_words(const struct lab_lab_options *o,
+static void check_words(const struct lab_bench_options *o,
                         struct argp_state *state)
 {
     if (o->name && o->list)
@@ -180,22 +180,23 @@ enum {
     LAUNCH = PLACE | BIT(KEY_GRID) | BIT(KEY_BLOCK)
 };
 
-static const unsigned takes[LAB_LAB_KINDS] = {
-    [LAB_LAB_LADDER] = RUN | BIT(KEY_SIZES) | BIT(KEY_VARIANTS) |
-                       BIT(KEY_PRECISION) | BIT(KEY_PREDICT) |
-                       BIT(KEY_COUNTERS) | BIT(KEY_CHART),
-    [LAB_LAB_TUNE] =
+static const unsigned takes[LAB_BENCH_KINDS] = {
+    [LAB_BENCH_LADDER] = RUN | BIT(KEY_SIZES) | BIT(KEY_VARIANTS) |
+                         BIT(KEY_PRECISION) | BIT(KEY_PREDICT) |
+                         BIT(KEY_COUNTERS) | BIT(KEY_CHART),
+    [LAB_BENCH_TUNE] =
         RUN | BIT(KEY_SIZES) | BIT(KEY_PRECISION) | BIT(KEY_RETUNE),
-    [LAB_LAB_SIZED] = RUN | BIT(KEY_SIZES),
-    [LAB_LAB_PARTS] = RUN,
-    [LAB_LAB_CALLS] = OUTPUT | BIT(KEY_SIZES) | BIT(KEY_DEVICE),
-    [LAB_LAB_ONE_KERNEL] = LAUNCH,
-    [LAB_LAB_VECTORS] = LAUNCH | BIT(KEY_ELEMENTS),
-    [LAB_LAB_INDEX] = LAUNCH | BIT(KEY_ELEMENTS) | BIT(KEY_AT),
-    [LAB_LAB_LIST] = OUTPUT};
+    [LAB_BENCH_SIZED] = RUN | BIT(KEY_SIZES),
+    [LAB_BENCH_PARTS] = RUN,
+    [LAB_BENCH_CALLS] = OUTPUT | BIT(KEY_SIZES) | BIT(KEY_DEVICE),
+    [LAB_BENCH_ONE_KERNEL] = LAUNCH,
+    [LAB_BENCH_VECTORS] = LAUNCH | BIT(KEY_ELEMENTS),
+    [LAB_BENCH_INDEX] = LAUNCH | BIT(KEY_ELEMENTS) | BIT(KEY_AT),
+    [LAB_BENCH_LIST] = OUTPUT};
 
-enum lab_status lab_lab_refuse_unused(const struct lab_lab_options *o,
-                                      enum lab_lab_kind kind, const char *name)
+enum lab_status lab_bench_refuse_unused(const struct lab_bench_options *o,
+                                        enum lab_bench_kind kind,
+                                        const char *name)
 {
     const char *wrong = NULL;
     struct lab_str list;
@@ -218,7 +219,7 @@ enum lab_status lab_lab_refuse_unused(const struct lab_lab_options *o,
 
 /* ---- reading ---- */
 
-static void take_first(struct lab_lab_options *o, int key, const char *arg)
+static void take_first(struct lab_bench_options *o, int key, const char *arg)
 {
     if (key == KEY_GRID)
         o->grid = arg;
@@ -232,7 +233,7 @@ static void take_first(struct lab_lab_options *o, int key, const char *arg)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-    struct lab_lab_options *o = state->input;
+    struct lab_bench_options *o = state->input;
     if (key == KEY_SIZES)
         o->sizes = arg;
     else if (key == KEY_VARIANTS)
@@ -278,7 +279,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-void lab_lab_parse(int argc, char **argv, struct lab_lab_options *o)
+void lab_bench_parse(int argc, char **argv, struct lab_bench_options *o)
 {
     static const struct argp argp = {
         argp_options,
@@ -289,9 +290,9 @@ void lab_lab_parse(int argc, char **argv, struct lab_lab_options *o)
         NULL,
         NULL,
         NULL};
-    *o = (struct lab_lab_options){.backend = "auto",
-                                  .seed = 1,
-                                  .counters = "off",
-                                  .sweep = LAB_SWEEP_KINDS};
+    *o = (struct lab_bench_options){.backend = "auto",
+                                    .seed = 1,
+                                    .counters = "off",
+                                    .sweep = LAB_SWEEP_KINDS};
     lab_args_parse(&argp, argc, argv, "lapenna-lab lab", o);
 }

@@ -13,7 +13,7 @@ enum { WORD_BYTES = 48 };
 
 struct reading {
     enum lab_ui_lab_unit unit;
-    struct lab_ui_said *out;
+    struct lab_ui_prediction *out;
     double number; /* one that waits for its unit; NaN: none */
 };
 
@@ -125,14 +125,15 @@ static bool beyond(double v)
     return v < 1e-30 || v > 1e30; /* not NaN */
 }
 
-enum lab_status lab_said_parse(enum lab_ui_lab_unit unit, const char *text,
-                               struct lab_ui_said *out)
+enum lab_status lab_prediction_parse(enum lab_ui_lab_unit unit,
+                                     const char *text,
+                                     struct lab_ui_prediction *out)
 {
     static const char separators[] = " ,:\t";
-    struct lab_ui_said said;
+    struct lab_ui_prediction said;
     struct reading r = {.unit = unit, .out = &said, .number = NAN};
     enum lab_status st = LAB_OK;
-    lab_ui_said_init(&said);
+    lab_ui_prediction_init(&said);
     while (!st) {
         char word[WORD_BYTES];
         text += strspn(text, separators);
@@ -157,11 +158,11 @@ enum lab_status lab_said_parse(enum lab_ui_lab_unit unit, const char *text,
     return LAB_OK;
 }
 
-enum lab_status lab_said_pair(enum lab_ui_lab_unit unit, const char *pair,
-                              struct lab_said *out)
+enum lab_status lab_prediction_pair(enum lab_ui_lab_unit unit, const char *pair,
+                                    struct lab_prediction *out)
 {
     const char *equals = strchr(pair, '=');
-    struct lab_said one = {.rung = ""};
+    struct lab_prediction one = {.rung = ""};
     if (!equals || equals == pair)
         return lab_fail(LAB_E_USAGE, "--predict %s: ask, or VARIANT=WHAT,...",
                         pair);
@@ -171,8 +172,8 @@ enum lab_status lab_said_pair(enum lab_ui_lab_unit unit, const char *pair,
     if (at)
         snprintf(one.size, sizeof(one.size), "%.*s", (int)(equals - at - 1),
                  at + 1);
-    enum lab_status st = lab_said_parse(unit, equals + 1, &one.what);
-    if (!st && !lab_ui_said_any(&one.what))
+    enum lab_status st = lab_prediction_parse(unit, equals + 1, &one.what);
+    if (!st && !lab_ui_prediction_any(&one.what))
         st = lab_fail(LAB_E_USAGE,
                       "--predict %s: a number above 0; " LAB_ROOFLINE_WORDS
                       "; or 50%%",
@@ -183,12 +184,12 @@ enum lab_status lab_said_pair(enum lab_ui_lab_unit unit, const char *pair,
     return LAB_OK;
 }
 
-const struct lab_ui_said *lab_said_find(const struct lab_said *said, int n,
-                                        const char *rung, const char *precision,
-                                        const char *size)
+const struct lab_ui_prediction *
+lab_prediction_find(const struct lab_prediction *said, int n, const char *rung,
+                    const char *precision, const char *size)
 {
     for (int i = n - 1; i >= 0; i--) {
-        const struct lab_said *s = &said[i];
+        const struct lab_prediction *s = &said[i];
         if (strcmp(s->rung, rung) == 0 &&
             (!s->precision[0] || strcmp(s->precision, precision) == 0) &&
             (!s->size[0] || strcmp(s->size, size) == 0))
@@ -197,8 +198,8 @@ const struct lab_ui_said *lab_said_find(const struct lab_said *said, int n,
     return NULL;
 }
 
-enum lab_status lab_said_add(struct lab_said *said, int *n,
-                             const struct lab_said *one)
+enum lab_status lab_prediction_add(struct lab_prediction *said, int *n,
+                                   const struct lab_prediction *one)
 {
     for (int i = 0; i < *n; i++) {
         if (strcmp(said[i].rung, one->rung) == 0 &&
@@ -208,8 +209,9 @@ enum lab_status lab_said_add(struct lab_said *said, int *n,
             return LAB_OK;
         }
     }
-    if (*n == LAB_LAB_SAID)
-        return lab_fail(LAB_E_USAGE, "--predict: more than %d", LAB_LAB_SAID);
+    if (*n == LAB_BENCH_PREDICTIONS)
+        return lab_fail(LAB_E_USAGE, "--predict: more than %d",
+                        LAB_BENCH_PREDICTIONS);
     said[(*n)++] = *one;
     return LAB_OK;
 }

@@ -6,46 +6,46 @@
 #include "report/json_line.h"
 #include "bench/lab.h"
 #include "lesson/lesson.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "report/text_table.h"
 #include "bench/lab_words.h"
 
-void lab_lab_print_head(const struct lab_lab *lab)
+void lab_bench_print_head(const struct lab_bench *lab)
 {
     const struct lab_ladder_machine *m = &lab->machine;
     char words[64];
-    lab_say_wrap(lab_say_columns(), 0);
-    lab_say(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name, lab->title,
-            lab_lab_precisions(lab, words, sizeof(words)), m->info.name,
-            lab->backend->ops->name);
-    lab_say(stdout, "ceilings measured now: copy %.4g GB/s",
-            m->copy_bytes_s / 1e9);
+    lab_print_wrap(lab_print_columns(), 0);
+    lab_printf(stdout, "%s: %s, %s, on %s (%s)\n", lab->ladder->name,
+               lab->title, lab_bench_precisions(lab, words, sizeof(words)),
+               m->info.name, lab->backend->ops->name);
+    lab_printf(stdout, "ceilings measured now: copy %.4g GB/s",
+               m->copy_bytes_s / 1e9);
     for (int p = 0; p < LAB_PRECISION_COUNT; p++) {
         if (!isnan(m->flops[p]))
-            lab_say(stdout, ", %s %s %.4g GFLOP/s",
-                    lab_precision_name((enum lab_precision)p),
-                    p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds"
-                                                    : "product",
-                    m->flops[p] / 1e9);
+            lab_printf(stdout, ", %s %s %.4g GFLOP/s",
+                       lab_precision_name((enum lab_precision)p),
+                       p == LAB_FP32 && m->fp32_by_fma ? "multiply-adds"
+                                                       : "product",
+                       m->flops[p] / 1e9);
     }
-    lab_say(stdout, "\n");
-    lab_say(stdout,
-            "%d repeats each; before each %.4g MiB are read, to evict the "
-            "inputs from the caches; rungs are compared with double "
-            "first\n",
-            lab->repeats, (double)lab_lab_flushed(lab) / 1048576);
-    lab_say(stdout, "gain is over the previous hand-written rung; "
-                    "the model counts the accesses of a kernel's "
-                    "text and knows no cache, so a rung can pass it\n");
+    lab_printf(stdout, "\n");
+    lab_printf(stdout,
+               "%d repeats each; before each %.4g MiB are read, to evict the "
+               "inputs from the caches; rungs are compared with double "
+               "first\n",
+               lab->repeats, (double)lab_bench_flushed(lab) / 1048576);
+    lab_printf(stdout, "gain is over the previous hand-written rung; "
+                       "the model counts the accesses of a kernel's "
+                       "text and knows no cache, so a rung can pass it\n");
 }
 
-static void add_rate(struct lab_text_table *t, const struct lab_lab *lab,
+static void add_rate(struct lab_text_table *t, const struct lab_bench *lab,
                      double v)
 {
-    lab_text_table_add_real(t, v / lab_lab_scale(lab), 4);
+    lab_text_table_add_real(t, v / lab_bench_scale(lab), 4);
 }
 
-static bool has_precisions(const struct lab_lab *lab)
+static bool has_precisions(const struct lab_bench *lab)
 {
     for (int i = 0; i < lab->n_rungs; i++) {
         if (lab->rungs[i]->precision != LAB_FP32)
@@ -54,7 +54,7 @@ static bool has_precisions(const struct lab_lab *lab)
     return false;
 }
 
-static bool has_errors(const struct lab_lab *lab)
+static bool has_errors(const struct lab_bench *lab)
 {
     for (int i = 0; i < lab->n_rows; i++) {
         if (!isnan(lab->rows[i].error))
@@ -64,7 +64,7 @@ static bool has_errors(const struct lab_lab *lab)
 }
 
 /* The same row as the pictures have it. */
-static const struct lab_ui_lab_row *shown_row(const struct lab_lab *lab,
+static const struct lab_ui_lab_row *shown_row(const struct lab_bench *lab,
                                               const struct lab_ladder_row *r)
 {
     const char *precision = lab_precision_name(r->rung->precision);
@@ -78,20 +78,21 @@ static const struct lab_ui_lab_row *shown_row(const struct lab_lab *lab,
     return NULL;
 }
 
-static void add_said(struct lab_text_table *t, const struct lab_lab *lab,
+static void add_said(struct lab_text_table *t, const struct lab_bench *lab,
                      const struct lab_ladder_row *r)
 {
     const struct lab_ui_lab_row *u = shown_row(lab, r);
     char text[120] = "";
     if (u)
-        lab_lab_said_text(&lab->ui, &u->said, text, sizeof(text));
+        lab_prediction_text(&lab->ui, &u->said, text, sizeof(text));
     lab_text_table_add(t, text);
     if (u)
-        lab_lab_off_short(lab->ui.unit, &u->said, u, text, sizeof(text));
+        lab_prediction_ratio_short(lab->ui.unit, &u->said, u, text,
+                                   sizeof(text));
     lab_text_table_add(t, text);
 }
 
-static void add_row(struct lab_text_table *t, const struct lab_lab *lab,
+static void add_row(struct lab_text_table *t, const struct lab_bench *lab,
                     const struct lab_ladder_row *r)
 {
     lab_text_table_add(t, r->rung->name);
@@ -135,30 +136,31 @@ static void write_workspace(const struct lab_ladder_row *r, char *out,
 }
 
 /* "1.71 times its model: caches serve ..." */
-static void say_passed(const struct lab_lab *lab,
+static void say_passed(const struct lab_bench *lab,
                        const struct lab_ladder_row *r)
 {
-    const char *why = lab_lab_model_passed(lab->ui.unit, r->rate, r->rate_model,
-                                           r->bytes, r->traffic);
+    const char *why = lab_bench_model_passed(
+        lab->ui.unit, r->rate, r->rate_model, r->bytes, r->traffic);
     bool time = lab->ui.unit == LAB_UI_LAB_TIME;
     if (why)
-        lab_say(stdout, "  %s: %.2f times as fast as its model: %s\n",
-                r->rung->name,
-                time ? r->rate_model / r->rate : r->rate / r->rate_model, why);
+        lab_printf(stdout, "  %s: %.2f times as fast as its model: %s\n",
+                   r->rung->name,
+                   time ? r->rate_model / r->rate : r->rate / r->rate_model,
+                   why);
 }
 
 /* Once for all rungs of a size. */
-static void say_beaten(const struct lab_lab *lab)
+static void say_beaten(const struct lab_bench *lab)
 {
     double share = NAN;
     for (int i = 0; i < lab->n_rows; i++)
         share = fmax(share, lab->rows[i].share);
-    const char *why = lab_lab_ceiling_passed(lab->ui.unit, share);
+    const char *why = lab_bench_ceiling_passed(lab->ui.unit, share);
     if (why)
-        lab_say(stdout, "  of ceiling: %s\n", why);
+        lab_printf(stdout, "  of ceiling: %s\n", why);
 }
 
-static void say_reasons(const struct lab_lab *lab)
+static void say_reasons(const struct lab_bench *lab)
 {
     char workspace[64];
     for (int i = 0; i < lab->n_rows; i++) {
@@ -166,30 +168,30 @@ static void say_reasons(const struct lab_lab *lab)
         write_workspace(r, workspace, sizeof(workspace));
         const char *note = r->note.text;
         if (r->status)
-            lab_say(stdout, "  %s: %s\n", r->rung->name, r->reason);
+            lab_printf(stdout, "  %s: %s\n", r->rung->name, r->reason);
         else if (note[0] || workspace[0])
-            lab_say(stdout, "  %s: %s%s%s\n", r->rung->name, note,
-                    note[0] && workspace[0] ? ", " : "", workspace);
+            lab_printf(stdout, "  %s: %s%s%s\n", r->rung->name, note,
+                       note[0] && workspace[0] ? ", " : "", workspace);
         if (!r->status)
             say_passed(lab, r);
     }
     say_beaten(lab);
 }
 
-static void say_off(const struct lab_lab *lab, const char *rung,
-                    const struct lab_ui_said *said,
+static void say_off(const struct lab_bench *lab, const char *rung,
+                    const struct lab_ui_prediction *said,
                     const struct lab_ui_lab_row *u)
 {
     char text[320];
-    struct lab_ui_said timed = *said;
+    struct lab_ui_prediction timed = *said;
     timed.occupancy_pct = NAN; /* known when its kernels were traced */
-    lab_lab_off_text(lab->ui.unit, &timed, u, text, sizeof(text));
+    lab_prediction_ratio_text(lab->ui.unit, &timed, u, text, sizeof(text));
     if (text[0])
-        lab_say(stdout, "  %s: %s\n", rung, text);
+        lab_printf(stdout, "  %s: %s\n", rung, text);
 }
 
 /* How far off the predictions were, those of the fastest last. */
-static void say_predictions(const struct lab_lab *lab)
+static void say_predictions(const struct lab_bench *lab)
 {
     const struct lab_ui_lab_row *u = NULL;
     char name[64];
@@ -207,7 +209,7 @@ static void say_predictions(const struct lab_lab *lab)
 }
 
 /* Clocks differ from row to row under a power limit: say between what. */
-static void say_state(const struct lab_lab *lab)
+static void say_state(const struct lab_bench *lab)
 {
     double least = INFINITY;
     double most = 0;
@@ -218,30 +220,30 @@ static void say_state(const struct lab_lab *lab)
         hot = fmax(hot, lab->rows[i].after.temperature_c);
     }
     if (most > 0)
-        lab_say(stdout, "  SM clock %.0f to %.0f MHz, at most %.0f C\n",
-                least / 1e6, most / 1e6, hot);
+        lab_printf(stdout, "  SM clock %.0f to %.0f MHz, at most %.0f C\n",
+                   least / 1e6, most / 1e6, hot);
 }
 
 /* A row's idea breaks under its head where there is room. */
 static void print_table(struct lab_str *table)
 {
     enum { ROOM = 16 };
-    size_t columns = lab_say_columns();
+    size_t columns = lab_print_columns();
     const char *idea = strstr(lab_str_text(table), "its idea");
     size_t at = idea ? (size_t)(idea - lab_str_text(table)) : 0;
-    if (lab_say_is_ascii())
+    if (lab_print_is_ascii())
         lab_table_make_ascii(table);
-    lab_say_wrap(columns, at + ROOM < columns ? at : 4);
-    lab_say_text(lab_str_text(table));
-    lab_say_wrap(columns, 0);
+    lab_print_wrap(columns, at + ROOM < columns ? at : 4);
+    lab_print_text(lab_str_text(table));
+    lab_print_wrap(columns, 0);
 }
 
-enum lab_status lab_lab_print_size(const struct lab_lab *lab)
+enum lab_status lab_bench_print_size(const struct lab_bench *lab)
 {
-    char unit[LAB_LAB_UNIT + 2] = ">";
+    char unit[LAB_BENCH_UNIT + 2] = ">";
     const char *heads[16] = {"rung"};
     int n = 1;
-    lab_lab_shown_unit(lab, unit + 1, sizeof(unit) - 1);
+    lab_bench_shown_unit(lab, unit + 1, sizeof(unit) - 1);
     if (has_precisions(lab))
         heads[n++] = "in";
     const char *const figures[] = {">median", ">min",        ">spread",
@@ -264,8 +266,8 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
         add_row(&t, lab, &lab->rows[i]);
     enum lab_status st = lab_text_table_format(&t, &text);
     if (!st) {
-        lab_say(stdout, "\n%s %s\n", lab->ladder->shape,
-                lab->rows[0].size.text);
+        lab_printf(stdout, "\n%s %s\n", lab->ladder->shape,
+                   lab->rows[0].size.text);
         print_table(&text);
         say_reasons(lab);
         say_predictions(lab);
@@ -280,7 +282,7 @@ enum lab_status lab_lab_print_size(const struct lab_lab *lab)
 
 /* ---- JSON ---- */
 
-enum lab_status lab_lab_json_run(const struct lab_lab *lab)
+enum lab_status lab_bench_json_run(const struct lab_bench *lab)
 {
     const struct lab_ladder_machine *m = &lab->machine;
     json_t *line = lab_json_new("lab");
@@ -291,10 +293,10 @@ enum lab_status lab_lab_json_run(const struct lab_lab *lab)
     lab_json_text(line, "device", m->info.name);
     char words[64];
     lab_json_text(line, "precision",
-                  lab_lab_precisions(lab, words, sizeof(words)));
+                  lab_bench_precisions(lab, words, sizeof(words)));
     lab_json_uint(line, "seed", lab->options->seed);
     lab_json_int(line, "repeats", lab->repeats);
-    lab_json_int(line, "flush_bytes", lab_lab_flushed(lab));
+    lab_json_int(line, "flush_bytes", lab_bench_flushed(lab));
     lab_json_real(line, "copy_bytes_per_s", m->copy_bytes_s);
     for (int p = 0; p < LAB_FP64; p++) {
         char key[32];
@@ -305,22 +307,23 @@ enum lab_status lab_lab_json_run(const struct lab_lab *lab)
     return lab_json_print(line);
 }
 
-static void add_predicted(json_t *line, const struct lab_lab *lab,
+static void add_predicted(json_t *line, const struct lab_bench *lab,
                           const struct lab_ladder_row *r)
 {
     const struct lab_ui_lab_row *u = shown_row(lab, r);
-    const struct lab_ui_said *said = u ? &u->said : NULL;
-    lab_json_real(line, "rate_predicted", lab_lab_said(lab, r));
+    const struct lab_ui_prediction *said = u ? &u->said : NULL;
+    lab_json_real(line, "rate_predicted", lab_bench_prediction(lab, r));
     lab_json_text(line, "bound", u && u->bound[0] ? u->bound : NULL);
     lab_json_text(line, "bound_predicted",
                   said && said->bound[0] ? said->bound : NULL);
     lab_json_real(line, "occupancy_predicted_pct",
                   said ? said->occupancy_pct : (double)NAN);
     lab_json_real(line, "speed_over_predicted",
-                  said ? lab_lab_off(lab->ui.unit, said, u) : (double)NAN);
+                  said ? lab_prediction_ratio(lab->ui.unit, said, u)
+                       : (double)NAN);
 }
 
-static void add_cost(json_t *line, const struct lab_lab *lab,
+static void add_cost(json_t *line, const struct lab_bench *lab,
                      const struct lab_ladder_row *r)
 {
     lab_json_real(line, "flop", r->flop);
@@ -340,8 +343,8 @@ static void add_cost(json_t *line, const struct lab_lab *lab,
     lab_json_real(line, "power_w", r->after.power_w);
 }
 
-enum lab_status lab_lab_json_row(const struct lab_lab *lab,
-                                 const struct lab_ladder_row *r)
+enum lab_status lab_bench_json_row(const struct lab_bench *lab,
+                                   const struct lab_ladder_row *r)
 {
     json_t *line = lab_json_new("lab_row");
     lab_json_text(line, "lab", lab->ladder->name);

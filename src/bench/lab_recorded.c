@@ -8,15 +8,15 @@
 #include "base/str.h"
 #include "bench/lab_feed.h"
 #include "lesson/lesson.h"
-#include "report/hint.h"
-#include "store/lab_said.h"
+#include "report/suggest.h"
+#include "store/predictions.h"
 #include "store/query.h"
 
 enum { LAUNCHES = 1024 };
 
 struct taking {
     struct lab_ui_lab *ui;
-    const struct lab_lab *lab;
+    const struct lab_bench *lab;
     const char *name; /* of the set; NULL: by its backend */
     const char *but;  /* not on this backend; NULL: on any */
     int set;
@@ -33,16 +33,17 @@ static bool take_kernel(void *user, const struct lab_kernel_row *k)
     struct taking *t = user;
     for (int i = 0; i < t->n_launches; i++)
         if (t->launches[i].exec == k->exec)
-            lab_feed_stored_kernel(t->ui, t->launches[i].row, k);
+            lab_bench_model_stored_kernel(t->ui, t->launches[i].row, k);
     return true;
 }
 
-static bool take_row(void *user, const struct lab_lab_row *row)
+static bool take_row(void *user, const struct lab_bench_row *row)
 {
     struct taking *t = user;
     int64_t at = -1;
     if (row->lab && strcmp(row->lab, t->lab->ladder->name) == 0)
-        t->status = lab_feed_stored(t->ui, t->set, t->lab->ladder, row, &at);
+        t->status =
+            lab_bench_model_stored(t->ui, t->set, t->lab->ladder, row, &at);
     if (at >= 0 && row->traced_exec != LAB_UNKNOWN && t->n_launches < LAUNCHES)
         t->launches[t->n_launches++] = (struct launch){row->traced_exec, at};
     return t->status == LAB_OK;
@@ -56,11 +57,11 @@ static bool take_run(void *user, const struct lab_run_row *run)
     lab_str_add_visible(&device, run->device ? run->device : "",
                         run->device ? strlen(run->device) : 0, false);
     bool cpu = run->backend && strcmp(run->backend, "cpu") == 0;
-    t->set = lab_feed_add_set(t->ui,
-                              t->name ? t->name
-                              : cpu   ? "CPU"
-                                      : "GPU",
-                              lab_str_text(&device));
+    t->set = lab_bench_model_add_set(t->ui,
+                                     t->name ? t->name
+                                     : cpu   ? "CPU"
+                                             : "GPU",
+                                     lab_str_text(&device));
     if (t->set >= 0) {
         struct lab_ui_lab_set *set = &t->ui->sets[t->set];
         snprintf(set->badge, sizeof(set->badge), "%s on %.40s",
@@ -74,15 +75,15 @@ static bool take_run(void *user, const struct lab_run_row *run)
 
 /* Of this lesson, else of any of the ladder. */
 static enum lab_status find_run(struct lab_database *db,
-                                const struct lab_lab *lab, const char *but,
+                                const struct lab_bench *lab, const char *but,
                                 int64_t *run)
 {
     const char *ladder = lab->ladder->name;
     enum lab_status st = LAB_E_NOTFOUND;
     if (lab->lesson)
-        st = lab_lab_run_fullest(db, ladder, lab->lesson->id, but, run);
+        st = lab_bench_run_fullest(db, ladder, lab->lesson->id, but, run);
     if (st == LAB_E_NOTFOUND)
-        st = lab_lab_run_fullest(db, ladder, NULL, but, run);
+        st = lab_bench_run_fullest(db, ladder, NULL, but, run);
     return st;
 }
 
@@ -95,7 +96,7 @@ static enum lab_status read_run(struct taking *t, struct lab_database *db)
     if (!st && t->set < 0)
         st = lab_fail(LAB_E_NOTFOUND, "there is no such run");
     if (!st)
-        st = lab_lab_rows_read(db, run, take_row, t);
+        st = lab_bench_rows_read(db, run, take_row, t);
     const struct lab_kernel_filter all = {.step_index = LAB_UNKNOWN,
                                           .iteration = LAB_UNKNOWN};
     if (!st && t->n_launches)
@@ -118,8 +119,8 @@ static enum lab_status read_file(struct taking *t, const char *path)
     return st;
 }
 
-enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
-                                  const struct lab_lab *lab)
+enum lab_status lab_bench_model_recorded(struct lab_ui_lab *ui,
+                                         const struct lab_bench *lab)
 {
     struct taking t = {.ui = ui, .lab = lab, .name = "recorded"}; /* 17 KiB */
     struct lab_str path;
@@ -131,8 +132,8 @@ enum lab_status lab_feed_recorded(struct lab_ui_lab *ui,
     return st;
 }
 
-enum lab_status lab_feed_earlier(struct lab_ui_lab *ui,
-                                 const struct lab_lab *lab)
+enum lab_status lab_bench_model_earlier(struct lab_ui_lab *ui,
+                                        const struct lab_bench *lab)
 {
     struct taking t = {.ui = ui, .lab = lab, .but = lab->backend->ops->name};
     struct lab_str path;

@@ -7,43 +7,44 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "bench/lab.h"
 #include "bench/lab_feed.h"
 #include "bench/lab_first.h"
 #include "lesson/catalog.h"
-#include "report/say.h"
+#include "report/print.h"
 
 enum { USUAL_REPEATS = 21 };
 
-double lab_lab_scale(const struct lab_lab *lab)
+double lab_bench_scale(const struct lab_bench *lab)
 {
     return lab->ladder->unit == LAB_UNIT_TIME ? 1e-9 : 1e9;
 }
 
-void lab_lab_shown_unit(const struct lab_lab *lab, char *out, size_t size)
+void lab_bench_shown_unit(const struct lab_bench *lab, char *out, size_t size)
 {
     bool time = lab->ladder->unit == LAB_UNIT_TIME;
     snprintf(out, size, "%c%s", time ? 'n' : 'G', lab->unit);
 }
 
-int64_t lab_lab_flushed(const struct lab_lab *lab)
+int64_t lab_bench_flushed(const struct lab_bench *lab)
 {
     return 2 * (int64_t)lab->machine.flush_bytes;
 }
 
-const struct lab_ui_said *lab_lab_said_of(const struct lab_lab *lab,
-                                          const struct lab_ladder_row *row)
+const struct lab_ui_prediction *
+lab_bench_said_of(const struct lab_bench *lab, const struct lab_ladder_row *row)
 {
-    return lab_said_find(lab->said, lab->n_said, row->rung->name,
-                         lab_precision_name(row->rung->precision),
-                         row->size.text);
+    return lab_prediction_find(lab->said, lab->n_said, row->rung->name,
+                               lab_precision_name(row->rung->precision),
+                               row->size.text);
 }
 
 /* A time of the call at hand is a rate of it. */
-double lab_lab_said(const struct lab_lab *lab, const struct lab_ladder_row *row)
+double lab_bench_prediction(const struct lab_bench *lab,
+                            const struct lab_ladder_row *row)
 {
-    const struct lab_ui_said *said = lab_lab_said_of(lab, row);
+    const struct lab_ui_prediction *said = lab_bench_said_of(lab, row);
     bool time = lab->ladder->unit == LAB_UNIT_TIME;
     if (!said)
         return NAN;
@@ -55,15 +56,15 @@ double lab_lab_said(const struct lab_lab *lab, const struct lab_ladder_row *row)
     return work / (said->time_ns * 1e-9);
 }
 
-enum lab_ui_lab_unit lab_lab_ui_unit(const struct lab_operation *ladder)
+enum lab_ui_lab_unit lab_bench_ui_unit(const struct lab_operation *ladder)
 {
     return ladder->unit == LAB_UNIT_FLOPS   ? LAB_UI_LAB_FLOPS
            : ladder->unit == LAB_UNIT_BYTES ? LAB_UI_LAB_BYTES
                                             : LAB_UI_LAB_TIME;
 }
 
-const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
-                               size_t size)
+const char *lab_bench_precisions(const struct lab_bench *lab, char *out,
+                                 size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
@@ -83,7 +84,7 @@ const char *lab_lab_precisions(const struct lab_lab *lab, char *out,
 
 /* A ladder, else a lesson of that id; where there is neither, the words are
  * those that list the ladders. */
-static enum lab_status find(struct lab_lab *lab, const char *name)
+static enum lab_status find(struct lab_bench *lab, const char *name)
 {
     struct lab_str path;
     lab_str_init(&path);
@@ -103,7 +104,7 @@ static enum lab_status find(struct lab_lab *lab, const char *name)
         return st;
     if (lab->lesson->kind != LAB_LESSON_LAB) {
         struct lab_str run =
-            lab_hint_text(lab->options->db, LAB_WORDS("run", name));
+            lab_suggest_command_text(lab->options->db, LAB_WORDS("run", name));
         st = lab_fail(LAB_E_USAGE, "%s is a lesson with a network: `%s`", name,
                       lab_str_text(&run));
         lab_str_release(&run);
@@ -139,9 +140,9 @@ static enum lab_status empty_word(const char *option, const char *list)
                     option, list);
 }
 
-enum lab_status lab_lab_take_sizes(struct lab_lab *lab, const char *list)
+enum lab_status lab_bench_take_sizes(struct lab_bench *lab, const char *list)
 {
-    struct lab_ladder_size sizes[LAB_LAB_SIZES];
+    struct lab_ladder_size sizes[LAB_BENCH_SIZES];
     const char *whole = list;
     const char *word;
     size_t n = 0;
@@ -149,9 +150,9 @@ enum lab_status lab_lab_take_sizes(struct lab_lab *lab, const char *list)
     while ((word = next_word(&list, &n))) {
         if (n == 0)
             return empty_word("sizes", whole);
-        if (count == LAB_LAB_SIZES)
+        if (count == LAB_BENCH_SIZES)
             return lab_fail(LAB_E_USAGE, "--sizes: more than %d",
-                            LAB_LAB_SIZES);
+                            LAB_BENCH_SIZES);
         enum lab_status st =
             lab_ladder_size(lab->ladder, word, n, &sizes[count]);
         if (st)
@@ -163,22 +164,24 @@ enum lab_status lab_lab_take_sizes(struct lab_lab *lab, const char *list)
     return LAB_OK;
 }
 
-static enum lab_status read_sizes(struct lab_lab *lab)
+static enum lab_status read_sizes(struct lab_bench *lab)
 {
-    const struct lab_lab_options *o = lab->options;
+    const struct lab_bench_options *o = lab->options;
     bool gpu = !lab->backend->host_memory;
     const char *own = gpu ? lab->ladder->sizes_gpu : lab->ladder->sizes_cpu;
     const char *lesson = NULL;
     if (lab->lesson)
         lesson = gpu ? lab->lesson->lab.sizes : lab->lesson->lab.cpu_sizes;
-    return lab_lab_take_sizes(lab, o->sizes ? o->sizes : lesson ? lesson : own);
+    return lab_bench_take_sizes(lab, o->sizes ? o->sizes
+                                     : lesson ? lesson
+                                              : own);
 }
 
 /* A name that this backend has not: another's, or nobody's. */
-static enum lab_status no_rung(const struct lab_lab *lab, const char *word,
+static enum lab_status no_rung(const struct lab_bench *lab, const char *word,
                                const struct lab_rung *const *all, int count)
 {
-    const char *names[LAB_LAB_RUNGS];
+    const char *names[LAB_BENCH_RUNGS];
     const struct lab_cuda_module *module = NULL;
     struct lab_str list;
     if (lab->backend->host_memory && !lab_cuda_load(&module)) {
@@ -207,7 +210,7 @@ static enum lab_status no_rung(const struct lab_lab *lab, const char *word,
     return st;
 }
 
-static enum lab_status add_rung(struct lab_lab *lab, const char *word,
+static enum lab_status add_rung(struct lab_bench *lab, const char *word,
                                 const struct lab_rung *const *all, int count)
 {
     for (int i = 0; i < lab->n_rungs; i++) {
@@ -224,7 +227,7 @@ static enum lab_status add_rung(struct lab_lab *lab, const char *word,
 }
 
 /* Only the rungs of the precisions that were asked for. */
-static enum lab_status keep_precisions(struct lab_lab *lab)
+static enum lab_status keep_precisions(struct lab_bench *lab)
 {
     unsigned wanted = lab->options->precisions;
     /* A lesson's choice, too, is of the GPU's rungs. */
@@ -261,7 +264,7 @@ static enum lab_status keep_precisions(struct lab_lab *lab)
     return st;
 }
 
-static void keep_tuned(struct lab_lab *lab)
+static void keep_tuned(struct lab_bench *lab)
 {
     int n = 0;
     for (int i = 0; i < lab->n_rungs; i++) {
@@ -271,10 +274,11 @@ static void keep_tuned(struct lab_lab *lab)
     lab->n_rungs = n;
 }
 
-static enum lab_status read_rungs(struct lab_lab *lab)
+static enum lab_status read_rungs(struct lab_bench *lab)
 {
-    const struct lab_rung *all[LAB_LAB_RUNGS];
-    int count = lab_ladder_rungs(lab->backend, lab->ladder, all, LAB_LAB_RUNGS);
+    const struct lab_rung *all[LAB_BENCH_RUNGS];
+    int count =
+        lab_ladder_rungs(lab->backend, lab->ladder, all, LAB_BENCH_RUNGS);
     const char *at = lab->options->variants;
     const char *word;
     size_t n = 0;
@@ -308,9 +312,9 @@ static enum lab_status read_rungs(struct lab_lab *lab)
 
 /* ---- life ---- */
 
-static enum lab_status open_backend(struct lab_lab *lab)
+static enum lab_status open_backend(struct lab_bench *lab)
 {
-    const struct lab_lab_options *o = lab->options;
+    const struct lab_bench_options *o = lab->options;
     if (strcmp(o->backend, "auto") != 0)
         return lab_backend_open(&lab->backend, o->backend, o->device);
     if (!lab_backend_open(&lab->backend, "cuda", o->device))
@@ -318,10 +322,10 @@ static enum lab_status open_backend(struct lab_lab *lab)
     return lab_backend_open(&lab->backend, "cpu", 0);
 }
 
-enum lab_status lab_lab_open(struct lab_lab *lab,
-                             const struct lab_lab_options *options)
+enum lab_status lab_bench_open(struct lab_bench *lab,
+                               const struct lab_bench_options *options)
 {
-    *lab = (struct lab_lab){.options = options, .repeats = USUAL_REPEATS};
+    *lab = (struct lab_bench){.options = options, .repeats = USUAL_REPEATS};
     lab_ui_lab_init(&lab->ui);
     enum lab_status st = find(lab, options->name);
     if (!st) {
@@ -333,17 +337,17 @@ enum lab_status lab_lab_open(struct lab_lab *lab,
     if (!st)
         st = read_rungs(lab);
     if (!st)
-        st = lab_lab_read_predictions(lab);
+        st = lab_bench_read_predictions(lab);
     if (!st &&
-        lab_feed_add_set(&lab->ui, lab->backend->host_memory ? "CPU" : "GPU",
-                         "") == 0)
+        lab_bench_model_add_set(
+            &lab->ui, lab->backend->host_memory ? "CPU" : "GPU", "") == 0)
         lab->ui.sets[0].runs = true;
     if (!st)
-        st = lab_feed_plan(&lab->ui, 0, lab);
+        st = lab_bench_model_plan(&lab->ui, 0, lab);
     if (!st)
-        st = lab_feed_slides(&lab->ui, lab);
+        st = lab_bench_model_slides(&lab->ui, lab);
     if (st) {
-        lab_lab_close(lab);
+        lab_bench_close(lab);
         return st;
     }
     if (lab->lesson && lab->lesson->lab.repeat)
@@ -353,7 +357,7 @@ enum lab_status lab_lab_open(struct lab_lab *lab,
     return LAB_OK;
 }
 
-void lab_lab_close(struct lab_lab *lab)
+void lab_bench_close(struct lab_bench *lab)
 {
     lab_database_close(lab->db);
     lab->db = NULL;

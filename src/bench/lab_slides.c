@@ -27,8 +27,8 @@ static double rate_of(const struct lab_ui_lab *ui,
     return NAN;
 }
 
-enum lab_status lab_feed_slides(struct lab_ui_lab *ui,
-                                const struct lab_lab *lab)
+enum lab_status lab_bench_model_slides(struct lab_ui_lab *ui,
+                                       const struct lab_bench *lab)
 {
     const struct lab_lesson_lab *from = lab->lesson ? &lab->lesson->lab : NULL;
     int n = from ? from->n_slides : 0;
@@ -131,7 +131,7 @@ static void put_figure(const struct lab_ui_lab *ui,
         put_number(r->workspace_bytes / (mb ? 1e6 : 1048576), s->unit, out,
                    cap);
     else
-        lab_lab_rate_text(ui, r->rate, out, cap);
+        lab_bench_rate_text(ui, r->rate, out, cap);
 }
 
 static void record_of(struct lab_ui_lab_slide *s,
@@ -141,7 +141,8 @@ static void record_of(struct lab_ui_lab_slide *s,
              set->device[0] ? set->device : "another machine");
 }
 
-void lab_feed_beside(struct lab_ui_lab *ui, const struct lab_operation *ladder)
+void lab_bench_model_beside(struct lab_ui_lab *ui,
+                            const struct lab_operation *ladder)
 {
     for (int i = 0; i < ui->slide_count; i++) {
         struct lab_ui_lab_slide *s = &ui->slides[i];

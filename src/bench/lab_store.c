@@ -11,17 +11,17 @@
 #include "debug/run_device.h"
 #include "store/delete.h"
 #include "store/lab_rows.h"
-#include "store/lab_said.h"
+#include "store/predictions.h"
 #include "trace/intern.h"
 #include "base/version.h"
 
 /* Before anything is measured: nobody can say it afterwards. */
-static enum lab_status store_said(struct lab_lab *lab)
+static enum lab_status store_said(struct lab_bench *lab)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < lab->n_said && lab->run && !st; i++) {
-        const struct lab_said *s = &lab->said[i];
-        struct lab_said_row row = {
+        const struct lab_prediction *s = &lab->said[i];
+        struct lab_prediction_row row = {
             .place = i,
             .rung = s->rung,
             .precision = s->precision[0] ? s->precision : NULL,
@@ -30,12 +30,12 @@ static enum lab_status store_said(struct lab_lab *lab)
             .rate = s->what.rate,
             .time_ns = s->what.time_ns,
             .occupancy_pct = s->what.occupancy_pct};
-        st = lab_said_row_add(lab->db, lab->run, &row);
+        st = lab_prediction_row_add(lab->db, lab->run, &row);
     }
     return st;
 }
 
-static enum lab_status db_path(const struct lab_lab *lab, struct lab_str *out)
+static enum lab_status db_path(const struct lab_bench *lab, struct lab_str *out)
 {
     enum lab_status st = LAB_OK;
     if (lab->options->db)
@@ -47,7 +47,7 @@ static enum lab_status db_path(const struct lab_lab *lab, struct lab_str *out)
                : lab_fail(LAB_E_NOMEM, "no memory for the database's name");
 }
 
-enum lab_status lab_lab_open_db(struct lab_lab *lab)
+enum lab_status lab_bench_open_db(struct lab_bench *lab)
 {
     struct lab_str path;
     if (lab->db)
@@ -60,7 +60,7 @@ enum lab_status lab_lab_open_db(struct lab_lab *lab)
     return st;
 }
 
-static enum lab_status open_writer(struct lab_lab *lab)
+static enum lab_status open_writer(struct lab_bench *lab)
 {
     struct lab_run_info info;
     struct lab_str path;
@@ -71,7 +71,7 @@ static enum lab_status open_writer(struct lab_lab *lab)
     info.lesson_path = lab->lesson ? lab->lesson->path : NULL;
     info.title = lab->title;
     info.backend = lab->backend->ops->name;
-    info.precision = lab_lab_precisions(lab, words, sizeof(words));
+    info.precision = lab_bench_precisions(lab, words, sizeof(words));
     info.version = lab_version();
     info.commit = lab_commit()[0] ? lab_commit() : NULL;
     info.counters = lab->options->counters;
@@ -90,19 +90,19 @@ static enum lab_status open_writer(struct lab_lab *lab)
 }
 
 /* A run that cannot be recorded whole is not recorded at all. */
-static void abandon(struct lab_lab *lab, enum lab_status st)
+static void abandon(struct lab_bench *lab, enum lab_status st)
 {
     if (lab->writer)
         lab->run = lab_writer_run(lab->writer);
-    lab_lab_record_end(lab, st);
+    lab_bench_record_end(lab, st);
     lab->run = 0;
 }
 
-enum lab_status lab_lab_record_begin(struct lab_lab *lab)
+enum lab_status lab_bench_record_begin(struct lab_bench *lab)
 {
     enum lab_status st = open_writer(lab);
     if (!st)
-        st = lab_lab_open_db(lab);
+        st = lab_bench_open_db(lab);
     if (!st)
         lab->run = lab_writer_run(lab->writer);
     if (!st)
@@ -119,7 +119,7 @@ enum lab_status lab_lab_record_begin(struct lab_lab *lab)
 }
 
 /* Repeat i; the moments are laid end to end, for the times are of the device. */
-static void push_step(struct lab_lab *lab, const struct lab_ladder_row *row,
+static void push_step(struct lab_bench *lab, const struct lab_ladder_row *row,
                       int i, int64_t *moment)
 {
     char node[160];
@@ -147,10 +147,11 @@ static void push_step(struct lab_lab *lab, const struct lab_ladder_row *row,
     sink.push(sink.user, &record);
 }
 
-void lab_lab_row_of(const struct lab_lab *lab, const struct lab_ladder_row *row,
-                    struct lab_lab_row *out)
+void lab_bench_row_of(const struct lab_bench *lab,
+                      const struct lab_ladder_row *row,
+                      struct lab_bench_row *out)
 {
-    *out = (struct lab_lab_row){
+    *out = (struct lab_bench_row){
         .place = lab->place,
         .lab = lab->ladder->name,
         .size = row->size.text,
@@ -160,7 +161,7 @@ void lab_lab_row_of(const struct lab_lab *lab, const struct lab_ladder_row *row,
         .reason = row->reason[0] ? row->reason : NULL,
         .unit = lab->unit,
         .repeats = row->repeats,
-        .flush_bytes = lab_lab_flushed(lab),
+        .flush_bytes = lab_bench_flushed(lab),
         .check_error = row->check_error,
         .sample_error = row->sample_error,
         .min_ns = row->min_ns,
@@ -173,7 +174,7 @@ void lab_lab_row_of(const struct lab_lab *lab, const struct lab_ladder_row *row,
         .traffic_bytes = row->traffic,
         .rate = row->rate,
         .rate_model = row->rate_model,
-        .rate_predicted = lab_lab_said(lab, row),
+        .rate_predicted = lab_bench_prediction(lab, row),
         .gain = row->gain,
         .gain_model = row->gain_model,
         .ceiling_copy = lab->machine.copy_bytes_s,
@@ -191,9 +192,10 @@ void lab_lab_row_of(const struct lab_lab *lab, const struct lab_ladder_row *row,
     };
 }
 
-void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row)
+void lab_bench_record_row(struct lab_bench *lab,
+                          const struct lab_ladder_row *row)
 {
-    struct lab_lab_row stored;
+    struct lab_bench_row stored;
     int64_t moment = lab_clock_wall_ns();
     if (!lab->run || !lab->db)
         return;
@@ -203,9 +205,9 @@ void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row)
     for (int i = 0; i < row->repeats && !row->status; i++)
         push_step(lab, row, i, &moment);
     enum lab_status st = lab_writer_flush(lab->writer); /* then ours: no lock */
-    lab_lab_row_of(lab, row, &stored);
+    lab_bench_row_of(lab, row, &stored);
     if (!st)
-        st = lab_lab_row_add(lab->db, lab->run, &stored);
+        st = lab_bench_row_add(lab->db, lab->run, &stored);
     if (!st)
         return;
     lab_warn("recording has stopped: %s", lab_error());
@@ -214,10 +216,10 @@ void lab_lab_record_row(struct lab_lab *lab, const struct lab_ladder_row *row)
 }
 
 /* One that was stopped, or failed, before its first row says nothing. */
-static void forget_empty(struct lab_lab *lab)
+static void forget_empty(struct lab_bench *lab)
 {
     struct lab_deleted deleted;
-    enum lab_status st = lab_lab_open_db(lab);
+    enum lab_status st = lab_bench_open_db(lab);
     if (!st)
         st = lab_run_delete(lab->db, lab->run, &deleted);
     if (st)
@@ -228,7 +230,7 @@ static void forget_empty(struct lab_lab *lab)
     lab->run = 0;
 }
 
-void lab_lab_record_end(struct lab_lab *lab, enum lab_status st)
+void lab_bench_record_end(struct lab_bench *lab, enum lab_status st)
 {
     struct lab_run_summary summary;
     bool nothing = lab->place > 0 && lab->timed == 0;

@@ -14,7 +14,7 @@
 #include "bench/lab_feed.h"
 #include "profiler/counters.h"
 #include "profiler/occupancy.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "store/lab_rows.h"
 #include "report/text_table.h"
 #include "trace/intern.h"
@@ -22,7 +22,7 @@
 enum { KERNELS = 32 /* of one launch that are shown */ };
 
 struct tracing {
-    struct lab_lab *lab;
+    struct lab_bench *lab;
     struct lab_kernel_watch watch;
     struct lab_observer observer;
     enum lab_counter_set counters;
@@ -35,8 +35,8 @@ struct tracing {
     void *launch;
 };
 
-enum lab_status lab_lab_trace_later(struct lab_lab *lab,
-                                    const struct lab_ladder_row *row)
+enum lab_status lab_bench_trace_later(struct lab_bench *lab,
+                                      const struct lab_ladder_row *row)
 {
     size_t n = (size_t)lab->timed;
     struct lab_timed_row *all =
@@ -54,7 +54,7 @@ enum lab_status lab_lab_trace_later(struct lab_lab *lab,
     return LAB_OK;
 }
 
-static bool stopped(const struct lab_lab *lab)
+static bool stopped(const struct lab_bench *lab)
 {
     return lab->stop && lab->stop(lab->stop_user);
 }
@@ -109,7 +109,7 @@ static enum lab_status look(void *user, lab_ladder_again_fn *again,
                             void *launch)
 {
     struct tracing *t = user;
-    struct lab_lab *lab = t->lab;
+    struct lab_bench *lab = t->lab;
     const struct lab_ladder_size *size = &lab->sizes[t->row->size];
     char name[160];
     snprintf(name, sizeof(name), "%s %s, traced", lab->ladder->name,
@@ -216,9 +216,9 @@ static enum lab_status end_table(struct tracing *t)
     lab_str_init(&text);
     enum lab_status st = lab_text_table_format(&t->table, &text);
     if (!st) {
-        lab_say(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
-                t->lab->sizes[t->table_size].text);
-        if (lab_say_is_ascii())
+        lab_printf(stdout, "\nkernels of %s %s\n", t->lab->ladder->name,
+                   t->lab->sizes[t->table_size].text);
+        if (lab_print_is_ascii())
             lab_table_make_ascii(&text);
         fputs(lab_str_text(&text), stdout);
         if (fflush(stdout))
@@ -259,7 +259,8 @@ static enum lab_status tell(struct tracing *t)
         if (!lab_live_counters(t->watch.live, t->exec, (int64_t)i, &c))
             lab_counters_init(&c);
         if (!t->lab->traced)
-            lab_feed_kernel(&t->lab->ui, 0, t->lab, t->row, &kernels[i], &c);
+            lab_bench_model_kernel(&t->lab->ui, 0, t->lab, t->row, &kernels[i],
+                                   &c);
         if (t->lab->traced)
             t->lab->traced(t->lab->traced_user, t->row, &kernels[i], &c);
         else if (t->lab->options->json)
@@ -274,12 +275,12 @@ static enum lab_status tell(struct tracing *t)
 
 static void store_row(const struct tracing *t)
 {
-    struct lab_lab *lab = t->lab;
+    struct lab_bench *lab = t->lab;
     if (!lab->run || !lab->db)
         return;
     enum lab_status st = lab_writer_flush(lab->writer);
     if (!st)
-        st = lab_lab_row_traced(lab->db, lab->run, t->row->place, t->exec);
+        st = lab_bench_row_traced(lab->db, lab->run, t->row->place, t->exec);
     if (st)
         lab_warn("the kernels' row is not stored: %s", lab_error());
 }
@@ -287,7 +288,7 @@ static void store_row(const struct tracing *t)
 /* One that is stopped while its passes are counted has its kernels already. */
 static enum lab_status trace_row(struct tracing *t)
 {
-    struct lab_lab *lab = t->lab;
+    struct lab_bench *lab = t->lab;
     t->exec = ++lab->exec;
     enum lab_status st = lab_ladder_launch(
         lab->backend, lab->ladder, t->row->ran, &lab->sizes[t->row->size],
@@ -304,7 +305,7 @@ static enum lab_status trace_row(struct tracing *t)
 
 static enum lab_status open_tracing(struct tracing *t)
 {
-    struct lab_lab *lab = t->lab;
+    struct lab_bench *lab = t->lab;
     struct lab_sink store;
     bool stored = lab->run && lab->db;
     if (stored)
@@ -321,7 +322,7 @@ static enum lab_status open_tracing(struct tracing *t)
 /* Counters that cannot be had leave their columns empty, and a word. */
 static void open_counters(struct tracing *t)
 {
-    struct lab_lab *lab = t->lab;
+    struct lab_bench *lab = t->lab;
     const char *text;
     t->counters = lab_counter_set_find(lab->options->counters);
     if (t->counters == LAB_COUNTERS_OFF ||
@@ -348,7 +349,7 @@ static enum lab_status trace_all(struct tracing *t)
     return st ? st : ended;
 }
 
-enum lab_status lab_lab_trace(struct lab_lab *lab)
+enum lab_status lab_bench_trace(struct lab_bench *lab)
 {
     struct tracing t = {.lab = lab, .table_size = -1};
     enum lab_status st = LAB_OK;

@@ -7,16 +7,17 @@
 
 #include "base/clock.h"
 #include "report/exit.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "bench/lab.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "store/tuned.h"
 #include "base/version.h"
 
 enum { CLASS = 32 };
 
-static void device_of(const struct lab_lab *lab, struct lab_ceiling_device *out)
+static void device_of(const struct lab_bench *lab,
+                      struct lab_ceiling_device *out)
 {
     struct lab_device_info info;
     lab_backend_info(lab->backend, &info);
@@ -25,12 +26,12 @@ static void device_of(const struct lab_lab *lab, struct lab_ceiling_device *out)
 
 /* What the database knows of a tuned rung at a size, as long as this build
  * still has the candidate; else NULL, and `found` says what is known. */
-static const struct lab_rung *kept(struct lab_lab *lab,
+static const struct lab_rung *kept(struct lab_bench *lab,
                                    const struct lab_rung *tuned,
                                    const struct lab_ladder_size *size,
                                    struct lab_tuned_found *found)
 {
-    const struct lab_rung *candidates[LAB_LAB_RUNGS];
+    const struct lab_rung *candidates[LAB_BENCH_RUNGS];
     struct lab_ceiling_device device;
     char size_class[CLASS];
     struct lab_tuned_key key = {.device = &device,
@@ -45,7 +46,7 @@ static const struct lab_rung *kept(struct lab_lab *lab,
         !found->candidate[0])
         return NULL;
     int n = lab_ladder_candidates(lab->backend, lab->ladder, tuned, candidates,
-                                  LAB_LAB_RUNGS);
+                                  LAB_BENCH_RUNGS);
     for (int i = 0; i < n; i++) {
         if (strcmp(candidates[i]->name, found->candidate) == 0)
             return candidates[i];
@@ -58,12 +59,12 @@ static const struct lab_rung *kept(struct lab_lab *lab,
 
 /* Half a command would tune for another database, or nothing: a long one is
  * left out. */
-static void say_how(const struct lab_lab *lab,
+static void say_how(const struct lab_bench *lab,
                     const struct lab_ladder_size *size,
                     struct lab_rung_note *note)
 {
     static const char said[] = "not tuned here for this size";
-    struct lab_str tune = lab_hint_text(
+    struct lab_str tune = lab_suggest_command_text(
         lab->options->db,
         LAB_WORDS("lab", "tune", lab->ladder->name, "--sizes", size->text));
     bool fits = sizeof(said) + 2 + tune.len <= sizeof(note->text);
@@ -72,10 +73,10 @@ static void say_how(const struct lab_lab *lab,
     lab_str_release(&tune);
 }
 
-const struct lab_rung *lab_lab_stands(struct lab_lab *lab,
-                                      const struct lab_rung *tuned,
-                                      const struct lab_ladder_size *size,
-                                      struct lab_rung_note *note)
+const struct lab_rung *
+lab_bench_resolve_tuned(struct lab_bench *lab, const struct lab_rung *tuned,
+                        const struct lab_ladder_size *size,
+                        struct lab_rung_note *note)
 {
     struct lab_tuned_found found;
     const struct lab_rung *rung = kept(lab, tuned, size, &found);
@@ -90,23 +91,23 @@ const struct lab_rung *lab_lab_stands(struct lab_lab *lab,
 
 /* ---- what is to be measured ---- */
 
-static enum lab_status tell(const struct lab_lab *lab,
+static enum lab_status tell(const struct lab_bench *lab,
                             const struct lab_rung *tuned,
                             const struct lab_ladder_size *size,
                             const struct lab_tuned_found *found, bool measured)
 {
     char size_class[CLASS];
-    char unit[LAB_LAB_UNIT];
+    char unit[LAB_BENCH_UNIT];
     lab_ladder_size_class(lab->ladder, size, size_class, sizeof(size_class));
-    lab_lab_shown_unit(lab, unit, sizeof(unit));
+    lab_bench_shown_unit(lab, unit, sizeof(unit));
     if (!lab->options->json) {
-        lab_say(stdout, "%s %s %s: %s, %.4g %s, the fastest of %lld%s%s%s\n",
-                lab->ladder->name, lab_precision_name(tuned->precision),
-                size_class, found->candidate, found->rate / lab_lab_scale(lab),
-                unit, (long long)found->candidates,
-                measured ? "" : ", kept since ",
-                measured ? "" : found->measured,
-                measured ? "" : " (--retune measures again)");
+        lab_printf(
+            stdout, "%s %s %s: %s, %.4g %s, the fastest of %lld%s%s%s\n",
+            lab->ladder->name, lab_precision_name(tuned->precision), size_class,
+            found->candidate, found->rate / lab_bench_scale(lab), unit,
+            (long long)found->candidates, measured ? "" : ", kept since ",
+            measured ? "" : found->measured,
+            measured ? "" : " (--retune measures again)");
         return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
     }
     json_t *line = lab_json_new("lab_tuned");
@@ -125,7 +126,7 @@ static enum lab_status tell(const struct lab_lab *lab,
 }
 
 /* Has an earlier size of the list the same class? */
-static bool seen_before(const struct lab_lab *lab, int size)
+static bool seen_before(const struct lab_bench *lab, int size)
 {
     char mine[CLASS];
     char other[CLASS];
@@ -139,23 +140,23 @@ static bool seen_before(const struct lab_lab *lab, int size)
     return false;
 }
 
-static enum lab_status note_job(struct lab_lab *lab, int r, int s)
+static enum lab_status note_job(struct lab_bench *lab, int r, int s)
 {
     struct lab_tuned_found found;
     const struct lab_rung *rung = lab->rungs[r];
     bool there = kept(lab, rung, &lab->sizes[s], &found) != NULL;
     if (there && !lab->options->retune)
         return tell(lab, rung, &lab->sizes[s], &found, false);
-    if (lab->to_tune == LAB_LAB_JOBS)
+    if (lab->to_tune == LAB_BENCH_JOBS)
         return lab_fail(LAB_E_USAGE, "more than %d sizes and rungs to tune",
-                        LAB_LAB_JOBS);
+                        LAB_BENCH_JOBS);
     lab->tune[lab->to_tune++] = (struct lab_tune_job){rung, s};
     return LAB_OK;
 }
 
-enum lab_status lab_lab_tune_kept(struct lab_lab *lab)
+enum lab_status lab_bench_tune_kept(struct lab_bench *lab)
 {
-    enum lab_status st = lab_lab_open_db(lab);
+    enum lab_status st = lab_bench_open_db(lab);
     for (int r = 0; r < lab->n_rungs && !st; r++) {
         for (int s = 0; s < lab->n_sizes && !st; s++) {
             if (!seen_before(lab, s))
@@ -182,7 +183,8 @@ static void see(void *user, const struct lab_ladder_row *row)
         b->row = *row;
 }
 
-static enum lab_status keep(struct lab_lab *lab, const struct lab_tune_job *job,
+static enum lab_status keep(struct lab_bench *lab,
+                            const struct lab_tune_job *job,
                             const struct best *b)
 {
     struct lab_ceiling_device device;
@@ -216,14 +218,14 @@ static enum lab_status keep(struct lab_lab *lab, const struct lab_tune_job *job,
     return st ? st : lab_tuned_add(lab->db, &row);
 }
 
-static enum lab_status measure(struct lab_lab *lab,
+static enum lab_status measure(struct lab_bench *lab,
                                const struct lab_tune_job *job)
 {
     struct best b = {.timed = 0};
     struct lab_tuned_found found = {.candidate = ""};
     lab->n_rungs = lab_ladder_candidates(lab->backend, lab->ladder, job->rung,
-                                         lab->rungs, LAB_LAB_RUNGS);
-    enum lab_status st = lab_lab_climb(lab, job->size, 1, see, &b);
+                                         lab->rungs, LAB_BENCH_RUNGS);
+    enum lab_status st = lab_bench_climb_all(lab, job->size, 1, see, &b);
     if (st || b.timed == 0)
         return st; /* the rows say why */
     st = keep(lab, job, &b);
@@ -235,7 +237,7 @@ static enum lab_status measure(struct lab_lab *lab,
     return tell(lab, job->rung, &lab->sizes[job->size], &found, true);
 }
 
-enum lab_status lab_lab_tune(struct lab_lab *lab)
+enum lab_status lab_bench_tune(struct lab_bench *lab)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < lab->to_tune && !st; i++)

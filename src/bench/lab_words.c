@@ -19,8 +19,8 @@ static const char *scaled(double v, const char *unit, char *out, size_t cap)
     return out;
 }
 
-const char *lab_lab_rate_text(const struct lab_ui_lab *lab, double rate,
-                              char *out, size_t cap)
+const char *lab_bench_rate_text(const struct lab_ui_lab *lab, double rate,
+                                char *out, size_t cap)
 {
     char time[LAB_FORMAT_BYTES];
     if (isnan(rate))
@@ -42,16 +42,16 @@ static void add(char *out, size_t cap, const char *separator, const char *text)
         snprintf(out + n, cap - n, "%s%s", n ? separator : "", text);
 }
 
-const char *lab_lab_said_text(const struct lab_ui_lab *lab,
-                              const struct lab_ui_said *said, char *out,
-                              size_t cap)
+const char *lab_prediction_text(const struct lab_ui_lab *lab,
+                                const struct lab_ui_prediction *said, char *out,
+                                size_t cap)
 {
     char part[LAB_UI_LAB_NAME];
     if (cap)
         out[0] = '\0';
     if (!isnan(said->rate))
         add(out, cap, ", ",
-            lab_lab_rate_text(lab, said->rate, part, sizeof(part)));
+            lab_bench_rate_text(lab, said->rate, part, sizeof(part)));
     if (!isnan(said->time_ns))
         add(out, cap, ", ", lab_format_ns(said->time_ns, part, sizeof(part)));
     add(out, cap, ", ", said->bound);
@@ -63,8 +63,9 @@ const char *lab_lab_said_text(const struct lab_ui_lab *lab,
 }
 
 /* A rate of LAB_UI_LAB_TIME is a time: there the smaller one is faster. */
-double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
-                   const struct lab_ui_lab_row *row)
+double lab_prediction_ratio(enum lab_ui_lab_unit unit,
+                            const struct lab_ui_prediction *said,
+                            const struct lab_ui_lab_row *row)
 {
     if (row->state != LAB_UI_LAB_DONE)
         return NAN;
@@ -74,12 +75,12 @@ double lab_lab_off(enum lab_ui_lab_unit unit, const struct lab_ui_said *said,
                                    : row->rate / said->rate;
 }
 
-const char *lab_lab_off_short(enum lab_ui_lab_unit unit,
-                              const struct lab_ui_said *said,
-                              const struct lab_ui_lab_row *row, char *out,
-                              size_t cap)
+const char *lab_prediction_ratio_short(enum lab_ui_lab_unit unit,
+                                       const struct lab_ui_prediction *said,
+                                       const struct lab_ui_lab_row *row,
+                                       char *out, size_t cap)
 {
-    double off = lab_lab_off(unit, said, row);
+    double off = lab_prediction_ratio(unit, said, row);
     if (cap)
         out[0] = '\0';
     if (!isnan(off))
@@ -104,17 +105,17 @@ static void add_speed(double off, char *out, size_t cap)
     add(out, cap, "; ", part);
 }
 
-const char *lab_lab_off_text(enum lab_ui_lab_unit unit,
-                             const struct lab_ui_said *said,
-                             const struct lab_ui_lab_row *row, char *out,
-                             size_t cap)
+const char *lab_prediction_ratio_text(enum lab_ui_lab_unit unit,
+                                      const struct lab_ui_prediction *said,
+                                      const struct lab_ui_lab_row *row,
+                                      char *out, size_t cap)
 {
     char part[120];
     if (cap)
         out[0] = '\0';
     if (row->state != LAB_UI_LAB_DONE)
         return out;
-    add_speed(lab_lab_off(unit, said, row), out, cap);
+    add_speed(lab_prediction_ratio(unit, said, row), out, cap);
     if (said->bound[0] && !row->bound[0])
         add(out, cap, "; ", "what bounds it is not known");
     else if (said->bound[0]) {
@@ -140,7 +141,7 @@ static const double noise = 1.02;
  * "bound by cache" (LAB_ROOFLINE_ABOVE). */
 static const double cached = 1.05;
 
-const char *lab_lab_ceiling_passed(enum lab_ui_lab_unit unit, double share)
+const char *lab_bench_ceiling_passed(enum lab_ui_lab_unit unit, double share)
 {
     if (!(share > noise))
         return NULL;
@@ -152,19 +153,19 @@ const char *lab_lab_ceiling_passed(enum lab_ui_lab_unit unit, double share)
                             "writes is faster";
 }
 
-bool lab_lab_ceiling_beaten(const struct lab_ui_lab *lab, int set, int size)
+bool lab_bench_ceiling_beaten(const struct lab_ui_lab *lab, int set, int size)
 {
     for (int64_t i = 0; i < lab->row_count; i++) {
         const struct lab_ui_lab_row *r = &lab->rows[i];
         if (r->set == set && (size < 0 || r->size == size) &&
-            lab_lab_ceiling_passed(lab->unit, r->share))
+            lab_bench_ceiling_passed(lab->unit, r->share))
             return true;
     }
     return false;
 }
 
-const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
-                                 double model, double bytes, double traffic)
+const char *lab_bench_model_passed(enum lab_ui_lab_unit unit, double rate,
+                                   double model, double bytes, double traffic)
 {
     if (unit == LAB_UI_LAB_TIME)
         return model > noise * rate ? "an item takes less than the model has "
@@ -181,8 +182,8 @@ const char *lab_lab_model_passed(enum lab_ui_lab_unit unit, double rate,
                  "reads and writes is faster";
 }
 
-const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
-                               size_t cap)
+const char *lab_bench_slide_text(const struct lab_ui_lab_slide *slide,
+                                 char *out, size_t cap)
 {
     bool there = slide->recorded_on[0];
     snprintf(out, cap, "%s at %s: slide, %s: %.6g %s; %s%s: %s", slide->label,
@@ -192,7 +193,7 @@ const char *lab_lab_slide_text(const struct lab_ui_lab_slide *slide, char *out,
     return out;
 }
 
-const char *lab_lab_state_text(enum lab_ui_lab_state state)
+const char *lab_bench_state_text(enum lab_ui_lab_state state)
 {
     static const char *const texts[] = {"not run", "checking", "timing", "",
                                         "failed"};

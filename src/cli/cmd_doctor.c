@@ -7,7 +7,7 @@
 #include "doctor.h"
 #include "report/json_line.h"
 #include "debug/options.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "report/doc.h"
 #include "base/version.h"
 
@@ -31,9 +31,9 @@ static enum lab_status print_json(const struct lab_finding_line *f)
 
 static enum lab_status print_text(const struct lab_finding_line *f)
 {
-    lab_say(stdout, "%-18s %-8s %s\n", f->name, words[f->state], f->detail);
+    lab_printf(stdout, "%-18s %-8s %s\n", f->name, words[f->state], f->detail);
     if (f->remedy)
-        lab_say(stdout, "%-18s %-8s remedy: %s\n", "", "", f->remedy);
+        lab_printf(stdout, "%-18s %-8s remedy: %s\n", "", "", f->remedy);
     return fflush(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
@@ -59,7 +59,7 @@ void lab_doctor_say(struct lab_doctor *d, const char *name,
 {
     struct lab_str spelt;
     lab_str_init(&spelt);
-    lab_command_spell(&spelt, remedy ? remedy : "", "`", lab_say_is_ascii());
+    lab_command_spell(&spelt, remedy ? remedy : "", "`", lab_print_is_ascii());
     const struct lab_finding_line f = {name, state, detail,
                                        remedy ? lab_str_text(&spelt) : NULL};
     if (d->doc)
@@ -115,7 +115,7 @@ int lab_cmd_doctor(int argc, char **argv)
         return LAB_EXIT_USAGE;
     }
     if (o.ascii)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     struct lab_doctor d = {.json = o.json};
     return lab_exit_error(lab_doctor_examine(&d, o.db));
 }

@@ -7,14 +7,14 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "bench/lab.h"
 #include "bench/lab_calls.h"
 #include "bench/lab_feed.h"
 #include "bench/lab_first.h"
 #include "bench/course_commands.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "base/signals.h"
 #include "bench/sweep.h"
 #include "lesson/catalog.h"
@@ -23,18 +23,18 @@
 
 static enum lab_status take_row(void *user, const struct lab_ladder_row *row)
 {
-    struct lab_lab *lab = user;
-    lab_lab_record_row(lab, row);
-    lab_feed_row(&lab->ui, 0, lab, row);
-    if (!row->status && lab_lab_trace_later(lab, row))
+    struct lab_bench *lab = user;
+    lab_bench_record_row(lab, row);
+    lab_bench_model_row(&lab->ui, 0, lab, row);
+    if (!row->status && lab_bench_trace_later(lab, row))
         return LAB_E_NOMEM;
     lab->place++;
     if (lab->options->json)
-        return lab_lab_json_row(lab, row);
+        return lab_bench_json_row(lab, row);
     lab->rows[lab->n_rows++] = *row;
     if (lab->n_rows < lab->n_rungs)
         return LAB_OK;
-    enum lab_status st = lab_lab_print_size(lab);
+    enum lab_status st = lab_bench_print_size(lab);
     lab->n_rows = 0;
     return st;
 }
@@ -49,8 +49,8 @@ static void note_worst(const struct lab_ladder_row *row, enum lab_status *worst)
 }
 
 struct watch {
-    struct lab_lab *lab;
-    lab_lab_see_fn *see;
+    struct lab_bench *lab;
+    lab_bench_see_fn *see;
     void *user;
 };
 
@@ -68,7 +68,7 @@ static const struct lab_rung *stands(void *user, const struct lab_rung *tuned,
                                      struct lab_rung_note *note)
 {
     struct watch *w = user;
-    return lab_lab_stands(w->lab, tuned, size, note);
+    return lab_bench_resolve_tuned(w->lab, tuned, size, note);
 }
 
 static bool stop(void *user)
@@ -77,55 +77,55 @@ static bool stop(void *user)
     return lab_signals_caught() != 0;
 }
 
-enum lab_status lab_lab_climb(struct lab_lab *lab, int first, int n,
-                              lab_lab_see_fn *see, void *user)
+enum lab_status lab_bench_climb_all(struct lab_bench *lab, int first, int n,
+                                    lab_bench_see_fn *see, void *user)
 {
     struct watch watch = {lab, see, user};
-    struct lab_ladder_climb c = {.backend = lab->backend,
-                                 .ladder = lab->ladder,
-                                 .machine = &lab->machine,
-                                 .rungs = lab->rungs,
-                                 .n_rungs = lab->n_rungs,
-                                 .sizes = lab->sizes + first,
-                                 .n_sizes = n,
-                                 .repeats = lab->repeats,
-                                 .seed = lab->options->seed,
-                                 .stands = stands,
-                                 .row = see_row,
-                                 .stop = stop,
-                                 .user = &watch};
-    enum lab_status st = lab_ladder_climb(&c);
+    struct lab_ladder_run c = {.backend = lab->backend,
+                               .ladder = lab->ladder,
+                               .machine = &lab->machine,
+                               .rungs = lab->rungs,
+                               .n_rungs = lab->n_rungs,
+                               .sizes = lab->sizes + first,
+                               .n_sizes = n,
+                               .repeats = lab->repeats,
+                               .seed = lab->options->seed,
+                               .stands = stands,
+                               .row = see_row,
+                               .stop = stop,
+                               .user = &watch};
+    enum lab_status st = lab_ladder_run(&c);
     /* What an interrupted size has is told too. */
     if (st && lab->n_rows > 0)
-        lab_lab_print_size(lab);
+        lab_bench_print_size(lab);
     return st;
 }
 
 /* What is beside the rows. */
-static enum lab_status tell_rest(struct lab_lab *lab)
+static enum lab_status tell_rest(struct lab_bench *lab)
 {
     /* CPU and GPU in one picture: what was measured here earlier; and without a
      * GPU what was recorded on one. Neither need be there. */
-    if (lab_feed_earlier(&lab->ui, lab) && lab->backend->host_memory) {
-        enum lab_status read = lab_feed_recorded(&lab->ui, lab);
+    if (lab_bench_model_earlier(&lab->ui, lab) && lab->backend->host_memory) {
+        enum lab_status read = lab_bench_model_recorded(&lab->ui, lab);
         if (read && read != LAB_E_NOTFOUND)
             lab_warn("the recorded results cannot be read: %s", lab_error());
     }
-    lab_feed_beside(&lab->ui, lab->ladder);
+    lab_bench_model_beside(&lab->ui, lab->ladder);
     if (lab->options->json)
-        return lab_lab_json_slides(lab);
-    lab_lab_print_occupancy(lab);
-    enum lab_status st = lab_lab_print_recorded(lab);
-    lab_lab_print_slides(lab);
-    return st ? st : lab_lab_print_chart(lab);
+        return lab_bench_json_slides(lab);
+    lab_bench_print_occupancy(lab);
+    enum lab_status st = lab_bench_print_recorded(lab);
+    lab_bench_print_slides(lab);
+    return st ? st : lab_bench_print_chart(lab);
 }
 
-static enum lab_status run(struct lab_lab *lab)
+static enum lab_status run(struct lab_bench *lab)
 {
     bool tune = lab->options->tune;
-    enum lab_status st = lab_lab_ask(lab);
+    enum lab_status st = lab_bench_ask(lab);
     if (!st && tune)
-        st = lab_lab_tune_kept(lab);
+        st = lab_bench_tune_kept(lab);
     if (st || (tune && !lab->to_tune))
         return st;
     unsigned precisions = 0;
@@ -133,37 +133,37 @@ static enum lab_status run(struct lab_lab *lab)
         precisions |= 1u << lab->rungs[i]->precision;
     lab_ladder_measure(lab->backend, precisions, &lab->machine);
     if (lab->options->predict) /* those that were asked for */
-        lab_feed_said(&lab->ui, 0, lab->said, lab->n_said);
-    lab_feed_ceilings(&lab->ui, 0, lab);
-    st = lab_lab_record_begin(lab);
+        lab_bench_model_prediction(&lab->ui, 0, lab->said, lab->n_said);
+    lab_bench_model_ceilings(&lab->ui, 0, lab);
+    st = lab_bench_record_begin(lab);
     if (!st && lab->options->json)
-        st = lab_lab_json_run(lab);
+        st = lab_bench_json_run(lab);
     else if (!st)
-        lab_lab_print_head(lab);
+        lab_bench_print_head(lab);
     if (!st && tune)
-        st = lab_lab_tune(lab);
+        st = lab_bench_tune(lab);
     else if (!st)
-        st = lab_lab_climb(lab, 0, lab->n_sizes, NULL, NULL);
+        st = lab_bench_climb_all(lab, 0, lab->n_sizes, NULL, NULL);
     if (!st && !tune)
-        st = lab_lab_trace(lab);
+        st = lab_bench_trace(lab);
     if (!st && !tune)
         st = tell_rest(lab);
     char why[LAB_LADDER_TEXT];
     snprintf(why, sizeof(why), "%s", lab_error());
-    lab_lab_record_end(lab, st);
+    lab_bench_record_end(lab, st);
     return st ? lab_fail(st, "%s", why) : LAB_OK;
 }
 
-static enum lab_status list_labs(const struct lab_lab_options *o)
+static enum lab_status list_labs(const struct lab_bench_options *o)
 {
     enum lab_status st = LAB_OK;
     const struct lab_operation *op;
     for (int i = 0; !st && (op = lab_ladder_at(i)); i++) {
         if (!o->json) {
-            lab_say(stdout, LAB_LAB_LINE, op->name, op->shape, op->title);
+            lab_printf(stdout, LAB_BENCH_LINE, op->name, op->shape, op->title);
             continue;
         }
-        char unit[LAB_LAB_UNIT];
+        char unit[LAB_BENCH_UNIT];
         json_t *line = lab_json_new("operation");
         lab_ladder_unit(op, unit, sizeof(unit));
         lab_json_text(line, "lab", op->name);
@@ -175,7 +175,7 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
     if (!st)
         st = lab_first_list(o->json);
     if (!st && !o->json)
-        lab_lab_words_list();
+        lab_bench_words_list();
     if (!st && fflush(stdout))
         st = lab_fail(LAB_E_IO, "cannot write");
     return st;
@@ -183,12 +183,12 @@ static enum lab_status list_labs(const struct lab_lab_options *o)
 
 /* A lesson of kind lab that measures something else than a ladder: the same as
  * the words and options that it stands for. *lesson must outlive `o`. */
-static enum lab_status follow_lesson(struct lab_lab_options *o,
+static enum lab_status follow_lesson(struct lab_bench_options *o,
                                      struct lab_lesson **lesson)
 {
     const struct lab_operation *op = NULL;
     struct lab_str path;
-    if (lab_lab_has_word(o) || !lab_ladder_find(o->name, &op))
+    if (lab_bench_has_word(o) || !lab_ladder_find(o->name, &op))
         return LAB_OK;
     lab_str_init(&path);
     if (lab_lesson_find(o->name, &path)) {
@@ -221,11 +221,11 @@ static enum lab_status follow_lesson(struct lab_lab_options *o,
     return LAB_OK;
 }
 
-static int climb_or_tune(const struct lab_lab_options *o)
+static int climb_or_tune(const struct lab_bench_options *o)
 {
-    struct lab_lab *lab = lab_alloc(sizeof(*lab));
+    struct lab_bench *lab = lab_alloc(sizeof(*lab));
     lab_signals_say(LAB_SIGNALS_STOPPING);
-    enum lab_status st = lab ? lab_lab_open(lab, o)
+    enum lab_status st = lab ? lab_bench_open(lab, o)
                              : lab_fail(LAB_E_NOMEM, "no memory for a lab");
     if (!st && o->device > 0 && lab->backend->host_memory)
         lab_warn("--device %d is not used: this is measured on the CPU",
@@ -234,50 +234,51 @@ static int climb_or_tune(const struct lab_lab_options *o)
         lab->stop = stop;
         st = run(lab);
         if (!st && !o->json && lab->run) {
-            lab_say(stdout, "\n");
-            lab_hint_recorded(o->db, lab->run, true);
+            lab_printf(stdout, "\n");
+            lab_print_recorded(o->db, lab->run, true);
         }
         bool measured = !o->tune || lab->to_tune > 0;
         if (!st && measured && (lab->worst == LAB_E_CHECK || lab->timed == 0))
             st = lab_fail(lab->worst ? lab->worst : LAB_E_CHECK,
                           "not everything was timed: the rows say why");
-        lab_lab_close(lab);
+        lab_bench_close(lab);
     }
     lab_free(lab);
     return lab_exit_error(st);
 }
 
-static enum lab_lab_kind kind_of(const struct lab_lab_options *o,
-                                 const char *kernel)
+static enum lab_bench_kind kind_of(const struct lab_bench_options *o,
+                                   const char *kernel)
 {
     if (o->list)
-        return LAB_LAB_LIST;
+        return LAB_BENCH_LIST;
     if (kernel[0])
-        return strcmp(kernel, "index") == 0     ? LAB_LAB_INDEX
-               : strcmp(kernel, "vectors") == 0 ? LAB_LAB_VECTORS
-                                                : LAB_LAB_ONE_KERNEL;
+        return strcmp(kernel, "index") == 0     ? LAB_BENCH_INDEX
+               : strcmp(kernel, "vectors") == 0 ? LAB_BENCH_VECTORS
+                                                : LAB_BENCH_ONE_KERNEL;
     if (o->calls)
-        return LAB_LAB_CALLS;
+        return LAB_BENCH_CALLS;
     if (o->sweep != LAB_SWEEP_KINDS)
-        return o->sweep <= LAB_SWEEP_NETWORK ? LAB_LAB_SIZED : LAB_LAB_PARTS;
-    return o->tune ? LAB_LAB_TUNE : LAB_LAB_LADDER;
+        return o->sweep <= LAB_SWEEP_NETWORK ? LAB_BENCH_SIZED
+                                             : LAB_BENCH_PARTS;
+    return o->tune ? LAB_BENCH_TUNE : LAB_BENCH_LADDER;
 }
 
-static int measure(const struct lab_lab_options *o, enum lab_lab_kind kind,
+static int measure(const struct lab_bench_options *o, enum lab_bench_kind kind,
                    const char *kernel)
 {
     switch (kind) {
-    case LAB_LAB_LIST:
+    case LAB_BENCH_LIST:
         return lab_exit_error(list_labs(o));
-    case LAB_LAB_ONE_KERNEL:
-    case LAB_LAB_VECTORS:
-    case LAB_LAB_INDEX:
+    case LAB_BENCH_ONE_KERNEL:
+    case LAB_BENCH_VECTORS:
+    case LAB_BENCH_INDEX:
         return lab_exit_error(lab_first_run(o, kernel));
-    case LAB_LAB_CALLS:
+    case LAB_BENCH_CALLS:
         return lab_calls_run(o->sizes ? o->sizes : o->lesson_sizes, o->device,
                              o->json);
-    case LAB_LAB_SIZED:
-    case LAB_LAB_PARTS:
+    case LAB_BENCH_SIZED:
+    case LAB_BENCH_PARTS:
         return lab_sweep_run(o, (enum lab_sweep_kind)o->sweep);
     default:
         return climb_or_tune(o);
@@ -286,13 +287,13 @@ static int measure(const struct lab_lab_options *o, enum lab_lab_kind kind,
 
 int lab_cmd_lab(int argc, char **argv)
 {
-    struct lab_lab_options o;
+    struct lab_bench_options o;
     int code = 0;
-    if (lab_lab_word(argc, argv, &code))
+    if (lab_bench_word(argc, argv, &code))
         return code;
-    lab_lab_parse(argc, argv, &o);
+    lab_bench_parse(argc, argv, &o);
     if (o.ascii)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     lab_signals_catch();
     struct lab_lesson *lesson = NULL;
     char kernel[32] = "";
@@ -302,12 +303,12 @@ int lab_cmd_lab(int argc, char **argv)
                            ? lab_sweep_name((enum lab_sweep_kind)o.sweep)
                            : o.name;
     enum lab_status st = LAB_OK;
-    if (!o.list &&
-        (lab_lab_has_word(&o) || !lab_first_of(o.name, kernel, sizeof(kernel))))
+    if (!o.list && (lab_bench_has_word(&o) ||
+                    !lab_first_of(o.name, kernel, sizeof(kernel))))
         st = follow_lesson(&o, &lesson);
-    enum lab_lab_kind kind = kind_of(&o, kernel);
+    enum lab_bench_kind kind = kind_of(&o, kernel);
     if (!st)
-        st = lab_lab_refuse_unused(&o, kind, name);
+        st = lab_bench_refuse_unused(&o, kind, name);
     code = st ? lab_exit_error(st) : measure(&o, kind, kernel);
     lab_lesson_free(lesson);
     return code;

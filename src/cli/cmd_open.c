@@ -5,13 +5,13 @@
 
 #include "base/mem.h"
 #include "cmd.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "lesson/catalog.h"
 #include "debug/plain.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "screens/screens.h"
 #include "debug/walkthrough.h"
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 static const char doc[] =
     "The home screen, or LESSON in the stepper. With --plain the stepper reads "
@@ -82,11 +82,12 @@ static bool has_terminal(void)
 static int no_terminal(const char *lesson, const char *db)
 {
     struct lab_lesson *l = NULL;
-    enum lab_status st = lab_work_lesson(lesson, db, &l);
+    enum lab_status st = lab_lesson_run_lesson(lesson, db, &l);
     lab_lesson_free(l);
     if (st)
         return lab_exit_error(st);
-    struct lab_str step = lab_hint_text(db, LAB_WORDS("step", lesson));
+    struct lab_str step =
+        lab_suggest_command_text(db, LAB_WORDS("step", lesson));
     lab_warn("the stepper's screen needs a terminal: use --plain, or `%s`",
              lab_str_text(&step));
     lab_str_release(&step);
@@ -102,7 +103,7 @@ int lab_cmd_open(int argc, char **argv)
     lab_options_init(&o);
     lab_options_parse(&o, argc, argv, LAB_OPTIONS_SCREEN, "[LESSON]", doc);
     if (o.ascii)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     if (o.json) {
         lab_warn("--json belongs to a command: step, run, lesson, profile or "
                  "doctor; see `lapenna-lab --help`");

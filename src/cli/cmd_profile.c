@@ -7,11 +7,11 @@
 #include "base/command.h"
 #include "base/datadir.h"
 #include "cmd.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "profile/profile_cmd.h"
 #include "profile/profile_print.h"
 #include "screens/runs_model.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "store/compare.h"
 #include "report/text_table.h"
 
@@ -146,8 +146,9 @@ enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 static void hint(struct lab_str *out, const struct lab_profile_options *o,
                  const char *command)
 {
-    lab_hint(out, o->db,
-             LAB_WORDS("profile", command, o->recorded ? "--recorded" : NULL));
+    lab_suggest_command(
+        out, o->db,
+        LAB_WORDS("profile", command, o->recorded ? "--recorded" : NULL));
 }
 
 static enum lab_status needs_run(const struct lab_profile_options *o)
@@ -299,8 +300,8 @@ static enum lab_status refuse_recorded(const struct lab_profile_options *o,
     lab_str_init(&import);
     enum lab_status st = lab_data_path(LAB_RECORDED_RUNS, &from);
     if (st == LAB_OK) {
-        lab_hint(&import, NULL,
-                 LAB_WORDS("profile", "import", lab_str_text(&from)));
+        lab_suggest_command(
+            &import, NULL, LAB_WORDS("profile", "import", lab_str_text(&from)));
         st = lab_fail(LAB_E_USAGE,
                       "--recorded only reads the runs that ship with the "
                       "program, and %s changes a database; `%s` brings them "
@@ -322,7 +323,7 @@ int lab_cmd_profile(int argc, char **argv)
         return LAB_EXIT_USAGE;
     o.ascii |= !lab_table_locale_is_utf8();
     if (o.ascii)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     lab_str_init(&path);
     st = find_command(&o, &command);
     if (st == LAB_OK && o.recorded && (o.db || writes(&o, command)))

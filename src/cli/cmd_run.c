@@ -10,14 +10,14 @@
 #include "base/clock.h"
 #include "engine/decode.h"
 #include "engine/session.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "debug/seen.h"
 #include "base/signals.h"
 #include "debug/training.h"
 #include "report/format.h"
-#include "debug/writing.h"
+#include "debug/sample_text.h"
 
 static const char doc[] =
     "Train a lesson, record the run, print how it went.\v"
@@ -46,7 +46,7 @@ struct progress {
 };
 
 struct teller {
-    struct lab_work *w;
+    struct lab_lesson_run *w;
     int64_t target;
     int64_t per_epoch;
     struct lab_data_facts facts; /* of the data */
@@ -134,21 +134,22 @@ static void show_progress(struct teller *t, double loss)
     p->shown_ns = now;
 }
 
-static void say_exact(const struct lab_work *w)
+static void say_exact(const struct lab_lesson_run *w)
 {
     struct lab_decoded decoded;
     lab_walk_decoded(w->walk, &decoded);
     if (!isnan(decoded.exact))
-        lab_say(stdout, ", %.2f %% of the strings exact", 100 * decoded.exact);
+        lab_printf(stdout, ", %.2f %% of the strings exact",
+                   100 * decoded.exact);
 }
 
 /* Held-back strings, as they were read and as they came out. */
-static void say_examples(const struct lab_work *w)
+static void say_examples(const struct lab_lesson_run *w)
 {
     struct lab_str text;
     lab_str_init(&text);
     for (int i = 0; lab_walk_decoded_example(w->walk, i, &text); i++) {
-        lab_say(stdout, "  %s\n", lab_str_text(&text));
+        lab_printf(stdout, "  %s\n", lab_str_text(&text));
         lab_str_clear(&text);
     }
     lab_str_release(&text);
@@ -167,21 +168,21 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
     if (!isnan(accuracy)) {
         lab_recording_flush(t->w->recording);
         int64_t epoch = t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0;
-        lab_say(stdout,
-                "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
-                "right",
-                (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
-                100 * accuracy);
+        lab_printf(stdout,
+                   "epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
+                   "right",
+                   (long long)epoch, t->loss_sum / (double)t->n_losses, loss,
+                   100 * accuracy);
         if (t->facts.text)
-            lab_say(stdout, ", %.4f bits a character",
-                    lab_data_bits(&t->facts, loss));
+            lab_printf(stdout, ", %.4f bits a character",
+                       lab_data_bits(&t->facts, loss));
         say_exact(t->w);
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
         t->loss_sum = 0;
         t->n_losses = 0;
     } else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0) {
-        lab_say(stdout, "iteration %lld  loss %.6g\n", (long long)iteration + 1,
-                loss);
+        lab_printf(stdout, "iteration %lld  loss %.6g\n",
+                   (long long)iteration + 1, loss);
     }
     if (isnan(accuracy)) {
         t->loss_sum += loss;
@@ -191,7 +192,7 @@ static enum lab_status tell_text(void *user, int64_t iteration, double loss,
     return ferror(stdout) ? lab_fail(LAB_E_IO, "cannot write") : LAB_OK;
 }
 
-static enum lab_status summary_json(struct lab_work *w,
+static enum lab_status summary_json(struct lab_lesson_run *w,
                                     const struct lab_training *t,
                                     const struct lab_recording_state *kept)
 {
@@ -229,48 +230,49 @@ static enum lab_status summary_json(struct lab_work *w,
     return lab_json_print(line);
 }
 
-static void say_trace_cost(const struct lab_work *w, double seconds)
+static void say_trace_cost(const struct lab_lesson_run *w, double seconds)
 {
     struct lab_str text;
     lab_str_init(&text);
     lab_recording_trace_cost(w->recording, seconds, &text);
     if (text.len)
-        lab_say(stdout, "tracing cost %s\n", lab_str_text(&text));
+        lab_printf(stdout, "tracing cost %s\n", lab_str_text(&text));
     lab_str_release(&text);
 }
 
-static void summary_text(struct lab_work *w, const struct lab_training *t,
+static void summary_text(struct lab_lesson_run *w, const struct lab_training *t,
                          const struct lab_recording_state *kept)
 {
-    lab_say(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
-            t->interrupted ? "stopped after " : "", (long long)t->iterations,
-            t->iterations == 1 ? "" : "s", lab_walk_backend(w->walk)->ops->name,
-            w->device.name, t->loss_first, t->loss_last);
+    lab_printf(stdout, "%s%lld iteration%s on %s (%s): loss %.6g -> %.6g",
+               t->interrupted ? "stopped after " : "", (long long)t->iterations,
+               t->iterations == 1 ? "" : "s",
+               lab_walk_backend(w->walk)->ops->name, w->device.name,
+               t->loss_first, t->loss_last);
     struct lab_decoded decoded;
     lab_walk_decoded(w->walk, &decoded);
     if (!isnan(t->accuracy))
-        lab_say(stdout, ", %.2f %% of the held-back %s right",
-                100 * t->accuracy,
-                !isnan(t->bits_per_char) ? "characters"
-                : isnan(decoded.exact)   ? "rows"
-                                         : "symbols");
+        lab_printf(stdout, ", %.2f %% of the held-back %s right",
+                   100 * t->accuracy,
+                   !isnan(t->bits_per_char) ? "characters"
+                   : isnan(decoded.exact)   ? "rows"
+                                            : "symbols");
     if (!isnan(t->bits_per_char))
-        lab_say(stdout,
-                "\nheld back: %.4f bits a character; counting what follows "
-                "three characters: %.4f",
-                t->bits_per_char, t->bits_order3);
+        lab_printf(stdout,
+                   "\nheld back: %.4f bits a character; counting what follows "
+                   "three characters: %.4f",
+                   t->bits_per_char, t->bits_order3);
     say_exact(w);
-    lab_say(stdout, "\n");
+    lab_printf(stdout, "\n");
     say_examples(w);
     const char *trace =
         lab_trace_state_text(lab_recording_trace_state(w->recording));
-    lab_say(stdout,
-            "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
-            t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
-            trace);
+    lab_printf(stdout,
+               "%.0f samples/s on average, %.4g ms an iteration (median)%s%s\n",
+               t->samples_per_s, t->step_ms_median, *trace ? ", timed " : "",
+               trace);
     say_trace_cost(w, t->seconds);
     if (kept->run > 0 && !kept->empty)
-        lab_hint_recorded(w->options->db, kept->run, kept->whole);
+        lab_print_recorded(w->options->db, kept->run, kept->whole);
 }
 
 static bool has_cursor(int fd)
@@ -280,7 +282,7 @@ static bool has_cursor(int fd)
 }
 
 /* Trains and tells; `t` is filled in on failure too. */
-static enum lab_status train(struct lab_work *w, struct lab_training *t)
+static enum lab_status train(struct lab_lesson_run *w, struct lab_training *t)
 {
     const struct lab_options *o = w->options;
     struct teller teller = {.w = w};
@@ -298,23 +300,23 @@ static enum lab_status train(struct lab_work *w, struct lab_training *t)
     if (!st && o->json)
         st = tell_stored(&teller);
     if (!st && w->generator && !t->interrupted)
-        st = lab_writing_print(w->generator, w, t->iterations);
+        st = lab_sample_text_print(w->generator, w, t->iterations);
     return st;
 }
 
 /* What --near asked, of the network as training left it. */
-static enum lab_status tell_near(struct lab_work *w, const char *question,
+static enum lab_status tell_near(struct lab_lesson_run *w, const char *question,
                                  bool json)
 {
     struct lab_neighbours n;
     const struct lab_vocabulary *words = lab_data_words(lab_walk_data(w->walk));
     enum lab_status st = lab_near_ask(w->walk, question, &n);
     if (!st && !json)
-        lab_say(stdout, "near %s:\n", question);
+        lab_printf(stdout, "near %s:\n", question);
     for (int i = 0; i < n.n && !st; i++) {
         const char *word = lab_vocabulary_word(words, n.near[i].id);
         if (!json) {
-            lab_say(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
+            lab_printf(stdout, "%8.4f  %s\n", n.near[i].similarity, word);
             continue;
         }
         json_t *line = lab_json_new("neighbour");
@@ -327,7 +329,7 @@ static enum lab_status tell_near(struct lab_work *w, const char *question,
     return st;
 }
 
-static enum lab_status tell_all_near(struct lab_work *w,
+static enum lab_status tell_all_near(struct lab_lesson_run *w,
                                      const struct lab_options *o)
 {
     enum lab_status st = LAB_OK;
@@ -338,19 +340,19 @@ static enum lab_status tell_all_near(struct lab_work *w,
 
 /* Before a run is recorded, and before an hour of training: is every question
  * of --near one, and can the network write from --prompt? */
-static enum lab_status check_questions(struct lab_work *w)
+static enum lab_status check_questions(struct lab_lesson_run *w)
 {
     const struct lab_options *o = w->options;
     struct lab_neighbours n;
     enum lab_status st = LAB_OK;
     for (int i = 0; i < o->n_near && !st; i++)
         st = lab_near_ask(w->walk, o->near[i], &n);
-    return st ? st : lab_writing_open(&w->generator, w);
+    return st ? st : lab_sample_text_open(&w->generator, w);
 }
 
 /* A lesson that was trained as long as it asks for is finished, as on the
  * screen. */
-static void note_trained(struct lab_work *w, const struct lab_training *t)
+static void note_trained(struct lab_lesson_run *w, const struct lab_training *t)
 {
     struct lab_data_facts facts;
     lab_data_get_facts(lab_walk_data(w->walk), &facts);
@@ -361,19 +363,19 @@ static void note_trained(struct lab_work *w, const struct lab_training *t)
 
 int lab_run_lesson(const struct lab_options *o, const char *lesson)
 {
-    struct lab_work w;
+    struct lab_lesson_run w;
     struct lab_training t;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
-    enum lab_status st = lab_work_open(&w, o, lesson, check_questions);
+    enum lab_status st = lab_lesson_run_open(&w, o, lesson, check_questions);
     if (st)
         return lab_exit_error(st);
-    lab_work_warn(&w);
+    lab_lesson_run_warn(&w);
     lab_training_init(&t);
     st = train(&w, &t);
     int code = lab_exit_error(st);
     lab_training_summary(&t, st, &summary);
-    lab_work_finish(&w, &summary, &kept);
+    lab_lesson_run_finish(&w, &summary, &kept);
     if (!st && !o->json)
         summary_text(&w, &t, &kept);
     if (!st)
@@ -382,8 +384,8 @@ int lab_run_lesson(const struct lab_options *o, const char *lesson)
         code = lab_exit_error(summary_json(&w, &t, &kept));
     if (!st)
         note_trained(&w, &t);
-    lab_work_close(&w);
-    code = lab_work_code(code, &kept);
+    lab_lesson_run_close(&w);
+    code = lab_lesson_run_code(code, &kept);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;
@@ -399,7 +401,7 @@ int lab_cmd_run(int argc, char **argv)
         return LAB_EXIT_USAGE;
     }
     if (o.ascii)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     lab_signals_catch();
     return lab_run_lesson(&o, o.lesson);
 }

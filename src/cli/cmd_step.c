@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "cmd.h"
-#include "debug/counting.h"
-#include "report/say.h"
+#include "debug/run_counters.h"
+#include "report/print.h"
 #include "base/signals.h"
 #include "debug/step_json.h"
 #include "debug/step_npy.h"
@@ -17,14 +17,15 @@ static const char doc[] =
     "walks N of them. --npy DIR writes NAME.npy for every tensor of the last "
     "one, and NAME.before.npy for parameters as it found them.";
 
-static enum lab_status print_step(struct lab_work *w, int index)
+static enum lab_status print_step(struct lab_lesson_run *w, int index)
 {
     return w->options->json ? lab_step_json(w, index)
                             : lab_step_text(w, index, stdout);
 }
 
 /* One iteration whose tensors become files: nothing is printed on the way. */
-static enum lab_status walk_to_files(struct lab_work *w, int64_t iterations)
+static enum lab_status walk_to_files(struct lab_lesson_run *w,
+                                     int64_t iterations)
 {
     const struct lab_options *o = w->options;
     int64_t count = 0;
@@ -45,12 +46,12 @@ static enum lab_status walk_to_files(struct lab_work *w, int64_t iterations)
         st = lab_npy_write(w, o->npy, o->tensors, false, &count);
     lab_walk_run_end(w->walk);
     if (!st)
-        lab_say(stdout, "%lld files in %s; loss %.9g\n", (long long)count,
-                o->npy, lab_walk_loss(w->walk));
+        lab_printf(stdout, "%lld files in %s; loss %.9g\n", (long long)count,
+                   o->npy, lab_walk_loss(w->walk));
     return st;
 }
 
-static enum lab_status walk(struct lab_work *w, int64_t iterations)
+static enum lab_status walk(struct lab_lesson_run *w, int64_t iterations)
 {
     enum lab_status st =
         w->options->json ? lab_step_json_run(w) : lab_step_text_run(w, stdout);
@@ -65,8 +66,8 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
                 st = lab_fail(LAB_E_CANCELLED, "interrupted");
         } while (!st && !lab_walk_at_end(w->walk));
     }
-    if (!st && lab_counting_wanted(w))
-        st = lab_counting_iteration(w);
+    if (!st && lab_run_counters_wanted(w))
+        st = lab_run_counters_iteration(w);
     lab_walk_run_end(w->walk);
     if (!st)
         st = w->options->json ? lab_step_json_end(w)
@@ -77,7 +78,7 @@ static enum lab_status walk(struct lab_work *w, int64_t iterations)
 int lab_cmd_step(int argc, char **argv)
 {
     struct lab_options o;
-    struct lab_work w;
+    struct lab_lesson_run w;
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_options_init(&o);
@@ -87,12 +88,12 @@ int lab_cmd_step(int argc, char **argv)
         return LAB_EXIT_USAGE;
     }
     if (o.ascii)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     lab_signals_catch();
-    enum lab_status st = lab_work_open(&w, &o, o.lesson, NULL);
+    enum lab_status st = lab_lesson_run_open(&w, &o, o.lesson, NULL);
     if (st)
         return lab_exit_error(st);
-    lab_work_warn(&w);
+    lab_lesson_run_warn(&w);
     int64_t iterations = o.iterations > 0 ? o.iterations : 1;
     st = o.npy ? walk_to_files(&w, iterations) : walk(&w, iterations);
     int code = st == LAB_E_CANCELLED ? LAB_EXIT_SIGNAL + lab_signals_caught()
@@ -103,7 +104,7 @@ int lab_cmd_step(int argc, char **argv)
                                            : LAB_RUN_DONE;
     summary.iterations = lab_walk_iteration(w.walk) + 1;
     summary.loss_first = summary.loss_last = lab_walk_loss(w.walk);
-    lab_work_finish(&w, &summary, &kept);
-    lab_work_close(&w);
-    return lab_work_code(code, &kept);
+    lab_lesson_run_finish(&w, &summary, &kept);
+    lab_lesson_run_close(&w);
+    return lab_lesson_run_code(code, &kept);
 }

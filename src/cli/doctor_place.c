@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "lesson/catalog.h"
 #include "store/query.h"
 #include "store/tuned.h"
@@ -144,7 +144,7 @@ static void cannot_tell(struct lab_doctor *d, const char *option)
     struct lab_str remedy;
     lab_str_init(&remedy);
     lab_str_add_char(&remedy, '`');
-    lab_hint(&remedy, option, LAB_WORDS("lab", "tune", "gemm"));
+    lab_suggest_command(&remedy, option, LAB_WORDS("lab", "tune", "gemm"));
     lab_str_add(&remedy, "` measures again");
     lab_doctor_say_error(d, "tuned", LAB_DOCTOR_WARNING, lab_str_text(&remedy));
     lab_str_release(&remedy);
@@ -192,11 +192,12 @@ static void say_unfinished(struct lab_doctor *d, const char *path,
     lab_str_init(&remedy);
     lab_str_add_char(&remedy, '`');
     if (access(path, W_OK) == 0) {
-        lab_hint(&remedy, option, LAB_WORDS("profile", "list"));
+        lab_suggest_command(&remedy, option, LAB_WORDS("profile", "list"));
         lab_str_add(&remedy, "` brings it up to date");
     } else {
-        lab_hint(&remedy, NULL,
-                 LAB_WORDS("profile", "import", path, "--db", "FILE"));
+        lab_suggest_command(
+            &remedy, NULL,
+            LAB_WORDS("profile", "import", path, "--db", "FILE"));
         lab_str_add(&remedy, "` copies its runs into another file");
     }
     say_refused(d, path, lab_str_text(&remedy));

@@ -12,7 +12,7 @@
 #include "cmd.h"
 #include "report/json_line.h"
 #include "debug/options.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "trace/intern.h"
 #include "base/command.h"
 #include "base/mem.h"
@@ -52,23 +52,23 @@ static void print_help(void)
 {
     struct lab_str command;
     lab_str_init(&command);
-    lab_command_add(&command, lab_say_is_ascii());
+    lab_command_add(&command, lab_print_is_ascii());
     const char *name = lab_str_text(&command);
-    lab_say(stdout,
-            "Usage: %s [OPTION...]            the home screen\n"
-            "  or:  %s [OPTION...] LESSON     that lesson, in the stepper\n"
-            "  or:  %s COMMAND [ARG...]\n"
-            "  or:  %s help [COMMAND] | --help | --version\n\n"
-            "A debugger for neural networks on a GPU, in a terminal.\n\n"
-            "Commands (each has its own --help):\n",
-            name, name, name, name);
+    lab_printf(stdout,
+               "Usage: %s [OPTION...]            the home screen\n"
+               "  or:  %s [OPTION...] LESSON     that lesson, in the stepper\n"
+               "  or:  %s COMMAND [ARG...]\n"
+               "  or:  %s help [COMMAND] | --help | --version\n\n"
+               "A debugger for neural networks on a GPU, in a terminal.\n\n"
+               "Commands (each has its own --help):\n",
+               name, name, name, name);
     lab_str_release(&command);
     for (int i = 0; i < N_COMMANDS; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].help);
     struct lab_str options;
     lab_str_init(&options);
     add_options(&options);
-    lab_say(
+    lab_printf(
         stdout,
         "\nLESSON is an id of `lapenna-lab lesson list` or the path of a "
         "lesson file.\n"
@@ -170,7 +170,7 @@ static enum lab_status wrote_all(void)
     errno = 0;
     bool flushed = fflush(stdout) == 0;
     if (flushed && !ferror(stdout))
-        return lab_say_lost() || lab_intern_lacks_memory()
+        return lab_print_lost() || lab_intern_lacks_memory()
                    ? lab_fail(LAB_E_NOMEM,
                               "out of memory: a text or a name is missing")
                    : LAB_OK;
@@ -193,7 +193,7 @@ int main(int argc, char **argv)
     lab_json_watch_memory();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* 0.5 is written with a point everywhere */
-    lab_say_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
+    lab_print_ascii(strcmp(nl_langinfo(CODESET), "UTF-8") != 0);
     int code = dispatch(argc, argv);
     checked = true;
     enum lab_status st = wrote_all();

@@ -238,7 +238,7 @@ static enum lab_status end(struct lab_backend *be, const void *loss,
     if (g->main)
         exec->stream = g->main;
     if (out)
-        st = lab_cuda_graph_tell(g->lines_dev, g->state, loss, exec->stream);
+        st = lab_cuda_graph_report(g->lines_dev, g->state, loss, exec->stream);
     exec->iteration = NULL;
     cudaError_t err = cudaStreamEndCapture(exec->stream, &graph);
     if (out && !st && err != cudaSuccess)

@@ -7,7 +7,7 @@
 #include "base/command.h"
 #include "base/mem.h"
 #include "report/exit.h"
-#include "report/say.h"
+#include "report/print.h"
 
 enum { KEY_USAGE = 0x10000 }; /* no command has so many options */
 
@@ -44,8 +44,8 @@ static char *spell_help(int key, const char *text, void *input)
         return NULL;
     lab_str_init(&said);
     lab_str_init(&all);
-    lab_command_spell(&said, text, "`", lab_say_is_ascii());
-    lab_command_spell(&all, lab_str_text(&said), "\n  ", lab_say_is_ascii());
+    lab_command_spell(&said, text, "`", lab_print_is_ascii());
+    lab_command_spell(&all, lab_str_text(&said), "\n  ", lab_print_is_ascii());
     char *copy = all.failed ? NULL : strdup(lab_str_text(&all));
     lab_str_release(&said);
     lab_str_release(&all);
@@ -76,7 +76,7 @@ static const struct argp_option help_options[] = {
 static void spell_name(struct lab_str *out, const char *name)
 {
     const char *rest = strchr(name, ' ');
-    lab_command_add(out, lab_say_is_ascii());
+    lab_command_add(out, lab_print_is_ascii());
     lab_str_add(out, rest ? rest : "");
 }
 
@@ -88,7 +88,7 @@ static ssize_t write_clean(void *to, const char *text, size_t n)
     lab_str_init(&safe);
     lab_str_add_visible(&safe, text, n, true);
     if (safe.failed)
-        lab_say_bytes(to, text, n);
+        lab_print_bytes(to, text, n);
     else
         fputs(lab_str_text(&safe), to);
     lab_str_release(&safe);

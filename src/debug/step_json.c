@@ -27,7 +27,7 @@ static json_t *number_json(const void *data, enum lab_dtype dtype, int64_t i)
     return json_real(v);
 }
 
-static json_t *tensor_json(struct lab_work *w, int tensor)
+static json_t *tensor_json(struct lab_lesson_run *w, int tensor)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     void *data = lab_alloc_array((size_t)t->count, lab_dtype_bytes(t->dtype));
@@ -49,7 +49,7 @@ static json_t *tensor_json(struct lab_work *w, int tensor)
     return object;
 }
 
-static enum lab_status add_outputs(struct lab_work *w, json_t *line,
+static enum lab_status add_outputs(struct lab_lesson_run *w, json_t *line,
                                    const struct lab_step *step)
 {
     json_t *outputs = json_array();
@@ -67,7 +67,7 @@ static enum lab_status add_outputs(struct lab_work *w, json_t *line,
     return LAB_OK;
 }
 
-enum lab_status lab_step_json_run(struct lab_work *w)
+enum lab_status lab_step_json_run(struct lab_lesson_run *w)
 {
     json_t *line = lab_json_new("run");
     lab_json_text(line, "lesson", w->lesson->id);
@@ -84,7 +84,7 @@ enum lab_status lab_step_json_run(struct lab_work *w)
 }
 
 /* Device time where it is known, else the time around the call. */
-static int64_t step_time(struct lab_work *w, int index, int64_t wall_ns)
+static int64_t step_time(struct lab_lesson_run *w, int index, int64_t wall_ns)
 {
     struct lab_step_record record;
     struct lab_live *live = lab_recording_live(w->recording);
@@ -93,7 +93,7 @@ static int64_t step_time(struct lab_work *w, int index, int64_t wall_ns)
     return wall_ns;
 }
 
-enum lab_status lab_step_json(struct lab_work *w, int index)
+enum lab_status lab_step_json(struct lab_lesson_run *w, int index)
 {
     const struct lab_schedule_step *s =
         &lab_walk_schedule(w->walk)->steps[index];
@@ -121,7 +121,7 @@ enum lab_status lab_step_json(struct lab_work *w, int index)
     return lab_json_print(line);
 }
 
-enum lab_status lab_step_json_end(struct lab_work *w)
+enum lab_status lab_step_json_end(struct lab_lesson_run *w)
 {
     json_t *line = lab_json_new("end");
     lab_json_value(line, "loss", lab_walk_loss(w->walk));

@@ -98,7 +98,7 @@ static enum lab_status write_file(const char *path, const struct lab_tensor *t,
     return st;
 }
 
-static enum lab_status write_tensor(struct lab_work *w, const char *dir,
+static enum lab_status write_tensor(struct lab_lesson_run *w, const char *dir,
                                     int tensor, bool before)
 {
     const struct lab_tensor *t = &w->plan->tensors[tensor];
@@ -141,7 +141,7 @@ static bool matches(const char *patterns, const char *name)
     return false;
 }
 
-enum lab_status lab_npy_write(struct lab_work *w, const char *dir,
+enum lab_status lab_npy_write(struct lab_lesson_run *w, const char *dir,
                               const char *patterns, bool before, int64_t *count)
 {
     enum lab_status st = LAB_OK;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "engine/text.h"
 #include "report/exit.h"
-#include "debug/counting.h"
+#include "debug/run_counters.h"
 #include "base/signals.h"
 
 /* The times of iterations, for the median: all of them up to MOST_TIMES, then
@@ -45,7 +45,7 @@ static enum lab_status keep_time(struct times *t, double ms)
     return LAB_OK;
 }
 
-static enum lab_status evaluate(struct lab_work *w,
+static enum lab_status evaluate(struct lab_lesson_run *w,
                                 const struct lab_data_facts *facts,
                                 lab_training_fn *tell, void *user,
                                 struct lab_training *out)
@@ -61,13 +61,13 @@ static enum lab_status evaluate(struct lab_work *w,
 }
 
 /* The losses that have come: those of iterations at speed come late. */
-static enum lab_status take_news(struct lab_work *w, struct times *times,
+static enum lab_status take_news(struct lab_lesson_run *w, struct times *times,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out)
 {
-    struct lab_iteration_news n;
+    struct lab_iteration_progress n;
     enum lab_status st = LAB_OK;
-    while (!st && lab_walk_news(w->walk, &n)) {
+    while (!st && lab_walk_poll(w->walk, &n)) {
         double ms = (double)(n.end_ns - n.start_ns) / 1e6;
         out->seconds += ms / 1e3;
         out->loss_last = n.loss;
@@ -80,7 +80,7 @@ static enum lab_status take_news(struct lab_work *w, struct times *times,
     return st;
 }
 
-static void say_no_graph(struct lab_work *w)
+static void say_no_graph(struct lab_lesson_run *w)
 {
     const char *why = lab_walk_graph_refused(w->walk);
     if (why)
@@ -99,7 +99,7 @@ void lab_training_init(struct lab_training *t)
                                .step_ms_median = NAN};
 }
 
-enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
+enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out)
 {
@@ -117,15 +117,16 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
         begun++;
         say_no_graph(w);
         /* The second iteration is a warm one, if there is a second. */
-        if (!st && lab_counting_wanted(w) && begun == (iterations > 1 ? 2 : 1))
-            st = lab_counting_iteration(w);
+        if (!st && lab_run_counters_wanted(w) &&
+            begun == (iterations > 1 ? 2 : 1))
+            st = lab_run_counters_iteration(w);
         evaluated =
             facts.batches_per_epoch > 0 &&
             (lab_walk_iteration(w->walk) + 1) % facts.batches_per_epoch == 0;
         out->interrupted = lab_signals_caught() != 0;
         bool last = begun == iterations || out->interrupted;
         if (!st && (evaluated || last))
-            st = lab_walk_settle(w->walk);
+            st = lab_walk_drain(w->walk);
         if (!st)
             st = take_news(w, &times, tell, user, out);
         if (!st && evaluated)
@@ -134,7 +135,7 @@ enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
     }
     if (st == LAB_E_CANCELLED) { /* what came before it is kept */
         out->interrupted = true;
-        st = lab_walk_settle(w->walk);
+        st = lab_walk_drain(w->walk);
         if (!st)
             st = take_news(w, &times, tell, user, out);
     }

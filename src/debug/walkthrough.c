@@ -5,9 +5,9 @@
 
 #include "report/exit.h"
 #include "engine/session.h"
-#include "report/hint.h"
-#include "debug/reading.h"
-#include "report/say.h"
+#include "report/suggest.h"
+#include "debug/lesson_text.h"
+#include "report/print.h"
 #include "base/signals.h"
 #include "debug/step_text.h"
 #include "store/database.h"
@@ -16,7 +16,7 @@
 enum { DEFAULT_EPOCHS = 5 };
 
 struct walkthrough {
-    struct lab_work w;
+    struct lab_lesson_run w;
     struct lab_reader reader;
     int64_t per_epoch; /* 0: the lesson has no epochs */
     int64_t target;    /* iterations, the walked one included */
@@ -34,16 +34,16 @@ static enum lab_status written(void)
 static enum lab_status introduce(struct walkthrough *t)
 {
     const struct lab_lesson *l = t->w.lesson;
-    lab_say(stdout, "lapenna-lab walks the lesson %s once, as text.\n\n",
-            l->id);
+    lab_printf(stdout, "lapenna-lab walks the lesson %s once, as text.\n\n",
+               l->id);
     enum lab_status st = lab_step_text_run(&t->w, stdout);
     if (!st && l->summary[0]) {
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
         st = lab_read_paragraph(l->summary, 0);
     }
     if (st || l->sections[0].doc.n_blocks == 0)
         return st;
-    lab_say(stdout, "\n");
+    lab_printf(stdout, "\n");
     return lab_read_doc(&l->sections[0].doc);
 }
 
@@ -56,7 +56,7 @@ static enum lab_status walk_step(struct walkthrough *t)
     if (at == lab_walk_schedule(walk)->phase_first[phase]) {
         char head[32];
         snprintf(head, sizeof(head), "Phase: %s", lab_phase_name(phase));
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
         enum lab_status heading = lab_read_heading(head, 2);
         if (heading)
             return heading;
@@ -84,15 +84,15 @@ static enum lab_status tell(void *user, int64_t iteration, double loss,
     struct walkthrough *t = user;
     int64_t tenth = t->target / 10 > 0 ? t->target / 10 : 1;
     if (!isnan(accuracy))
-        lab_say(
+        lab_printf(
             stdout,
             "  epoch %lld  mean loss %.6g  held back: loss %.6g, %.2f %% "
             "right\n",
             (long long)(t->per_epoch > 0 ? (iteration + 1) / t->per_epoch : 0),
             t->loss_sum / (double)t->n_losses, loss, 100 * accuracy);
     else if (t->per_epoch == 0 && (iteration + 1) % tenth == 0)
-        lab_say(stdout, "  iteration %lld  loss %.6g\n",
-                (long long)iteration + 1, loss);
+        lab_printf(stdout, "  iteration %lld  loss %.6g\n",
+                   (long long)iteration + 1, loss);
     bool epoch_ends = !isnan(accuracy);
     t->loss_sum = epoch_ends ? 0 : t->loss_sum + loss;
     t->n_losses = epoch_ends ? 0 : t->n_losses + 1;
@@ -109,13 +109,13 @@ static enum lab_status train(struct walkthrough *t, struct lab_training *out)
                                  .accuracy = NAN,
                                  .samples_per_s = NAN,
                                  .step_ms_median = NAN};
-    lab_say(stdout, "\n");
+    lab_printf(stdout, "\n");
     enum lab_status st = lab_read_heading("Training", 2);
     if (st)
         return st;
-    lab_say(stdout,
-            "\nThat was one iteration. Now %lld of them, without a stop:\n",
-            (long long)t->target);
+    lab_printf(stdout,
+               "\nThat was one iteration. Now %lld of them, without a stop:\n",
+               (long long)t->target);
     t->loss_sum = t->first_loss;
     t->n_losses = 1;
     if (t->target > 1)
@@ -137,15 +137,15 @@ static void say_database(const struct lab_options *o, bool whole)
     else if (lab_database_default_path(&path))
         lab_str_clear(&path);
     if (path.len)
-        lab_say(stdout, "The run is kept%s in %s\n",
-                whole ? "" : ", in part only,", lab_str_text(&path));
+        lab_printf(stdout, "The run is kept%s in %s\n",
+                   whole ? "" : ", in part only,", lab_str_text(&path));
     lab_str_release(&path);
 }
 
 static void advise(const char *db, const char *const *words, const char *what)
 {
-    struct lab_str command = lab_hint_text(db, words);
-    lab_say(stdout, "  %-34s  %s\n", lab_str_text(&command), what);
+    struct lab_str command = lab_suggest_command_text(db, words);
+    lab_printf(stdout, "  %-34s  %s\n", lab_str_text(&command), what);
     lab_str_release(&command);
 }
 
@@ -155,7 +155,7 @@ static void say_next(struct walkthrough *t, int64_t run)
     const char *id = t->w.lesson->id;
     char number[32];
     snprintf(number, sizeof(number), "%lld", (long long)run);
-    lab_say(stdout, "\nWhat to type next:\n");
+    lab_printf(stdout, "\nWhat to type next:\n");
     if (run > 0)
         advise(db, LAB_WORDS("profile", "show", number), "what each step took");
     advise(db, LAB_WORDS(id), "the same in the stepper, on a terminal");
@@ -168,17 +168,17 @@ static enum lab_status conclude(struct walkthrough *t,
                                 const struct lab_training *r,
                                 const struct lab_recording_state *kept)
 {
-    lab_say(stdout, "\nloss %.6g -> %.6g in %lld iteration%s", r->loss_first,
-            r->loss_last, (long long)r->iterations,
-            r->iterations == 1 ? "" : "s");
+    lab_printf(stdout, "\nloss %.6g -> %.6g in %lld iteration%s", r->loss_first,
+               r->loss_last, (long long)r->iterations,
+               r->iterations == 1 ? "" : "s");
     if (!isnan(r->accuracy))
-        lab_say(stdout, "; %.2f %% of the held-back rows right",
-                100 * r->accuracy);
-    lab_say(stdout, "\n");
+        lab_printf(stdout, "; %.2f %% of the held-back rows right",
+                   100 * r->accuracy);
+    lab_printf(stdout, "\n");
     if (!isnan(r->samples_per_s))
-        lab_say(stdout,
-                "%.0f samples/s on average, %.4g ms an iteration (median)\n",
-                r->samples_per_s, r->step_ms_median);
+        lab_printf(stdout,
+                   "%.0f samples/s on average, %.4g ms an iteration (median)\n",
+                   r->samples_per_s, r->step_ms_median);
     if (kept->run > 0 && !kept->empty)
         say_database(t->w.options, kept->whole);
     say_next(t, kept->empty ? 0 : kept->run);
@@ -209,10 +209,10 @@ int lab_walkthrough(const struct lab_options *o)
     struct lab_run_summary summary;
     struct lab_recording_state kept;
     lab_signals_catch();
-    enum lab_status st = lab_work_open(&t.w, o, LAB_DEFAULT_LESSON, NULL);
+    enum lab_status st = lab_lesson_run_open(&t.w, o, LAB_DEFAULT_LESSON, NULL);
     if (st)
         return lab_exit_error(st);
-    lab_work_warn(&t.w);
+    lab_lesson_run_warn(&t.w);
     lab_data_get_facts(lab_walk_data(t.w.walk), &facts);
     t.per_epoch = facts.batches_per_epoch;
     t.target = lab_train_iterations(&t.w.spec, &facts,
@@ -224,11 +224,11 @@ int lab_walkthrough(const struct lab_options *o)
     lab_reader_release(&t.reader);
     r.interrupted = t.interrupted || lab_signals_reader_gone();
     lab_training_summary(&r, r.interrupted ? LAB_OK : st, &summary);
-    lab_work_finish(&t.w, &summary, &kept);
+    lab_lesson_run_finish(&t.w, &summary, &kept);
     if (!st && !t.interrupted)
         st = conclude(&t, &r, &kept);
-    lab_work_close(&t.w);
-    int code = lab_work_code(lab_exit_error(st), &kept);
+    lab_lesson_run_close(&t.w);
+    int code = lab_lesson_run_code(lab_exit_error(st), &kept);
     if (t.interrupted && code == LAB_EXIT_DONE)
         code = LAB_EXIT_SIGNAL + lab_signals_caught();
     return code;

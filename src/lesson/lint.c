@@ -322,7 +322,7 @@ static enum lab_status unknown_tensor(struct linter *l, struct lab_place at,
 }
 
 static void check_printed_place(struct linter *l,
-                                const struct lab_printed_spec *p,
+                                const struct lab_course_values_spec *p,
                                 const struct lab_tensor *t)
 {
     char shape[LAB_SHAPE_TEXT];
@@ -367,7 +367,7 @@ static enum lab_status check_names(struct linter *l)
             st = unknown_tensor(l, l->lesson->watch_places[i], s->watch[i]);
     }
     for (int i = 0; i < s->n_printed && !st; i++) {
-        const struct lab_printed_spec *p = &s->printed[i];
+        const struct lab_course_values_spec *p = &s->printed[i];
         int t = lab_plan_tensor(l->plan, p->tensor);
         if (t < 0)
             st = unknown_tensor(l, p->place, p->tensor);

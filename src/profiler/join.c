@@ -116,7 +116,7 @@ static bool leave_out(struct lab_join *j, const struct lab_record *r)
         j->stats.muted++;
         return true;
     }
-    if (exec_of(r) == LAB_EXEC_UNTOLD) {
+    if (exec_of(r) == LAB_EXEC_UNOBSERVED) {
         j->stats.untold++;
         return true;
     }

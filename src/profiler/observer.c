@@ -236,7 +236,7 @@ static void untold_begin(void *user)
     int64_t now = lab_clock_monotonic_ns();
     if (!lab_profiler_records(p))
         return;
-    p->gpu->push(LAB_EXEC_UNTOLD);
+    p->gpu->push(LAB_EXEC_UNOBSERVED);
     p->untold++;
     count_time(p, now);
 }

@@ -39,7 +39,7 @@ struct lab_profiler {
     bool pushed;           /* a step's exec is pushed in the GPU's profiler */
     bool graph;            /* the exec of a graph that is being launched */
     bool between;          /* under it, LAB_EXEC_BETWEEN */
-    int untold;            /* times that LAB_EXEC_UNTOLD is pushed */
+    int untold;            /* times that LAB_EXEC_UNOBSERVED is pushed */
 
     atomic_uint_fast64_t steps;
     atomic_uint_fast64_t not_stored;

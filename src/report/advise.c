@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "report/known.h"
+#include "report/to_real.h"
 #include "report/variant_facts.h"
 
 enum { MOST_KERNELS = 64 };
@@ -49,7 +49,7 @@ int lab_advise_kernel(struct lab_live *live, const struct lab_snapshot *snap,
     if (snap->device.peak_dram_bytes_s > 0)
         f.peak_dram_bytes_s = snap->device.peak_dram_bytes_s;
     f.kernels = (int64_t)n;
-    f.wall_ns = lab_known(status->time_ns);
+    f.wall_ns = lab_to_real(status->time_ns);
     f.fusable = lab_variant_can_fuse(snap->backend, step->op->name, step->phase,
                                      step->name, ran_as(snap, index));
     if (n == 1) { /* the formula is that of the whole step */

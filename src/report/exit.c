@@ -6,7 +6,7 @@
 #include "base/command.h"
 #include "base/str.h"
 #include "report/exit.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "base/signals.h"
 
 int lab_exit_code(enum lab_status st)
@@ -47,9 +47,9 @@ static void say(const char *text)
 {
     struct lab_str name;
     lab_str_init(&name);
-    lab_command_add(&name, lab_say_is_ascii());
-    lab_say(stderr, "%s%s: %s\n",
-            name.failed ? "lapenna-lab" : lab_str_text(&name), words, text);
+    lab_command_add(&name, lab_print_is_ascii());
+    lab_printf(stderr, "%s%s: %s\n",
+               name.failed ? "lapenna-lab" : lab_str_text(&name), words, text);
     lab_str_release(&name);
 }
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "engine/ceiling.h"
 #include "engine/ladder.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "store/launch.h"
 #include "store/query.h"
 #include "report/counters_text.h"
@@ -112,14 +112,14 @@ static bool is_of(const struct lab_time_sum *kernel,
 
 /* A lab's run has a precision for each of its rungs. */
 static enum lab_ceiling arithmetic_of(const struct lab_roofline *r,
-                                      const struct lab_lab_name *rung)
+                                      const struct lab_bench_name *rung)
 {
     return lab_roofline_precision(rung && rung->precision[0] ? rung->precision
                                                              : r->precision);
 }
 
 /* A library's rung of which the kernels are known; else what was stored. */
-static double bytes_moved(const struct lab_lab_name *rung)
+static double bytes_moved(const struct lab_bench_name *rung)
 {
     const struct lab_operation *op;
     struct lab_ladder_size size;
@@ -192,10 +192,10 @@ static void lend_launch(struct lab_roofline_work *step,
  * one that was traced apart. */
 static void lend_traced(struct lab_roofline *r, struct lab_roofline_row *row)
 {
-    const struct lab_lab_name *rung = row->sum->rung;
+    const struct lab_bench_name *rung = row->sum->rung;
     for (size_t i = 0; rung && !rung->traced && i < r->count; i++) {
         const struct lab_roofline_row *t = &r->rows[i];
-        const struct lab_lab_name *of = t->sum->rung;
+        const struct lab_bench_name *of = t->sum->rung;
         if (!of || !of->traced || lab_roofline_is_kernel(t) ||
             strcmp(of->rung, rung->rung) != 0 ||
             strcmp(of->precision, rung->precision) != 0 ||
@@ -212,7 +212,7 @@ static void lend_traced(struct lab_roofline *r, struct lab_roofline_row *row)
  * several precisions. */
 static enum lab_status label_row(struct lab_roofline_row *row)
 {
-    const struct lab_lab_name *rung = row->sum->rung;
+    const struct lab_bench_name *rung = row->sum->rung;
     struct lab_str s;
     if (!rung)
         return LAB_OK;
@@ -235,7 +235,7 @@ static enum lab_status finish_row(struct lab_roofline *r,
     lab_str_init(&s);
     lab_roofline_place(&row->point, &row->work, r->per_s);
     lab_roofline_say(&said, &row->work, &row->point, r->per_s);
-    lab_command_spell(&s, lab_str_text(&said), "`", lab_say_is_ascii());
+    lab_command_spell(&s, lab_str_text(&said), "`", lab_print_is_ascii());
     s.failed |= said.failed;
     lab_str_release(&said);
     row->flop_reason = lab_counters_flop_reason(

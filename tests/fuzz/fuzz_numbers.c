@@ -19,13 +19,13 @@
 
 static void sizes(const struct lab_operation *ladder, const char *text)
 {
-    static struct lab_lab lab;
+    static struct lab_bench lab;
     lab.ladder = ladder;
-    if (lab_lab_take_sizes(&lab, text)) {
+    if (lab_bench_take_sizes(&lab, text)) {
         fuzz_check(lab_error()[0], "sizes are refused without a reason");
         return;
     }
-    fuzz_check(lab.n_sizes >= 1 && lab.n_sizes <= LAB_LAB_SIZES,
+    fuzz_check(lab.n_sizes >= 1 && lab.n_sizes <= LAB_BENCH_SIZES,
                "there are no sizes");
     for (int i = 0; i < lab.n_sizes; i++) {
         const struct lab_ladder_size *s = &lab.sizes[i];
@@ -38,8 +38,8 @@ static void sizes(const struct lab_operation *ladder, const char *text)
 
 static void predictions(unsigned unit, const char *text)
 {
-    struct lab_said said;
-    if (lab_said_pair((enum lab_ui_lab_unit)(unit % 3), text, &said)) {
+    struct lab_prediction said;
+    if (lab_prediction_pair((enum lab_ui_lab_unit)(unit % 3), text, &said)) {
         fuzz_check(lab_error()[0], "a prediction fails without a reason");
         return;
     }

@@ -12,7 +12,7 @@
 #include "store/export.h"
 #include "store/import.h"
 #include "store/lab_rows.h"
-#include "store/lab_said.h"
+#include "store/predictions.h"
 #include "store/sweeps.h"
 #include "store/timeline.h"
 #include "store/tuned.h"
@@ -55,13 +55,13 @@ static bool see_pass(void *user, const struct lab_iteration_row *row)
     return true;
 }
 
-static bool see_lab_row(void *user, const struct lab_lab_row *row)
+static bool see_lab_row(void *user, const struct lab_bench_row *row)
 {
     *(int64_t *)user += row->rung != NULL;
     return true;
 }
 
-static bool see_said_row(void *user, const struct lab_said_row *row)
+static bool see_said_row(void *user, const struct lab_prediction_row *row)
 {
     *(int64_t *)user += row->rung != NULL;
     return true;
@@ -124,12 +124,12 @@ static void read_lab(struct lab_database *db, int64_t run)
     struct lab_counted_run counted;
     struct lab_roof roof;
     int64_t seen = 0;
-    lab_lab_rows_read(db, run, see_lab_row, &seen);
-    lab_said_rows_read(db, run, see_said_row, &seen);
+    lab_bench_rows_read(db, run, see_lab_row, &seen);
+    lab_prediction_rows_read(db, run, see_said_row, &seen);
     lab_sweep_rows_read(db, run, see_sweep_row, &seen);
     lab_tuned_of_run(db, run, see_tuned_row, &seen);
     lab_tuned_list(db, see_tuned_row, &seen);
-    lab_lab_run_fullest(db, "gemm", NULL, NULL, &seen);
+    lab_bench_run_fullest(db, "gemm", NULL, NULL, &seen);
     lab_ceiling_list(db, see_ceiling, &seen);
     if (lab_ceiling_device_of_run(db, run, &device) == LAB_OK)
         lab_roof_find(db, &device, "copy", &roof);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 #include "golden/golden.h"
 
 static const char *const training[] = {"I love my dog", "I love my cat",
@@ -37,8 +37,8 @@ static void compare(const struct golden *g, const char *name,
         double row[16];
         int32_t *ids = NULL;
         int64_t n = 0;
-        assert_int_equal(lab_words_number(v, texts[i], &ids, &n), LAB_OK);
-        lab_words_pad(ids, n, &pad, row);
+        assert_int_equal(lab_encode(v, texts[i], &ids, &n), LAB_OK);
+        lab_vocabulary_pad(ids, n, &pad, row);
         lab_free(ids);
         for (int64_t k = 0; k < t->dim[1]; k++)
             assert_true(row[skip + k] == t->data[i * t->dim[1] + k]);

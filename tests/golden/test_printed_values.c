@@ -22,7 +22,7 @@ static void must(enum lab_status st)
 
 /* One value row of a lesson; how many values were compared. */
 static int compare(struct lab_walk *w, const char *lesson,
-                   const struct lab_printed_spec *p)
+                   const struct lab_course_values_spec *p)
 {
     const struct lab_plan *plan = lab_walk_plan(w);
     int id = lab_plan_tensor(plan, p->tensor);

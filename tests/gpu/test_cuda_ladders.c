@@ -126,20 +126,20 @@ static void without_its_barrier_the_stencil_is_wrong(void **state)
     assert_int_equal(lab_ladder_find("stencil", &l), LAB_OK);
     assert_int_equal(lab_ladder_size(l, "1000003", 7, &size), LAB_OK);
     lab_backend_info(be, &m.info);
-    struct lab_ladder_climb c = {.backend = be,
-                                 .ladder = l,
-                                 .machine = &m,
-                                 .rungs = rungs,
-                                 .n_rungs = lab_ladder_rungs(be, l, rungs, 32),
-                                 .sizes = &size,
-                                 .n_sizes = 1,
-                                 .repeats = LAB_LADDER_REPEATS_MIN,
-                                 .seed = 1,
-                                 .row = see,
-                                 .user = &seen};
+    struct lab_ladder_run c = {.backend = be,
+                               .ladder = l,
+                               .machine = &m,
+                               .rungs = rungs,
+                               .n_rungs = lab_ladder_rungs(be, l, rungs, 32),
+                               .sizes = &size,
+                               .n_sizes = 1,
+                               .repeats = LAB_LADDER_REPEATS_MIN,
+                               .seed = 1,
+                               .row = see,
+                               .user = &seen};
     for (int i = 0; i < TRIES && seen.wrong == 0; i++) {
         seen.right = 0;
-        assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+        assert_int_equal(lab_ladder_run(&c), LAB_OK);
         assert_int_equal(seen.right, c.n_rungs - 1);
     }
     lab_backend_close(be);
@@ -184,18 +184,18 @@ static void notes_have_the_device(void **state)
         if (all[i]->note)
             noted[n++] = all[i];
     }
-    struct lab_ladder_climb climb = {.backend = be,
-                                     .ladder = conv,
-                                     .machine = &machine,
-                                     .rungs = noted,
-                                     .n_rungs = n,
-                                     .sizes = &size,
-                                     .n_sizes = 1,
-                                     .repeats = LAB_LADDER_REPEATS_MIN,
-                                     .seed = 3,
-                                     .row = see_note,
-                                     .user = &told};
-    assert_int_equal(lab_ladder_climb(&climb), LAB_OK);
+    struct lab_ladder_run climb = {.backend = be,
+                                   .ladder = conv,
+                                   .machine = &machine,
+                                   .rungs = noted,
+                                   .n_rungs = n,
+                                   .sizes = &size,
+                                   .n_sizes = 1,
+                                   .repeats = LAB_LADDER_REPEATS_MIN,
+                                   .seed = 3,
+                                   .row = see_note,
+                                   .user = &told};
+    assert_int_equal(lab_ladder_run(&climb), LAB_OK);
     assert_true(told >= 1); /* im2col needs no library */
     lab_backend_close(be);
 }

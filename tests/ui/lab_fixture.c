@@ -23,7 +23,7 @@ static const double GPU_GFLOPS[GPU_RUNGS] = {470,   5900,  8241,  15870, 18200,
 static const double SIDES[2][SIZES] = {{128, 256, 500}, {1024, 2048, 4096}};
 
 static struct lab_ui_lab lab;
-static struct lab_lab_model model;
+static struct lab_bench_model model;
 
 static void fill_row(struct lab_ui_lab_row *r, double gflops, double model_rate,
                      double last)
@@ -85,7 +85,7 @@ static void add_sizes(int set)
         size->set = set;
         size->x = SIDES[set][s];
         snprintf(size->text, sizeof(size->text), "%g", size->x);
-        lab_ui_said_init(&size->best);
+        lab_ui_prediction_init(&size->best);
         for (int k = 0; k < (set == 0 ? CPU_RUNGS : GPU_RUNGS); k++)
             add_row(set, lab.size_count - 1, k);
         lab_ui_lab_relate(&lab, lab.size_count - 1);
@@ -204,10 +204,10 @@ static enum lab_status sizes(void *user, int set, const char *list)
 static enum lab_status predict(void *user, int set, const char *rung,
                                const char *size, const char *text)
 {
-    struct lab_ui_said said;
+    struct lab_ui_prediction said;
     char *end;
     (void)user;
-    lab_ui_said_init(&said);
+    lab_ui_prediction_init(&said);
     said.rate = strtod(text, &end) * 1e9;
     if (end == text)
         return lab_fail(
@@ -276,7 +276,7 @@ enum lab_status fixture_lab_data(struct lab_ui_lab *out)
     return lab_ui_lab_copy(out, &lab);
 }
 
-const struct lab_lab_model *fixture_lab(void)
+const struct lab_bench_model *fixture_lab(void)
 {
     static struct lab_ui_lab_slide slide_rows[2];
     static struct lab_ui_lab_size size_rows[2 * SIZES];
@@ -295,15 +295,15 @@ const struct lab_lab_model *fixture_lab(void)
               "48213 GFLOP/s (tile)", "NVIDIA H200");
     add_slide("LAB 2, np.dot", "its CPU", 71.65, "not measured: e, size 6000",
               "");
-    model = (struct lab_lab_model){.title = "Lab: the matrix product",
-                                   .shape = "MxNxK",
-                                   .version = version,
-                                   .snapshot = snapshot,
-                                   .run = run,
-                                   .stop = stop,
-                                   .sizes = sizes,
-                                   .predict = predict,
-                                   .source = source,
-                                   .write_text = write_text};
+    model = (struct lab_bench_model){.title = "Lab: the matrix product",
+                                     .shape = "MxNxK",
+                                     .version = version,
+                                     .snapshot = snapshot,
+                                     .run = run,
+                                     .stop = stop,
+                                     .sizes = sizes,
+                                     .predict = predict,
+                                     .source = source,
+                                     .write_text = write_text};
     return &model;
 }

@@ -4,7 +4,7 @@
 #include "bench/lab_model.h"
 
 /* As it stands before anything ran; one at a time. */
-const struct lab_lab_model *fixture_lab(void);
+const struct lab_bench_model *fixture_lab(void);
 /* What it shows now, to be released. */
 enum lab_status fixture_lab_data(struct lab_ui_lab *out);
 /* The climb goes on to the last row, which refuses. */

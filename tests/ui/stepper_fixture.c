@@ -143,13 +143,13 @@ struct stepper_fixture *stepper_fixture_new(int steps)
     static double printed_value[2] = {0.25, 0.875};
     static char tensor_name[] = "fc1.xW";
     static char where[] = "slide 12";
-    static struct lab_printed_spec printed;
-    printed = (struct lab_printed_spec){.tensor = tensor_name,
-                                        .at = {2, {0, 1}},
-                                        .values = printed_value,
-                                        .n_values = 2,
-                                        .tolerance = 1e-3,
-                                        .where = where};
+    static struct lab_course_values_spec printed;
+    printed = (struct lab_course_values_spec){.tensor = tensor_name,
+                                              .at = {2, {0, 1}},
+                                              .values = printed_value,
+                                              .n_values = 2,
+                                              .tolerance = 1e-3,
+                                              .where = where};
     struct stepper_fixture *f = calloc(1, sizeof(*f));
     f->plan = steps > 0   ? plan_large(steps)
               : steps < 0 ? plan_huge()

@@ -22,7 +22,7 @@ static void every_table_is_sound(void **state)
         if (lab_keymap_check(SCREENS[i]->bindings))
             fail_msg("%s: %s", SCREENS[i]->name, lab_error());
     for (int sideways = 0; sideways < 2; sideways++)
-        if (lab_keymap_check(lab_keymap_everywhere(sideways != 0)))
+        if (lab_keymap_check(lab_global_keymap(sideways != 0)))
             fail_msg("%s", lab_error());
 }
 
@@ -78,7 +78,7 @@ static void what_everyone_expects_is_bound(void **state)
                   {LAB_KEY_TAB, LAB_ACT_NEXT_PANE},
                   {LAB_KEY_BACKTAB, LAB_ACT_PREV_PANE}};
     for (int sideways = 0; sideways < 2; sideways++) {
-        const struct lab_binding *t = lab_keymap_everywhere(sideways != 0);
+        const struct lab_binding *t = lab_global_keymap(sideways != 0);
         for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
             const struct lab_binding *b = lab_keymap_find(t, wanted[i].key);
             assert_non_null(b);
@@ -88,7 +88,7 @@ static void what_everyone_expects_is_bound(void **state)
                          sideways ? LAB_ACT_LEFT : LAB_ACT_HELP);
     }
     assert_null(lab_keymap_find(NULL, 'x'));
-    assert_null(lab_keymap_find(lab_keymap_everywhere(true), 0));
+    assert_null(lab_keymap_find(lab_global_keymap(true), 0));
 }
 
 static void names_and_keys_go_both_ways(void **state)
@@ -117,7 +117,7 @@ static void help_is_made_from_the_tables(void **state)
     (void)state;
     for (int i = 0; i < SCREEN_COUNT; i++) {
         const struct lab_screen_ops *ops = SCREENS[i];
-        const struct lab_binding *all = lab_keymap_everywhere(ops->sideways);
+        const struct lab_binding *all = lab_global_keymap(ops->sideways);
         struct lab_doc doc;
         lab_doc_init(&doc);
         lab_help_write(&doc, ops, ops->bindings);

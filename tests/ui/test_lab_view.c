@@ -32,8 +32,8 @@ static void no_part_overlaps_another(void **state)
         for (int w = 0; w < 220; w += 7) {
             for (int rungs = 0; rungs < 40; rungs += 13) {
                 struct lab_rect body = {1, 0, h, w};
-                struct lab_lab_layout l =
-                    lab_lab_layout(body, rungs, rungs, w & 1);
+                struct lab_bench_layout l =
+                    lab_bench_layout(body, rungs, rungs, w & 1);
                 const struct lab_rect parts[] = {l.facts, l.table,   l.words,
                                                  l.lower, l.bars,    l.rates,
                                                  l.slide, l.profile, l.kernel};
@@ -41,17 +41,17 @@ static void no_part_overlaps_another(void **state)
             }
         }
     }
-    struct lab_lab_layout l =
-        lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 4, 2, false);
+    struct lab_bench_layout l =
+        lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 4, 2, false);
     assert_false(l.wide);
     assert_int_equal(l.table.h, 5);
     assert_true(l.lower.h >= 8);
     /* a ladder of twelve leaves a picture four rows of dots, or more */
-    l = lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, false);
+    l = lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, false);
     assert_int_equal(l.lower.h, 8);
-    l = lab_lab_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, true);
+    l = lab_bench_layout((struct lab_rect){1, 0, 21, 80}, 12, 2, true);
     assert_true(l.lower.h >= 12 && l.table.h >= 4);
-    l = lab_lab_layout((struct lab_rect){1, 0, 57, 200}, 10, 2, true);
+    l = lab_bench_layout((struct lab_rect){1, 0, 57, 200}, 10, 2, true);
     assert_true(l.wide);
     assert_true(l.table.h == 11 && l.kernel.h > 30 && l.rates.h > 15);
 }
@@ -72,38 +72,43 @@ static void how_far_off_a_prediction_was(void **state)
 {
     (void)state;
     char text[300];
-    struct lab_ui_said said;
+    struct lab_ui_prediction said;
     struct lab_ui_lab_row r = row_of(4e12, 500, "compute");
-    lab_ui_said_init(&said);
-    assert_false(lab_ui_said_any(&said));
-    assert_string_equal(
-        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)), "");
+    lab_ui_prediction_init(&said);
+    assert_false(lab_ui_prediction_any(&said));
+    assert_string_equal(lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r,
+                                                  text, sizeof(text)),
+                        "");
     said.rate = 2e12;
     snprintf(said.bound, sizeof(said.bound), "memory");
     said.occupancy_pct = 50;
-    assert_true(lab_ui_said_any(&said));
+    assert_true(lab_ui_prediction_any(&said));
     assert_string_equal(
-        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)),
+        lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r, text,
+                                  sizeof(text)),
         "2 times as fast as you said; bound by compute, you said memory; "
         "its occupancy is not known");
     /* Less time an item is faster. */
     r.rate = 4e-9;
     said.rate = 2e-9;
-    assert_true(fabs(lab_lab_off(LAB_UI_LAB_TIME, &said, &r) - 0.5) < 1e-12);
+    assert_true(fabs(lab_prediction_ratio(LAB_UI_LAB_TIME, &said, &r) - 0.5) <
+                1e-12);
     said.rate = NAN;
     said.time_ns = 510;
     r.occupancy_pct = 25;
     snprintf(said.bound, sizeof(said.bound), "compute");
     assert_string_equal(
-        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)),
+        lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r, text,
+                                  sizeof(text)),
         "within 10 % of what you said; bound by compute, as you said; "
         "occupancy 25 %, you said 50 %");
-    assert_string_equal(
-        lab_lab_off_short(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)),
-        "1.02 x");
+    assert_string_equal(lab_prediction_ratio_short(LAB_UI_LAB_FLOPS, &said, &r,
+                                                   text, sizeof(text)),
+                        "1.02 x");
     r.state = LAB_UI_LAB_FAILED;
-    assert_string_equal(
-        lab_lab_off_text(LAB_UI_LAB_FLOPS, &said, &r, text, sizeof(text)), "");
+    assert_string_equal(lab_prediction_ratio_text(LAB_UI_LAB_FLOPS, &said, &r,
+                                                  text, sizeof(text)),
+                        "");
 }
 
 static void rates_in_their_unit(void **state)
@@ -111,15 +116,16 @@ static void rates_in_their_unit(void **state)
     (void)state;
     char text[64];
     struct lab_ui_lab lab = {.unit = LAB_UI_LAB_FLOPS};
-    assert_string_equal(lab_lab_rate_text(&lab, 8.2414e12, text, 64),
+    assert_string_equal(lab_bench_rate_text(&lab, 8.2414e12, text, 64),
                         "8.241 TFLOP/s");
     lab.unit = LAB_UI_LAB_BYTES;
-    assert_string_equal(lab_lab_rate_text(&lab, 999.99e9, text, 64), "1 TB/s");
+    assert_string_equal(lab_bench_rate_text(&lab, 999.99e9, text, 64),
+                        "1 TB/s");
     lab.unit = LAB_UI_LAB_TIME;
     snprintf(lab.item, sizeof(lab.item), "access");
-    assert_string_equal(lab_lab_rate_text(&lab, 25e-9, text, 64),
+    assert_string_equal(lab_bench_rate_text(&lab, 25e-9, text, 64),
                         "25 ns / access");
-    assert_string_equal(lab_lab_rate_text(&lab, NAN, text, 64), "n/a");
+    assert_string_equal(lab_bench_rate_text(&lab, NAN, text, 64), "n/a");
 }
 
 /* Of 424 rungs on an H200 21 are faster than their model. */
@@ -127,28 +133,28 @@ static void why_a_model_can_be_passed(void **state)
 {
     const double bytes = 32;
     (void)state;
-    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 0.9, 1, 4, 8));
-    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.01, 1, 4, 8));
-    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, 9, NAN, 4, NAN));
-    assert_null(lab_lab_model_passed(LAB_UI_LAB_BYTES, NAN, 1, 4, 8));
+    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 0.9, 1, 4, 8));
+    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.01, 1, 4, 8));
+    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, 9, NAN, 4, NAN));
+    assert_null(lab_bench_model_passed(LAB_UI_LAB_BYTES, NAN, 1, 4, 8));
     /* gemv plain: a sector of 32 bytes for each number of 4 */
     assert_non_null(strstr(
-        lab_lab_model_passed(LAB_UI_LAB_BYTES, 900, 525, bytes, 8 * bytes),
+        lab_bench_model_passed(LAB_UI_LAB_BYTES, 900, 525, bytes, 8 * bytes),
         "caches serve"));
     /* vector_add fours: as many bytes as the problem has */
     assert_non_null(
-        strstr(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.03, 1, bytes, bytes),
+        strstr(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.03, 1, bytes, bytes),
                "mix of reads"));
     /* the same, 36 % faster: it is "bound by cache" */
     assert_non_null(
-        strstr(lab_lab_model_passed(LAB_UI_LAB_BYTES, 1.36, 1, bytes, bytes),
+        strstr(lab_bench_model_passed(LAB_UI_LAB_BYTES, 1.36, 1, bytes, bytes),
                "caches serve"));
-    assert_non_null(
-        strstr(lab_lab_model_passed(LAB_UI_LAB_FLOPS, 20.9, 14.9, bytes, bytes),
-               "counts each access"));
+    assert_non_null(strstr(
+        lab_bench_model_passed(LAB_UI_LAB_FLOPS, 20.9, 14.9, bytes, bytes),
+        "counts each access"));
     /* times: less is faster */
-    assert_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1.4, 1, NAN, NAN));
-    assert_non_null(lab_lab_model_passed(LAB_UI_LAB_TIME, 1, 1.4, NAN, NAN));
+    assert_null(lab_bench_model_passed(LAB_UI_LAB_TIME, 1.4, 1, NAN, NAN));
+    assert_non_null(lab_bench_model_passed(LAB_UI_LAB_TIME, 1, 1.4, NAN, NAN));
 }
 
 /* A copy in memory does not bound what the caches serve. */
@@ -157,15 +163,15 @@ static void a_ceiling_that_is_passed_is_none(void **state)
     struct lab_ui_lab_row rows[2];
     struct lab_ui_lab lab = {.rows = rows, .row_count = 2};
     (void)state;
-    assert_null(lab_lab_ceiling_passed(LAB_UI_LAB_BYTES, 1.01));
-    assert_null(lab_lab_ceiling_passed(LAB_UI_LAB_FLOPS, NAN));
-    assert_non_null(strstr(lab_lab_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
+    assert_null(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.01));
+    assert_null(lab_bench_ceiling_passed(LAB_UI_LAB_FLOPS, NAN));
+    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
                            "a copy is no ceiling at this size: caches serve"));
-    assert_null(
-        strstr(lab_lab_ceiling_passed(LAB_UI_LAB_BYTES, 1.5), "mix of reads"));
-    assert_non_null(strstr(lab_lab_ceiling_passed(LAB_UI_LAB_BYTES, 1.03),
+    assert_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.5),
+                       "mix of reads"));
+    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_BYTES, 1.03),
                            "this mix of reads and writes is faster"));
-    assert_non_null(strstr(lab_lab_ceiling_passed(LAB_UI_LAB_FLOPS, 1.5),
+    assert_non_null(strstr(lab_bench_ceiling_passed(LAB_UI_LAB_FLOPS, 1.5),
                            "what was measured is no ceiling"));
     for (int i = 0; i < 2; i++) {
         rows[i] = row_of(1, 1, "");
@@ -173,10 +179,10 @@ static void a_ceiling_that_is_passed_is_none(void **state)
         rows[i].size = i;
         rows[i].share = i ? 1.5 : 0.9;
     }
-    assert_false(lab_lab_ceiling_beaten(&lab, 1, 0));
-    assert_true(lab_lab_ceiling_beaten(&lab, 1, 1));
-    assert_true(lab_lab_ceiling_beaten(&lab, 1, -1));
-    assert_false(lab_lab_ceiling_beaten(&lab, 0, -1));
+    assert_false(lab_bench_ceiling_beaten(&lab, 1, 0));
+    assert_true(lab_bench_ceiling_beaten(&lab, 1, 1));
+    assert_true(lab_bench_ceiling_beaten(&lab, 1, -1));
+    assert_false(lab_bench_ceiling_beaten(&lab, 0, -1));
 }
 
 /* A library is no rung to climb over. */
@@ -208,28 +214,29 @@ static void the_kernel_of_a_rung_is_found(void **state)
                                "int lab_sum_tree(int n)\n{\n    return n;\n}\n";
     char name[96];
     assert_int_equal(
-        lab_lab_kernel_find(text, sizeof(text) - 1, "tree", name, 96), 5);
+        lab_bench_kernel_find(text, sizeof(text) - 1, "tree", name, 96), 5);
     assert_string_equal(name, "sum_tree");
     assert_int_equal(
-        lab_lab_kernel_find(text, sizeof(text) - 1, "tree_large", name, 96), 8);
+        lab_bench_kernel_find(text, sizeof(text) - 1, "tree_large", name, 96),
+        8);
     /* Nothing like it: the first function; no function: the first line. */
     assert_int_equal(
-        lab_lab_kernel_find(text, sizeof(text) - 1, "cublas", name, 96), 1);
+        lab_bench_kernel_find(text, sizeof(text) - 1, "cublas", name, 96), 1);
     assert_string_equal(name, "first");
-    assert_int_equal(lab_lab_kernel_find("/* */\n", 6, "tree", name, 96), 1);
+    assert_int_equal(lab_bench_kernel_find("/* */\n", 6, "tree", name, 96), 1);
     assert_string_equal(name, "");
 }
 
-static char *drawn(const struct lab_lab_chart *chart, bool rates, int h, int w,
-                   bool ascii)
+static char *drawn(const struct lab_bench_chart *chart, bool rates, int h,
+                   int w, bool ascii)
 {
     struct lab_canvas c;
     assert_int_equal(lab_canvas_init(&c, h, w, ascii), LAB_OK);
     struct lab_rect r = {0, 0, h, w};
     if (rates)
-        lab_lab_rates_draw(&c, r, chart);
+        lab_bench_rates_draw(&c, r, chart);
     else
-        lab_lab_bars_draw(&c, r, chart);
+        lab_bench_bars_draw(&c, r, chart);
     char *text = lab_canvas_dump(&c);
     lab_canvas_release(&c);
     assert_non_null(text);
@@ -243,7 +250,7 @@ static void pictures_at_every_size(void **state)
     fixture_lab();
     fixture_lab_finish();
     assert_int_equal(fixture_lab_data(&lab), LAB_OK);
-    struct lab_lab_chart chart = {
+    struct lab_bench_chart chart = {
         .lab = &lab, .set = 1, .size = 5, .chosen = 36};
     for (int h = 0; h < 30; h += 3) {
         for (int w = 1; w < 130; w += 8) {
@@ -261,15 +268,15 @@ static void pictures_at_every_size(void **state)
     assert_non_null(strstr(text, lab.rows[36].rung));
     lab_free(text);
     /* A refused rung has a word instead of a bar. */
-    chart =
-        (struct lab_lab_chart){.lab = &lab, .set = 0, .size = 2, .chosen = -1};
+    chart = (struct lab_bench_chart){
+        .lab = &lab, .set = 0, .size = 2, .chosen = -1};
     text = drawn(&chart, false, 8, 80, false);
     assert_non_null(strstr(text, "failed"));
     lab_free(text);
     lab_ui_lab_release(&lab);
 }
 
-static void draws(const struct lab_lab_chart *chart, int h, int w,
+static void draws(const struct lab_bench_chart *chart, int h, int w,
                   const char *with, const char *without)
 {
     char *text = drawn(chart, true, h, w, false);
@@ -287,7 +294,7 @@ static void small_pictures_have_the_lines_that_matter(void **state)
     fixture_lab();
     fixture_lab_finish();
     assert_int_equal(fixture_lab_data(&lab), LAB_OK);
-    struct lab_lab_chart chart = {
+    struct lab_bench_chart chart = {
         .lab = &lab, .set = 1, .size = 5, .chosen = 34, .log = true};
     assert_string_equal(lab.rows[34].rung, "tile");
     draws(&chart, 12, 80, "1 tile  2 wide  3 cublas  4 ceiling", "slide");
@@ -313,11 +320,11 @@ static void a_figure_says_whose_ours_is(void **state)
                                  .here = "30 GFLOP/s (openblas)"};
     char text[400];
     (void)state;
-    assert_string_equal(lab_lab_slide_text(&s, text, sizeof(text)),
+    assert_string_equal(lab_bench_slide_text(&s, text, sizeof(text)),
                         "np.dot at 6000: slide, its CPU: 71.65 GFLOP/s; this "
                         "machine: 30 GFLOP/s (openblas)");
     snprintf(s.recorded_on, sizeof(s.recorded_on), "NVIDIA H200");
-    assert_non_null(strstr(lab_lab_slide_text(&s, text, sizeof(text)),
+    assert_non_null(strstr(lab_bench_slide_text(&s, text, sizeof(text)),
                            "; recorded on NVIDIA H200: 30 GFLOP/s (openblas)"));
 }
 
@@ -330,7 +337,7 @@ static void pictures_for_a_pipe(void **state)
     fixture_lab_finish();
     assert_int_equal(fixture_lab_data(&lab), LAB_OK);
     lab_str_init(&text);
-    assert_int_equal(lab_lab_chart_text(&lab, 1, 100, true, &text), LAB_OK);
+    assert_int_equal(lab_bench_chart_text(&lab, 1, 100, true, &text), LAB_OK);
     assert_non_null(strstr(lab_str_text(&text), "size 4096"));
     assert_non_null(strstr(lab_str_text(&text), "GFLOP/s against the size"));
     assert_non_null(strstr(lab_str_text(&text), "slide, a GPU of 2020"));
@@ -344,7 +351,7 @@ static void pictures_for_a_pipe(void **state)
 static void the_keys_have_names(void **state)
 {
     (void)state;
-    if (lab_keymap_check(lab_lab_bindings))
+    if (lab_keymap_check(lab_bench_bindings))
         fail_msg("%s", lab_error());
 }
 

@@ -312,7 +312,7 @@ static void print_value(struct net *n, const char *tensor, struct lab_shape at,
     net_node(n, "fc1 dense units=3");
     n->spec.printed = lab_alloc(sizeof(*n->spec.printed));
     n->spec.n_printed = 1;
-    n->spec.printed[0] = (struct lab_printed_spec){
+    n->spec.printed[0] = (struct lab_course_values_spec){
         .tensor = lab_strdup(tensor),
         .at = at,
         .values = lab_alloc_array((size_t)values, sizeof(double)),

@@ -379,7 +379,7 @@ static void a_replayed_step_has_no_execution(void **state)
     assert_int_equal(f->snap.position, n - 1);
     for (int i = 0; i < n - 1; i++) {
         assert_true(f->snap.steps[i].done);
-        assert_int_equal(f->snap.steps[i].exec, LAB_EXEC_UNTOLD);
+        assert_int_equal(f->snap.steps[i].exec, LAB_EXEC_UNOBSERVED);
     }
     assert_int_equal(f->snap.steps[n - 1].exec, 0);
     post_and_settle(f, LAB_DO_STEP, 1);

@@ -106,8 +106,8 @@ static void iterate(struct net *n, int count)
 
 static void same(struct net *a, struct net *b, const char *what)
 {
-    assert_int_equal(lab_walk_settle(a->walk), LAB_OK);
-    assert_int_equal(lab_walk_settle(b->walk), LAB_OK);
+    assert_int_equal(lab_walk_drain(a->walk), LAB_OK);
+    assert_int_equal(lab_walk_drain(b->walk), LAB_OK);
     struct net_moment *at_a = net_keep(a);
     struct net_moment *at_b = net_keep(b);
     net_same(a, what, at_b, at_a);
@@ -207,7 +207,7 @@ static void every_loss_is_told_in_order(void **state)
     struct net b;
     struct heard heard = {.n = 0};
     struct heard plain = {.n = 0};
-    struct lab_iteration_news news;
+    struct lab_iteration_progress news;
     (void)state;
     assert_true(open_net(&a, mlp, "late"));
     assert_true(open_net(&b, mlp, "cpu"));
@@ -223,7 +223,7 @@ static void every_loss_is_told_in_order(void **state)
     assert_int_equal(late_counts.most_waiting, LAB_GRAPH_AHEAD);
     assert_true(isnan(lab_walk_loss(a.walk)));
     assert_int_equal(heard.n, COUNT - LAB_GRAPH_AHEAD);
-    assert_int_equal(lab_walk_settle(a.walk), LAB_OK);
+    assert_int_equal(lab_walk_drain(a.walk), LAB_OK);
     assert_int_equal(heard.n, COUNT);
     assert_int_equal(plain.n, COUNT);
     for (int i = 0; i < COUNT; i++) {
@@ -232,11 +232,11 @@ static void every_loss_is_told_in_order(void **state)
         assert_int_equal(plain.iterations[i], i);
         assert_true(heard.losses[i] == lab_walk_loss(b.walk));
         assert_true(plain.losses[i] == lab_walk_loss(b.walk));
-        assert_true(lab_walk_news(a.walk, &news));
+        assert_true(lab_walk_poll(a.walk, &news));
         assert_int_equal(news.iteration, i);
         assert_true(news.loss == lab_walk_loss(b.walk));
     }
-    assert_false(lab_walk_news(a.walk, &news));
+    assert_false(lab_walk_poll(a.walk, &news));
     assert_true(lab_walk_loss(a.walk) == lab_walk_loss(b.walk));
     net_free(&a);
     net_free(&b);
@@ -255,7 +255,7 @@ static void sampled_iterations_are_walked(void **state)
     assert_int_equal(lab_walk_observe(n.walk, &o), LAB_OK);
     late_counts = (struct late_counts){0};
     iterate(&n, COUNT);
-    assert_int_equal(lab_walk_settle(n.walk), LAB_OK);
+    assert_int_equal(lab_walk_drain(n.walk), LAB_OK);
     int sampled = 0;
     for (int i = 0; i < COUNT; i++)
         sampled += lab_walk_samples(i);

@@ -41,7 +41,7 @@ static void what_ships_is_never_withdrawn(void **state)
     const struct lab_kernel_set *const *sets = be->ops->sets(be, LAB_F32, &n);
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < sets[i]->count; k++)
-            assert_false(lab_variant_withdrawn(&sets[i]->variants[k]));
+            assert_false(lab_variant_disabled(&sets[i]->variants[k]));
     }
     lab_str_release(&said);
     lab_backend_close(be);
@@ -175,9 +175,9 @@ static void a_variant_may_refuse_sizes(void **state)
     if (lab_variant_check(be, &said))
         fail_msg("%s", lab_error());
     assert_true(prepared > 1);
-    assert_false(lab_variant_withdrawn(&choosy_rows[0]));
-    assert_true(lab_variant_withdrawn(&choosy_rows[1]));
-    assert_true(lab_variant_withdrawn(&choosy_rows[2]));
+    assert_false(lab_variant_disabled(&choosy_rows[0]));
+    assert_true(lab_variant_disabled(&choosy_rows[1]));
+    assert_true(lab_variant_disabled(&choosy_rows[2]));
     assert_null(strstr(lab_str_text(&said), "choosy"));
     assert_null(strstr(lab_str_text(&said), "never"));
     assert_non_null(
@@ -241,7 +241,7 @@ static void wrong_steps_are_withdrawn(void **state)
         fail_msg("%s", lab_error());
     const bool want[] = {true, true, true, false, true};
     for (int i = 0; i < 5; i++)
-        assert_int_equal(lab_variant_withdrawn(&relu_rows[i]), want[i]);
+        assert_int_equal(lab_variant_disabled(&relu_rows[i]), want[i]);
     static const char *const words[] = {
         "relu relu forward, variant leaks: is ",
         "relu relu forward, variant forgets: is ",
@@ -342,9 +342,9 @@ static void wrong_groups_are_withdrawn(void **state)
     lab_str_init(&said);
     if (lab_variant_check(be, &said))
         fail_msg("%s", lab_error());
-    if (lab_variant_withdrawn(&group_rows[0]))
+    if (lab_variant_disabled(&group_rows[0]))
         fail_msg("%s", lab_str_text(&said));
-    assert_true(lab_variant_withdrawn(&group_rows[1]));
+    assert_true(lab_variant_disabled(&group_rows[1]));
     assert_non_null(
         strstr(lab_str_text(&said), "dense (group) forward, variant holed"));
     lab_str_release(&said);
@@ -372,7 +372,7 @@ static void a_group_without_activations_stays(void **state)
     lab_str_init(&said);
     if (lab_variant_check(be, &said))
         fail_msg("%s", lab_error());
-    if (lab_variant_withdrawn(&alone_rows[0]))
+    if (lab_variant_disabled(&alone_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     lab_str_release(&said);
     lab_backend_close(be);
@@ -423,7 +423,7 @@ static void a_group_is_not_judged_where_it_does_not_serve(void **state)
     lab_str_init(&said);
     if (lab_variant_check(be, &said))
         fail_msg("%s", lab_error());
-    if (lab_variant_withdrawn(&attend_rows[0]))
+    if (lab_variant_disabled(&attend_rows[0]))
         fail_msg("%s", lab_str_text(&said));
     lab_str_release(&said);
     lab_backend_close(be);

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "data/data_priv.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 
 static enum lab_status join(void *user, const char *word, size_t len)
 {
@@ -27,7 +27,7 @@ static void expect_words(const char *text, size_t len, const char *want)
 {
     struct lab_str s;
     lab_str_init(&s);
-    assert_int_equal(lab_words_each(text, len, join, &s), LAB_OK);
+    assert_int_equal(lab_tokenize(text, len, join, &s), LAB_OK);
     assert_string_equal(lab_str_text(&s), want);
     lab_str_release(&s);
 }
@@ -165,7 +165,7 @@ static void rows_of_one_length(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         double row[5] = {-1, -1, -1, -1, -1};
-        lab_words_pad(ids, 3, &cases[i].pad, row);
+        lab_vocabulary_pad(ids, 3, &cases[i].pad, row);
         for (int64_t k = 0; k < 5; k++)
             assert_true(row[k] ==
                         (k < cases[i].pad.length ? cases[i].want[k] : -1));
@@ -195,7 +195,7 @@ static enum lab_status read_words(struct lab_samples *t,
     spec.data.context = context;
     *t = (struct lab_samples){0};
     *v = NULL;
-    return lab_words_read(t, v, &spec, path, NULL);
+    return lab_vocabulary_read(t, v, &spec, path, NULL);
 }
 
 /* a is 2, b 3, c 4, d 5, e 6; the lines do not see each other. */

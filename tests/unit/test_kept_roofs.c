@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/kept_roofs.h"
+#include "report/ceiling_cache.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -53,23 +53,23 @@ static void what_was_measured_is_found(void **state)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("a chip");
-    struct lab_kept_roofs k = {.asked = false};
+    struct lab_ceiling_cache k = {.asked = false};
     (void)state;
     add(db, "a chip", "copy", 3e12);
     add(db, "a chip", "fp32", 5e13);
-    const double *per_s = lab_kept_roofs_find(&k, db, "cuda", &d);
+    const double *per_s = lab_ceiling_cache_find(&k, db, "cuda", &d);
     assert_true(per_s[LAB_CEILING_COPY] == 3e12);
     assert_true(per_s[LAB_CEILING_FP32] == 5e13);
     assert_true(isnan(per_s[LAB_CEILING_TF32]));
     /* asked once for each device */
     add(db, "a chip", "copy", 4e12);
-    per_s = lab_kept_roofs_find(&k, db, "cuda", &d);
+    per_s = lab_ceiling_cache_find(&k, db, "cuda", &d);
     assert_true(per_s[LAB_CEILING_COPY] == 3e12);
     d = device_of("another");
-    per_s = lab_kept_roofs_find(&k, db, "cuda", &d);
+    per_s = lab_ceiling_cache_find(&k, db, "cuda", &d);
     assert_true(isnan(per_s[LAB_CEILING_COPY]));
     d = device_of("a chip");
-    per_s = lab_kept_roofs_find(&k, db, "cpu", &d);
+    per_s = lab_ceiling_cache_find(&k, db, "cpu", &d);
     assert_true(isnan(per_s[LAB_CEILING_FP32]));
 }
 
@@ -78,15 +78,15 @@ static void nothing_is_made_up(void **state)
 {
     const char *db = sample_path("runs.db");
     struct lab_device_info d = device_of("NVIDIA H200");
-    struct lab_kept_roofs k = {.asked = false};
+    struct lab_ceiling_cache k = {.asked = false};
     (void)state;
     /* there is no such file yet */
     assert_true(
-        isnan(lab_kept_roofs_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
+        isnan(lab_ceiling_cache_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
     add(db, "a chip", "copy", 3e12);
-    k = (struct lab_kept_roofs){.asked = false};
+    k = (struct lab_ceiling_cache){.asked = false};
     assert_true(
-        isnan(lab_kept_roofs_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
+        isnan(lab_ceiling_cache_find(&k, db, "cuda", &d)[LAB_CEILING_COPY]));
 }
 
 int main(void)

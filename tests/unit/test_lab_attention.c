@@ -57,7 +57,7 @@ static void both(const struct lab_operation *op, lab_kernel_fn *const *run,
     float k[COUNT];
     float v[COUNT];
     float o[COUNT];
-    struct lab_lab_tensor tensor[LAB_LAB_TENSORS];
+    struct lab_bench_tensor tensor[LAB_BENCH_TENSORS];
     struct lab_view view[4];
     float *data[] = {q, k, v, o};
     inputs(q, k, v);
@@ -66,7 +66,7 @@ static void both(const struct lab_operation *op, lab_kernel_fn *const *run,
         view[t] =
             (struct lab_view){data[t], tensor[t].dtype, 4, {B, H, T, D}, COUNT};
     const void *const host[] = {q, k, v, NULL};
-    struct lab_lab_numbers n = {
+    struct lab_bench_numbers n = {
         .precision = LAB_FP32, .tensor = tensor, .host = host};
     struct lab_call call = {.in = view, .n_in = 3, .out = view + 3, .n_out = 1};
     for (int i = 0; i < COUNT; i++) {
@@ -113,7 +113,7 @@ static void queries_and_keys_have_variance_one(void **state)
     enum { N = 4096 };
     const int64_t large[] = {1, 1, N / 64, 64};
     static float x[2][N];
-    const struct lab_lab_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
+    const struct lab_bench_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
     (void)state;
     for (int k = 0; k < 2; k++) {
         double sum = 0;
@@ -135,7 +135,7 @@ static void queries_and_keys_have_all_their_bits(void **state)
 {
     enum { N = 4096 };
     const int64_t size[] = {1, 1, N / 64, 64};
-    const struct lab_lab_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
+    const struct lab_bench_tensor t = {LAB_ROLE_IN, LAB_F32, 4, {1, 1, 64, 64}};
     static float x[N];
     int small = 0;
     int apart = 0;

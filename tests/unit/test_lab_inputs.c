@@ -22,7 +22,7 @@ static const struct lab_operation *find(const char *name)
 static void *filled(const struct lab_operation *op, const int64_t *dim, int k,
                     int64_t *count)
 {
-    struct lab_lab_tensor t[LAB_LAB_TENSORS];
+    struct lab_bench_tensor t[LAB_BENCH_TENSORS];
     assert_true(op->tensors(dim, LAB_FP32, t) > k);
     *count = t[k].dim[0] * t[k].dim[1];
     void *host = lab_alloc_array((size_t)*count, lab_dtype_bytes(t[k].dtype));
@@ -83,7 +83,7 @@ static void numbers_come_again(void **state)
 {
     float x[7] = {1, 2, 3};
     (void)state;
-    lab_lab_repeat(x, 3, 7, sizeof(*x));
+    lab_bench_repeat(x, 3, 7, sizeof(*x));
     assert_memory_equal(x, ((float[]){1, 2, 3, 1, 2, 3, 1}), sizeof(x));
 }
 

@@ -156,10 +156,11 @@ void lab_warn(const char *fmt, ...)
     seen.warnings++;
 }
 
-void lab_feed_kernel(struct lab_ui_lab *ui, int set, const struct lab_lab *lab,
-                     const struct lab_timed_row *row,
-                     const struct lab_kernel_record *kernel,
-                     const struct lab_counters *counters)
+void lab_bench_model_kernel(struct lab_ui_lab *ui, int set,
+                            const struct lab_bench *lab,
+                            const struct lab_timed_row *row,
+                            const struct lab_kernel_record *kernel,
+                            const struct lab_counters *counters)
 {
     (void)ui;
     (void)set;
@@ -185,21 +186,21 @@ static void take_kernel(void *user, const struct lab_timed_row *row,
 
 static enum lab_status trace(const char *counters, int stop_at)
 {
-    static struct lab_lab lab;
+    static struct lab_bench lab;
     static struct lab_timed_row rows[ROWS];
     const struct lab_rung rung = {.name = "naive"};
-    const struct lab_lab_options options = {.counters = counters};
+    const struct lab_bench_options options = {.counters = counters};
     memset(&seen, 0, sizeof(seen));
     seen.stop_at = stop_at;
-    lab = (struct lab_lab){.options = &options,
-                           .title = "saxpy",
-                           .n_sizes = 1,
-                           .repeats = 1,
-                           .timed = ROWS,
-                           .to_trace = rows,
-                           .traced = take_kernel,
-                           .stop = stop,
-                           .stop_user = &seen};
+    lab = (struct lab_bench){.options = &options,
+                             .title = "saxpy",
+                             .n_sizes = 1,
+                             .repeats = 1,
+                             .timed = ROWS,
+                             .to_trace = rows,
+                             .traced = take_kernel,
+                             .stop = stop,
+                             .stop_user = &seen};
     assert_int_equal(lab_ladder_find("saxpy", &lab.ladder), LAB_OK);
     assert_int_equal(lab_ladder_size(lab.ladder, "64", 2, &lab.sizes[0]),
                      LAB_OK);
@@ -207,7 +208,7 @@ static enum lab_status trace(const char *counters, int stop_at)
     lab.backend->host_memory = false; /* as a GPU */
     for (int i = 0; i < ROWS; i++)
         rows[i] = (struct lab_timed_row){&rung, &rung, 0, i};
-    enum lab_status st = lab_lab_trace(&lab);
+    enum lab_status st = lab_bench_trace(&lab);
     lab.backend->host_memory = true;
     lab_backend_close(lab.backend);
     return st;

@@ -240,9 +240,9 @@ static enum lab_status rounds_to_float(const struct lab_call *call)
 
 static int elements_asked;
 
-static struct lab_ladder_element count_element(const struct lab_lab_numbers *n,
-                                               const int64_t *dim, int out,
-                                               int64_t i)
+static struct lab_ladder_element
+count_element(const struct lab_bench_numbers *n, const int64_t *dim, int out,
+              int64_t i)
 {
     elements_asked++;
     return find("softmax")->element(n, dim, out, i);
@@ -363,19 +363,19 @@ static enum lab_status climb_of(struct lab_backend *be, struct seen *seen,
     lab_backend_info(be, &m.info);
     struct lab_ladder_size s[] = {size_of(l, "1001"), size_of(l, "99999999999"),
                                   size_of(l, "5")};
-    struct lab_ladder_climb c = {.backend = be,
-                                 .ladder = l,
-                                 .machine = &m,
-                                 .rungs = rungs,
-                                 .n_rungs = n_rungs,
-                                 .sizes = s,
-                                 .n_sizes = n_sizes,
-                                 .repeats = LAB_LADDER_REPEATS_MIN,
-                                 .seed = 3,
-                                 .row = see,
-                                 .stop = enough,
-                                 .user = seen};
-    return lab_ladder_climb(&c);
+    struct lab_ladder_run c = {.backend = be,
+                               .ladder = l,
+                               .machine = &m,
+                               .rungs = rungs,
+                               .n_rungs = n_rungs,
+                               .sizes = s,
+                               .n_sizes = n_sizes,
+                               .repeats = LAB_LADDER_REPEATS_MIN,
+                               .seed = 3,
+                               .row = see,
+                               .stop = enough,
+                               .user = seen};
+    return lab_ladder_run(&c);
 }
 
 static enum lab_status climb(struct lab_backend *be, struct seen *seen)

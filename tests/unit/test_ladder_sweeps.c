@@ -71,7 +71,7 @@ static enum lab_status skips_rounds(const struct lab_call *call)
     const float *x = call->in[0].data;
     float v = x[0];
     int64_t chunks = 0;
-    for (int64_t t = 0; t < lab_lab_dim(call, 1); t += 2) {
+    for (int64_t t = 0; t < lab_bench_dim(call, 1); t += 2) {
         for (int64_t i = 0; i < call->in[0].count; i++)
             v = x[i] > v ? x[i] : v;
         chunks += call->in[0].count * 4 / LAB_LEVELS_CHUNK;
@@ -186,18 +186,18 @@ static void what_lacks_a_barrier_is_counted(void **state)
     (void)state;
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
     lab_backend_info(be, &m.info);
-    struct lab_ladder_climb c = {.backend = be,
-                                 .ladder = l,
-                                 .machine = &m,
-                                 .rungs = rungs,
-                                 .n_rungs = lab_ladder_rungs(be, l, rungs, 8),
-                                 .sizes = &size,
-                                 .n_sizes = 1,
-                                 .repeats = LAB_LADDER_REPEATS_MIN,
-                                 .seed = 3,
-                                 .row = see,
-                                 .user = &seen};
-    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    struct lab_ladder_run c = {.backend = be,
+                               .ladder = l,
+                               .machine = &m,
+                               .rungs = rungs,
+                               .n_rungs = lab_ladder_rungs(be, l, rungs, 8),
+                               .sizes = &size,
+                               .n_sizes = 1,
+                               .repeats = LAB_LADDER_REPEATS_MIN,
+                               .seed = 3,
+                               .row = see,
+                               .user = &seen};
+    assert_int_equal(lab_ladder_run(&c), LAB_OK);
     assert_int_equal(seen.rows, c.n_rungs);
     assert_int_equal(seen.timed, c.n_rungs - 1);
     assert_int_equal(seen.compared, 1024);

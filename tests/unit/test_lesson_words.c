@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "engine/setup.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 #include "lesson/lesson.h"
 
 static enum lab_status parse(struct lab_lesson **out, const char *data)

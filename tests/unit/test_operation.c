@@ -16,23 +16,24 @@
 /* ---- an operation: y (n) += x (i (n)), s (n) is scratch, z (n) = n - i ---- */
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
+    enum lab_dtype t = lab_bench_dtype(p);
     if (dim[0] == 13) {
         lab_fail(LAB_E_USAGE, "13 is unlucky");
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[0]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0]}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_INOUT, t, 1, {dim[0]}};
-    out[3] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_I32, 1, {dim[0]}};
-    out[4] = (struct lab_lab_tensor){LAB_ROLE_SCRATCH, t, 1, {dim[0]}};
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 1, {dim[0]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0]}};
+    out[2] = (struct lab_bench_tensor){LAB_ROLE_INOUT, t, 1, {dim[0]}};
+    out[3] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_I32, 1, {dim[0]}};
+    out[4] = (struct lab_bench_tensor){LAB_ROLE_SCRATCH, t, 1, {dim[0]}};
     return 5;
 }
 
-static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
-                 uint64_t seed, void *host)
+static bool fill(const int64_t *dim, int k,
+                 const struct lab_bench_tensor *tensor, uint64_t seed,
+                 void *host)
 {
     if (k != 1)
         return false;
@@ -42,16 +43,16 @@ static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
     return true;
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
+    struct lab_bench_sum sum = {0};
     if (out == 1)
-        return lab_lab_exact((double)(dim[0] - i), LAB_I32);
-    int64_t from = (int64_t)lab_lab_number(n, 1, i);
-    lab_lab_add(&sum, lab_lab_number(n, 0, from));
-    lab_lab_add(&sum, lab_lab_number(n, 2, i));
-    return lab_lab_sum_element(&sum, n->precision, n->tensor[2].dtype);
+        return lab_bench_exact((double)(dim[0] - i), LAB_I32);
+    int64_t from = (int64_t)lab_bench_number(n, 1, i);
+    lab_bench_add(&sum, lab_bench_number(n, 0, from));
+    lab_bench_add(&sum, lab_bench_number(n, 2, i));
+    return lab_bench_sum_element(&sum, n->precision, n->tensor[2].dtype);
 }
 
 static double one_each(const int64_t *dim)
@@ -61,7 +62,7 @@ static double one_each(const int64_t *dim)
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    return 3 * (double)dim[0] * (double)lab_dtype_bytes(lab_lab_dtype(p));
+    return 3 * (double)dim[0] * (double)lab_dtype_bytes(lab_bench_dtype(p));
 }
 
 static const char *const checks[] = {"1", "5", "8", "1000", "4096", NULL};
@@ -259,18 +260,18 @@ static void climb(struct lab_backend *be, const struct lab_rung *const *rungs,
         size_of("1001"), size_of("99999999999"), size_of("2000")};
     struct lab_ladder_machine m = {.copy_bytes_s = 1e9, .flush_bytes = 64};
     lab_backend_info(be, &m.info);
-    struct lab_ladder_climb c = {.backend = be,
-                                 .ladder = &gather,
-                                 .machine = &m,
-                                 .rungs = rungs,
-                                 .n_rungs = n,
-                                 .sizes = sizes,
-                                 .n_sizes = 3,
-                                 .repeats = LAB_LADDER_REPEATS_MIN,
-                                 .seed = 5,
-                                 .row = see,
-                                 .user = seen};
-    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    struct lab_ladder_run c = {.backend = be,
+                               .ladder = &gather,
+                               .machine = &m,
+                               .rungs = rungs,
+                               .n_rungs = n,
+                               .sizes = sizes,
+                               .n_sizes = 3,
+                               .repeats = LAB_LADDER_REPEATS_MIN,
+                               .seed = 5,
+                               .row = see,
+                               .user = seen};
+    assert_int_equal(lab_ladder_run(&c), LAB_OK);
     assert_int_equal(seen->n, 3 * n);
 }
 
@@ -358,19 +359,19 @@ static void a_candidate_stands_for_the_tuned_rung(void **state)
     struct seen s = {.n = 0};
     (void)state;
     lab_backend_info(be, &m.info);
-    struct lab_ladder_climb c = {.backend = be,
-                                 .ladder = &gather,
-                                 .machine = &m,
-                                 .rungs = rungs,
-                                 .n_rungs = 1,
-                                 .sizes = sizes,
-                                 .n_sizes = 3,
-                                 .repeats = LAB_LADDER_REPEATS_MIN,
-                                 .seed = 5,
-                                 .stands = stands,
-                                 .row = see,
-                                 .user = &s};
-    assert_int_equal(lab_ladder_climb(&c), LAB_OK);
+    struct lab_ladder_run c = {.backend = be,
+                               .ladder = &gather,
+                               .machine = &m,
+                               .rungs = rungs,
+                               .n_rungs = 1,
+                               .sizes = sizes,
+                               .n_sizes = 3,
+                               .repeats = LAB_LADDER_REPEATS_MIN,
+                               .seed = 5,
+                               .stands = stands,
+                               .row = see,
+                               .user = &s};
+    assert_int_equal(lab_ladder_run(&c), LAB_OK);
     assert_ptr_equal(s.rows[0].ran, &tuned);
     assert_true(fabs(s.rows[0].rate_model - 7e-9) < 1e-18);
     assert_int_equal(s.rows[1].status, LAB_E_CHECK); /* checked like any rung */
@@ -449,7 +450,7 @@ static void operations_that_ship(void **state)
         struct lab_ladder_size s;
         char unit[32];
         const char *lists[] = {op->sizes_cpu, op->sizes_gpu};
-        assert_true(op->dims >= 1 && op->dims <= LAB_LAB_DIMS);
+        assert_true(op->dims >= 1 && op->dims <= LAB_BENCH_DIMS);
         lab_ladder_unit(op, unit, sizeof(unit));
         assert_true(unit[0] && strlen(unit) < sizeof(unit) - 1);
         assert_true(op->unit != LAB_UNIT_TIME || (op->items && op->item));

@@ -298,9 +298,9 @@ static void a_run_has_one_roof(void **state)
     struct lab_database *db = open_db(sample_path("runs.db"));
     struct lab_ceiling_device d = {
         .backend = "cuda", .device = "NVIDIA H200", .uuid = "GPU-1"};
-    struct lab_lab_names lab = {.copy_bytes_s = 3e12, .fp32_flop_s = 4e13};
-    const struct lab_lab_names none = {.copy_bytes_s = NAN,
-                                       .fp32_flop_s = INFINITY};
+    struct lab_bench_names lab = {.copy_bytes_s = 3e12, .fp32_flop_s = 4e13};
+    const struct lab_bench_names none = {.copy_bytes_s = NAN,
+                                         .fp32_flop_s = INFINITY};
     struct lab_roof r;
     (void)state;
     assert_int_equal(lab_roof_of_run(db, &d, &lab, "copy", &r), LAB_OK);

@@ -29,26 +29,26 @@ static int cleanup(void **state)
     return 0;
 }
 
-static struct lab_lab_row row_of(int64_t place)
+static struct lab_bench_row row_of(int64_t place)
 {
-    return (struct lab_lab_row){.place = place,
-                                .lab = "gemm",
-                                .size = "33x20x10",
-                                .rung = "naive",
-                                .precision = "fp32",
-                                .status = "done",
-                                .unit = "FLOP/s",
-                                .repeats = 21,
-                                .flush_bytes = 1 << 20,
-                                .min_ns = 1.5,
-                                .median_ns = 2.5,
-                                .rate = 5.25e9,
-                                .rate_predicted = NAN,
-                                .gain = NAN,
-                                .power_w = 300.5,
-                                .note = "algorithm 3",
-                                .workspace_bytes = 1 << 22,
-                                .traced_exec = LAB_UNKNOWN};
+    return (struct lab_bench_row){.place = place,
+                                  .lab = "gemm",
+                                  .size = "33x20x10",
+                                  .rung = "naive",
+                                  .precision = "fp32",
+                                  .status = "done",
+                                  .unit = "FLOP/s",
+                                  .repeats = 21,
+                                  .flush_bytes = 1 << 20,
+                                  .min_ns = 1.5,
+                                  .median_ns = 2.5,
+                                  .rate = 5.25e9,
+                                  .rate_predicted = NAN,
+                                  .gain = NAN,
+                                  .power_w = 300.5,
+                                  .note = "algorithm 3",
+                                  .workspace_bytes = 1 << 22,
+                                  .traced_exec = LAB_UNKNOWN};
 }
 
 struct seen {
@@ -56,7 +56,7 @@ struct seen {
     int stop_after;
 };
 
-static bool see(void *user, const struct lab_lab_row *row)
+static bool see(void *user, const struct lab_bench_row *row)
 {
     struct seen *s = user;
     assert_int_equal(row->place, s->n);
@@ -83,8 +83,8 @@ static struct lab_database *filled(const char *path, int64_t *run)
     assert_int_equal(sample_run(path, 2, 2, run), LAB_OK);
     assert_int_equal(lab_database_open(&db, path, NULL), LAB_OK);
     for (int i = 0; i < 3; i++) {
-        struct lab_lab_row row = row_of(i);
-        if (lab_lab_row_add(db, *run, &row))
+        struct lab_bench_row row = row_of(i);
+        if (lab_bench_row_add(db, *run, &row))
             fail_msg("%s", lab_error());
     }
     return db;
@@ -96,15 +96,15 @@ static void there_and_back(void **state)
     struct seen seen = {0};
     struct lab_database *db = filled(sample_path("labs.db"), &run);
     (void)state;
-    assert_int_equal(lab_lab_rows_read(db, run, see, &seen), LAB_OK);
+    assert_int_equal(lab_bench_rows_read(db, run, see, &seen), LAB_OK);
     assert_int_equal(seen.n, 3);
     seen = (struct seen){.stop_after = 2};
-    assert_int_equal(lab_lab_rows_read(db, run, see, &seen), LAB_OK);
+    assert_int_equal(lab_bench_rows_read(db, run, see, &seen), LAB_OK);
     assert_int_equal(seen.n, 2);
-    struct lab_lab_row again = row_of(0); /* the place is taken */
-    assert_int_equal(lab_lab_row_add(db, run, &again), LAB_E_DB);
-    assert_int_equal(lab_lab_row_add(db, run + 1, &again), LAB_E_NOTFOUND);
-    assert_int_equal(lab_lab_rows_read(db, run + 1, see, &seen),
+    struct lab_bench_row again = row_of(0); /* the place is taken */
+    assert_int_equal(lab_bench_row_add(db, run, &again), LAB_E_DB);
+    assert_int_equal(lab_bench_row_add(db, run + 1, &again), LAB_E_NOTFOUND);
+    assert_int_equal(lab_bench_rows_read(db, run + 1, see, &seen),
                      LAB_E_NOTFOUND);
     lab_database_close(db);
     assert_int_equal(sample_int(sample_path("labs.db"),
@@ -130,8 +130,8 @@ static void traced_rows(void **state)
     int64_t run = 0;
     struct lab_database *db = filled(sample_path("traced.db"), &run);
     (void)state;
-    assert_int_equal(lab_lab_row_traced(db, run, 1, 77), LAB_OK);
-    assert_int_equal(lab_lab_row_traced(db, run, 9, 77), LAB_E_NOTFOUND);
+    assert_int_equal(lab_bench_row_traced(db, run, 1, 77), LAB_OK);
+    assert_int_equal(lab_bench_row_traced(db, run, 9, 77), LAB_E_NOTFOUND);
     lab_database_close(db);
     assert_int_equal(sample_int(sample_path("traced.db"),
                                 "SELECT tracedExec FROM lab_row WHERE place = "
@@ -145,10 +145,10 @@ static void traced_rows(void **state)
 
 /* ---- names ---- */
 
-static void named(const struct lab_lab_names *n, int64_t index,
+static void named(const struct lab_bench_names *n, int64_t index,
                   const char *rung, const char *name)
 {
-    const struct lab_lab_name *found = lab_lab_name_find(n, index);
+    const struct lab_bench_name *found = lab_bench_name_find(n, index);
     if (!found)
         fail_msg("step %lld has no name", (long long)index);
     assert_string_equal(found->rung, rung);
@@ -159,7 +159,7 @@ static void named(const struct lab_lab_names *n, int64_t index,
 static void names_of_rungs(void **state)
 {
     int64_t run = 0;
-    struct lab_lab_names n;
+    struct lab_bench_names n;
     const char *path = sample_path("names.db");
     struct lab_database *db = filled(path, &run);
     (void)state;
@@ -167,43 +167,44 @@ static void names_of_rungs(void **state)
                      "UPDATE step SET stepIndex = 8 WHERE exec = 4;"
                      "UPDATE lab_row SET rung = 'mma', tracedExec = 4 "
                      "WHERE place = 1");
-    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
     assert_int_equal(n.count, 4);
     assert_true(n.copy_bytes_s == 4e12 && n.fp32_flop_s == 0);
     named(&n, 0, "naive", "naive 33x20x10"); /* one precision: not said */
     named(&n, 1, "mma", "mma 33x20x10");
     named(&n, 8, "mma", "mma 33x20x10, traced");
-    lab_lab_names_say_precision(&n);
+    lab_bench_names_say_precision(&n);
     named(&n, 8, "mma", "mma fp32 33x20x10, traced");
-    assert_string_equal(lab_lab_name_find(&n, 8)->own, "mma 33x20x10, traced");
-    assert_null(lab_lab_name_find(&n, 7));
-    lab_lab_names_release(&n);
+    assert_string_equal(lab_bench_name_find(&n, 8)->own,
+                        "mma 33x20x10, traced");
+    assert_null(lab_bench_name_find(&n, 7));
+    lab_bench_names_release(&n);
     /* several precisions, an execution that is gone, a row without texts */
     sample_sql(path, "UPDATE lab_row SET precision = 'bf16' WHERE place = 1;"
                      "UPDATE lab_row SET tracedExec = 99 WHERE place = 0;"
                      "UPDATE lab_row SET rung = NULL, size = NULL, precision = "
                      "NULL WHERE place = 2");
-    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
     assert_int_equal(n.count, 4);
     named(&n, 0, "naive", "naive fp32 33x20x10");
     named(&n, 8, "mma", "mma bf16 33x20x10, traced");
-    assert_string_equal(lab_lab_name_find(&n, 8)->problem, "bf16 33x20x10");
-    assert_string_equal(lab_lab_name_find(&n, 8)->precision, "bf16");
-    assert_string_equal(lab_lab_name_find(&n, 8)->size, "33x20x10");
-    assert_false(
-        lab_lab_name_is(lab_lab_name_find(&n, 1), lab_lab_name_find(&n, 8)));
-    assert_string_equal(lab_lab_name_find(&n, 2)->precision, "");
-    assert_string_equal(lab_lab_name_or(&n, 8, "step"),
+    assert_string_equal(lab_bench_name_find(&n, 8)->problem, "bf16 33x20x10");
+    assert_string_equal(lab_bench_name_find(&n, 8)->precision, "bf16");
+    assert_string_equal(lab_bench_name_find(&n, 8)->size, "33x20x10");
+    assert_false(lab_bench_name_is(lab_bench_name_find(&n, 1),
+                                   lab_bench_name_find(&n, 8)));
+    assert_string_equal(lab_bench_name_find(&n, 2)->precision, "");
+    assert_string_equal(lab_bench_name_or(&n, 8, "step"),
                         "mma bf16 33x20x10, traced");
-    assert_string_equal(lab_lab_name_or(&n, 7, "step"), "step");
-    lab_lab_names_release(&n);
-    assert_int_equal(lab_lab_names_load(&n, db, run + 1), LAB_E_NOTFOUND);
+    assert_string_equal(lab_bench_name_or(&n, 7, "step"), "step");
+    lab_bench_names_release(&n);
+    assert_int_equal(lab_bench_names_load(&n, db, run + 1), LAB_E_NOTFOUND);
     /* not a lab's */
     sample_sql(path, "DELETE FROM lab_row");
-    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
-    assert_null(lab_lab_name_find(&n, 0));
+    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+    assert_null(lab_bench_name_find(&n, 0));
     assert_true(isnan(n.copy_bytes_s));
-    lab_lab_names_release(&n);
+    lab_bench_names_release(&n);
     lab_database_close(db);
 }
 
@@ -211,7 +212,7 @@ static void names_of_rungs(void **state)
 static void long_names_of_rungs(void **state)
 {
     int64_t run = 0;
-    struct lab_lab_names n;
+    struct lab_bench_names n;
     const char *path = sample_path("long.db");
     struct lab_database *db = filled(path, &run);
     (void)state;
@@ -223,14 +224,14 @@ static void long_names_of_rungs(void **state)
                  i);
         sample_sql(path, sql);
         sample_sql(path, "UPDATE lab_row SET size = rung, precision = rung");
-        assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
-        const struct lab_lab_name *name = lab_lab_name_find(&n, 0);
+        assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
+        const struct lab_bench_name *name = lab_bench_name_find(&n, 0);
         assert_non_null(name);
         assert_int_equal(strlen(name->rung), i + 3 * ((63 - i) / 3));
         assert_int_equal(strlen(name->precision), i + 3 * ((15 - i) / 3));
         assert_int_equal(lab_utf8_check(name->name, strlen(name->name)),
                          (size_t)-1);
-        lab_lab_names_release(&n);
+        lab_bench_names_release(&n);
     }
     lab_database_close(db);
 }
@@ -239,7 +240,7 @@ static void long_names_of_rungs(void **state)
 static void names_of_what_is_not_there(void **state)
 {
     int64_t run = 0;
-    struct lab_lab_names n = {.count = 99};
+    struct lab_bench_names n = {.count = 99};
     const char *path = sample_path("unnamed.db");
     struct lab_database *db = filled(path, &run);
     (void)state;
@@ -250,17 +251,17 @@ static void names_of_what_is_not_there(void **state)
                      "CREATE TABLE lab_row AS SELECT * FROM rows;"
                      "UPDATE lab_row SET place = NULL, precision = 'bf16' "
                      "WHERE place = 2");
-    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_OK);
+    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_OK);
     assert_int_equal(n.count, 2);
     named(&n, 0, "naive", "naive 33x20x10"); /* not the traced rung's */
     named(&n, 1, "mma", "mma 33x20x10");
-    assert_null(lab_lab_name_find(&n, LAB_UNKNOWN));
-    lab_lab_names_release(&n);
+    assert_null(lab_bench_name_find(&n, LAB_UNKNOWN));
+    lab_bench_names_release(&n);
     n.count = 99;
     sample_sql(path, "ALTER TABLE step RENAME TO steps;"
                      "CREATE VIEW step AS SELECT runId, exec, "
                      "abs(-0x7FFFFFFFFFFFFFFF - 1) AS stepIndex FROM steps");
-    assert_int_equal(lab_lab_names_load(&n, db, run), LAB_E_DB);
+    assert_int_equal(lab_bench_names_load(&n, db, run), LAB_E_DB);
     assert_int_equal(n.count, 99); /* untouched */
     lab_database_close(db);
 }
@@ -422,8 +423,8 @@ static bool see_fields(void *user, const void *row)
 static void every_column_is_a_member(void **state)
 {
     static const struct lab_fields *const all[] = {
-        &lab_lab_row_fields, &lab_sweep_row_fields, &lab_said_row_fields,
-        &lab_tuned_row_fields};
+        &lab_bench_row_fields, &lab_sweep_row_fields,
+        &lab_prediction_row_fields, &lab_tuned_row_fields};
     const char *path = sample_path("fields.db");
     struct lab_database *db;
     (void)state;

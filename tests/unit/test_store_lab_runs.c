@@ -12,7 +12,7 @@
 #include "lab_samples.h"
 #include "store/compare.h"
 #include "store/contents.h"
-#include "store/lab_said.h"
+#include "store/predictions.h"
 #include "store_samples.h"
 #include "trace/intern.h"
 
@@ -57,7 +57,7 @@ struct seen {
     int n;
 };
 
-static void note(struct seen *s, const struct lab_lab_name *rung,
+static void note(struct seen *s, const struct lab_bench_name *rung,
                  const char *name)
 {
     assert_true(s->n < 64);
@@ -292,7 +292,8 @@ static void contents_are_what_a_run_has(void **state)
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_RUNGS);
     assert_int_equal(lab_query_contents(db, 3, &has), LAB_OK);
     assert_int_equal(has, LAB_HAS_STEPS | LAB_HAS_KERNELS | LAB_HAS_LOSSES |
-                              LAB_HAS_SWEEPS | LAB_HAS_SAID | LAB_HAS_TUNED);
+                              LAB_HAS_SWEEPS | LAB_HAS_PREDICTIONS |
+                              LAB_HAS_TUNED);
     assert_int_equal(lab_query_contents(db, 4, &has), LAB_E_NOTFOUND);
     lab_database_close(db);
 }
@@ -320,19 +321,20 @@ static void the_fullest_run_is_found(void **state)
     assert_int_equal(sample_lab(path, tuning, 4, false, NULL), LAB_OK);
     struct lab_database *db = open_reader(path);
     /* three rungs before two in two precisions; then two sizes before one */
-    assert_int_equal(lab_lab_run_fullest(db, "gemm", NULL, NULL, &run), LAB_OK);
+    assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run),
+                     LAB_OK);
     assert_int_equal(run, 1);
-    assert_int_equal(lab_lab_run_fullest(db, "gemm", "other", NULL, &run),
+    assert_int_equal(lab_bench_run_fullest(db, "gemm", "other", NULL, &run),
                      LAB_E_NOTFOUND);
-    assert_int_equal(lab_lab_run_fullest(db, "gemm", NULL, "cuda", &run),
+    assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, "cuda", &run),
                      LAB_E_NOTFOUND);
-    assert_int_equal(lab_lab_run_fullest(db, "saxpy", NULL, NULL, &run),
+    assert_int_equal(lab_bench_run_fullest(db, "saxpy", NULL, NULL, &run),
                      LAB_E_NOTFOUND);
     lab_database_close(db);
     /* of equal ones the newest; what failed is no rung */
     assert_int_equal(sample_lab(path, bf16, BF16, false, NULL), LAB_OK);
     db = open_reader(path);
-    assert_int_equal(lab_lab_run_fullest(db, "gemm", "lab-gemm", "cpu", &run),
+    assert_int_equal(lab_bench_run_fullest(db, "gemm", "lab-gemm", "cpu", &run),
                      LAB_OK);
     assert_int_equal(run, 5);
     lab_database_close(db);
@@ -340,10 +342,11 @@ static void the_fullest_run_is_found(void **state)
                      "rung = 'cublas'; UPDATE run SET lesson = 'lab-autotune' "
                      "WHERE id = 4");
     db = open_reader(path);
-    assert_int_equal(lab_lab_run_fullest(db, "gemm", NULL, NULL, &run), LAB_OK);
+    assert_int_equal(lab_bench_run_fullest(db, "gemm", NULL, NULL, &run),
+                     LAB_OK);
     assert_int_equal(run, 1);
     assert_int_equal(
-        lab_lab_run_fullest(db, "gemm", "lab-autotune", NULL, &run), LAB_OK);
+        lab_bench_run_fullest(db, "gemm", "lab-autotune", NULL, &run), LAB_OK);
     assert_int_equal(run, 4);
     lab_database_close(db);
 }

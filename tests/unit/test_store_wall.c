@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/wall.h"
+#include "store/time_breakdown.h"
 #include "store_samples.h"
 #include "timeline/timeline_priv.h"
 #include "timeline_samples.h"
@@ -22,20 +22,20 @@
     "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start IS NULL OR start = 0;"
 #define NO_GRAPH "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = NULL;"
 
-static struct lab_wall load(const char *path, int64_t run)
+static struct lab_time_breakdown load(const char *path, int64_t run)
 {
     const struct lab_database_options o = {.read_only = true};
     struct lab_database *db;
-    struct lab_wall w;
+    struct lab_time_breakdown w;
     assert_int_equal(lab_database_open(&db, path, &o), LAB_OK);
-    if (lab_wall_load(&w, db, run))
+    if (lab_time_breakdown_load(&w, db, run))
         fail_msg("%s", lab_error());
     lab_database_close(db);
     return w;
 }
 
 /* The sample with the GPU, as `sql` leaves it. */
-static struct lab_wall load_changed(const char *sql)
+static struct lab_time_breakdown load_changed(const char *sql)
 {
     const char *path = sample_path("runs.db");
     int64_t run;
@@ -44,7 +44,7 @@ static struct lab_wall load_changed(const char *sql)
     return load(path, run);
 }
 
-static int64_t sum(const struct lab_wall *w)
+static int64_t sum(const struct lab_time_breakdown *w)
 {
     int64_t all = 0;
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
@@ -55,7 +55,7 @@ static int64_t sum(const struct lab_wall *w)
     return all;
 }
 
-static void why(const struct lab_wall *w, enum lab_wall_part part,
+static void why(const struct lab_time_breakdown *w, enum lab_time_part part,
                 const char *text)
 {
     assert_int_equal(w->part_ns[part], LAB_UNKNOWN);
@@ -69,7 +69,7 @@ static void why(const struct lab_wall *w, enum lab_wall_part part,
 static void the_parts_are_the_wall_time(void **state)
 {
     (void)state;
-    struct lab_wall w = load_changed(NO_LOST NO_GRAPH);
+    struct lab_time_breakdown w = load_changed(NO_LOST NO_GRAPH);
     assert_int_equal(w.iteration, 1);
     assert_int_equal(w.recorded, 1);
     assert_int_equal(w.wall_ns, 400 * US);
@@ -86,8 +86,8 @@ static void the_parts_are_the_wall_time(void **state)
 static void without_calls_no_latency(void **state)
 {
     (void)state;
-    struct lab_wall w = load_changed(NO_LOST NO_GRAPH
-                                     "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
+    struct lab_time_breakdown w = load_changed(
+        NO_LOST NO_GRAPH "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME");
     why(&w, LAB_WALL_LAUNCH, "--trace on");
     assert_int_equal(w.part_ns[LAB_WALL_KERNELS], 115 * US);
     assert_int_equal(w.part_ns[LAB_WALL_STEPS], 112 * US);
@@ -98,7 +98,7 @@ static void without_calls_no_latency(void **state)
 static void a_graph_has_no_time_between_steps(void **state)
 {
     (void)state;
-    struct lab_wall w = load_changed(NO_LOST);
+    struct lab_time_breakdown w = load_changed(NO_LOST);
     why(&w, LAB_WALL_BETWEEN, "CUDA graph");
     assert_int_equal(w.part_ns[LAB_WALL_STEPS], (90 + 147) * US);
     assert_int_equal(sum(&w), 400 * US);
@@ -107,7 +107,7 @@ static void a_graph_has_no_time_between_steps(void **state)
 static void kernels_without_times_are_said(void **state)
 {
     (void)state;
-    struct lab_wall w = load_changed(NO_GRAPH);
+    struct lab_time_breakdown w = load_changed(NO_GRAPH);
     assert_int_equal(w.wall_ns, 400 * US);
     why(&w, LAB_WALL_KERNELS, "kernels without times");
     why(&w, LAB_WALL_BETWEEN, "kernels without times");
@@ -120,7 +120,7 @@ static void kernels_without_times_are_said(void **state)
 static void the_only_iteration_has_the_runs_wall_time(void **state)
 {
     (void)state;
-    struct lab_wall w = load_changed(ONE "1000000");
+    struct lab_time_breakdown w = load_changed(ONE "1000000");
     assert_int_equal(w.wall_ns, 1000 * US);
     assert_int_equal(w.part_ns[LAB_WALL_OUTSIDE], 600 * US);
     assert_int_equal(sum(&w), 1000 * US);
@@ -129,7 +129,7 @@ static void the_only_iteration_has_the_runs_wall_time(void **state)
 static void another_wall_time_is_not_its(void **state)
 {
     (void)state;
-    struct lab_wall w = load_changed(ONE "399999");
+    struct lab_time_breakdown w = load_changed(ONE "399999");
     why(&w, LAB_WALL_OUTSIDE, "less than this iteration's");
     assert_int_equal(sum(&w), 400 * US);
     sample_dir_remove();
@@ -149,7 +149,7 @@ static void a_cpu_has_steps_alone(void **state)
     int64_t run;
     (void)state;
     assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
-    struct lab_wall w = load(path, run);
+    struct lab_time_breakdown w = load(path, run);
     why(&w, LAB_WALL_KERNELS, "on the CPU");
     why(&w, LAB_WALL_COPIES, "on the CPU");
     why(&w, LAB_WALL_LAUNCH, "on the CPU");
@@ -166,7 +166,7 @@ static void untraced_says_so(void **state)
     (void)state;
     assert_int_equal(sample_timeline_cpu(path, &run), LAB_OK);
     sample_sql(path, "UPDATE run SET backend = 'cuda', traceState = 'off'");
-    struct lab_wall w = load(path, run);
+    struct lab_time_breakdown w = load(path, run);
     why(&w, LAB_WALL_KERNELS, "without the trace");
     assert_int_equal(sum(&w), 52 * US);
     sample_sql(path, "UPDATE run SET traceState = 'on'");
@@ -179,9 +179,9 @@ static void what_is_no_iteration_is_unknown(void **state)
     const char *path = sample_path("runs.db");
     int64_t run;
     (void)state;
-    struct lab_wall w = load_changed("UPDATE run SET kind = 'lab'");
+    struct lab_time_breakdown w = load_changed("UPDATE run SET kind = 'lab'");
     for (int i = 0; i < LAB_WALL_PARTS; i++)
-        why(&w, (enum lab_wall_part)i, "a lab's repeats");
+        why(&w, (enum lab_time_part)i, "a lab's repeats");
     assert_int_equal(w.wall_ns, LAB_UNKNOWN);
     assert_int_equal(w.iteration, LAB_UNKNOWN);
     sample_dir_remove();
@@ -208,7 +208,7 @@ static void it_is_the_one_in_the_middle(void **state)
                "(CASE iteration WHEN 0 THEN 90 WHEN 1 THEN 50 WHEN 2 THEN 60 "
                "WHEN 3 THEN 80 WHEN 4 THEN 70 ELSE 10 END);"
                "UPDATE step SET kernelCount = NULL WHERE iteration = 5");
-    struct lab_wall w = load(path, run);
+    struct lab_time_breakdown w = load(path, run);
     assert_int_equal(w.iteration, 4);
     assert_int_equal(w.recorded, 5);
     assert_int_equal(w.wall_ns, 70 * US);
@@ -220,7 +220,7 @@ static void no_memory_is_an_error(void **state)
     const char *path = sample_path("runs.db");
     const struct lab_database_options o = {.read_only = true};
     struct lab_database *db;
-    struct lab_wall w;
+    struct lab_time_breakdown w;
     enum lab_status st = LAB_E_NOMEM;
     int64_t run;
     (void)state;
@@ -229,7 +229,7 @@ static void no_memory_is_an_error(void **state)
     int failures = 0;
     for (long nth = 1; st && nth < 1000; nth++) {
         lab_mem_fail_from(nth);
-        st = lab_wall_load(&w, db, run);
+        st = lab_time_breakdown_load(&w, db, run);
         lab_mem_fail_from(0);
         failures += st != LAB_OK;
         if (st)

@@ -40,18 +40,18 @@ void lab_attention_cudnn_note(const struct lab_call *call,
 
 /* What operation.c of both needs (reference.c); dim is B, H, T, D. */
 int lab_attention_tensors(const int64_t *dim, enum lab_precision p,
-                          struct lab_lab_tensor *out);
+                          struct lab_bench_tensor *out);
 double lab_attention_flop(const int64_t *dim);
 double lab_attention_bytes(const int64_t *dim, enum lab_precision p);
 double lab_attention_traffic(const int64_t *dim, enum lab_precision p,
                              const struct lab_rung_model *model);
 double lab_attention_library_traffic(const int64_t *dim, enum lab_precision p,
                                      const char *rung);
-struct lab_ladder_element lab_attention_element(const struct lab_lab_numbers *n,
-                                                const int64_t *dim, int64_t i,
-                                                bool causal);
+struct lab_ladder_element
+lab_attention_element(const struct lab_bench_numbers *n, const int64_t *dim,
+                      int64_t i, bool causal);
 bool lab_attention_fill(const int64_t *dim, int k,
-                        const struct lab_lab_tensor *tensor, uint64_t seed,
+                        const struct lab_bench_tensor *tensor, uint64_t seed,
                         void *host);
 extern const char *const lab_attention_checks[];
 /* The members of both operations that are alike. */

@@ -250,7 +250,7 @@ static enum lab_status launch(const struct lab_call *call,
                               const attention_size &s)
 {
     int bytes = static_cast<int>(sizeof(fused_memory<W>));
-    enum lab_status st = lab_lab_take_shared(
+    enum lab_status st = lab_bench_take_shared(
         call, reinterpret_cast<const void *>(attention_fused<W, CAUSAL>),
         bytes);
     if (st)

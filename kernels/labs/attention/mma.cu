@@ -126,7 +126,7 @@ static enum lab_status launch(const struct lab_call *call,
                               const attention_size &s)
 {
     using type = typename C::type;
-    enum lab_status st = lab_lab_take_shared(
+    enum lab_status st = lab_bench_take_shared(
         call, reinterpret_cast<const void *>(attention_mma<C>), C::BYTES);
     if (st)
         return st;

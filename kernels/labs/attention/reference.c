@@ -7,13 +7,13 @@
 #include "labs/rung.h"
 
 int lab_attention_tensors(const int64_t *dim, enum lab_precision p,
-                          struct lab_lab_tensor *out)
+                          struct lab_bench_tensor *out)
 {
     for (int k = 0; k < 4; k++)
-        out[k] = (struct lab_lab_tensor){k < 3 ? LAB_ROLE_IN : LAB_ROLE_OUT,
-                                         lab_lab_dtype(p),
-                                         4,
-                                         {dim[0], dim[1], dim[2], dim[3]}};
+        out[k] = (struct lab_bench_tensor){k < 3 ? LAB_ROLE_IN : LAB_ROLE_OUT,
+                                           lab_bench_dtype(p),
+                                           4,
+                                           {dim[0], dim[1], dim[2], dim[3]}};
     return 4;
 }
 
@@ -30,7 +30,7 @@ double lab_attention_flop(const int64_t *dim)
 
 double lab_attention_bytes(const int64_t *dim, enum lab_precision p)
 {
-    return 4 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * numbers_of(dim);
+    return 4 * (double)lab_dtype_bytes(lab_bench_dtype(p)) * numbers_of(dim);
 }
 
 /* tile_m queries a block: K and V are read again for each block. With tile_n
@@ -39,7 +39,7 @@ double lab_attention_bytes(const int64_t *dim, enum lab_precision p)
 double lab_attention_traffic(const int64_t *dim, enum lab_precision p,
                              const struct lab_rung_model *model)
 {
-    double each = (double)lab_dtype_bytes(lab_lab_dtype(p));
+    double each = (double)lab_dtype_bytes(lab_bench_dtype(p));
     double numbers = numbers_of(dim);
     double T = (double)dim[2];
     double scores = numbers / (double)dim[3] * T;
@@ -110,9 +110,9 @@ static double allowed(const struct row *r, const int64_t *dim,
     return e + u * (8 * walk + fabs(r->value / r->sum)) + ldexp(1, -25);
 }
 
-struct lab_ladder_element lab_attention_element(const struct lab_lab_numbers *n,
-                                                const int64_t *dim, int64_t i,
-                                                bool causal)
+struct lab_ladder_element
+lab_attention_element(const struct lab_bench_numbers *n, const int64_t *dim,
+                      int64_t i, bool causal)
 {
     enum { Q, K, V, O };
     int64_t T = dim[2];
@@ -125,14 +125,14 @@ struct lab_ladder_element lab_attention_element(const struct lab_lab_numbers *n,
         double score = 0;
         double squares = 0;
         for (int64_t e = 0; e < D; e++) {
-            double term = lab_lab_number(n, Q, query * D + e) *
-                          lab_lab_number(n, K, j * D + e);
+            double term = lab_bench_number(n, Q, query * D + e) *
+                          lab_bench_number(n, K, j * D + e);
             score += term;
             squares += term * term;
         }
         r.largest = fmax(r.largest, squares);
         add_key(&r, score / sqrt((double)D),
-                lab_lab_number(n, V, j * D + i % D));
+                lab_bench_number(n, V, j * D + i % D));
     }
     return (struct lab_ladder_element){r.value / r.sum,
                                        allowed(&r, dim, n->tensor[O].dtype)};
@@ -142,7 +142,7 @@ struct lab_ladder_element lab_attention_element(const struct lab_lab_numbers *n,
  * flat nor a single key's; V is random as usual. A prime number of different
  * numbers, over and over. */
 bool lab_attention_fill(const int64_t *dim, int k,
-                        const struct lab_lab_tensor *tensor, uint64_t seed,
+                        const struct lab_bench_tensor *tensor, uint64_t seed,
                         void *host)
 {
     enum { PERIOD = 1048573 };
@@ -151,10 +151,10 @@ bool lab_attention_fill(const int64_t *dim, int k,
     if (k > 1)
         return false;
     for (int64_t i = 0; i < own; i++) {
-        double v = lab_lab_random(seed, 0, 11 + (uint32_t)k, i);
+        double v = lab_bench_random(seed, 0, 11 + (uint32_t)k, i);
         lab_number_put(host, tensor->dtype, i, v * sqrt(12));
     }
-    lab_lab_repeat(host, own, count, lab_dtype_bytes(tensor->dtype));
+    lab_bench_repeat(host, own, count, lab_dtype_bytes(tensor->dtype));
     return true;
 }
 

@@ -344,7 +344,7 @@ static enum lab_status launch(const struct lab_call *call,
     if (!st)
         st = describe<type>(&maps.v, call->in[2].data, s, C::KEYS);
     if (!st)
-        st = lab_lab_take_shared(
+        st = lab_bench_take_shared(
             call, reinterpret_cast<const void *>(attention_wgmma<C>), C::BYTES);
     if (st)
         return st;

@@ -37,7 +37,7 @@ double lab_conv_bytes(const int64_t *dim, enum lab_precision p)
     double x = (double)s.C * (double)s.H * (double)s.W;
     double y = (double)s.K * (double)s.P * (double)s.Q;
     double w = (double)s.K * (double)s.C * (double)s.R * (double)s.R;
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) *
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) *
            ((double)s.N * (x + y) + w);
 }
 
@@ -46,9 +46,9 @@ struct lab_ladder_element lab_conv_element(const struct conv_shape *s,
                                            enum lab_dtype dtype)
 {
     double terms = (double)conv_depth(s);
-    const struct lab_lab_sum window = {
+    const struct lab_bench_sum window = {
         .value = value, .squares = terms / 144, .terms = terms};
-    struct lab_ladder_element e = lab_lab_sum_element(&window, p, dtype);
+    struct lab_ladder_element e = lab_bench_sum_element(&window, p, dtype);
     e.allowed *= 4;
     return e;
 }

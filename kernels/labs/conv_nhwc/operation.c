@@ -3,23 +3,24 @@
 #include "labs/conv/reference.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
+    enum lab_dtype t = lab_bench_dtype(p);
     struct conv_shape s;
     if (!lab_conv_shape_check(dim, &s))
         return 0;
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 4, {s.N, s.H, s.W, s.C}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 4, {s.K, s.R, s.R, s.C}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.P, s.Q, s.K}};
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.N, s.H, s.W, s.C}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 4, {s.K, s.R, s.R, s.C}};
+    out[2] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, t, 4, {s.N, s.P, s.Q, s.K}};
     return 3;
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     struct conv_shape s = conv_shape_of_dims(dim);
-    struct lab_lab_sum sum = {0};
+    struct lab_bench_sum sum = {0};
     int64_t k = i % s.K;
     int64_t place = i / s.K % (s.P * s.Q);
     int64_t image = i / (s.K * s.P * s.Q);
@@ -30,9 +31,9 @@ static struct lab_ladder_element element(const struct lab_lab_numbers *n,
             continue;
         int64_t at = ((image * s.H + h) * s.W + v) * s.C;
         for (int64_t c = 0; c < s.C; c++)
-            lab_lab_add(
-                &sum, lab_lab_number(n, 0, at + c) *
-                          lab_lab_number(n, 1, (k * s.R * s.R + j) * s.C + c));
+            lab_bench_add(&sum, lab_bench_number(n, 0, at + c) *
+                                    lab_bench_number(
+                                        n, 1, (k * s.R * s.R + j) * s.C + c));
     }
     (void)out;
     return lab_conv_element(&s, sum.value, n->precision, n->tensor[2].dtype);

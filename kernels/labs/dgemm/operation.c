@@ -6,24 +6,24 @@ static const char *const checks[] = {
     "1", "3x5x7", "33x65x17", "129x127x131", "132x260x36", "260x33x516", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     (void)p;
-    return lab_lab_product_tensors(dim, LAB_F64, out);
+    return lab_bench_product_tensors(dim, LAB_F64, out);
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
     (void)p;
-    return 8 * lab_lab_product_numbers(dim);
+    return 8 * lab_bench_product_numbers(dim);
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = lab_lab_product_sum(n, dim, i);
+    struct lab_bench_sum sum = lab_bench_product_sum(n, dim, i);
     (void)out;
-    return lab_lab_sum_element(&sum, LAB_FP64, LAB_F64);
+    return lab_bench_sum_element(&sum, LAB_FP64, LAB_F64);
 }
 
 const struct lab_operation lab_operation_dgemm = {
@@ -36,7 +36,7 @@ const struct lab_operation lab_operation_dgemm = {
     .sizes_gpu = "1024,5000,6000,8000,10000",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_product_flop,
+    .flop = lab_bench_product_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -59,7 +59,7 @@ enum lab_status lab_diverge_by_lane(const struct lab_call *call)
     int64_t n = call->out[0].count;
     diverge_by_lane<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0),
-        static_cast<int>(lab_lab_dim(call, 1)), n);
+        static_cast<int>(lab_bench_dim(call, 1)), n);
     return lab_launched("diverge_by_lane");
 }
 
@@ -78,7 +78,7 @@ static __global__ void diverge_by_warp(float *y, const float *x, int branches,
 enum lab_status lab_diverge_by_warp(const struct lab_call *call)
 {
     int64_t n = call->out[0].count;
-    int branches = static_cast<int>(lab_lab_dim(call, 1));
+    int branches = static_cast<int>(lab_bench_dim(call, 1));
     int64_t group = 32 * static_cast<int64_t>(branches);
     int64_t threads = (n + group - 1) / group * group;
     diverge_by_warp<<<lab_blocks(threads, LAB_DIVERGENCE_BLOCK),
@@ -109,14 +109,14 @@ enum lab_status lab_diverge_chosen(const struct lab_call *call)
     int64_t n = call->out[0].count;
     diverge_chosen<<<lab_blocks(n), LAB_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0),
-        static_cast<int>(lab_lab_dim(call, 1)), n);
+        static_cast<int>(lab_bench_dim(call, 1)), n);
     return lab_launched("diverge_chosen");
 }
 
 static void note(const struct lab_call *call, bool diverges,
                  struct lab_rung_note *out)
 {
-    long long branches = static_cast<long long>(lab_lab_dim(call, 1));
+    long long branches = static_cast<long long>(lab_bench_dim(call, 1));
     snprintf(out->text, sizeof(out->text), "%lld path%s a warp",
              diverges ? branches : 1LL, diverges && branches > 1 ? "s" : "");
 }

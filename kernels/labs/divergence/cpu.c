@@ -16,7 +16,7 @@ static enum lab_status plain(const struct lab_call *call)
 {
     const float *x = call->in[0].data;
     float *y = call->out[0].data;
-    int64_t branches = lab_lab_dim(call, 1);
+    int64_t branches = lab_bench_dim(call, 1);
     for (int64_t i = 0; i < call->out[0].count; i++) {
         float v = x[i];
         float c = LAB_DIVERGENCE_C((int)(i % branches));
@@ -42,7 +42,7 @@ static enum lab_status lanes(const struct lab_call *call)
     const float *x = call->in[0].data;
     float *y = call->out[0].data;
     int64_t n = call->out[0].count;
-    int64_t branches = lab_lab_dim(call, 1);
+    int64_t branches = lab_bench_dim(call, 1);
     for (int64_t i = 0; i < n; i += LANES) {
         float v[LANES] = {0};
         float c[LANES];

@@ -7,14 +7,14 @@
 #include "labs/divergence/divergence.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     if (dim[1] > LAB_DIVERGENCE_BRANCHES) {
         lab_fail(LAB_E_USAGE, "1 to %d branches: a warp has 32 threads",
                  LAB_DIVERGENCE_BRANCHES);
         return 0;
     }
-    return lab_lab_map_tensors(dim, p, out);
+    return lab_bench_map_tensors(dim, p, out);
 }
 
 static double flop(const int64_t *dim)
@@ -23,13 +23,14 @@ static double flop(const int64_t *dim)
 }
 
 /* Every step rounds once. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     (void)out;
-    return lab_lab_recurrence(lab_lab_number(n, 0, i), (double)LAB_DIVERGENCE_A,
-                              (double)LAB_DIVERGENCE_C((int)(i % dim[1])),
-                              LAB_DIVERGENCE_STEPS, LAB_DIVERGENCE_STEPS);
+    return lab_bench_recurrence(lab_bench_number(n, 0, i),
+                                (double)LAB_DIVERGENCE_A,
+                                (double)LAB_DIVERGENCE_C((int)(i % dim[1])),
+                                LAB_DIVERGENCE_STEPS, LAB_DIVERGENCE_STEPS);
 }
 
 static const char *const checks[] = {
@@ -47,6 +48,6 @@ const struct lab_operation lab_operation_divergence = {
     .checks = checks,
     .tensors = tensors,
     .flop = flop,
-    .bytes = lab_lab_map_bytes,
+    .bytes = lab_bench_map_bytes,
     .element = element,
 };

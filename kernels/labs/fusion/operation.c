@@ -7,15 +7,16 @@
 #include <stddef.h>
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype dtype = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 1, {dim[1]}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
-    out[3] = (struct lab_lab_tensor){LAB_ROLE_OUT, dtype, 2, {dim[0], dim[1]}};
+    enum lab_dtype dtype = lab_bench_dtype(p);
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, dtype, 1, {dim[1]}};
+    out[2] = (struct lab_bench_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
+    out[3] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, dtype, 2, {dim[0], dim[1]}};
     out[4] =
-        (struct lab_lab_tensor){LAB_ROLE_SCRATCH, dtype, 2, {dim[0], dim[1]}};
+        (struct lab_bench_tensor){LAB_ROLE_SCRATCH, dtype, 2, {dim[0], dim[1]}};
     return 5;
 }
 
@@ -27,18 +28,18 @@ static double flop(const int64_t *dim)
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) *
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) *
            (3 * (double)dim[0] * (double)dim[1] + (double)dim[1]);
 }
 
 /* |x| and |bias| are below 1: each step has an error of some units in the last
  * place of a number below 2. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    double z = lab_lab_number(n, 0, i) + lab_lab_number(n, 1, i % dim[1]);
+    double z = lab_bench_number(n, 0, i) + lab_bench_number(n, 1, i % dim[1]);
     (void)out;
-    return (struct lab_ladder_element){lab_lab_number(n, 2, i) +
+    return (struct lab_ladder_element){lab_bench_number(n, 2, i) +
                                            z * 0.5 * erfc(-z / sqrt(2.0)),
                                        16 * ldexp(1, -24)};
 }

@@ -76,7 +76,7 @@ static enum lab_status launch(const struct lab_call *call)
     const int64_t N = call->in[1].dim[1];
     const int64_t blocks =
         (M + MMA_BM - 1) / MMA_BM * ((N + MMA_BN - 1) / MMA_BN);
-    enum lab_status st = lab_lab_take_shared(
+    enum lab_status st = lab_bench_take_shared(
         call, reinterpret_cast<const void *>(gemm_mma<T, FOURS>), SHARED);
     if (st)
         return st;

@@ -8,15 +8,15 @@
 #include "labs/rung.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    return lab_lab_product_tensors(dim, lab_lab_dtype(p), out);
+    return lab_bench_product_tensors(dim, lab_bench_dtype(p), out);
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) *
-           lab_lab_product_numbers(dim);
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) *
+           lab_bench_product_numbers(dim);
 }
 
 /* The blocked-access model: each tensor is read again for each tile. */
@@ -28,16 +28,16 @@ static double traffic(const int64_t *dim, enum lab_precision p,
     double K = (double)dim[2];
     if (model->tile_m == 0)
         return model->traffic > 0 ? model->traffic * bytes(dim, p) : NAN;
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) *
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) *
            (M * K * ceil(N / model->tile_n) + K * N * ceil(M / model->tile_m) +
             M * N);
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = lab_lab_product_sum(n, dim, i);
-    return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
+    struct lab_bench_sum sum = lab_bench_product_sum(n, dim, i);
+    return lab_bench_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 
 /* Smaller and larger than a tile, with and without four to a load; the last
@@ -56,7 +56,7 @@ const struct lab_operation lab_operation_gemm = {
     .sizes_gpu = "1024,2048,4096,6000",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_product_flop,
+    .flop = lab_bench_product_flop,
     .bytes = bytes,
     .traffic = traffic,
     .element = element,

@@ -153,7 +153,7 @@ static enum lab_status launch(const struct lab_call *call,
     if (!st && stored)
         st = gemm_map(&c, o, o->c, o->M, o->N, c_pitch, 64);
     if (!st)
-        st = lab_lab_take_shared(
+        st = lab_bench_take_shared(
             call, reinterpret_cast<const void *>(gemm_persistent<T>),
             SM90_SHARED_BYTES);
     if (st)

@@ -54,9 +54,9 @@ static enum lab_status launch(const struct lab_call *call,
     const struct sm90_product p = {o->M, o->N, o->K, o->c};
     enum lab_status st = gemm_maps<TILE>(o, &a, &b);
     if (!st)
-        st = lab_lab_take_shared(call,
-                                 reinterpret_cast<const void *>(gemm_wgmma<T>),
-                                 SM90_SHARED_BYTES);
+        st = lab_bench_take_shared(
+            call, reinterpret_cast<const void *>(gemm_wgmma<T>),
+            SM90_SHARED_BYTES);
     if (st)
         return st;
     gemm_wgmma<T><<<lab_blocks(down * across, 1), SM90_THREADS,

@@ -5,12 +5,12 @@ static const char *const checks[] = {"1",      "1x7",     "33x65",  "257x129",
                                      "100x64", "129x516", "3x4099", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 2, {dim[0], dim[1]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[1]}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
+    enum lab_dtype t = lab_bench_dtype(p);
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 2, {dim[0], dim[1]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 1, {dim[1]}};
+    out[2] = (struct lab_bench_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
     return 3;
 }
 
@@ -23,17 +23,17 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 {
     double M = (double)dim[0];
     double N = (double)dim[1];
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) * (M * N + M + N);
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) * (M * N + M + N);
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
+    struct lab_bench_sum sum = {0};
     for (int64_t j = 0; j < dim[1]; j++)
-        lab_lab_add(&sum, lab_lab_number(n, 0, i * dim[1] + j) *
-                              lab_lab_number(n, 1, j));
-    return lab_lab_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
+        lab_bench_add(&sum, lab_bench_number(n, 0, i * dim[1] + j) *
+                                lab_bench_number(n, 1, j));
+    return lab_bench_sum_element(&sum, n->precision, n->tensor[2 + out].dtype);
 }
 
 const struct lab_operation lab_operation_gemv = {

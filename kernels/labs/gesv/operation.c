@@ -13,7 +13,7 @@ static const char *const checks[] = {"1",      "2x3",   "31x1",   "33x7",
                                      "100x10", "129x2", "260x33", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     int64_t n = dim[0];
     int64_t r = dim[1];
@@ -23,12 +23,12 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  (long long)n, (long long)r);
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, n}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, r}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, r}};
-    out[3] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F64, 2, {n, r}};
-    out[4] = (struct lab_lab_tensor){LAB_ROLE_SCRATCH, LAB_F64, 2, {n, n}};
-    out[5] = (struct lab_lab_tensor){LAB_ROLE_SCRATCH, LAB_I32, 1, {n + 1}};
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, n}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, r}};
+    out[2] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, r}};
+    out[3] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_F64, 2, {n, r}};
+    out[4] = (struct lab_bench_tensor){LAB_ROLE_SCRATCH, LAB_F64, 2, {n, n}};
+    out[5] = (struct lab_bench_tensor){LAB_ROLE_SCRATCH, LAB_I32, 1, {n + 1}};
     return 6;
 }
 
@@ -47,7 +47,7 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 
 static double solution(uint64_t seed, int64_t i)
 {
-    return lab_lab_random(seed, STREAM, 0, i);
+    return lab_bench_random(seed, STREAM, 0, i);
 }
 
 /* b (n, r) = A X, a column of A at a time. */
@@ -66,8 +66,9 @@ static void multiply(const double *w, int64_t n, int64_t r, uint64_t seed,
     }
 }
 
-static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
-                 uint64_t seed, void *host)
+static bool fill(const int64_t *dim, int k,
+                 const struct lab_bench_tensor *tensor, uint64_t seed,
+                 void *host)
 {
     int64_t n = dim[0];
     int64_t r = dim[1];
@@ -92,7 +93,7 @@ static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
 
 /* B's sums are rounded n times, and A's condition makes more of it. Largest
  * errors of X by LAPACK, n from 31 to 3000: 0.1 to 0.7 of u n^2. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     const double *x = n->host[2];

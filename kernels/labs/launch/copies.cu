@@ -37,9 +37,9 @@ static enum lab_status launch(const struct lab_call *call, copy_kernel *kernel,
                               int each, const char *name)
 {
     int64_t n = call->out[0].count;
-    int block = static_cast<int>(lab_lab_dim(call, 1));
+    int block = static_cast<int>(lab_bench_dim(call, 1));
     kernel<<<lab_blocks(n, each * block), static_cast<unsigned>(block),
-             static_cast<size_t>(lab_lab_dim(call, 2)), lab_stream(call)>>>(
+             static_cast<size_t>(lab_bench_dim(call, 2)), lab_stream(call)>>>(
         lab_out(call, 0), lab_in(call, 0), n);
     return lab_launched(name);
 }
@@ -47,16 +47,16 @@ static enum lab_status launch(const struct lab_call *call, copy_kernel *kernel,
 static void note(const struct lab_call *call, copy_kernel *kernel,
                  struct lab_rung_note *out)
 {
-    lab_lab_say_resident(out, reinterpret_cast<const void *>(kernel),
-                         static_cast<int>(lab_lab_dim(call, 1)),
-                         static_cast<size_t>(lab_lab_dim(call, 2)));
+    lab_bench_say_resident(out, reinterpret_cast<const void *>(kernel),
+                           static_cast<int>(lab_bench_dim(call, 1)),
+                           static_cast<size_t>(lab_bench_dim(call, 2)));
 }
 
 enum lab_status lab_launch_plain_prepare(const struct lab_call *call)
 {
-    return lab_lab_take_shared(call,
-                               reinterpret_cast<const void *>(launch_plain),
-                               lab_lab_dim(call, 2));
+    return lab_bench_take_shared(call,
+                                 reinterpret_cast<const void *>(launch_plain),
+                                 lab_bench_dim(call, 2));
 }
 
 enum lab_status lab_launch_plain(const struct lab_call *call)
@@ -72,9 +72,9 @@ void lab_launch_plain_note(const struct lab_call *call,
 
 enum lab_status lab_launch_fours_prepare(const struct lab_call *call)
 {
-    return lab_lab_take_shared(call,
-                               reinterpret_cast<const void *>(launch_fours),
-                               lab_lab_dim(call, 2));
+    return lab_bench_take_shared(call,
+                                 reinterpret_cast<const void *>(launch_fours),
+                                 lab_bench_dim(call, 2));
 }
 
 enum lab_status lab_launch_fours(const struct lab_call *call)

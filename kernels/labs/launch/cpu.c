@@ -16,7 +16,7 @@ static enum lab_status blocks(const struct lab_call *call)
     const float *x = call->in[0].data;
     float *y = call->out[0].data;
     int64_t n = call->out[0].count;
-    int64_t block = lab_lab_dim(call, 1);
+    int64_t block = lab_bench_dim(call, 1);
     for (int64_t first = 0; first < n; first += block)
         run_block(y + first, x + first, n - first < block ? n - first : block);
     return LAB_OK;

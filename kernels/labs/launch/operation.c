@@ -7,7 +7,7 @@
 enum { MOST_THREADS = 1024, MOST_SHARED = 1 << 20 };
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     if (dim[1] > MOST_THREADS || dim[2] > MOST_SHARED) {
         lab_fail(LAB_E_USAGE,
@@ -16,7 +16,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  MOST_THREADS, MOST_SHARED);
         return 0;
     }
-    return lab_lab_map_tensors(dim, p, out);
+    return lab_bench_map_tensors(dim, p, out);
 }
 
 static const char *const checks[] = {
@@ -36,7 +36,7 @@ const struct lab_operation lab_operation_launch = {
                  "67108864x256x196608",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
-    .bytes = lab_lab_map_bytes,
-    .element = lab_lab_copy_element,
+    .flop = lab_bench_no_flop,
+    .bytes = lab_bench_map_bytes,
+    .element = lab_bench_copy_element,
 };

@@ -11,7 +11,7 @@ static const char *const checks[] = {"1",  "2",   "31",  "33",
                                      "64", "129", "260", NULL};
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     int64_t n = dim[0];
     (void)p;
@@ -20,12 +20,12 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  (long long)n);
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, n}};
-    out[1] =
-        (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F64, 2, {LAB_WITNESS_ROWS, n}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F64, 2, {n, n}};
-    out[3] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_I32, 1, {n}};
-    out[4] = (struct lab_lab_tensor){LAB_ROLE_SCRATCH, LAB_I32, 1, {1}};
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_F64, 2, {n, n}};
+    out[1] = (struct lab_bench_tensor){
+        LAB_ROLE_IN, LAB_F64, 2, {LAB_WITNESS_ROWS, n}};
+    out[2] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_F64, 2, {n, n}};
+    out[3] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_I32, 1, {n}};
+    out[4] = (struct lab_bench_tensor){LAB_ROLE_SCRATCH, LAB_I32, 1, {1}};
     return 5;
 }
 
@@ -43,8 +43,9 @@ static double bytes(const int64_t *dim, enum lab_precision p)
     return 16 * n * n;
 }
 
-static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
-                 uint64_t seed, void *host)
+static bool fill(const int64_t *dim, int k,
+                 const struct lab_bench_tensor *tensor, uint64_t seed,
+                 void *host)
 {
     int64_t n = dim[0];
     (void)tensor;
@@ -65,13 +66,13 @@ static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
  * which grow like sqrt(n) as random walks do, and later rows inherit it. Largest
  * errors by LAPACK and by the loops of cpu.c, n from 31 to 3000: 0.1 to 1.2 of
  * u n^1.5. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     int64_t side = dim[0];
     const double *w = n->host[1];
     if (out == 1)
-        return lab_lab_exact(w[LAB_WITNESS_PIVOT * side + i], LAB_I32);
+        return lab_bench_exact(w[LAB_WITNESS_PIVOT * side + i], LAB_I32);
     return (struct lab_ladder_element){
         lab_witness_factor(w, side, i % side, i / side),
         64 * ldexp(1, -53) * pow((double)side, 1.5)};

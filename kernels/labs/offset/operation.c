@@ -4,19 +4,19 @@
 #include <stddef.h>
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {dim[0] + dim[1]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
+    enum lab_dtype t = lab_bench_dtype(p);
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 1, {dim[0] + dim[1]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
     return 2;
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    return lab_lab_exact(lab_lab_number(n, 0, i + dim[1]),
-                         n->tensor[1 + out].dtype);
+    return lab_bench_exact(lab_bench_number(n, 0, i + dim[1]),
+                           n->tensor[1 + out].dtype);
 }
 
 static const char *const checks[] = {"1x1",     "31x2",    "257x3",  "1000x4",
@@ -33,7 +33,7 @@ const struct lab_operation lab_operation_offset = {
     .sizes_gpu = "67108864x32,67108864x8,67108864x4,67108864x2,67108864x1",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
-    .bytes = lab_lab_map_bytes,
+    .flop = lab_bench_no_flop,
+    .bytes = lab_bench_map_bytes,
     .element = element,
 };

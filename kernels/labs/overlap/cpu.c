@@ -40,7 +40,7 @@ static void copy_compute_copy(const struct lab_call *call, int64_t first,
     float *there = call->out[1].data;
     size_t bytes = (size_t)n * sizeof(*x);
     memcpy(there + first, x + first, bytes);
-    compute(there + first, n, lab_lab_dim(call, 1));
+    compute(there + first, n, lab_bench_dim(call, 1));
     memcpy(y + first, there + first, bytes);
 }
 

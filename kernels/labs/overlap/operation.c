@@ -9,18 +9,18 @@
 #include "labs/overlap/overlap.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
-    static const enum lab_lab_role roles[] = {LAB_ROLE_IN, LAB_ROLE_OUT,
-                                              LAB_ROLE_SCRATCH};
+    enum lab_dtype t = lab_bench_dtype(p);
+    static const enum lab_bench_role roles[] = {LAB_ROLE_IN, LAB_ROLE_OUT,
+                                                LAB_ROLE_SCRATCH};
     if (dim[1] > LAB_OVERLAP_STEPS) {
         lab_fail(LAB_E_USAGE, "1 to %d steps an element: 1000000x64",
                  LAB_OVERLAP_STEPS);
         return 0;
     }
     for (int k = 0; k < 3; k++)
-        out[k] = (struct lab_lab_tensor){roles[k], t, 1, {dim[0]}};
+        out[k] = (struct lab_bench_tensor){roles[k], t, 1, {dim[0]}};
     return 3;
 }
 
@@ -30,14 +30,15 @@ static double flop(const int64_t *dim)
 }
 
 /* Every step rounds once or, without a fused multiply-add, twice. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     (void)out;
     /* What is forgotten of x, is of its errors: 1 / (1 - a) = 500 steps. */
     double steps = fmin((double)dim[1], 500);
-    return lab_lab_recurrence(lab_lab_number(n, 0, i), (double)LAB_OVERLAP_A,
-                              (double)LAB_OVERLAP_C, dim[1], 2 * steps);
+    return lab_bench_recurrence(lab_bench_number(n, 0, i),
+                                (double)LAB_OVERLAP_A, (double)LAB_OVERLAP_C,
+                                dim[1], 2 * steps);
 }
 
 static const char *const checks[] = {
@@ -54,6 +55,6 @@ const struct lab_operation lab_operation_overlap = {
     .checks = checks,
     .tensors = tensors,
     .flop = flop,
-    .bytes = lab_lab_map_bytes,
+    .bytes = lab_bench_map_bytes,
     .element = element,
 };

@@ -130,7 +130,7 @@ static cudaError_t queue(const struct lab_call *call, enum part part,
         return cudaMemcpyAsync(ready.back + first, y, bytes,
                                cudaMemcpyDeviceToHost, stream);
     overlap_steps<<<lab_blocks(n), LAB_BLOCK, 0, stream>>>(
-        y, x, lab_lab_dim(call, 1), n);
+        y, x, lab_bench_dim(call, 1), n);
     return cudaGetLastError();
 }
 

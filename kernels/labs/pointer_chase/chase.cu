@@ -66,7 +66,7 @@ template <bool L1> static enum lab_status chase(const struct lab_call *call)
     bool fits = lines * LAB_CHASE_LINE * 4 <= LAB_CHASE_L1;
     warm(call, lines);
     chase_global<L1><<<1, CHASE_BLOCK, 0, lab_stream(call)>>>(
-        lab_out(call, 0), lab_labels(call, 0), lines, lab_lab_dim(call, 1),
+        lab_out(call, 0), lab_labels(call, 0), lines, lab_bench_dim(call, 1),
         fits);
     return lab_launched("chase_global");
 }
@@ -99,9 +99,9 @@ static __global__ void chase_shared(float *y, const int *next, int64_t lines,
 
 enum lab_status lab_chase_shared_prepare(const struct lab_call *call)
 {
-    return lab_lab_take_shared(call,
-                               reinterpret_cast<const void *>(chase_shared),
-                               call->in[0].count * 4);
+    return lab_bench_take_shared(call,
+                                 reinterpret_cast<const void *>(chase_shared),
+                                 call->in[0].count * 4);
 }
 
 enum lab_status lab_chase_shared(const struct lab_call *call)
@@ -111,7 +111,7 @@ enum lab_status lab_chase_shared(const struct lab_call *call)
     chase_shared<<<1, CHASE_BLOCK, static_cast<size_t>(count) * 4,
                    lab_stream(call)>>>(lab_out(call, 0), lab_labels(call, 0),
                                        count / LAB_CHASE_LINE,
-                                       lab_lab_dim(call, 1));
+                                       lab_bench_dim(call, 1));
     return lab_launched("chase_shared");
 }
 
@@ -146,6 +146,6 @@ enum lab_status lab_chase_constant(const struct lab_call *call)
         return lab_fail(LAB_E_DEVICE, "cannot copy to constant memory: %s",
                         cudaGetErrorString(err));
     chase_constant<<<1, 1, 0, lab_stream(call)>>>(lab_out(call, 0),
-                                                  lab_lab_dim(call, 1));
+                                                  lab_bench_dim(call, 1));
     return lab_launched("chase_constant");
 }

@@ -17,7 +17,7 @@ static int64_t sum_of_lines(const int32_t *next, int64_t count)
 static enum lab_status plain(const struct lab_call *call)
 {
     const int32_t *next = call->in[0].data;
-    int64_t accesses = lab_lab_dim(call, 1);
+    int64_t accesses = lab_bench_dim(call, 1);
     /* No index is negative; the compiler does not know, and reads them. */
     int32_t at = sum_of_lines(next, call->in[0].count) < 0;
     for (int64_t k = 0; k < accesses; k++)

@@ -7,7 +7,7 @@
 #include "labs/pointer_chase/chase.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     (void)p;
     if (dim[0] % LAB_CHASE_BYTES != 0 || dim[0] > (int64_t)1 << 31) {
@@ -22,8 +22,8 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  LAB_CHASE_ACCESSES);
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0] / 4}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_I32, 1, {dim[0] / 4}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
     return 2;
 }
 
@@ -103,8 +103,9 @@ int64_t lab_chase_next(int64_t line, int64_t lines)
     return (int64_t)next;
 }
 
-static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
-                 uint64_t seed, void *host)
+static bool fill(const int64_t *dim, int k,
+                 const struct lab_bench_tensor *tensor, uint64_t seed,
+                 void *host)
 {
     int64_t lines = dim[0] / LAB_CHASE_BYTES;
     int32_t *next = host;
@@ -120,7 +121,7 @@ static bool fill(const int64_t *dim, int k, const struct lab_lab_tensor *tensor,
     return true;
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     int64_t at = 0;
@@ -150,7 +151,7 @@ const struct lab_operation lab_operation_pointer_chase = {
                  "67108864x16384,268435456x16384,1073741824x16384",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
+    .flop = lab_bench_no_flop,
     .bytes = bytes,
     .items = items,
     .element = element,

@@ -10,18 +10,18 @@
 
 /* The parts of the 16-bit rungs: first and second of A, then of B. */
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
+    enum lab_dtype t = lab_bench_dtype(p);
     int64_t M = dim[0];
     int64_t N = dim[1];
     int64_t K = dim[2];
-    lab_lab_product_tensors(dim, LAB_F32, out);
+    lab_bench_product_tensors(dim, LAB_F32, out);
     if (p != LAB_BF16 && p != LAB_FP16)
         return 3;
-    out[3] = (struct lab_lab_tensor){
+    out[3] = (struct lab_bench_tensor){
         LAB_ROLE_SCRATCH, t, 3, {2, M, LAB_SPLIT_PITCH(K)}};
-    out[4] = (struct lab_lab_tensor){
+    out[4] = (struct lab_bench_tensor){
         LAB_ROLE_SCRATCH, t, 3, {2, K, LAB_SPLIT_PITCH(N)}};
     return 5;
 }
@@ -29,19 +29,19 @@ static int tensors(const int64_t *dim, enum lab_precision p,
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
     (void)p;
-    return 4 * lab_lab_product_numbers(dim);
+    return 4 * lab_bench_product_numbers(dim);
 }
 
 /* Both factors of a term are rounded, to 8 bits behind the leading one at the
  * worst; the errors of the terms add up like a random walk. Eight times that is
  * what no correct rung reaches. How much better a split is, is for the tests. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = lab_lab_product_sum(n, dim, i);
+    struct lab_bench_sum sum = lab_bench_product_sum(n, dim, i);
     (void)out;
     struct lab_ladder_element e =
-        lab_lab_sum_element(&sum, n->precision, LAB_F32);
+        lab_bench_sum_element(&sum, n->precision, LAB_F32);
     e.scale = sqrt(sum.squares);
     if (n->precision == LAB_BF16)
         e.allowed += 8 * ldexp(1, -9) * e.scale;
@@ -65,7 +65,7 @@ const struct lab_operation lab_operation_precision = {
     .sizes_gpu = "1024,4096",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_product_flop,
+    .flop = lab_bench_product_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -109,7 +109,7 @@ static enum lab_status launch(const struct lab_call *call)
     if (!st)
         st = parts<T>(call, 1, &o, TILE::DEPTH, maps.b);
     if (!st)
-        st = lab_lab_take_shared(
+        st = lab_bench_take_shared(
             call, reinterpret_cast<const void *>(split_multiply<T, PRODUCTS>),
             SM90_SHARED_BYTES);
     if (st)

@@ -27,7 +27,7 @@ static enum lab_status plain(const struct lab_call *call)
 {
     float v = -INFINITY;
     int64_t t = 0;
-    for (; t < lab_lab_dim(call, 1); t++)
+    for (; t < lab_bench_dim(call, 1); t++)
         v = largest(call->in[0].data, call->in[0].count, v);
     *(float *)call->out[0].data = v;
     say_rounds(call, t);
@@ -52,7 +52,7 @@ static enum lab_status lanes(const struct lab_call *call)
     for (int l = 0; l < LANES; l++)
         lane[l] = -INFINITY;
     int64_t t = 0;
-    for (; t < lab_lab_dim(call, 1); t++)
+    for (; t < lab_bench_dim(call, 1); t++)
         largest_lanes(lane, call->in[0].data, call->in[0].count);
     *(float *)call->out[0].data = largest(lane, LANES, -INFINITY);
     say_rounds(call, t);

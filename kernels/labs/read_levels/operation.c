@@ -13,7 +13,7 @@
 #include "labs/read_levels/levels.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     (void)p;
     if (dim[0] % LAB_LEVELS_CHUNK != 0) {
@@ -27,12 +27,12 @@ static int tensors(const int64_t *dim, enum lab_precision p,
                  (long long)LAB_LEVELS_BYTES);
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, LAB_F32, 1, {dim[0] / 4}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
-    out[2] = (struct lab_lab_tensor){LAB_ROLE_OUT, LAB_I32, 1, {1}};
-    out[3] = (struct lab_lab_tensor){
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, LAB_F32, 1, {dim[0] / 4}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_F32, 1, {1}};
+    out[2] = (struct lab_bench_tensor){LAB_ROLE_OUT, LAB_I32, 1, {1}};
+    out[3] = (struct lab_bench_tensor){
         LAB_ROLE_SCRATCH, LAB_F32, 1, {LAB_LEVELS_SCRATCH}};
-    out[4] = (struct lab_lab_tensor){
+    out[4] = (struct lab_bench_tensor){
         LAB_ROLE_SCRATCH, LAB_I32, 1, {LAB_LEVELS_SCRATCH}};
     return 5;
 }
@@ -44,19 +44,19 @@ static double bytes(const int64_t *dim, enum lab_precision p)
 }
 
 /* Numbers repeat after a period: the largest of one is that of all. */
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     double v = -INFINITY;
     int64_t count = dim[0] / 4;
     (void)i;
     if (out == 1)
-        return lab_lab_exact((double)lab_levels_chunks(dim), LAB_I32);
+        return lab_bench_exact((double)lab_levels_chunks(dim), LAB_I32);
     if (!(n->host && n->host[0]) && count > n->period_count)
         count = n->period_count;
     for (int64_t k = 0; k < count; k++)
-        v = fmax(v, lab_lab_number(n, 0, k));
-    return lab_lab_exact(v, n->tensor[1 + out].dtype);
+        v = fmax(v, lab_bench_number(n, 0, k));
+    return lab_bench_exact(v, n->tensor[1 + out].dtype);
 }
 
 static const char *const checks[] = {"16384x1",  "16384x300", "49152x5",
@@ -75,7 +75,7 @@ const struct lab_operation lab_operation_read_levels = {
                  "1073741824x8",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
+    .flop = lab_bench_no_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -112,7 +112,7 @@ static int *read_of(const struct lab_call *call)
 
 static enum lab_status finish(const struct lab_call *call, unsigned blocks)
 {
-    const int64_t dim[] = {call->in[0].count * 4, lab_lab_dim(call, 1)};
+    const int64_t dim[] = {call->in[0].count * 4, lab_bench_dim(call, 1)};
     levels_last<<<1, READ_BLOCK, 0, lab_stream(call)>>>(
         lab_out(call, 0), static_cast<int *>(call->out[1].data), part_of(call),
         read_of(call), static_cast<int>(blocks), lab_levels_chunks(dim));
@@ -133,7 +133,8 @@ static int rounds_of(const struct lab_call *call, unsigned blocks)
 {
     int64_t chunks = call->in[0].count * 4 / LAB_LEVELS_CHUNK;
     int64_t each = static_cast<int64_t>(blocks) * EACH;
-    return static_cast<int>((chunks * lab_lab_dim(call, 1) + each - 1) / each);
+    return static_cast<int>((chunks * lab_bench_dim(call, 1) + each - 1) /
+                            each);
 }
 
 template <bool L1> static enum lab_status read(const struct lab_call *call)
@@ -184,9 +185,9 @@ static __global__ void levels_shared(float *part, int *read, const float4 *x,
 
 enum lab_status lab_levels_shared_prepare(const struct lab_call *call)
 {
-    return lab_lab_take_shared(call,
-                               reinterpret_cast<const void *>(levels_shared),
-                               call->in[0].count * 4);
+    return lab_bench_take_shared(call,
+                                 reinterpret_cast<const void *>(levels_shared),
+                                 call->in[0].count * 4);
 }
 
 /* Each block reads the footprint TIMES / blocks times, once at least. */

@@ -7,14 +7,14 @@
 #include "labs/reduction/reduction.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     enum lab_dtype sum = p == LAB_FP64 ? LAB_F64 : LAB_F32;
     out[0] =
-        (struct lab_lab_tensor){LAB_ROLE_IN, lab_lab_dtype(p), 1, {dim[0]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, sum, 1, {1}};
+        (struct lab_bench_tensor){LAB_ROLE_IN, lab_bench_dtype(p), 1, {dim[0]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_OUT, sum, 1, {1}};
     out[2] =
-        (struct lab_lab_tensor){LAB_ROLE_SCRATCH, sum, 1, {LAB_SUM_SCRATCH}};
+        (struct lab_bench_tensor){LAB_ROLE_SCRATCH, sum, 1, {LAB_SUM_SCRATCH}};
     return 3;
 }
 
@@ -25,17 +25,17 @@ static double flop(const int64_t *dim)
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) * (double)dim[0];
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
+    struct lab_bench_sum sum = {0};
     (void)i;
     for (int64_t k = 0; k < dim[0]; k++)
-        lab_lab_add(&sum, lab_lab_number(n, 0, k));
-    return lab_lab_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
+        lab_bench_add(&sum, lab_bench_number(n, 0, k));
+    return lab_bench_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
 }
 
 const struct lab_operation lab_operation_reduction = {
@@ -46,7 +46,7 @@ const struct lab_operation lab_operation_reduction = {
     .unit = LAB_UNIT_BYTES,
     .sizes_cpu = "100000,4000000",
     .sizes_gpu = "1000000,67108864",
-    .checks = lab_lab_vector_checks,
+    .checks = lab_bench_vector_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

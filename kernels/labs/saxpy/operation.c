@@ -6,11 +6,11 @@
 #include "labs/saxpy/saxpy.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype dtype = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 1, {dim[0]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_INOUT, dtype, 1, {dim[0]}};
+    enum lab_dtype dtype = lab_bench_dtype(p);
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, dtype, 1, {dim[0]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_INOUT, dtype, 1, {dim[0]}};
     return 2;
 }
 
@@ -21,17 +21,17 @@ static double flop(const int64_t *dim)
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    return 3 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0];
+    return 3 * (double)lab_dtype_bytes(lab_bench_dtype(p)) * (double)dim[0];
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
+    struct lab_bench_sum sum = {0};
     (void)dim;
-    lab_lab_add(&sum, (double)LAB_SAXPY_A * lab_lab_number(n, 0, i));
-    lab_lab_add(&sum, lab_lab_number(n, 1, i));
-    return lab_lab_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
+    lab_bench_add(&sum, (double)LAB_SAXPY_A * lab_bench_number(n, 0, i));
+    lab_bench_add(&sum, lab_bench_number(n, 1, i));
+    return lab_bench_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
 }
 
 const struct lab_operation lab_operation_saxpy = {
@@ -42,7 +42,7 @@ const struct lab_operation lab_operation_saxpy = {
     .unit = LAB_UNIT_BYTES,
     .sizes_cpu = "100000,4000000",
     .sizes_gpu = "1000000,20971520,134217728",
-    .checks = lab_lab_vector_checks,
+    .checks = lab_bench_vector_checks,
     .tensors = tensors,
     .flop = flop,
     .bytes = bytes,

@@ -6,12 +6,12 @@
 #include "labs/stencil/stencil.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){
+    enum lab_dtype t = lab_bench_dtype(p);
+    out[0] = (struct lab_bench_tensor){
         LAB_ROLE_IN, t, 1, {dim[0] + LAB_STENCIL_WIDTH - 1}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
     return 2;
 }
 
@@ -23,17 +23,17 @@ static double flop(const int64_t *dim)
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
     double numbers = 2 * (double)dim[0] + LAB_STENCIL_WIDTH - 1;
-    return (double)lab_dtype_bytes(lab_lab_dtype(p)) * numbers;
+    return (double)lab_dtype_bytes(lab_bench_dtype(p)) * numbers;
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    struct lab_lab_sum sum = {0};
+    struct lab_bench_sum sum = {0};
     (void)dim;
     for (int k = 0; k < LAB_STENCIL_WIDTH; k++)
-        lab_lab_add(&sum, lab_lab_number(n, 0, i + k));
-    return lab_lab_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
+        lab_bench_add(&sum, lab_bench_number(n, 0, i + k));
+    return lab_bench_sum_element(&sum, n->precision, n->tensor[1 + out].dtype);
 }
 
 /* Around a block's 256 results, and around four a thread. */

@@ -10,17 +10,17 @@
 enum { BURST = 64 };
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype t = lab_lab_dtype(p);
+    enum lab_dtype t = lab_bench_dtype(p);
     int64_t all = 0;
     if (dim[1] > INT32_MAX || __builtin_mul_overflow(dim[0], dim[1], &all)) {
         lab_fail(LAB_E_USAGE, "x would have more numbers than can be counted: "
                               "a size is N x STRIDE, 1000000x8");
         return 0;
     }
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, t, 1, {all}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, t, 1, {all}};
+    out[1] = (struct lab_bench_tensor){LAB_ROLE_OUT, t, 1, {dim[0]}};
     return 2;
 }
 
@@ -29,7 +29,7 @@ static int tensors(const int64_t *dim, enum lab_precision p,
 static double traffic(const int64_t *dim, enum lab_precision p,
                       const struct lab_rung_model *model)
 {
-    double one = (double)lab_dtype_bytes(lab_lab_dtype(p));
+    double one = (double)lab_dtype_bytes(lab_bench_dtype(p));
     double apart = one * (double)dim[1];
     if (model->traffic == 0)
         return NAN;
@@ -38,11 +38,11 @@ static double traffic(const int64_t *dim, enum lab_precision p,
     return (apart + one) * (double)dim[0];
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
-    return lab_lab_exact(lab_lab_number(n, 0, i * dim[1]),
-                         n->tensor[1 + out].dtype);
+    return lab_bench_exact(lab_bench_number(n, 0, i * dim[1]),
+                           n->tensor[1 + out].dtype);
 }
 
 static const char *const checks[] = {"1x1",     "31x2",    "257x3",
@@ -60,8 +60,8 @@ const struct lab_operation lab_operation_stride = {
                  "16777216x32",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
-    .bytes = lab_lab_map_bytes,
+    .flop = lab_bench_no_flop,
+    .bytes = lab_bench_map_bytes,
     .traffic = traffic,
     .element = element,
 };

@@ -4,26 +4,27 @@
 #include <stddef.h>
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
-    enum lab_dtype dtype = lab_lab_dtype(p);
-    out[0] = (struct lab_lab_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
-    out[1] = (struct lab_lab_tensor){LAB_ROLE_OUT, dtype, 2, {dim[1], dim[0]}};
+    enum lab_dtype dtype = lab_bench_dtype(p);
+    out[0] = (struct lab_bench_tensor){LAB_ROLE_IN, dtype, 2, {dim[0], dim[1]}};
+    out[1] =
+        (struct lab_bench_tensor){LAB_ROLE_OUT, dtype, 2, {dim[1], dim[0]}};
     return 2;
 }
 
 static double bytes(const int64_t *dim, enum lab_precision p)
 {
-    return 2 * (double)lab_dtype_bytes(lab_lab_dtype(p)) * (double)dim[0] *
+    return 2 * (double)lab_dtype_bytes(lab_bench_dtype(p)) * (double)dim[0] *
            (double)dim[1];
 }
 
-static struct lab_ladder_element element(const struct lab_lab_numbers *n,
+static struct lab_ladder_element element(const struct lab_bench_numbers *n,
                                          const int64_t *dim, int out, int64_t i)
 {
     int64_t R = dim[0];
-    return lab_lab_exact(lab_lab_number(n, 0, i % R * dim[1] + i / R),
-                         n->tensor[1 + out].dtype);
+    return lab_bench_exact(lab_bench_number(n, 0, i % R * dim[1] + i / R),
+                           n->tensor[1 + out].dtype);
 }
 
 static const char *const checks[] = {"1",      "1x7",     "33x65",  "100x7",
@@ -39,7 +40,7 @@ const struct lab_operation lab_operation_transpose = {
     .sizes_gpu = "1024,8192,8191x8193",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
+    .flop = lab_bench_no_flop,
     .bytes = bytes,
     .element = element,
 };

@@ -35,7 +35,7 @@ static __global__ void warps_copy(float *y, const float *x, int64_t n)
 template <int EACH>
 static void note(const struct lab_call *call, struct lab_rung_note *out)
 {
-    long long warps = static_cast<long long>(lab_lab_dim(call, 1));
+    long long warps = static_cast<long long>(lab_bench_dim(call, 1));
     snprintf(out->text, sizeof(out->text),
              "%lld bytes on their way a multiprocessor, at most",
              warps * 32 * 4 * EACH);

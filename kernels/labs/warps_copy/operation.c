@@ -6,13 +6,13 @@
 #include "labs/warps_copy/warps_copy.h"
 
 static int tensors(const int64_t *dim, enum lab_precision p,
-                   struct lab_lab_tensor *out)
+                   struct lab_bench_tensor *out)
 {
     if (dim[1] > LAB_COPY_WARPS) {
         lab_fail(LAB_E_USAGE, "1 to %d warps a multiprocessor", LAB_COPY_WARPS);
         return 0;
     }
-    return lab_lab_map_tensors(dim, p, out);
+    return lab_bench_map_tensors(dim, p, out);
 }
 
 static const char *const checks[] = {
@@ -29,7 +29,7 @@ const struct lab_operation lab_operation_warps_copy = {
                  "33554432x32,33554432x64",
     .checks = checks,
     .tensors = tensors,
-    .flop = lab_lab_no_flop,
-    .bytes = lab_lab_map_bytes,
-    .element = lab_lab_copy_element,
+    .flop = lab_bench_no_flop,
+    .bytes = lab_bench_map_bytes,
+    .element = lab_bench_copy_element,
 };

@@ -7,7 +7,7 @@
 #include "bench/lab_calls.h"
 #include "bench/lab_gflops.h"
 #include "bench/lab_offsets.h"
-#include "report/say.h"
+#include "report/print.h"
 
 static const struct {
     const char *word;
@@ -19,7 +19,7 @@ static const struct {
 };
 
 /* They have no ladder, and therefore are not of --list --json. */
-void lab_lab_words_list(void)
+void lab_bench_words_list(void)
 {
     static const char *const lines[][3] = {
         {"offsets", "NxCxHxW", "where an element of an image tensor lies"},
@@ -32,10 +32,11 @@ void lab_lab_words_list(void)
         {"backward", "LESSON", "forward, backward and update"},
     };
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-        lab_say(stdout, LAB_LAB_LINE, lines[i][0], lines[i][1], lines[i][2]);
+        lab_printf(stdout, LAB_BENCH_LINE, lines[i][0], lines[i][1],
+                   lines[i][2]);
 }
 
-bool lab_lab_word(int argc, char **argv, int *code)
+bool lab_bench_word(int argc, char **argv, int *code)
 {
     for (size_t i = 0; argc > 1 && i < sizeof(others) / sizeof(others[0]);
          i++) {

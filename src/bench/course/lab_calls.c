@@ -17,7 +17,7 @@
 #include "report/json_line.h"
 #include "bench/lab_calls.h"
 #include "labs/conv/conv.h"
-#include "report/say.h"
+#include "report/print.h"
 
 enum {
     KEY_CALLS = 256,
@@ -65,7 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else if (key == KEY_JSON)
         o->json = true;
     else if (key == KEY_ASCII)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     else if (key == ARGP_KEY_ARG)
         argp_error(state,
                    "%s: --calls shows one convolution; its size is told "
@@ -173,26 +173,26 @@ static enum lab_status tell(void *user, const struct lab_conv_call *call)
     const struct options *o = user;
     if (o->json)
         return tell_json(call);
-    lab_say(stdout, "%3d  %s\n", call->number, call->call);
+    lab_printf(stdout, "%3d  %s\n", call->number, call->call);
     if (call->result[0])
-        lab_say(stdout, "       gives %s\n", call->result);
-    lab_say(stdout, "       %s, %.3g us\n", call->status, call->ns / 1e3);
+        lab_printf(stdout, "       gives %s\n", call->result);
+    lab_printf(stdout, "       %s, %.3g us\n", call->status, call->ns / 1e3);
     return o->wait ? wait_for_enter() : LAB_OK;
 }
 
 static void print_result(const struct numbers *n)
 {
-    lab_say(stdout,
-            "\nlargest difference from the definition in double: %.3g\n",
-            largest_error(n));
+    lab_printf(stdout,
+               "\nlargest difference from the definition in double: %.3g\n",
+               largest_error(n));
     if (n->s.P > MAP_MOST || n->s.Q > MAP_MOST)
         return;
-    lab_say(stdout, "\ny, image 0, kernel 0:\n");
+    lab_printf(stdout, "\ny, image 0, kernel 0:\n");
     for (int64_t p = 0; p < n->s.P; p++) {
         for (int64_t q = 0; q < n->s.Q; q++)
-            lab_say(stdout, "%s%6.4g", q ? " " : "",
-                    (double)n->y[p * n->s.Q + q]);
-        lab_say(stdout, "\n");
+            lab_printf(stdout, "%s%6.4g", q ? " " : "",
+                       (double)n->y[p * n->s.Q + q]);
+        lab_printf(stdout, "\n");
     }
 }
 

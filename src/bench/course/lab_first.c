@@ -9,7 +9,7 @@
 #include "bench/lab_first.h"
 #include "lesson/catalog.h"
 #include "bench/course_commands.h"
-#include "report/say.h"
+#include "report/print.h"
 
 struct kernel {
     const char *name;
@@ -69,8 +69,8 @@ enum lab_status lab_first_list(bool json)
     enum lab_status st = LAB_OK;
     for (int i = 0; !st && (first = lab_cpu_rung("first", i)); i++) {
         if (!json) {
-            lab_say(stdout, LAB_LAB_LINE, first->name, "one kernel",
-                    first->idea);
+            lab_printf(stdout, LAB_BENCH_LINE, first->name, "one kernel",
+                       first->idea);
             continue;
         }
         json_t *line = lab_json_new("operation");
@@ -228,7 +228,7 @@ enum lab_status lab_first_head(const struct lab_first *f)
     enum lab_status st =
         text.failed ? lab_fail(LAB_E_NOMEM, "no memory for a line") : LAB_OK;
     if (!st)
-        lab_say(stdout, "%s", lab_str_text(&text));
+        lab_printf(stdout, "%s", lab_str_text(&text));
     lab_str_release(&text);
     return st;
 }
@@ -237,7 +237,7 @@ enum lab_status lab_first_head(const struct lab_first *f)
 
 static enum lab_status read_launch(struct lab_first *f, const struct kernel *k)
 {
-    const struct lab_lab_options *o = f->options;
+    const struct lab_bench_options *o = f->options;
     enum lab_status st = LAB_OK;
     f->launch = k->usual;
     f->grid_rank = k->grid_rank;
@@ -271,7 +271,8 @@ static enum lab_status find_rung(struct lab_first *f)
                     f->backend->ops->name, f->name);
 }
 
-enum lab_status lab_first_run(const struct lab_lab_options *o, const char *name)
+enum lab_status lab_first_run(const struct lab_bench_options *o,
+                              const char *name)
 {
     const struct kernel *k = find(name);
     struct lab_first f = {.options = o, .name = k->name};

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "report/json_line.h"
 #include "bench/lab_first.h"
-#include "report/say.h"
+#include "report/print.h"
 
 /* ---- hello ---- */
 
@@ -47,7 +47,7 @@ static void capture_end(struct capture *c)
 static enum lab_status show_line(const struct lab_first *f, const char *text)
 {
     if (!f->options->json) {
-        lab_say(stdout, "%s\n", text);
+        lab_printf(stdout, "%s\n", text);
         return LAB_OK;
     }
     json_t *line = lab_json_new("lab_line");
@@ -81,8 +81,8 @@ static enum lab_status tell_lines(const struct lab_first *f, int64_t threads,
         lab_json_int(line, "lines", lines);
         st = lab_json_print(line);
     } else {
-        lab_say(stdout, "%lld threads, %lld lines\n", (long long)threads,
-                (long long)lines);
+        lab_printf(stdout, "%lld threads, %lld lines\n", (long long)threads,
+                   (long long)lines);
     }
     if (!st && lines != threads)
         st = lab_fail(LAB_E_CHECK, "%lld threads printed %lld lines",
@@ -136,7 +136,7 @@ static enum lab_status tell_step(struct scalars *s, const char *what, int bytes)
 {
     double us = (double)(lab_clock_monotonic_ns() - s->since) / 1e3;
     if (!s->f->options->json) {
-        lab_say(stdout, "%-52s %9.1f us\n", what, us);
+        lab_printf(stdout, "%-52s %9.1f us\n", what, us);
         return LAB_OK;
     }
     json_t *line = lab_json_new("lab_step");
@@ -195,8 +195,8 @@ static enum lab_status tell_sum(const struct scalars *s)
         lab_json_int(line, "c", s->host[2]);
         st = lab_json_print(line);
     } else {
-        lab_say(stdout, "%d + %d = %d\n", (int)s->host[0], (int)s->host[1],
-                (int)s->host[2]);
+        lab_printf(stdout, "%d + %d = %d\n", (int)s->host[0], (int)s->host[1],
+                   (int)s->host[2]);
     }
     if (!st && s->host[2] != s->host[0] + s->host[1])
         st = lab_fail(LAB_E_CHECK, "the device added wrongly");

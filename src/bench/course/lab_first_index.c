@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "report/json_line.h"
 #include "bench/lab_first.h"
-#include "report/say.h"
+#include "report/print.h"
 
 enum { WIDTH = 78, MOST_RUN = 1 << 24 /* threads: launched and counted */ };
 
@@ -166,7 +166,7 @@ static enum lab_status tell_text(const struct index *x)
     enum lab_status st =
         text.failed ? lab_fail(LAB_E_NOMEM, "no memory for a picture") : LAB_OK;
     if (!st)
-        fputs(lab_str_text(&text), stdout); /* longer than a lab_say() */
+        fputs(lab_str_text(&text), stdout); /* longer than a lab_printf() */
     lab_str_release(&text);
     return st;
 }
@@ -198,10 +198,10 @@ static enum lab_status tell_hits(const struct index *x, int64_t once)
         if (st)
             return st;
     } else {
-        lab_say(stdout,
-                "run: %lld of %lld indices belong to one thread and no "
-                "other\n",
-                (long long)once, (long long)x->threads);
+        lab_printf(stdout,
+                   "run: %lld of %lld indices belong to one thread and no "
+                   "other\n",
+                   (long long)once, (long long)x->threads);
     }
     return once == x->threads
                ? LAB_OK
@@ -236,7 +236,7 @@ static enum lab_status run(struct index *x)
     void *device = NULL;
     if (x->threads > MOST_RUN) {
         if (!x->f->options->json)
-            lab_say(stdout, "not run: more than %d threads\n", MOST_RUN);
+            lab_printf(stdout, "not run: more than %d threads\n", MOST_RUN);
         return LAB_OK;
     }
     int32_t *hits = lab_alloc_array((size_t)x->threads, sizeof(*hits));

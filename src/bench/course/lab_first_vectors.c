@@ -6,7 +6,7 @@
 #include "bench/course_rand.h"
 #include "report/json_line.h"
 #include "bench/lab_first.h"
-#include "report/say.h"
+#include "report/print.h"
 
 enum { USUAL_ELEMENTS = 50000, MOST_ELEMENTS = 1 << 26, FIRST = 4, LAST = 2 };
 
@@ -25,8 +25,8 @@ struct vectors {
 static enum lab_status tell_pair(const struct vectors *v, int64_t i)
 {
     if (!v->f->options->json) {
-        lab_say(stdout, "%.5f + %.5f = %.5f\n", (double)v->a[i],
-                (double)v->b[i], (double)v->c[i]);
+        lab_printf(stdout, "%.5f + %.5f = %.5f\n", (double)v->a[i],
+                   (double)v->b[i], (double)v->c[i]);
         return LAB_OK;
     }
     json_t *line = lab_json_new("lab_pair");
@@ -41,11 +41,11 @@ static enum lab_status tell_pairs(const struct vectors *v)
 {
     enum lab_status st = LAB_OK;
     if (!v->f->options->json)
-        lab_say(stdout, "    a + b = c\n");
+        lab_printf(stdout, "    a + b = c\n");
     for (int64_t i = 0; i < v->n && !st; i++) {
         if (i >= FIRST && i < v->n - LAST) {
             if (!v->f->options->json)
-                lab_say(stdout, ".....\n");
+                lab_printf(stdout, ".....\n");
             i = v->n - LAST;
         }
         st = tell_pair(v, i);
@@ -75,14 +75,15 @@ static enum lab_status tell_all(const struct vectors *v)
         if (st)
             return st;
     } else {
-        lab_say(stdout,
-                "%lld threads for %lld elements: %d idle; %lld sums are right",
-                (long long)v->threads, (long long)v->n, (int)v->idle,
-                (long long)right);
+        lab_printf(
+            stdout,
+            "%lld threads for %lld elements: %d idle; %lld sums are right",
+            (long long)v->threads, (long long)v->n, (int)v->idle,
+            (long long)right);
         if (without)
-            lab_say(stdout, ", %lld elements have no thread",
-                    (long long)without);
-        lab_say(stdout, "\n");
+            lab_printf(stdout, ", %lld elements have no thread",
+                       (long long)without);
+        lab_printf(stdout, "\n");
     }
     if (right + missing == v->n && without == missing && v->idle == spare)
         return LAB_OK;
@@ -151,8 +152,9 @@ static enum lab_status run(struct vectors *v)
     fill(v);
     st = lab_first_head(v->f);
     if (!st && !v->f->options->json)
-        lab_say(stdout, "inputs: rand() of the GNU C library from seed 1, over "
-                        "its largest number\n");
+        lab_printf(stdout,
+                   "inputs: rand() of the GNU C library from seed 1, over "
+                   "its largest number\n");
     if (!st)
         st = add(v);
     if (!st)
@@ -164,7 +166,7 @@ static enum lab_status run(struct vectors *v)
 static enum lab_status make_launch(struct vectors *v)
 {
     struct lab_first *f = v->f;
-    const struct lab_lab_options *o = f->options;
+    const struct lab_bench_options *o = f->options;
     enum lab_status st = LAB_OK;
     v->n = USUAL_ELEMENTS;
     if (o->elements)

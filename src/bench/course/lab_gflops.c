@@ -15,7 +15,7 @@
 #include "engine/ladder.h"
 #include "report/json_line.h"
 #include "bench/lab_gflops.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "base/signals.h"
 #include "report/text_table.h"
 
@@ -95,7 +95,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     else if (key == KEY_JSON)
         o->json = true;
     else if (key == KEY_ASCII)
-        lab_say_ascii(true);
+        lab_print_ascii(true);
     else if (key == ARGP_KEY_ARG)
         argp_error(state, "%s: sizes are told by --sizes", arg);
     else
@@ -213,8 +213,8 @@ static void say_row(const struct gflops *g, const struct lab_ladder_row *row)
 {
     if (g->options->json)
         return;
-    lab_say(stdout, "  %s of %s: %.4g GFLOP/s\n", row->rung->name,
-            row->size.text, row->rate / 1e9);
+    lab_printf(stdout, "  %s of %s: %.4g GFLOP/s\n", row->rung->name,
+               row->size.text, row->rate / 1e9);
     fflush(stdout);
 }
 
@@ -276,21 +276,22 @@ static enum lab_status measure(struct gflops *g, struct lab_backend *be,
         return st;
     lab_ladder_measure(be, 0, &machine);
     if (!g->options->json)
-        lab_say(stdout, "%s: %s\n", g->gpu ? "GPU" : "CPU", machine.info.name);
+        lab_printf(stdout, "%s: %s\n", g->gpu ? "GPU" : "CPU",
+                   machine.info.name);
     fflush(stdout);
-    struct lab_ladder_climb climb = {.backend = be,
-                                     .ladder = g->operation,
-                                     .machine = &machine,
-                                     .rungs = rungs,
-                                     .n_rungs = choose(be, g, rungs),
-                                     .sizes = sizes,
-                                     .n_sizes = n_sizes,
-                                     .repeats = repeats,
-                                     .seed = 1,
-                                     .row = take,
-                                     .stop = stop,
-                                     .user = g};
-    return lab_ladder_climb(&climb);
+    struct lab_ladder_run climb = {.backend = be,
+                                   .ladder = g->operation,
+                                   .machine = &machine,
+                                   .rungs = rungs,
+                                   .n_rungs = choose(be, g, rungs),
+                                   .sizes = sizes,
+                                   .n_sizes = n_sizes,
+                                   .repeats = repeats,
+                                   .seed = 1,
+                                   .row = take,
+                                   .stop = stop,
+                                   .user = g};
+    return lab_ladder_run(&climb);
 }
 
 static enum lab_status measure_cpu(struct gflops *g)
@@ -340,8 +341,8 @@ static enum lab_status print_table(const struct gflops *g)
     }
     enum lab_status st = lab_text_table_format(&t, &text);
     if (!st)
-        lab_say(stdout, "\nGFLOP/s, 2 N^3 operations in the median time\n");
-    if (!st && lab_say_is_ascii())
+        lab_printf(stdout, "\nGFLOP/s, 2 N^3 operations in the median time\n");
+    if (!st && lab_print_is_ascii())
         lab_table_make_ascii(&text);
     if (!st && (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
         st = lab_fail(LAB_E_IO, "cannot write");

@@ -12,7 +12,7 @@
 #include "report/exit.h"
 #include "report/json_line.h"
 #include "bench/lab_offsets.h"
-#include "report/say.h"
+#include "report/print.h"
 
 enum {
     KEY_LAYOUT = 256,
@@ -160,15 +160,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static void print_map(const struct lab_offsets *o, int64_t c)
 {
-    lab_say(stdout, "\nn = 0, c = %lld\n", (long long)c);
+    lab_printf(stdout, "\nn = 0, c = %lld\n", (long long)c);
     for (int64_t h = 0; h < o->dim[2]; h++) {
         for (int64_t w = 0; w < o->dim[3]; w++) {
             const int64_t at[LAB_OFFSET_RANK] = {0, c, h, w};
             int64_t offset = 0;
             (void)lab_offsets_at(o, at, &offset);
-            lab_say(stdout, "%s%5lld", w ? " " : "", (long long)offset);
+            lab_printf(stdout, "%s%5lld", w ? " " : "", (long long)offset);
         }
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
     }
 }
 
@@ -185,28 +185,29 @@ static void print_maps(const struct lab_offsets *o)
 
 static void print_head(const struct lab_offsets *o, const char *layout)
 {
-    lab_say(stdout,
-            "%s of n %lld, c %lld, h %lld, w %lld: %lld elements, offsets 0 to "
-            "%lld\nstrides: n %lld, c %lld, h %lld, w %lld\n",
-            layout, (long long)o->dim[0], (long long)o->dim[1],
-            (long long)o->dim[2], (long long)o->dim[3], (long long)o->count,
-            (long long)o->count - 1, (long long)o->stride[0],
-            (long long)o->stride[1], (long long)o->stride[2],
-            (long long)o->stride[3]);
+    lab_printf(
+        stdout,
+        "%s of n %lld, c %lld, h %lld, w %lld: %lld elements, offsets 0 to "
+        "%lld\nstrides: n %lld, c %lld, h %lld, w %lld\n",
+        layout, (long long)o->dim[0], (long long)o->dim[1],
+        (long long)o->dim[2], (long long)o->dim[3], (long long)o->count,
+        (long long)o->count - 1, (long long)o->stride[0],
+        (long long)o->stride[1], (long long)o->stride[2],
+        (long long)o->stride[3]);
 }
 
 /* "at n 0, c 31, h 2, w 3: 0*1280 + 31*20 + 2*4 + 3*1 = 631" */
 static void print_element(const struct lab_offsets *o, const int64_t *at,
                           int64_t offset)
 {
-    lab_say(stdout, "\nn %lld, c %lld, h %lld, w %lld:", (long long)at[0],
-            (long long)at[1], (long long)at[2], (long long)at[3]);
+    lab_printf(stdout, "\nn %lld, c %lld, h %lld, w %lld:", (long long)at[0],
+               (long long)at[1], (long long)at[2], (long long)at[3]);
     for (int i = 0; i < LAB_OFFSET_RANK; i++) {
         int which = o->order[i];
-        lab_say(stdout, "%s %lld*%lld", i ? " +" : "", (long long)at[which],
-                (long long)o->stride[which]);
+        lab_printf(stdout, "%s %lld*%lld", i ? " +" : "", (long long)at[which],
+                   (long long)o->stride[which]);
     }
-    lab_say(stdout, " = %lld\n", (long long)offset);
+    lab_printf(stdout, " = %lld\n", (long long)offset);
 }
 
 static enum lab_status print_json(const struct lab_offsets *o,

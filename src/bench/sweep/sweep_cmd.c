@@ -8,17 +8,17 @@
 #include "base/datadir.h"
 #include "base/mem.h"
 #include "report/exit.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "report/json_sweep.h"
 #include "lesson/catalog.h"
 #include "debug/run_device.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "store/query.h"
 #include "base/signals.h"
 #include "sweep_priv.h"
 #include "base/version.h"
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 const char *lab_sweep_name(enum lab_sweep_kind kind)
 {
@@ -285,11 +285,11 @@ static enum lab_status read_sizes(struct lab_sweep *s)
         bool number = end != at && at[0] >= '0' && at[0] <= '9' &&
                       (*end == '\0' || *end == ',');
         if (!number || v < 1 || v > LAB_COUNT_MAX ||
-            s->n_sizes == LAB_LAB_SIZES)
+            s->n_sizes == LAB_BENCH_SIZES)
             return lab_fail(LAB_E_USAGE,
                             "--sizes %s: at most %d whole numbers from 1 to "
                             "%d, separated by commas",
-                            whole, LAB_LAB_SIZES, LAB_COUNT_MAX);
+                            whole, LAB_BENCH_SIZES, LAB_COUNT_MAX);
         s->sizes[s->n_sizes++] = v;
         at = *end ? end + 1 : NULL;
     }
@@ -300,7 +300,7 @@ static enum lab_status one_lesson(struct lab_sweep *s)
 {
     struct lab_lesson *lesson = NULL;
     enum lab_status st =
-        lab_work_lesson(s->options->name, s->options->db, &lesson);
+        lab_lesson_run_lesson(s->options->name, s->options->db, &lesson);
     if (st)
         return st;
     if (s->options->seed_given)
@@ -353,7 +353,7 @@ static enum lab_status sweep(struct lab_sweep *s)
     return st;
 }
 
-int lab_sweep_run(const struct lab_lab_options *o, enum lab_sweep_kind kind)
+int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind)
 {
     struct lab_sweep *s = lab_alloc(sizeof(*s));
     if (!s)
@@ -362,8 +362,8 @@ int lab_sweep_run(const struct lab_lab_options *o, enum lab_sweep_kind kind)
     s->kind = kind;
     enum lab_status st = sweep(s);
     if (!st && !o->json && s->run) {
-        lab_say(stdout, "\n");
-        lab_hint_recorded(o->db, s->run, true);
+        lab_printf(stdout, "\n");
+        lab_print_recorded(o->db, s->run, true);
     }
     lab_free(s);
     return lab_signals_caught() ? LAB_EXIT_SIGNAL + lab_signals_caught()

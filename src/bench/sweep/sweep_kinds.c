@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "bench/lab.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "base/signals.h"
 #include "sweep_priv.h"
 #include "report/text_table.h"
@@ -142,7 +142,7 @@ static void add_bar(struct lab_text_table *t, double v, double most)
     char bar[3 * BAR + 1] = "";
     int n = most > 0 && v > 0 ? (int)lround(v / most * BAR) : 0;
     for (int i = 0; i < n && i < BAR; i++)
-        strcat(bar, lab_say_is_ascii() ? "#" : "\u2588");
+        strcat(bar, lab_print_is_ascii() ? "#" : "\u2588");
     lab_text_table_add(t, bar);
 }
 
@@ -224,16 +224,16 @@ static void say_crossover(const struct lab_sweep *s)
         bool gpu = strcmp(r->backend, "cuda") == 0;
         if (!gpu || !o || !(r->median_ns < o->median_ns))
             continue;
-        lab_say(stdout,
-                "from width %.0f on the GPU is the faster one: %.2f times, "
-                "%lld parameters\n",
-                r->x, o->median_ns / r->median_ns, (long long)r->parameters);
+        lab_printf(stdout,
+                   "from width %.0f on the GPU is the faster one: %.2f times, "
+                   "%lld parameters\n",
+                   r->x, o->median_ns / r->median_ns, (long long)r->parameters);
         return;
     }
-    lab_say(stdout, s->n_backends == 2
-                        ? "the GPU is nowhere the faster one\n"
-                        : "no GPU and CPU to compare: the crossover needs "
-                          "both\n");
+    lab_printf(stdout, s->n_backends == 2
+                           ? "the GPU is nowhere the faster one\n"
+                           : "no GPU and CPU to compare: the crossover needs "
+                             "both\n");
 }
 
 static void say_backward(const struct lab_sweep *s)
@@ -243,10 +243,10 @@ static void say_backward(const struct lab_sweep *s)
         const struct lab_sweep_row *b = &s->rows[i + 1].row;
         if (s->rows[i].result.status || strcmp(f->name, "forward") != 0)
             continue;
-        lab_say(stdout,
-                "%s: backward takes %.2f times as long as forward, for %.2f "
-                "times the operations\n",
-                f->lesson, b->median_ns / f->median_ns, b->flop / f->flop);
+        lab_printf(stdout,
+                   "%s: backward takes %.2f times as long as forward, for %.2f "
+                   "times the operations\n",
+                   f->lesson, b->median_ns / f->median_ns, b->flop / f->flop);
     }
 }
 
@@ -259,9 +259,10 @@ static void say_reasons(const struct lab_sweep *s)
         if (!r->reason || told)
             continue;
         if (r->name)
-            lab_say(stdout, "  %s: %s\n", r->lesson, r->reason);
+            lab_printf(stdout, "  %s: %s\n", r->lesson, r->reason);
         else
-            lab_say(stdout, "  %.0f on %s: %s\n", r->x, r->backend, r->reason);
+            lab_printf(stdout, "  %.0f on %s: %s\n", r->x, r->backend,
+                       r->reason);
     }
 }
 
@@ -269,24 +270,24 @@ static void say_head(const struct lab_sweep *s)
 {
     const struct lab_sweep_result *r = &s->rows[0].result;
     if (s->recorded) {
-        lab_say(stdout, "\nrecorded on %s, run %lld: %lld iterations each\n",
-                r->device.name, (long long)s->run,
-                (long long)s->rows[0].row.iterations);
+        lab_printf(stdout, "\nrecorded on %s, run %lld: %lld iterations each\n",
+                   r->device.name, (long long)s->run,
+                   (long long)s->rows[0].row.iterations);
         return;
     }
-    lab_say(stdout, "%s of %s on %s (%s): %lld iterations each\n",
-            lab_sweep_name(s->kind),
-            s->lesson_id ? s->lesson_id : "all lessons",
-            r->device.name[0] ? r->device.name : "this device", s->backends[0],
-            (long long)iterations_of(s));
+    lab_printf(stdout, "%s of %s on %s (%s): %lld iterations each\n",
+               lab_sweep_name(s->kind),
+               s->lesson_id ? s->lesson_id : "all lessons",
+               r->device.name[0] ? r->device.name : "this device",
+               s->backends[0], (long long)iterations_of(s));
     if (s->kind >= LAB_SWEEP_PRODUCTS)
-        lab_say(stdout, "times of the steps: %s\n",
-                r->time_source == LAB_TIME_CUPTI ? "their kernels', by CUPTI"
-                : r->time_source == LAB_TIME_CUDA_EVENTS
-                    ? "between two CUDA events, some microseconds too long"
-                    : "the processor's clock");
+        lab_printf(stdout, "times of the steps: %s\n",
+                   r->time_source == LAB_TIME_CUPTI ? "their kernels', by CUPTI"
+                   : r->time_source == LAB_TIME_CUDA_EVENTS
+                       ? "between two CUDA events, some microseconds too long"
+                       : "the processor's clock");
     if (s->kind == LAB_SWEEP_BATCH)
-        lab_say(
+        lab_printf(
             stdout,
             "losses of %s, after as many samples and after as many "
             "iterations as the lesson's batch sees; memory of the tensors\n",
@@ -320,7 +321,7 @@ enum lab_status lab_sweep_print(const struct lab_sweep *s)
     enum lab_status st = lab_text_table_format(&t, &text);
     if (!st) {
         say_head(s);
-        if (lab_say_is_ascii())
+        if (lab_print_is_ascii())
             lab_table_make_ascii(&text);
         fputs(lab_str_text(&text), stdout);
         if (s->kind == LAB_SWEEP_NETWORK && !s->recorded)

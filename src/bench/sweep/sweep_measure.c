@@ -97,8 +97,8 @@ struct speed {
 
 static void take_news(struct speed *s)
 {
-    struct lab_iteration_news news;
-    while (lab_walk_news(s->walk, &news)) {
+    struct lab_iteration_progress news;
+    while (lab_walk_poll(s->walk, &news)) {
         s->last_loss = news.loss;
         if (news.iteration >= LAB_SWEEP_WARM_UP && s->n < s->p->iterations)
             s->ns[s->n++] = (double)(news.end_ns - news.start_ns);
@@ -111,7 +111,7 @@ static enum lab_status take_loss(struct speed *s, double *out)
 {
     double accuracy = NAN;
     double loss = NAN;
-    enum lab_status st = lab_walk_settle(s->walk);
+    enum lab_status st = lab_walk_drain(s->walk);
     if (!st)
         take_news(s);
     if (!st)
@@ -143,7 +143,7 @@ static enum lab_status train(struct speed *s)
             st = take_loss(s, &s->r->loss_samples);
     }
     if (!st)
-        st = lab_walk_settle(s->walk);
+        st = lab_walk_drain(s->walk);
     take_news(s);
     return st;
 }

@@ -12,12 +12,12 @@ struct lab_sweep_kept {
 };
 
 struct lab_sweep {
-    const struct lab_lab_options *options;
+    const struct lab_bench_options *options;
     enum lab_sweep_kind kind;
     const char *lesson_id; /* NULL: several lessons */
     const char *backends[2];
     int n_backends;
-    int64_t sizes[LAB_LAB_SIZES];
+    int64_t sizes[LAB_BENCH_SIZES];
     int n_sizes;
     struct lab_sweep_kept rows[LAB_SWEEP_ROWS];
     int n_rows;

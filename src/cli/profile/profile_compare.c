@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_missing.h"
 #include "profiler/profiler.h"
@@ -176,8 +176,8 @@ static enum lab_status list_baselines(const struct lab_profile_options *o,
     enum lab_status st = lab_baseline_list(db, list_baseline, &names);
     if (st || names.n > 0)
         return st;
-    struct lab_str give =
-        lab_hint_text(o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
+    struct lab_str give = lab_suggest_command_text(
+        o->db, LAB_WORDS("profile", "baseline", "NAME", "RUN"));
     lab_warn("no run has a name yet; `%s` gives it one", lab_str_text(&give));
     lab_str_release(&give);
     return LAB_OK;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/compare_label.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "report/text_table.h"
 #include "report/format.h"
 #include "report/variant_words.h"
@@ -242,7 +242,7 @@ enum lab_status lab_compare_put(struct lab_text_table *t, const char *above,
 static size_t room_of(bool work)
 {
     size_t room = work ? SHORT_LABEL : LABEL;
-    size_t columns = lab_say_columns();
+    size_t columns = lab_print_columns();
     if (columns == 0)
         return 0;
     return columns > USUAL ? room + columns - USUAL : room;

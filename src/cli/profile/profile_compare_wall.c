@@ -35,7 +35,7 @@ static void add_row(struct lab_text_table *t, const char *name, int64_t a,
     lab_compare_add_difference(t, lab_compare_wall_difference(a, b));
 }
 
-static bool all_unknown(const struct lab_wall *w)
+static bool all_unknown(const struct lab_time_breakdown *w)
 {
     for (int i = 0; i < LAB_WALL_PARTS; i++)
         if (w->why[i] != w->why[0])
@@ -43,7 +43,7 @@ static bool all_unknown(const struct lab_wall *w)
     return w->why[0] != NULL;
 }
 
-static void add_parts(const struct lab_wall *w, const char *why,
+static void add_parts(const struct lab_time_breakdown *w, const char *why,
                       struct lab_str *out)
 {
     const char *between = "    ";
@@ -51,13 +51,13 @@ static void add_parts(const struct lab_wall *w, const char *why,
         if (w->why[i] != why)
             continue;
         lab_str_addf(out, "%s%s", between,
-                     lab_wall_part_name((enum lab_wall_part)i));
+                     lab_time_part_name((enum lab_time_part)i));
         between = ", ";
     }
     lab_str_add(out, "\n");
 }
 
-static void add_notes(const struct lab_wall *w, const char *whose,
+static void add_notes(const struct lab_time_breakdown *w, const char *whose,
                       struct lab_str *out)
 {
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
@@ -77,7 +77,7 @@ static void add_notes(const struct lab_wall *w, const char *whose,
 static void add_iteration(const struct lab_comparison *c, int side,
                           struct lab_str *out)
 {
-    const struct lab_wall *w = &c->wall[side];
+    const struct lab_time_breakdown *w = &c->wall[side];
     if (w->iteration == LAB_UNKNOWN)
         return;
     lab_str_addf(out, "Iteration %lld of run %lld", (long long)w->iteration,
@@ -94,7 +94,7 @@ static void add_iteration(const struct lab_comparison *c, int side,
 
 void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
 {
-    const struct lab_wall *w = c->wall;
+    const struct lab_time_breakdown *w = c->wall;
     bool same = true;
     char whose[32];
     for (int i = 0; i < LAB_WALL_PARTS; i++)
@@ -110,8 +110,8 @@ void lab_compare_wall_notes(const struct lab_comparison *c, struct lab_str *out)
 static enum lab_status put_parts(const struct lab_comparison *c,
                                  const char *above, bool ascii)
 {
-    const struct lab_wall *a = &c->wall[LAB_SIDE_A];
-    const struct lab_wall *b = &c->wall[LAB_SIDE_B];
+    const struct lab_time_breakdown *a = &c->wall[LAB_SIDE_A];
+    const struct lab_time_breakdown *b = &c->wall[LAB_SIDE_B];
     struct lab_text_table t;
     char head[2][32];
     for (int i = 0; i < LAB_SIDES; i++)
@@ -120,7 +120,7 @@ static enum lab_status put_parts(const struct lab_comparison *c,
                                  ">share",    ">diff", NULL};
     lab_text_table_init(&t, heads);
     for (int i = 0; i < LAB_WALL_PARTS; i++)
-        add_row(&t, lab_wall_part_name((enum lab_wall_part)i), a->part_ns[i],
+        add_row(&t, lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
                 b->part_ns[i], c);
     add_row(&t, "all of it", a->wall_ns, b->wall_ns, c);
     return lab_compare_put(&t, above, ascii);
@@ -167,11 +167,11 @@ static enum lab_status print_part(const struct lab_comparison *c,
 
 enum lab_status lab_compare_wall_lines(const struct lab_comparison *c)
 {
-    const struct lab_wall *a = &c->wall[LAB_SIDE_A];
-    const struct lab_wall *b = &c->wall[LAB_SIDE_B];
+    const struct lab_time_breakdown *a = &c->wall[LAB_SIDE_A];
+    const struct lab_time_breakdown *b = &c->wall[LAB_SIDE_B];
     enum lab_status st = LAB_OK;
     for (int i = 0; i < LAB_WALL_PARTS && st == LAB_OK; i++)
-        st = print_part(c, lab_wall_part_id((enum lab_wall_part)i),
+        st = print_part(c, lab_time_part_id((enum lab_time_part)i),
                         (const int64_t[]){a->part_ns[i], b->part_ns[i]},
                         (const char *const[]){a->why[i], b->why[i]});
     if (st)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
 #include "store/compare.h"
@@ -44,7 +44,7 @@ static enum lab_status print_free(const struct lab_profile_options *o,
     if (st || room == 0 || o->json)
         return st;
     lab_str_init(&command);
-    lab_hint(&command, o->db, LAB_WORDS("profile", "vacuum"));
+    lab_suggest_command(&command, o->db, LAB_WORDS("profile", "vacuum"));
     if (printf("%s of the file are free for new runs; `%s` gives them back to "
                "the disk\n",
                lab_format_bytes((double)room, bytes, sizeof(bytes)),

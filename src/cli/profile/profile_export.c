@@ -78,10 +78,10 @@ enum format { CSV, JSONL, TRACE, HTML, NSYS, FORMATS };
 static const char *const format_names[FORMATS] = {"csv", "jsonl", "trace",
                                                   "html", "nsys"};
 static const char *const table_names[] = {
-    [LAB_EXPORT_ALL] = "all",         [LAB_EXPORT_STEPS] = "steps",
-    [LAB_EXPORT_KERNELS] = "kernels", [LAB_EXPORT_LOSSES] = "losses",
-    [LAB_EXPORT_RUNGS] = "rungs",     [LAB_EXPORT_SWEEPS] = "sweeps",
-    [LAB_EXPORT_SAID] = "said",       [LAB_EXPORT_TUNED] = "tuned",
+    [LAB_EXPORT_ALL] = "all",          [LAB_EXPORT_STEPS] = "steps",
+    [LAB_EXPORT_KERNELS] = "kernels",  [LAB_EXPORT_LOSSES] = "losses",
+    [LAB_EXPORT_RUNGS] = "rungs",      [LAB_EXPORT_SWEEPS] = "sweeps",
+    [LAB_EXPORT_PREDICTIONS] = "said", [LAB_EXPORT_TUNED] = "tuned",
 };
 
 static enum lab_status find_word(const char *what, const char *word,
@@ -168,7 +168,7 @@ static unsigned wanted_by(const struct lab_profile_options *o,
         [LAB_EXPORT_LOSSES] = LAB_HAS_LOSSES,
         [LAB_EXPORT_RUNGS] = LAB_HAS_RUNGS,
         [LAB_EXPORT_SWEEPS] = LAB_HAS_SWEEPS,
-        [LAB_EXPORT_SAID] = LAB_HAS_SAID,
+        [LAB_EXPORT_PREDICTIONS] = LAB_HAS_PREDICTIONS,
         [LAB_EXPORT_TUNED] = LAB_HAS_TUNED,
     };
     int table = LAB_EXPORT_ALL;

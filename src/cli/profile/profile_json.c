@@ -77,7 +77,7 @@ static void add_counters(json_t *o, const struct lab_counted_item *item,
         lab_json_real(o, lab_counted_column(i), values[i]);
 }
 
-void lab_profile_add_rung(json_t *o, const struct lab_lab_name *rung)
+void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung)
 {
     if (!rung)
         return;

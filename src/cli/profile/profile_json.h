@@ -14,7 +14,7 @@ json_t *lab_profile_kernel_object(int64_t run, const struct lab_kernel_row *r,
                                   const struct lab_counted_run *counted);
 /* Keys rung, precision and size of what is a lab's; NULL: it is not, and gets
  * none. */
-void lab_profile_add_rung(json_t *o, const struct lab_lab_name *rung);
+void lab_profile_add_rung(json_t *o, const struct lab_bench_name *rung);
 /* What a lab measured: its rungs, what was said before, what it tuned, the
  * places of a sweep; nothing for another run. `put` takes each object over. */
 typedef enum lab_status lab_json_line_fn(void *user, json_t *object);

@@ -8,7 +8,7 @@
 #include "report/json_line.h"
 #include "profile_json.h"
 #include "store/lab_rows.h"
-#include "store/lab_said.h"
+#include "store/predictions.h"
 #include "store/sweeps.h"
 #include "store/tuned.h"
 #include "report/text_table.h"
@@ -33,7 +33,7 @@ static void take_unit(struct labs *l, const char *unit)
              unit ? unit : "");
 }
 
-static void begin_rungs(struct labs *l, const struct lab_lab_row *r)
+static void begin_rungs(struct labs *l, const struct lab_bench_row *r)
 {
     take_unit(l, r->unit);
     const char *const heads[] = {"size",     "rung",  "in",     "status",
@@ -42,7 +42,7 @@ static void begin_rungs(struct labs *l, const struct lab_lab_row *r)
     lab_text_table_init(&l->table, heads);
 }
 
-static enum lab_ui_lab_unit unit_of(const struct lab_lab_row *r)
+static enum lab_ui_lab_unit unit_of(const struct lab_bench_row *r)
 {
     return !r->unit                         ? LAB_UI_LAB_BYTES
            : strncmp(r->unit, "s/", 2) == 0 ? LAB_UI_LAB_TIME
@@ -52,16 +52,16 @@ static enum lab_ui_lab_unit unit_of(const struct lab_lab_row *r)
 
 /* What the rung said of itself, or why it has no times, and why it is faster
  * than its model. */
-static void add_note(struct labs *l, const struct lab_lab_row *r)
+static void add_note(struct labs *l, const struct lab_bench_row *r)
 {
     const char *note = r->note ? r->note : r->reason ? r->reason : "";
-    const char *why = lab_lab_model_passed(unit_of(r), r->rate, r->rate_model,
-                                           r->bytes, r->traffic_bytes);
+    const char *why = lab_bench_model_passed(unit_of(r), r->rate, r->rate_model,
+                                             r->bytes, r->traffic_bytes);
     lab_text_table_addf(&l->table, "%s%s%s%s", note, why && note[0] ? "; " : "",
                         why ? "passed: " : "", why ? why : "");
 }
 
-static bool add_rung(void *user, const struct lab_lab_row *r)
+static bool add_rung(void *user, const struct lab_bench_row *r)
 {
     struct labs *l = user;
     if (l->rows++ == 0)
@@ -110,7 +110,7 @@ static bool add_sweep(void *user, const struct lab_sweep_row *r)
 /* ---- what was expected ---- */
 
 /* In the unit of the rungs above it. */
-static bool add_said(void *user, const struct lab_said_row *r)
+static bool add_said(void *user, const struct lab_prediction_row *r)
 {
     struct labs *l = user;
     struct lab_text_table *t = &l->table;
@@ -185,13 +185,13 @@ static enum lab_status print_tables(const struct lab_profile_print *p,
     struct labs rungs = {.scale = 1};
     struct labs tuned = {.scale = 1};
     struct labs sweeps = {0};
-    enum lab_status st = lab_lab_rows_read(p->db, run, add_rung, &rungs);
+    enum lab_status st = lab_bench_rows_read(p->db, run, add_rung, &rungs);
     enum lab_status ended = end_rows(p, &rungs);
     struct labs said = {.scale = rungs.scale};
     memcpy(said.unit, rungs.unit, sizeof(said.unit));
     st = st ? st : ended;
     if (!st) {
-        st = lab_said_rows_read(p->db, run, add_said, &said);
+        st = lab_prediction_rows_read(p->db, run, add_said, &said);
         ended = end_rows(p, &said);
     }
     st = st ? st : ended;

@@ -3,7 +3,7 @@
 
 #include "cmd.h"
 #include "report/format.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
@@ -114,8 +114,8 @@ static enum lab_status explain(const struct lab_profile_print *p,
                            "GPU kernels and libraries are loaded in it\n");
     if (l->lost) {
         lab_str_add(&text, "lost: not all of it was stored; `");
-        lab_hint(&text, lab_hint_place(p->db),
-                 LAB_WORDS("profile", "show", "RUN"));
+        lab_suggest_command(&text, lab_suggest_db(p->db),
+                            LAB_WORDS("profile", "show", "RUN"));
         lab_str_add(&text, "` says how much is missing, and why\n");
     }
     return lab_profile_put(&text, p->ascii);
@@ -149,7 +149,7 @@ static void say_none(const struct lab_database *db)
     struct lab_str text;
     lab_str_init(&text);
     lab_str_addf(&text, "no run is in %s; ", lab_database_path(db));
-    lab_hint_in(&text, db, "`lapenna-lab run LESSON` records one");
+    lab_suggest_in_text(&text, db, "`lapenna-lab run LESSON` records one");
     lab_warn("%s", lab_str_text(&text));
     lab_str_release(&text);
 }

@@ -7,7 +7,7 @@
 #include "cmd.h"
 #include "engine/ladder.h"
 #include "lesson/catalog.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "profiler/profiler.h"
 #include "store/query.h"
 
@@ -85,7 +85,8 @@ static const struct {
      "`lapenna-lab lab NAME` measures one"},
     {LAB_HAS_SWEEPS, "places of a sweep", "only a sweep has them",
      "`lapenna-lab lab batch-size LESSON` is one"},
-    {LAB_HAS_SAID, "predictions", "nothing was said before it was measured",
+    {LAB_HAS_PREDICTIONS, "predictions",
+     "nothing was said before it was measured",
      "`lapenna-lab lab NAME --predict ask` keeps it"},
     {LAB_HAS_TUNED, "winners of a tuning", "nothing was tuned in it",
      "`lapenna-lab lab tune NAME` does that"},
@@ -217,7 +218,7 @@ enum lab_status lab_profile_missing(struct lab_database *db, int64_t run,
     lab_str_addf(out, "run %lld has ", (long long)run);
     add_names(out, missing);
     lab_str_addf(out, ": %s; ", r.why);
-    lab_hint_in(out, db, r.instead);
+    lab_suggest_in_text(out, db, r.instead);
     return out->failed ? lab_fail(LAB_E_NOMEM, "no memory for a message")
                        : LAB_OK;
 }

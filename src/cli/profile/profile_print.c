@@ -268,7 +268,7 @@ static bool add_step_row(void *user, const struct lab_step_row *r)
     struct lab_text_table *t = &p->table;
     p->rows++;
     lab_text_table_add_int(t, r->index);
-    lab_text_table_add(t, lab_lab_name_text(r->rung, r->name));
+    lab_text_table_add(t, lab_bench_name_text(r->rung, r->name));
     lab_text_table_add(t, r->phase);
     lab_text_table_add(t, r->variant);
     lab_text_table_add_int(t, r->count);
@@ -410,7 +410,7 @@ static bool add_kernel_row(void *user, const struct lab_kernel_row *r)
         return false;
     }
     lab_text_table_add_int(t, r->iteration);
-    lab_text_table_add(t, lab_lab_name_text(r->rung, r->step));
+    lab_text_table_add(t, lab_bench_name_text(r->rung, r->step));
     lab_text_table_add(t, r->phase);
     lab_text_table_add_ns(t, r->time_ns);
     add_dim(t, r->grid);

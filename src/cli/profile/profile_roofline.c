@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "engine/ceiling.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "report/json_line.h"
 #include "profile_cmd.h"
 #include "profile_json.h"
@@ -154,7 +154,7 @@ static enum lab_status write_roofs(const struct lab_roofline *r, const char *db,
     lab_text_table_release(&t);
     if (!lab_roofline_measured(r)) {
         lab_str_add(out, "No ceiling of this device was measured: `");
-        lab_hint(out, db, LAB_WORDS("profile", "ceilings"));
+        lab_suggest_command(out, db, LAB_WORDS("profile", "ceilings"));
         lab_str_add(out, "` does that, on it.\n");
     }
     return st;

@@ -81,13 +81,13 @@ static void fill_wall(struct lab_ui_compare_row *out, const char *name,
 
 static void fill_walls(struct lab_compare_model *m)
 {
-    const struct lab_wall *a = &m->comparison.wall[LAB_SIDE_A];
-    const struct lab_wall *b = &m->comparison.wall[LAB_SIDE_B];
+    const struct lab_time_breakdown *a = &m->comparison.wall[LAB_SIDE_A];
+    const struct lab_time_breakdown *b = &m->comparison.wall[LAB_SIDE_B];
     if (a->wall_ns == LAB_UNKNOWN && b->wall_ns == LAB_UNKNOWN)
         return;
     for (int i = 0; i < LAB_WALL_PARTS; i++)
         fill_wall(&m->rows[m->count++],
-                  lab_wall_part_name((enum lab_wall_part)i), a->part_ns[i],
+                  lab_time_part_name((enum lab_time_part)i), a->part_ns[i],
                   b->part_ns[i]);
     fill_wall(&m->rows[m->count++], "all of it", a->wall_ns, b->wall_ns);
 }

@@ -9,7 +9,7 @@
 #include "report/json_line.h"
 #include "bench/lab.h"
 #include "bench/lab_feed.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "report/text_table.h"
 #include "ui/lab_chart.h"
 #include "bench/lab_words.h"
@@ -24,16 +24,16 @@ static int columns_of_terminal(void)
     return size.ws_col < MOST_COLUMNS ? size.ws_col : MOST_COLUMNS;
 }
 
-enum lab_status lab_lab_print_chart(const struct lab_lab *lab)
+enum lab_status lab_bench_print_chart(const struct lab_bench *lab)
 {
     struct lab_str text;
-    bool plain = lab_say_is_ascii() || !lab_table_locale_is_utf8();
+    bool plain = lab_print_is_ascii() || !lab_table_locale_is_utf8();
     if (!lab->options->chart && !isatty(STDOUT_FILENO))
         return LAB_OK;
     lab_str_init(&text);
     lab_str_add(&text, "\n");
     enum lab_status st =
-        lab_lab_chart_text(&lab->ui, 0, columns_of_terminal(), plain, &text);
+        lab_bench_chart_text(&lab->ui, 0, columns_of_terminal(), plain, &text);
     if (!st && text.len > 1 &&
         (fputs(lab_str_text(&text), stdout) < 0 || fflush(stdout)))
         st = lab_fail(LAB_E_IO, "cannot write");
@@ -55,7 +55,7 @@ static void add_rates(struct lab_text_table *t, const struct lab_ui_lab *ui,
             const struct lab_ui_lab_row *r = &ui->rows[i];
             if (r->size == sizes[c] && strcmp(r->rung, of->rung) == 0 &&
                 strcmp(r->precision, of->precision) == 0)
-                lab_lab_rate_text(ui, r->rate, text, sizeof(text));
+                lab_bench_rate_text(ui, r->rate, text, sizeof(text));
         }
         lab_text_table_add(t, text);
     }
@@ -99,8 +99,8 @@ static enum lab_status print_columns(const struct lab_ui_lab *ui, int set,
             add_rates(&t, ui, &ui->rows[i], sizes, n);
     enum lab_status st = lab_text_table_format(&t, &text);
     if (!st) {
-        lab_say(stdout, "\n");
-        if (lab_say_is_ascii())
+        lab_printf(stdout, "\n");
+        if (lab_print_is_ascii())
             lab_table_make_ascii(&text);
         fputs(lab_str_text(&text), stdout);
     }
@@ -113,15 +113,15 @@ static enum lab_status print_set(const struct lab_ui_lab *ui, int set)
 {
     enum lab_status st = LAB_OK;
     bool shipped = strncmp(ui->sets[set].badge, "recorded", 8) == 0;
-    lab_say(stdout, "\n%s, %s%s:", ui->sets[set].badge, ui->sets[set].note,
-            shipped ? " (the lesson's text may have figures of another run)"
-                    : "");
+    lab_printf(stdout, "\n%s, %s%s:", ui->sets[set].badge, ui->sets[set].note,
+               shipped ? " (the lesson's text may have figures of another run)"
+                       : "");
     for (int at = 0; at < ui->size_count && !st;)
         st = print_columns(ui, set, &at);
     return st;
 }
 
-static bool runs_here(const struct lab_lab *lab, const char *rung)
+static bool runs_here(const struct lab_bench *lab, const char *rung)
 {
     for (int i = 0; i < lab->n_rungs; i++)
         if (strcmp(lab->rungs[i]->name, rung) == 0)
@@ -130,7 +130,7 @@ static bool runs_here(const struct lab_lab *lab, const char *rung)
 }
 
 /* Is row `i` the first of a rung that this machine has not? */
-static bool first_of_missing(const struct lab_lab *lab, int64_t i)
+static bool first_of_missing(const struct lab_bench *lab, int64_t i)
 {
     const struct lab_ui_lab *ui = &lab->ui;
     const struct lab_ui_lab_row *r = &ui->rows[i];
@@ -144,20 +144,20 @@ static bool first_of_missing(const struct lab_lab *lab, int64_t i)
 }
 
 /* A lesson names the GPU's rungs too: which of them the table above lacks. */
-static void print_missing(const struct lab_lab *lab)
+static void print_missing(const struct lab_bench *lab)
 {
     const char *before = "\nThese rungs need a GPU: ";
     for (int64_t i = 0; i < lab->ui.row_count; i++) {
         if (!first_of_missing(lab, i))
             continue;
-        lab_say(stdout, "%s%s", before, lab->ui.rows[i].rung);
+        lab_printf(stdout, "%s%s", before, lab->ui.rows[i].rung);
         before = ", ";
     }
     if (before[0] == ',')
-        lab_say(stdout, ".\n");
+        lab_printf(stdout, ".\n");
 }
 
-enum lab_status lab_lab_print_recorded(const struct lab_lab *lab)
+enum lab_status lab_bench_print_recorded(const struct lab_bench *lab)
 {
     enum lab_status st = LAB_OK;
     if (lab->backend->host_memory && !lab->options->variants)
@@ -170,38 +170,38 @@ enum lab_status lab_lab_print_recorded(const struct lab_lab *lab)
 
 /* ---- occupancy that was predicted ---- */
 
-void lab_lab_print_occupancy(const struct lab_lab *lab)
+void lab_bench_print_occupancy(const struct lab_bench *lab)
 {
     const struct lab_ui_lab *ui = &lab->ui;
     bool any = false;
     for (int64_t i = 0; i < ui->row_count; i++) {
         const struct lab_ui_lab_row *r = &ui->rows[i];
         char text[160];
-        struct lab_ui_said said = r->said;
+        struct lab_ui_prediction said = r->said;
         said.rate = NAN;
         said.time_ns = NAN;
         said.bound[0] = '\0';
-        lab_lab_off_text(ui->unit, &said, r, text, sizeof(text));
+        lab_prediction_ratio_text(ui->unit, &said, r, text, sizeof(text));
         if (r->set == 0 && text[0])
-            lab_say(stdout, "%s  %s at %s: %s\n", any ? "" : "\n", r->rung,
-                    ui->sizes[r->size].text, text);
+            lab_printf(stdout, "%s  %s at %s: %s\n", any ? "" : "\n", r->rung,
+                       ui->sizes[r->size].text, text);
         any = any || text[0];
     }
 }
 
 /* ---- the course's figures ---- */
 
-void lab_lab_print_slides(const struct lab_lab *lab)
+void lab_bench_print_slides(const struct lab_bench *lab)
 {
     for (int i = 0; i < lab->ui.slide_count; i++) {
         const struct lab_ui_lab_slide *s = &lab->ui.slides[i];
-        char text[LAB_LAB_SLIDE_TEXT];
-        lab_say(stdout, "%s%s\n", i ? "" : "\n",
-                lab_lab_slide_text(s, text, sizeof(text)));
+        char text[LAB_BENCH_SLIDE_TEXT];
+        lab_printf(stdout, "%s%s\n", i ? "" : "\n",
+                   lab_bench_slide_text(s, text, sizeof(text)));
     }
 }
 
-enum lab_status lab_lab_json_slides(const struct lab_lab *lab)
+enum lab_status lab_bench_json_slides(const struct lab_bench *lab)
 {
     enum lab_status st = LAB_OK;
     for (int i = 0; i < lab->ui.slide_count && !st; i++) {

@@ -16,7 +16,7 @@
 #include "ui/views.h"
 
 /* Under the lock. */
-void lab_lab_screen_changed(struct lab_lab_screen *s)
+void lab_bench_screen_changed(struct lab_bench_screen *s)
 {
     s->ui.version++;
     if (s->screen)
@@ -27,7 +27,7 @@ void lab_lab_screen_changed(struct lab_lab_screen *s)
 
 static int64_t version(void *user)
 {
-    struct lab_lab_screen *s = user;
+    struct lab_bench_screen *s = user;
     pthread_mutex_lock(&s->lock);
     int64_t v = s->ui.version;
     pthread_mutex_unlock(&s->lock);
@@ -36,7 +36,7 @@ static int64_t version(void *user)
 
 static enum lab_status snapshot(void *user, struct lab_ui_lab *out)
 {
-    struct lab_lab_screen *s = user;
+    struct lab_bench_screen *s = user;
     pthread_mutex_lock(&s->lock);
     enum lab_status st = lab_ui_lab_copy(out, &s->ui);
     pthread_mutex_unlock(&s->lock);
@@ -44,8 +44,8 @@ static enum lab_status snapshot(void *user, struct lab_ui_lab *out)
 }
 
 /* The lab of a set, when the UI's thread may touch it. Under the lock. */
-static enum lab_status take_lab(struct lab_lab_screen *s, int set,
-                                struct lab_lab **out)
+static enum lab_status take_lab(struct lab_bench_screen *s, int set,
+                                struct lab_bench **out)
 {
     if (s->ui.running >= 0)
         return lab_fail(LAB_E_STATE, "it is running: x stops it");
@@ -57,12 +57,12 @@ static enum lab_status take_lab(struct lab_lab_screen *s, int set,
 
 static enum lab_status run(void *user, int set)
 {
-    struct lab_lab_screen *s = user;
-    struct lab_lab *lab = NULL;
+    struct lab_bench_screen *s = user;
+    struct lab_bench *lab = NULL;
     pthread_mutex_lock(&s->lock);
     enum lab_status st = take_lab(s, set, &lab);
     if (!st)
-        st = lab_feed_plan(&s->ui, set, lab);
+        st = lab_bench_model_plan(&s->ui, set, lab);
     if (!st) {
         s->ui.running = set;
         s->ui.at_size = -1;
@@ -73,7 +73,7 @@ static enum lab_status run(void *user, int set)
         s->ui.problem[0] = '\0';
         s->want = set;
         atomic_store(&s->stop, false);
-        lab_lab_screen_changed(s);
+        lab_bench_screen_changed(s);
         pthread_cond_signal(&s->changed);
     }
     pthread_mutex_unlock(&s->lock);
@@ -82,30 +82,30 @@ static enum lab_status run(void *user, int set)
 
 static void stop(void *user)
 {
-    struct lab_lab_screen *s = user;
+    struct lab_bench_screen *s = user;
     atomic_store(&s->stop, true);
     pthread_mutex_lock(&s->lock);
     if (s->ui.running >= 0)
         snprintf(s->ui.doing, sizeof(s->ui.doing), "stopping after this call");
-    lab_lab_screen_changed(s);
+    lab_bench_screen_changed(s);
     pthread_mutex_unlock(&s->lock);
 }
 
 static enum lab_status sizes(void *user, int set, const char *list)
 {
-    struct lab_lab_screen *s = user;
-    struct lab_lab *lab = NULL;
+    struct lab_bench_screen *s = user;
+    struct lab_bench *lab = NULL;
     pthread_mutex_lock(&s->lock);
     enum lab_status st = take_lab(s, set, &lab);
     if (!st)
-        st = lab_lab_take_sizes(lab, list);
+        st = lab_bench_take_sizes(lab, list);
     if (!st)
-        st = lab_feed_plan(&s->ui, set, lab);
+        st = lab_bench_model_plan(&s->ui, set, lab);
     if (!st) {
         snprintf(s->ui.sets[set].sizes, sizeof(s->ui.sets[set].sizes), "%s",
                  list);
-        lab_feed_beside(&s->ui, lab->ladder);
-        lab_lab_screen_changed(s);
+        lab_bench_model_beside(&s->ui, lab->ladder);
+        lab_bench_screen_changed(s);
     }
     pthread_mutex_unlock(&s->lock);
     return st;
@@ -114,21 +114,21 @@ static enum lab_status sizes(void *user, int set, const char *list)
 static enum lab_status predict(void *user, int set, const char *rung,
                                const char *size, const char *text)
 {
-    struct lab_lab_screen *s = user;
-    struct lab_lab *lab = NULL;
-    struct lab_said said = {.rung = "best"};
+    struct lab_bench_screen *s = user;
+    struct lab_bench *lab = NULL;
+    struct lab_prediction said = {.rung = "best"};
     pthread_mutex_lock(&s->lock);
     enum lab_status st = take_lab(s, set, &lab);
     if (!st)
-        st = lab_said_parse(s->ui.unit, text, &said.what);
+        st = lab_prediction_parse(s->ui.unit, text, &said.what);
     if (rung)
         snprintf(said.rung, sizeof(said.rung), "%s", rung);
     snprintf(said.size, sizeof(said.size), "%s", size);
     if (!st)
-        st = lab_lab_add_said(lab, &said);
+        st = lab_bench_add_prediction(lab, &said);
     if (!st) {
-        lab_feed_said(&s->ui, set, lab->said, lab->n_said);
-        lab_lab_screen_changed(s);
+        lab_bench_model_prediction(&s->ui, set, lab->said, lab->n_said);
+        lab_bench_screen_changed(s);
     }
     pthread_mutex_unlock(&s->lock);
     return st;
@@ -137,7 +137,7 @@ static enum lab_status predict(void *user, int set, const char *rung,
 static enum lab_status source(void *user, const char *file, const char **text,
                               size_t *bytes)
 {
-    struct lab_lab_screen *s = user;
+    struct lab_bench_screen *s = user;
     if (!file[0])
         return lab_fail(LAB_E_NOTFOUND,
                         "the source of this rung is not known here: the CUDA "
@@ -154,14 +154,14 @@ static enum lab_status source(void *user, const char *file, const char **text,
 
 static enum lab_status write_text(void *user, struct lab_doc *out)
 {
-    struct lab_lab_screen *s = user;
+    struct lab_bench_screen *s = user;
     return lab_lesson_doc(s->lesson, s->screen && lab_ui_is_ascii(s->screen),
                           NULL, out);
 }
 
 /* ---- life ---- */
 
-bool lab_lab_screen_is(const char *name)
+bool lab_bench_screen_is(const char *name)
 {
     struct lab_lesson *lesson = NULL;
     if (lab_lesson_open(&lesson, name))
@@ -171,40 +171,40 @@ bool lab_lab_screen_is(const char *name)
     return is;
 }
 
-static void fill_model(struct lab_lab_screen *s)
+static void fill_model(struct lab_bench_screen *s)
 {
-    s->model = (struct lab_lab_model){.user = s,
-                                      .title = s->lesson->title,
-                                      .version = version,
-                                      .snapshot = snapshot,
-                                      .run = run,
-                                      .stop = stop,
-                                      .sizes = sizes,
-                                      .predict = predict,
-                                      .source = source,
-                                      .write_text = write_text};
+    s->model = (struct lab_bench_model){.user = s,
+                                        .title = s->lesson->title,
+                                        .version = version,
+                                        .snapshot = snapshot,
+                                        .run = run,
+                                        .stop = stop,
+                                        .sizes = sizes,
+                                        .predict = predict,
+                                        .source = source,
+                                        .write_text = write_text};
 }
 
-static enum lab_status start(struct lab_lab_screen *s,
+static enum lab_status start(struct lab_bench_screen *s,
                              const struct lab_options *o)
 {
     for (int i = 0; i < LAB_SCREEN_LABS; i++)
-        s->options[i] = (struct lab_lab_options){.name = s->lesson->path,
-                                                 .backend = o->backend,
-                                                 .db = o->db,
-                                                 .device = o->device,
-                                                 .seed = 1,
-                                                 .counters = o->counters,
-                                                 .ascii = o->ascii};
+        s->options[i] = (struct lab_bench_options){.name = s->lesson->path,
+                                                   .backend = o->backend,
+                                                   .db = o->db,
+                                                   .device = o->device,
+                                                   .seed = 1,
+                                                   .counters = o->counters,
+                                                   .ascii = o->ascii};
     for (int i = 0; i < LAB_SCREEN_LABS && o->seed_given; i++)
         s->options[i].seed = o->seed;
-    if (lab_thread_start(&s->thread, lab_lab_worker, s))
+    if (lab_thread_start(&s->thread, lab_bench_worker, s))
         return lab_fail(LAB_E_NOMEM, "no thread for the lab");
     s->started = true;
     return LAB_OK;
 }
 
-void lab_lab_screen_count(struct lab_lab_screen *s)
+void lab_bench_screen_count(struct lab_bench_screen *s)
 {
     if (s->timed == 0 || (s->ui.done <= s->most && s->rows > 0))
         return;
@@ -212,15 +212,15 @@ void lab_lab_screen_count(struct lab_lab_screen *s)
     s->rows = s->ui.total;
 }
 
-bool lab_lab_screen_leave(struct lab_lab_screen *s,
-                          struct lab_lab_screen **leaving)
+bool lab_bench_screen_leave(struct lab_bench_screen *s,
+                            struct lab_bench_screen **leaving)
 {
     if (!s)
         return false;
     pthread_mutex_lock(&s->lock);
     bool running = s->ui.running >= 0;
     if (running)
-        lab_lab_screen_count(s);
+        lab_bench_screen_count(s);
     int64_t most = s->most;
     int64_t rows = s->rows;
     s->screen = NULL;
@@ -235,7 +235,7 @@ bool lab_lab_screen_leave(struct lab_lab_screen *s,
     return running;
 }
 
-static bool has_ended(struct lab_lab_screen *s)
+static bool has_ended(struct lab_bench_screen *s)
 {
     pthread_mutex_lock(&s->lock);
     bool ended = s->ended || !s->started;
@@ -245,7 +245,7 @@ static bool has_ended(struct lab_lab_screen *s)
 
 /* A kernel that runs cannot be ended, only waited for: the wait is said, and a
  * signal ends it. */
-static void say_wait(struct lab_lab_screen *leaving)
+static void say_wait(struct lab_bench_screen *leaving)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
     lab_signals_end_now();
@@ -259,7 +259,7 @@ static void say_wait(struct lab_lab_screen *leaving)
         lab_warn("waiting for the call that runs; Ctrl-C ends now");
 }
 
-static void end(struct lab_lab_screen *s)
+static void end(struct lab_bench_screen *s)
 {
     if (s->started)
         pthread_join(s->thread, NULL);
@@ -271,12 +271,12 @@ static void end(struct lab_lab_screen *s)
     lab_free(s);
 }
 
-void lab_lab_screen_reap(struct lab_lab_screen **leaving, bool wait)
+void lab_bench_screen_reap(struct lab_bench_screen **leaving, bool wait)
 {
     if (wait && *leaving)
         say_wait(*leaving);
     while (*leaving) {
-        struct lab_lab_screen *s = *leaving;
+        struct lab_bench_screen *s = *leaving;
         if (!wait && !has_ended(s)) {
             leaving = &s->next;
             continue;
@@ -286,13 +286,13 @@ void lab_lab_screen_reap(struct lab_lab_screen **leaving, bool wait)
     }
 }
 
-enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
-                                    struct lab_ui *ui,
-                                    const struct lab_options *options,
-                                    const char *lesson,
-                                    lab_lesson_seen_fn *seen, void *user)
+enum lab_status lab_bench_screen_open(struct lab_bench_screen **out,
+                                      struct lab_ui *ui,
+                                      const struct lab_options *options,
+                                      const char *lesson,
+                                      lab_lesson_progress_fn *seen, void *user)
 {
-    struct lab_lab_screen *s = lab_alloc(sizeof(*s));
+    struct lab_bench_screen *s = lab_alloc(sizeof(*s));
     if (!s)
         return lab_fail(LAB_E_NOMEM, "no memory for the lab");
     s->seen = seen;
@@ -311,8 +311,8 @@ enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
         st = lab_ui_push(ui, &lab_view_lab, &s->model);
     }
     if (st) {
-        struct lab_lab_screen *failed = NULL;
-        lab_lab_screen_leave(s, &failed);
+        struct lab_bench_screen *failed = NULL;
+        lab_bench_screen_leave(s, &failed);
         end(failed);
         return st;
     }

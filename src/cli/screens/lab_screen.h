@@ -3,22 +3,22 @@
 #pragma once
 #include "lesson_screen.h"
 
-struct lab_lab_screen;
+struct lab_bench_screen;
 
 /* Whether a lesson (id or path) is a lab. One that cannot be read is none. */
-bool lab_lab_screen_is(const char *lesson);
+bool lab_bench_screen_is(const char *lesson);
 /* Reads the lesson, starts the thread, pushes the screen. Errors: the lesson's
  * own; LAB_E_NOMEM. */
-enum lab_status lab_lab_screen_open(struct lab_lab_screen **out,
-                                    struct lab_ui *ui,
-                                    const struct lab_options *options,
-                                    const char *lesson,
-                                    lab_lesson_seen_fn *seen, void *user);
+enum lab_status lab_bench_screen_open(struct lab_bench_screen **out,
+                                      struct lab_ui *ui,
+                                      const struct lab_options *options,
+                                      const char *lesson,
+                                      lab_lesson_progress_fn *seen, void *user);
 /* The screen has been left: what runs shall stop (its run is a cancelled one),
  * and `ui` is woken no more. Waits for nothing: `s` goes to the head of the list
  * *leaving. True: a call still runs. NULL ok. */
-bool lab_lab_screen_leave(struct lab_lab_screen *s,
-                          struct lab_lab_screen **leaving);
+bool lab_bench_screen_leave(struct lab_bench_screen *s,
+                            struct lab_bench_screen **leaving);
 /* Frees those of the list whose threads have ended; with `wait` all of them, and
  * a wait that is long is said on stderr: the terminal is the shell's again. */
-void lab_lab_screen_reap(struct lab_lab_screen **leaving, bool wait);
+void lab_bench_screen_reap(struct lab_bench_screen **leaving, bool wait);

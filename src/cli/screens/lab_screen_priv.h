@@ -13,9 +13,9 @@
 
 enum { LAB_SCREEN_LABS = 2 };
 
-struct lab_lab_screen {
+struct lab_bench_screen {
     struct lab_lesson *lesson;
-    struct lab_lab_model model;
+    struct lab_bench_model model;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock;
@@ -26,22 +26,22 @@ struct lab_lab_screen {
     bool quit;
     bool ended; /* the thread is through, and can be joined at once */
     atomic_bool stop;
-    struct lab_lab_options options[LAB_SCREEN_LABS];
-    struct lab_lab *labs[LAB_SCREEN_LABS]; /* NULL: not to be had; of set i */
-    bool measured[LAB_SCREEN_LABS];        /* its ceilings */
-    int64_t timed;                         /* rows of the climb at hand */
-    int64_t most;                          /* rows that were through at once */
-    int64_t rows;                          /* of that climb */
+    struct lab_bench_options options[LAB_SCREEN_LABS];
+    struct lab_bench *labs[LAB_SCREEN_LABS]; /* NULL: not to be had; of set i */
+    bool measured[LAB_SCREEN_LABS];          /* its ceilings */
+    int64_t timed;                           /* rows of the climb at hand */
+    int64_t most; /* rows that were through at once */
+    int64_t rows; /* of that climb */
     struct lab_str source;
-    lab_lesson_seen_fn *seen;
+    lab_lesson_progress_fn *seen;
     void *seen_user;
-    struct lab_lab_screen *next; /* of those that were left before */
+    struct lab_bench_screen *next; /* of those that were left before */
 };
 
 /* Under the lock: there is something new to see. */
-void lab_lab_screen_changed(struct lab_lab_screen *s);
+void lab_bench_screen_changed(struct lab_bench_screen *s);
 /* Under the lock: how far the climb at hand came, for the lesson's progress.
  * One of whose rows none was timed counts for nothing. */
-void lab_lab_screen_count(struct lab_lab_screen *s);
+void lab_bench_screen_count(struct lab_bench_screen *s);
 /* The thread's function; takes the struct above. */
-void *lab_lab_worker(void *user);
+void *lab_bench_worker(void *user);

@@ -7,10 +7,10 @@
 #include "report/advise.h"
 #include "base/mem.h"
 #include "engine/session.h"
-#include "report/kept_roofs.h"
+#include "report/ceiling_cache.h"
 #include "lesson/catalog.h"
 #include "lesson_doc.h"
-#include "machine.h"
+#include "gpu_detect.h"
 #include "profiler/roofline.h"
 #include "debug/recording.h"
 #include "debug/seen.h"
@@ -20,7 +20,7 @@
 #include "ui/stepper.h"
 #include "ui/views.h"
 #include "whatif.h"
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 struct lab_lesson_screen {
     struct lab_lesson *lesson;
@@ -34,8 +34,8 @@ struct lab_lesson_screen {
     char time_note[96];
     const struct lab_section *at; /* where its whole text is opened */
     const char *db;               /* the command line's; NULL: the usual one */
-    struct lab_kept_roofs roofs;
-    lab_lesson_seen_fn *seen;
+    struct lab_ceiling_cache roofs;
+    lab_lesson_progress_fn *seen;
     void *seen_user;
     int64_t best; /* most steps walked so far */
     double loss_first;
@@ -130,7 +130,7 @@ static void roofs(void *user, const struct lab_snapshot *snap,
     const char *name = lab_precision_name(snap->plan->precision);
     enum lab_ceiling ceiling = lab_roofline_precision(name);
     const double *per_s =
-        lab_kept_roofs_find(&s->roofs, s->db, snap->backend, &snap->device);
+        lab_ceiling_cache_find(&s->roofs, s->db, snap->backend, &snap->device);
     out->precision = name;
     out->bytes_per_s = per_s[LAB_CEILING_COPY];
     if (ceiling < LAB_CEILING_COUNT)
@@ -257,7 +257,7 @@ static void wake(void *user)
     pthread_mutex_unlock(&s->wake_lock);
 }
 
-void lab_lesson_screen_hush(struct lab_lesson_screen *s)
+void lab_lesson_screen_detach_ui(struct lab_lesson_screen *s)
 {
     if (!s)
         return;
@@ -270,11 +270,12 @@ static enum lab_status read_lesson(struct lab_lesson_screen *s,
                                    const struct lab_options *o,
                                    const char *name)
 {
-    enum lab_status st = lab_work_lesson(name, o->db, &s->lesson);
+    enum lab_status st = lab_lesson_run_lesson(name, o->db, &s->lesson);
     if (st)
         return st;
-    s->spec = lab_work_spec(o, s->lesson);
-    struct lab_recording_options options = lab_work_recording(o, s->lesson);
+    s->spec = lab_lesson_run_spec(o, s->lesson);
+    struct lab_recording_options options =
+        lab_lesson_run_recording(o, s->lesson);
     options.whole = true; /* looking around is no run */
     return lab_recording_new(&s->recording, &options);
 }
@@ -305,8 +306,8 @@ static enum lab_status start_session(struct lab_lesson_screen *s,
 static void fill_model(struct lab_lesson_screen *s, const struct lab_options *o)
 {
     s->db = o->db;
-    struct lab_machine machine;
-    lab_machine_look(&machine, o->backend);
+    struct lab_gpu_state machine;
+    lab_gpu_detect(&machine, o->backend);
     snprintf(s->time_note, sizeof(s->time_note), "%s",
              machine.gpu ? "CUPTI kernel records, else CUDA events"
                          : "the CPU's monotonic clock");
@@ -340,7 +341,7 @@ enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
                                        struct lab_ui *ui,
                                        const struct lab_options *options,
                                        const char *lesson,
-                                       lab_lesson_seen_fn *seen, void *user)
+                                       lab_lesson_progress_fn *seen, void *user)
 {
     struct lab_lesson_screen *s = lab_alloc(sizeof(*s));
     if (!s)

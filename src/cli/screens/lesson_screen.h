@@ -8,19 +8,18 @@
 struct lab_lesson_screen;
 
 /* What the learner did, for the progress file. */
-typedef void lab_lesson_seen_fn(void *user, const char *lesson,
-                                int64_t steps_seen, int64_t steps_total,
-                                bool finished);
+typedef void lab_lesson_progress_fn(void *user, const char *lesson,
+                                    int64_t steps_seen, int64_t steps_total,
+                                    bool finished);
 
 /* Reads the lesson (id or path), starts its session and pushes the stepper.
  * Errors: the lesson's own. */
-enum lab_status lab_lesson_screen_open(struct lab_lesson_screen **out,
-                                       struct lab_ui *ui,
-                                       const struct lab_options *options,
-                                       const char *lesson,
-                                       lab_lesson_seen_fn *seen, void *user);
+enum lab_status
+lab_lesson_screen_open(struct lab_lesson_screen **out, struct lab_ui *ui,
+                       const struct lab_options *options, const char *lesson,
+                       lab_lesson_progress_fn *seen, void *user);
 /* The session wakes `ui` no more: before `ui` is freed. NULL ok. */
-void lab_lesson_screen_hush(struct lab_lesson_screen *s);
+void lab_lesson_screen_detach_ui(struct lab_lesson_screen *s);
 /* Ends the session and the recording: the run was cancelled when something ran.
  * The screen must be closed. `notes` (or NULL)
  * gets lines for standard error. s may be NULL. */

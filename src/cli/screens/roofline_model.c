@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "engine/ceiling.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 
 enum { TEXTS_A_POINT = 4 };
 
@@ -92,7 +92,7 @@ static void write_note(struct lab_roofline_model *m, const char *option)
         some = some || m->line.per_s[i] > 0;
     lab_str_add(&m->note, some ? "The roofs are a data sheet's. `"
                                : "No roof is known: `");
-    lab_hint(&m->note, option, LAB_WORDS("profile", "ceilings"));
+    lab_suggest_command(&m->note, option, LAB_WORDS("profile", "ceilings"));
     lab_str_add(&m->note, some ? "`, on that device, measures what it reaches."
                                : "`, on that device, measures them.");
 }

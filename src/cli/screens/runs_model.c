@@ -7,11 +7,11 @@
 
 #include "base/datadir.h"
 #include "base/mem.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "store/delete.h"
 #include "store/limit_words.h"
 #include "store/query.h"
-#include "report/known.h"
+#include "report/to_real.h"
 #include "runs_model_priv.h"
 #include "report/format.h"
 #include "report/variant_words.h"
@@ -106,8 +106,8 @@ static void convert_run(struct rows *r, const struct lab_run_row *row,
                                    .loss_last = row->loss_last,
                                    .accuracy = row->accuracy,
                                    .median_ns =
-                                       lab_known(row->iteration_median_ns),
-                                   .gpu_ns = lab_known(row->gpu_ns),
+                                       lab_to_real(row->iteration_median_ns),
+                                   .gpu_ns = lab_to_real(row->gpu_ns),
                                    .samples_per_s = row->samples_per_s};
     char lab[96];
     char variants[LAB_VARIANT_WORDS];
@@ -185,8 +185,8 @@ static bool each_step(void *user, const struct lab_step_row *row)
         return false;
     *out = (struct lab_ui_step_row){.index = row->index,
                                     .count = row->count,
-                                    .min_ns = lab_known(row->min_ns),
-                                    .median_ns = lab_known(row->median_ns),
+                                    .min_ns = lab_to_real(row->min_ns),
+                                    .median_ns = lab_to_real(row->median_ns),
                                     .spread_ns = NAN,
                                     .flop = row->flop,
                                     .bytes = row->bytes,
@@ -200,8 +200,8 @@ static bool each_step(void *user, const struct lab_step_row *row)
     out->dram_bytes = c->dram_read_bytes + c->dram_write_bytes;
     out->counted_flop = lab_counters_flop_beside(c, row->flop);
     out->spread_ns =
-        lab_known(row->three_quarters_ns) - lab_known(row->quarter_ns);
-    out->name = keep(r, lab_lab_name_text(row->rung, row->name));
+        lab_to_real(row->three_quarters_ns) - lab_to_real(row->quarter_ns);
+    out->name = keep(r, lab_bench_name_text(row->rung, row->name));
     out->op = keep(r, row->op);
     out->phase = keep(r, row->phase);
     out->variant = keep(r, row->variant);
@@ -411,7 +411,7 @@ static enum lab_status load_roofline(void *user, int64_t run,
 static void hint(void *user, const char *const *words, struct lab_str *out)
 {
     const struct lab_runs_source *s = user;
-    lab_hint(out, s->db, words);
+    lab_suggest_command(out, s->db, words);
     if (s->recorded)
         lab_str_add(out, " --recorded");
 }

@@ -1,6 +1,6 @@
 /* runs_model.h -- the runs screen's data, from the database. Threads: one. */
 #pragma once
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "ui/models.h"
 
 struct lab_runs_source;

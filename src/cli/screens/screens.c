@@ -11,7 +11,7 @@
 #include "lesson/catalog.h"
 #include "lab_screen.h"
 #include "lesson_screen.h"
-#include "machine.h"
+#include "gpu_detect.h"
 #include "runs_model.h"
 #include "debug/seen.h"
 #include "base/signals.h"
@@ -23,7 +23,7 @@ enum { LAST_RUNS = 8 };
 
 struct screens {
     const struct lab_options *options;
-    struct lab_machine machine;
+    struct lab_gpu_state machine;
     struct lab_catalog *catalog;
     struct lab_home_lesson *lessons;
     struct lab_str *after; /* the prerequisites of each, as text */
@@ -32,8 +32,9 @@ struct screens {
     struct lab_runs_source *recorded; /* NULL: none ship */
     struct lab_progress progress;
     struct lab_lesson_screen *open; /* the lesson that is on the screen ... */
-    struct lab_lab_screen *lab;     /* ... or the lab */
-    struct lab_lab_screen *leaving; /* labs that were left, and are stopping */
+    struct lab_bench_screen *lab;   /* ... or the lab */
+    struct lab_bench_screen
+        *leaving; /* labs that were left, and are stopping */
     struct lab_ui *ui;
     int signal;           /* that ended the program, 0: none */
     struct lab_str notes; /* for standard error, afterwards */
@@ -67,11 +68,11 @@ static void save_progress(struct screens *s)
 
 static void close_lesson(struct screens *s)
 {
-    lab_lab_screen_reap(&s->leaving, false);
+    lab_bench_screen_reap(&s->leaving, false);
     if (!s->open && !s->lab)
         return;
     lab_lesson_screen_close(s->open, &s->notes);
-    if (lab_lab_screen_leave(s->lab, &s->leaving) && s->ui)
+    if (lab_bench_screen_leave(s->lab, &s->leaving) && s->ui)
         lab_ui_message(s->ui, LAB_ROLE_DIM,
                        "the lab stops as soon as the call that runs has ended");
     s->open = NULL;
@@ -128,8 +129,8 @@ static enum lab_status refresh(void *user, struct lab_home_model *home)
 
 static enum lab_status open_by_kind(struct screens *s, const char *name)
 {
-    if (lab_lab_screen_is(name))
-        return lab_lab_screen_open(&s->lab, s->ui, s->options, name, seen, s);
+    if (lab_bench_screen_is(name))
+        return lab_bench_screen_open(&s->lab, s->ui, s->options, name, seen, s);
     return lab_lesson_screen_open(&s->open, s->ui, s->options, name, seen, s);
 }
 
@@ -220,9 +221,9 @@ static enum lab_status start(struct screens *s)
 
 static void finish(struct screens *s)
 {
-    lab_lesson_screen_hush(s->open);
+    lab_lesson_screen_detach_ui(s->open);
     bool lab = s->lab != NULL;
-    lab_lab_screen_leave(s->lab, &s->leaving);
+    lab_bench_screen_leave(s->lab, &s->leaving);
     s->lab = NULL;
     lab_ui_free(s->ui); /* the terminal is the shell's again */
     s->ui = NULL;
@@ -231,7 +232,7 @@ static void finish(struct screens *s)
     close_lesson(s);
     if (lab)
         save_progress(s);
-    lab_lab_screen_reap(&s->leaving, true);
+    lab_bench_screen_reap(&s->leaving, true);
     lab_runs_source_free(s->runs);
     lab_runs_source_free(s->recorded);
     for (size_t i = 0; s->after && i < s->catalog->count; i++)
@@ -249,7 +250,7 @@ int lab_open_screens(const struct lab_options *o)
 {
     struct screens s = {.options = o};
     lab_str_init(&s.notes);
-    lab_machine_look(&s.machine, o->backend);
+    lab_gpu_detect(&s.machine, o->backend);
     load_progress(&s);
     enum lab_status st = start(&s);
     if (!st && !lab_signals_caught()) {

@@ -9,13 +9,13 @@
 
 #include "base/mem.h"
 #include "report/exit.h"
-#include "report/hint.h"
+#include "report/suggest.h"
 #include "lesson/catalog.h"
 #include "plain_priv.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "debug/seen.h"
 #include "base/signals.h"
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 enum { LINE_BYTES = 4096, TICK_NS = 50000000 };
 
@@ -25,7 +25,7 @@ static void refresh(struct lab_plain *p)
 {
     struct lab_snapshot next;
     if (lab_session_snapshot(p->session, &next)) {
-        lab_say_lose(); /* no memory: the old one stays */
+        lab_print_lose(); /* no memory: the old one stays */
         return;
     }
     lab_snapshot_release(&p->snap);
@@ -70,17 +70,19 @@ enum lab_status lab_plain_run(struct lab_plain *p, const struct lab_command *c)
 
 static enum lab_status open_lesson(struct lab_plain *p, const char *name)
 {
-    enum lab_status st = lab_work_lesson(name, p->options->db, &p->lesson);
+    enum lab_status st =
+        lab_lesson_run_lesson(name, p->options->db, &p->lesson);
     if (st)
         return st;
-    p->spec = lab_work_spec(p->options, p->lesson);
+    p->spec = lab_lesson_run_spec(p->options, p->lesson);
     return lab_reader_init(&p->reader, p->lesson);
 }
 
 static enum lab_status open_session(struct lab_plain *p)
 {
     const struct lab_options *o = p->options;
-    struct lab_recording_options recording = lab_work_recording(o, p->lesson);
+    struct lab_recording_options recording =
+        lab_lesson_run_recording(o, p->lesson);
     recording.graph_nodes = false; /* of `run` */
     enum lab_status st = lab_recording_new(&p->recording, &recording);
     if (st)
@@ -149,7 +151,7 @@ static void close_all(struct lab_plain *p)
         lab_recording_finish(p->recording, &summary);
         lab_recording_get_state(p->recording, &kept);
         if (kept.run > 0 && !kept.empty)
-            lab_hint_recorded(p->options->db, kept.run, kept.whole);
+            lab_print_recorded(p->options->db, kept.run, kept.whole);
         say_notes(p);
     }
     lab_snapshot_release(&p->snap);
@@ -215,7 +217,7 @@ static bool interrupted(struct lab_plain *p, struct input *in)
         return false;
     if (number == SIGINT && p->interactive) {
         in->used = 0;
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
         return true;
     }
     p->signal = number;
@@ -229,7 +231,7 @@ static enum lab_status read_commands(struct lab_plain *p)
     int64_t commands = 0;
     while (!p->leaving && !p->signal && !ferror(stdout)) {
         if (p->interactive)
-            lab_say(stdout, "(lab) ");
+            lab_printf(stdout, "(lab) ");
         fflush(stdout);
         if (read_line(&in, line)) {
             commands++;
@@ -239,7 +241,7 @@ static enum lab_status read_commands(struct lab_plain *p)
         }
     }
     if (p->interactive && in.ended)
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
     if (in.error)
         return lab_fail(LAB_E_IO, "cannot read the commands: %s",
                         strerror(in.error));

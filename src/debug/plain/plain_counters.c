@@ -4,13 +4,13 @@
 
 #include "report/advise.h"
 #include "plain_priv.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "report/counters_text.h"
 
 static void print_line(void *user, const char *name, const char *text)
 {
     (void)user;
-    lab_say(stdout, "    %-10s %s\n", name, text);
+    lab_printf(stdout, "    %-10s %s\n", name, text);
 }
 
 static void print_advice(struct lab_plain *p, int index, int kernel)
@@ -19,8 +19,8 @@ static void print_advice(struct lab_plain *p, int index, int kernel)
     int n = lab_advise_kernel(lab_recording_live(p->recording), &p->snap, index,
                               kernel, a);
     for (int i = 0; i < n; i++)
-        lab_say(stdout, "    %-10s %s: %s. Try %s.\n", "advice",
-                lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
+        lab_printf(stdout, "    %-10s %s: %s. Try %s.\n", "advice",
+                   lab_advice_name(a[i].rule), a[i].evidence, a[i].remedy);
 }
 
 static void print_step(struct lab_plain *p, int index)
@@ -38,8 +38,8 @@ static void print_step(struct lab_plain *p, int index)
             .flop = alone ? s->step->flop : NAN,
             .bytes = alone ? s->step->bytes : NAN,
             .update = s->step->phase == LAB_UPDATE};
-        lab_say(stdout, "  %s, %s, kernel %lld\n", s->step->name,
-                lab_phase_name(s->step->phase), (long long)i + 1);
+        lab_printf(stdout, "  %s, %s, kernel %lld\n", s->step->name,
+                   lab_phase_name(s->step->phase), (long long)i + 1);
         lab_counters_lines(&c, &beside, print_line, NULL);
         print_advice(p, index, (int)i);
     }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "report/exit.h"
 #include "plain_priv.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "debug/seen.h"
 
 static void complain(void)
@@ -95,7 +95,7 @@ static enum lab_status restart(struct lab_plain *p,
     if (from->kind == LAB_COMMAND_LR &&
         (isnan(from->value) || isnan(p->snap.lr))) {
         char text[LAB_COMMAND_LR_TEXT];
-        lab_say(stdout, "%s\n", lab_ui_command_lr_text(p->snap.lr, text));
+        lab_printf(stdout, "%s\n", lab_ui_command_lr_text(p->snap.lr, text));
         return LAB_OK;
     }
     if (from->kind == LAB_COMMAND_LR)
@@ -105,10 +105,11 @@ static enum lab_status restart(struct lab_plain *p,
     if (st)
         return st;
     if (from->kind == LAB_COMMAND_LR)
-        lab_say(stdout, "At the start again, learning rate %g.\n", p->snap.lr);
+        lab_printf(stdout, "At the start again, learning rate %g.\n",
+                   p->snap.lr);
     else
-        lab_say(stdout, "At the start again, seed %llu.\n",
-                (unsigned long long)p->snap.plan->seed);
+        lab_printf(stdout, "At the start again, seed %llu.\n",
+                   (unsigned long long)p->snap.plan->seed);
     lab_plain_print_where(p);
     return LAB_OK;
 }
@@ -205,7 +206,7 @@ static enum lab_status choose(struct lab_plain *p,
     enum lab_status st = lab_plain_run(p, &c);
     if (st)
         return st;
-    lab_say(stdout, "%s runs as %s from now on.\n", from->arg, from->arg2);
+    lab_printf(stdout, "%s runs as %s from now on.\n", from->arg, from->arg2);
     lab_plain_print_where(p);
     return LAB_OK;
 }
@@ -216,8 +217,8 @@ static enum lab_status near(struct lab_plain *p, const char *question)
     put_text(c.text, question);
     enum lab_status st = lab_plain_run(p, &c);
     for (int i = 0; i < p->snap.near.n && !st; i++)
-        lab_say(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
-                lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
+        lab_printf(stdout, "%8.4f  %s\n", p->snap.near.near[i].similarity,
+                   lab_vocabulary_word(p->snap.words, p->snap.near.near[i].id));
     return st;
 }
 
@@ -244,7 +245,7 @@ static enum lab_status sample(struct lab_plain *p,
     put_text(c.text, from->arg[0] ? from->arg : o->prompt);
     enum lab_status st = lab_plain_run(p, &c);
     if (!st && p->snap.sample)
-        lab_say(stdout, "%s\n", p->snap.sample);
+        lab_printf(stdout, "%s\n", p->snap.sample);
     return st;
 }
 
@@ -257,7 +258,7 @@ static enum lab_status count(struct lab_plain *p, const char *scope)
     enum lab_status st = lab_plain_run(p, &c);
     if (st)
         return st;
-    lab_say(stdout, "%s\n", p->snap.stop_reason);
+    lab_printf(stdout, "%s\n", p->snap.stop_reason);
     lab_plain_print_counters(p);
     return LAB_OK;
 }
@@ -268,7 +269,7 @@ static enum lab_status trace(struct lab_plain *p, const char *what)
     put_text(c.text, what);
     enum lab_status st = lab_plain_run(p, &c);
     if (!st)
-        lab_say(stdout, "%s\n", p->snap.stop_reason);
+        lab_printf(stdout, "%s\n", p->snap.stop_reason);
     return st;
 }
 

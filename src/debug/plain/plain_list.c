@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "plain_priv.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "report/text_table.h"
 
 enum { MOST_VARIANTS = 32 };
@@ -19,7 +19,7 @@ static enum lab_status put_table(struct lab_text_table *t)
             char *end = strchr(line, '\n');
             if (end)
                 *end = '\0';
-            lab_say(stdout, "%s\n", line);
+            lab_printf(stdout, "%s\n", line);
             line = end ? end + 1 : NULL;
         }
     lab_str_release(&text);
@@ -53,28 +53,28 @@ static void say_break(const struct lab_break_info *b)
 {
     const char *phase =
         b->phase >= 0 ? lab_phase_name((enum lab_phase)b->phase) : "";
-    lab_say(stdout, "  %d  ", b->number);
+    lab_printf(stdout, "  %d  ", b->number);
     if (b->watch)
-        lab_say(stdout, "watch %s: when it has been written", b->step);
+        lab_printf(stdout, "watch %s: when it has been written", b->step);
     else if (b->kind == LAB_BREAK_STEP)
-        lab_say(stdout, "step %s%s%s", b->step, *phase ? " " : "", phase);
+        lab_printf(stdout, "step %s%s%s", b->step, *phase ? " " : "", phase);
     else if (b->kind == LAB_BREAK_PHASE)
-        lab_say(stdout, "phase %s", phase);
+        lab_printf(stdout, "phase %s", phase);
     else if (b->kind == LAB_BREAK_LOSS_ABOVE)
-        lab_say(stdout, "loss above %g", b->value);
+        lab_printf(stdout, "loss above %g", b->value);
     else
-        lab_say(stdout, "%s in what a step writes",
-                b->kind == LAB_BREAK_NAN ? "NaN" : "Inf");
+        lab_printf(stdout, "%s in what a step writes",
+                   b->kind == LAB_BREAK_NAN ? "NaN" : "Inf");
     if (b->hits)
-        lab_say(stdout, "  (hit %lld time%s)", (long long)b->hits,
-                b->hits == 1 ? "" : "s");
-    lab_say(stdout, "\n");
+        lab_printf(stdout, "  (hit %lld time%s)", (long long)b->hits,
+                   b->hits == 1 ? "" : "s");
+    lab_printf(stdout, "\n");
 }
 
 static enum lab_status list_breaks(struct lab_plain *p)
 {
     if (p->snap.n_breaks == 0)
-        lab_say(stdout, "no breakpoints and no watches\n");
+        lab_printf(stdout, "no breakpoints and no watches\n");
     for (int i = 0; i < p->snap.n_breaks; i++)
         say_break(&p->snap.breaks[i]);
     return LAB_OK;
@@ -157,7 +157,7 @@ static enum lab_status list_words(struct lab_plain *p)
 static enum lab_status list_notes(struct lab_plain *p)
 {
     if (!lab_plain_print_notes(p))
-        lab_say(stdout, "nothing was left out or withdrawn\n");
+        lab_printf(stdout, "nothing was left out or withdrawn\n");
     return LAB_OK;
 }
 
@@ -181,7 +181,7 @@ enum lab_status lab_plain_list(struct lab_plain *p, const char *what)
 
 static void say_word(const struct lab_ui_command_word *w)
 {
-    lab_say(stdout, "  %s\n      %s\n", w->usage, w->help);
+    lab_printf(stdout, "  %s\n      %s\n", w->usage, w->help);
 }
 
 enum lab_status lab_plain_help(const char *word)
@@ -207,12 +207,13 @@ enum lab_status lab_plain_help(const char *word)
             say_word(&words[i]);
     }
     if (!kind)
-        lab_say(stdout,
-                "\nA word may be shortened as far as it is clear; s, n, c, b, "
-                "p and q are\nwhat they are in gdb. An empty line on a "
-                "terminal repeats a move. A line that\nbegins with # is a "
-                "comment. `check all` checks every parameter. Ctrl-C\nstops "
-                "a training, not the program.\n");
+        lab_printf(
+            stdout,
+            "\nA word may be shortened as far as it is clear; s, n, c, b, "
+            "p and q are\nwhat they are in gdb. An empty line on a "
+            "terminal repeats a move. A line that\nbegins with # is a "
+            "comment. `check all` checks every parameter. Ctrl-C\nstops "
+            "a training, not the program.\n");
     return LAB_OK;
 }
 
@@ -246,15 +247,16 @@ enum lab_status lab_plain_print_checks(struct lab_plain *p)
     }
     enum lab_status st = put_table(&t);
     if (!st)
-        lab_say(stdout,
-                "%s against central differences of the loss in double\n",
-                walked ? "the gradient of this iteration"
-                       : "the backward pass in double");
+        lab_printf(stdout,
+                   "%s against central differences of the loss in double\n",
+                   walked ? "the gradient of this iteration"
+                          : "the backward pass in double");
     if (!st && corners > 0)
-        lab_say(stdout,
-                "%lld elements stand at a corner of the loss (a relu at "
-                "exactly 0, a tie), where any number between the two slopes is "
-                "a gradient\n",
-                (long long)corners);
+        lab_printf(
+            stdout,
+            "%lld elements stand at a corner of the loss (a relu at "
+            "exactly 0, a tie), where any number between the two slopes is "
+            "a gradient\n",
+            (long long)corners);
     return st;
 }

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "engine/setup.h"
 #include "plain_priv.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "debug/step_text.h"
 #include "report/format.h"
 
@@ -20,8 +20,8 @@ bool lab_plain_print_notes(const struct lab_plain *p)
 {
     const char *notice = lab_setup_notice_rest(p->snap.notice);
     if (notice[0])
-        lab_say(stdout, "note: %s%s", notice,
-                notice[strlen(notice) - 1] == '\n' ? "" : "\n");
+        lab_printf(stdout, "note: %s%s", notice,
+                   notice[strlen(notice) - 1] == '\n' ? "" : "\n");
     return notice[0];
 }
 
@@ -31,14 +31,15 @@ static void say_badge(struct lab_plain *p)
     char rate[LAB_WORK_LR_TEXT];
     bool fell_back = strcmp(p->options->backend, "auto") == 0 &&
                      strcmp(s->backend, "cuda") != 0;
-    lab_say(stdout,
-            "backend %s (%s)%s, seed %llu%s, batch %lld, %lld parameters, %d "
-            "steps an iteration\n",
-            s->backend, s->device.name,
-            fell_back ? ", no GPU (`lapenna-lab doctor` says why)" : "",
-            (unsigned long long)s->plan->seed,
-            lab_work_lr_text(p->options, rate), (long long)s->plan->batch,
-            (long long)s->plan->parameter_count, s->schedule->n_steps);
+    lab_printf(
+        stdout,
+        "backend %s (%s)%s, seed %llu%s, batch %lld, %lld parameters, %d "
+        "steps an iteration\n",
+        s->backend, s->device.name,
+        fell_back ? ", no GPU (`lapenna-lab doctor` says why)" : "",
+        (unsigned long long)s->plan->seed,
+        lab_lesson_run_lr_text(p->options, rate), (long long)s->plan->batch,
+        (long long)s->plan->parameter_count, s->schedule->n_steps);
     lab_plain_print_notes(p);
 }
 
@@ -46,16 +47,17 @@ void lab_plain_print_where(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     if (s->position >= s->schedule->n_steps) {
-        lab_say(stdout,
-                "Iteration %lld is done, loss %.9g. `step` begins the next "
-                "one.\n",
-                (long long)s->iteration, s->loss);
+        lab_printf(stdout,
+                   "Iteration %lld is done, loss %.9g. `step` begins the next "
+                   "one.\n",
+                   (long long)s->iteration, s->loss);
         return;
     }
     const struct lab_schedule_step *next = &s->schedule->steps[s->position];
-    lab_say(stdout, "Next: %d. %s  (%s, %s), iteration %lld\n", s->position + 1,
-            next->step->name, lab_phase_name(next->step->phase),
-            next->variant->name, (long long)s->iteration);
+    lab_printf(stdout, "Next: %d. %s  (%s, %s), iteration %lld\n",
+               s->position + 1, next->step->name,
+               lab_phase_name(next->step->phase), next->variant->name,
+               (long long)s->iteration);
 }
 
 void lab_plain_print_start(struct lab_plain *p)
@@ -64,17 +66,17 @@ void lab_plain_print_start(struct lab_plain *p)
     lab_read_heading(l->title, 1);
     if (l->summary[0])
         lab_read_paragraph(l->summary, 0);
-    lab_say(stdout, "\n");
+    lab_printf(stdout, "\n");
     say_badge(p);
     if (l->sections[0].doc.n_blocks > 0) {
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
         lab_read_doc(&l->sections[0].doc);
     }
     if (p->snap.n_breaks > 0) {
-        lab_say(stdout, "\nThe lesson stops at:\n");
+        lab_printf(stdout, "\nThe lesson stops at:\n");
         lab_plain_list(p, "breaks");
     }
-    lab_say(stdout, "\n`help` lists the commands; `step` takes a step.\n\n");
+    lab_printf(stdout, "\n`help` lists the commands; `step` takes a step.\n\n");
     lab_plain_print_where(p);
 }
 
@@ -106,8 +108,8 @@ static void print_brief(struct lab_plain *p, int index)
     char time[LAB_FORMAT_BYTES];
     int64_t ns = time_of(p, index);
     lab_format_ns(ns == LAB_UNKNOWN ? NAN : (double)ns, time, sizeof(time));
-    lab_say(stdout, "%d. %s  (%s, %s)  %s\n", index + 1, s->step->name,
-            lab_phase_name(s->step->phase), s->variant->name, time);
+    lab_printf(stdout, "%d. %s  (%s, %s)  %s\n", index + 1, s->step->name,
+               lab_phase_name(s->step->phase), s->variant->name, time);
 }
 
 static void print_whole(struct lab_plain *p, int index)
@@ -144,7 +146,7 @@ void lab_plain_print_move(struct lab_plain *p)
     }
     int left_out = ran > MOST_LINES ? ran - MOST_LINES : 0;
     if (left_out)
-        lab_say(stdout, "%d steps, and then:\n", left_out);
+        lab_printf(stdout, "%d steps, and then:\n", left_out);
     int seen = 0;
     for (int i = 0; i < last; i++) {
         if (s->steps[i].exec > p->last_exec && s->steps[i].done &&
@@ -155,13 +157,13 @@ void lab_plain_print_move(struct lab_plain *p)
     snprintf(reason, sizeof(reason), "%s", s->stop_reason);
     lab_plain_forget_moves(p);
     if (ran > 1)
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
     if (last >= 0)
         print_whole(p, last);
     if (last >= 0)
-        lab_say(stdout, "\n");
+        lab_printf(stdout, "\n");
     if (reason[0] && p->snap.position < p->snap.schedule->n_steps)
-        lab_say(stdout, "Stopped: %s\n", reason);
+        lab_printf(stdout, "Stopped: %s\n", reason);
     lab_plain_print_where(p);
 }
 
@@ -191,12 +193,12 @@ static bool print_ended(struct lab_plain *p, const struct lab_snapshot *s)
             (at + 1) / unit <= (p->trained_to + 1) / unit)
             continue;
         double right = accuracy_between(&s->accuracies, p->trained_to, at);
-        lab_say(stdout, "%s %lld  loss %.6g", epochs ? "epoch" : "iteration",
-                (long long)(epochs ? (at + 1) / unit : at + 1),
-                s->losses.value[i]);
+        lab_printf(stdout, "%s %lld  loss %.6g", epochs ? "epoch" : "iteration",
+                   (long long)(epochs ? (at + 1) / unit : at + 1),
+                   s->losses.value[i]);
         if (!isnan(right))
-            lab_say(stdout, "  held back: %.2f %% right", 100 * right);
-        lab_say(stdout, "\n");
+            lab_printf(stdout, "  held back: %.2f %% right", 100 * right);
+        lab_printf(stdout, "\n");
         p->trained_to = at;
         any = true;
     }
@@ -212,8 +214,8 @@ static void say_checked(struct lab_plain *p, const struct lab_snapshot *s)
         return;
     }
     p->progress_ns = now;
-    lab_say(stdout, "compared %lld of %lld elements\n",
-            (long long)s->check_done, (long long)s->check_of);
+    lab_printf(stdout, "compared %lld of %lld elements\n",
+               (long long)s->check_done, (long long)s->check_of);
     fflush(stdout);
 }
 
@@ -231,9 +233,10 @@ void lab_plain_print_progress(struct lab_plain *p, const struct lab_snapshot *s)
                s->samples_per_s > 0) {
         double taken =
             (double)(s->train_done * s->plan->batch) * 1e9 / s->samples_per_s;
-        lab_say(stdout, "%s\n",
-                lab_format_progress(s->train_done, s->train_target,
-                                    (int64_t)taken, "it", text, sizeof(text)));
+        lab_printf(stdout, "%s\n",
+                   lab_format_progress(s->train_done, s->train_target,
+                                       (int64_t)taken, "it", text,
+                                       sizeof(text)));
         p->progress_ns = now;
     }
     fflush(stdout);
@@ -243,16 +246,18 @@ void lab_plain_print_trained(struct lab_plain *p)
 {
     const struct lab_snapshot *s = &p->snap;
     print_ended(p, s);
-    lab_say(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
+    lab_printf(stdout, "%s: loss %.6g", s->stop_reason, s->loss);
     if (!isnan(s->accuracy))
-        lab_say(stdout, ", %.2f %% of the held-back %s right",
-                100 * s->accuracy, s->text ? "characters" : "rows");
+        lab_printf(stdout, ", %.2f %% of the held-back %s right",
+                   100 * s->accuracy, s->text ? "characters" : "rows");
     if (!isnan(s->bits_per_char))
-        lab_say(stdout,
-                ", %.4f bits a character (counting what follows three: %.4f)",
-                s->bits_per_char, s->bits_order3);
+        lab_printf(
+            stdout,
+            ", %.4f bits a character (counting what follows three: %.4f)",
+            s->bits_per_char, s->bits_order3);
     if (!isnan(s->step_ms_median))
-        lab_say(stdout, ", %.4g ms an iteration (median)", s->step_ms_median);
-    lab_say(stdout, "\n");
+        lab_printf(stdout, ", %.4g ms an iteration (median)",
+                   s->step_ms_median);
+    lab_printf(stdout, "\n");
     lab_plain_print_where(p);
 }

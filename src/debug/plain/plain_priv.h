@@ -3,7 +3,7 @@
 #pragma once
 #include "engine/session.h"
 #include "debug/options.h"
-#include "debug/reading.h"
+#include "debug/lesson_text.h"
 #include "debug/recording.h"
 #include "debug/command.h"
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "debug/lesson_print.h"
 #include "plain_priv.h"
-#include "report/say.h"
+#include "report/print.h"
 #include "debug/step_text.h"
 #include "report/format.h"
 
@@ -87,7 +87,7 @@ static enum lab_status look(struct lab_plain *p, int tensor, int row_axis,
         st = lab_fail(LAB_E_NOMEM, "no memory to look at %s",
                       p->snap.plan->tensors[tensor].name);
     if (st == LAB_E_NOMEM)
-        lab_say_lose();
+        lab_print_lose();
     return st;
 }
 
@@ -119,7 +119,7 @@ static enum lab_status print_printed(struct lab_plain *p, int tensor,
     enum lab_status st = LAB_OK;
     bool now = comparable(p, tensor);
     for (int i = 0; i < p->spec.n_printed && now && !st; i++) {
-        const struct lab_printed_spec *spec = &p->spec.printed[i];
+        const struct lab_course_values_spec *spec = &p->spec.printed[i];
         const struct lab_tensor *t = &p->snap.plan->tensors[tensor];
         int64_t first = 0;
         if (strcmp(spec->tensor, t->name) != 0)
@@ -137,16 +137,17 @@ static enum lab_status print_printed(struct lab_plain *p, int tensor,
                 continue;
             t = &p->snap.plan->tensors[tensor];
             double off = p->snap.plane.value[0] - spec->values[k];
-            lab_say(stdout, "    %s[%s] = %.9g  printed %.9g, difference %+.2g",
-                    t->name, lab_explain_at(&t->shape, first + k, text),
-                    p->snap.plane.value[0], spec->values[k], off);
+            lab_printf(stdout,
+                       "    %s[%s] = %.9g  printed %.9g, difference %+.2g",
+                       t->name, lab_explain_at(&t->shape, first + k, text),
+                       p->snap.plane.value[0], spec->values[k], off);
             if (!isnan(spec->tolerance))
-                lab_say(stdout, "%s",
-                        fabs(off) <= spec->tolerance
-                            ? ", within what was printed"
-                            : ", OUTSIDE what was printed");
-            lab_say(stdout, "%s%s%s\n", spec->where ? "  (" : "",
-                    spec->where ? spec->where : "", spec->where ? ")" : "");
+                lab_printf(stdout, "%s",
+                           fabs(off) <= spec->tolerance
+                               ? ", within what was printed"
+                               : ", OUTSIDE what was printed");
+            lab_printf(stdout, "%s%s%s\n", spec->where ? "  (" : "",
+                       spec->where ? spec->where : "", spec->where ? ")" : "");
         }
     }
     return st;
@@ -196,10 +197,10 @@ static void print_columns(const struct lab_plane *plane, int64_t cols)
 {
     if (!plane->col_label || !plane->col_label[0].symbol)
         return;
-    lab_say(stdout, "  columns:");
+    lab_printf(stdout, "  columns:");
     for (int64_t i = 0; i < cols; i++)
-        lab_say(stdout, " %s", plane->col_label[i].text);
-    lab_say(stdout, "\n");
+        lab_printf(stdout, " %s", plane->col_label[i].text);
+    lab_printf(stdout, "\n");
 }
 
 /* Lines of as many values as fit, each behind its first one's coordinates. */
@@ -219,13 +220,13 @@ static void print_row(struct lab_plain *p, const struct slice *s, int64_t *at,
                 at[col_axis] = c;
             coordinates(&s->shape, at, text);
             add_symbol(text, sizeof(text), plane->row_label, row);
-            lab_say(stdout, "%s  %-*s", c ? "\n" : "", head, text);
+            lab_printf(stdout, "%s  %-*s", c ? "\n" : "", head, text);
         }
-        lab_say(stdout, " %*s", VALUE_COLUMNS,
-                lab_format_value(plane->value[row * plane->cols + c],
-                                 VALUE_COLUMNS, value, sizeof(value)));
+        lab_printf(stdout, " %*s", VALUE_COLUMNS,
+                   lab_format_value(plane->value[row * plane->cols + c],
+                                    VALUE_COLUMNS, value, sizeof(value)));
     }
-    lab_say(stdout, "\n");
+    lab_printf(stdout, "\n");
 }
 
 /* One plane; returns how many elements it printed. */
@@ -283,8 +284,8 @@ static enum lab_status print_slice(struct lab_plain *p, const struct slice *s)
             printed += print_plane(p, s, MOST_ELEMENTS - printed);
     } while (!st && printed < MOST_ELEMENTS && advance(s, at));
     if (!st && printed < all)
-        lab_say(stdout, "  ... %lld more; give indices for a part of them\n",
-                (long long)(all - printed));
+        lab_printf(stdout, "  ... %lld more; give indices for a part of them\n",
+                   (long long)(all - printed));
     return st;
 }
 
@@ -297,16 +298,17 @@ static bool say_unwritten(struct lab_plain *p, int tensor)
         return false;
     int hider = lab_schedule_hider(snap->schedule, snap->plan, tensor);
     if (hider < 0) {
-        lab_say(stdout, "%s has not been computed yet in this iteration\n",
-                name);
+        lab_printf(stdout, "%s has not been computed yet in this iteration\n",
+                   name);
         return true;
     }
     const struct lab_schedule_step *s = &snap->schedule->steps[hider];
-    lab_say(stdout,
-            "%s is not written: step %s, variant %s, computes it on its way; "
-            "`variant %s naive` takes the step apart\n",
-            name, s->step->name, s->variant->name,
-            snap->plan->nodes[s->step->node].id);
+    lab_printf(
+        stdout,
+        "%s is not written: step %s, variant %s, computes it on its way; "
+        "`variant %s naive` takes the step apart\n",
+        name, s->step->name, s->variant->name,
+        snap->plan->nodes[s->step->node].id);
     return true;
 }
 
@@ -318,8 +320,8 @@ static enum lab_status print_element(struct lab_plain *p, const struct slice *s)
         coordinates(&s->shape, s->at, at);
     if (st || say_unwritten(p, s->tensor))
         return st;
-    lab_say(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name, at,
-            p->snap.plane.value[0]);
+    lab_printf(stdout, "%s%s = %.9g\n", p->snap.plan->tensors[s->tensor].name,
+               at, p->snap.plane.value[0]);
     return print_printed(
         p, s->tensor,
         s->shape.rank ? lab_shape_ravel(&s->shape, s->at, s->shape.rank) : 0);
@@ -355,10 +357,10 @@ static void print_sources(struct lab_plain *p, const struct lab_term *t)
         const struct lab_tensor *from =
             &p->snap.plan->tensors[t->source[i].tensor];
         char at[LAB_SHAPE_TEXT];
-        lab_say(stdout, "%s %s[%s]", i ? "," : " ", from->name,
-                lab_explain_at(&from->shape, t->source[i].index, at));
+        lab_printf(stdout, "%s %s[%s]", i ? "," : " ", from->name,
+                   lab_explain_at(&from->shape, t->source[i].index, at));
     }
-    lab_say(stdout, "\n");
+    lab_printf(stdout, "\n");
 }
 
 static enum lab_status print_explanation(struct lab_plain *p)
@@ -380,23 +382,24 @@ static enum lab_status print_explanation(struct lab_plain *p)
     else if (!one)
         snprintf(which, sizeof(which), "Its %lld", (long long)e->n_terms_all);
     if (sum)
-        lab_say(stdout, "  %s term%s, and where %s from:\n", which,
-                one ? "" : "s", one ? "it comes" : "they come");
+        lab_printf(stdout, "  %s term%s, and where %s from:\n", which,
+                   one ? "" : "s", one ? "it comes" : "they come");
     else if (e->n_terms > 0)
-        lab_say(stdout, "  from");
+        lab_printf(stdout, "  from");
     for (int64_t i = 0; e->terms && i < e->n_terms && i < TERMS; i++) {
         if (sum)
-            lab_say(stdout, "    %-28s = %.7g", e->terms[i].text,
-                    e->terms[i].value + 0.0);
+            lab_printf(stdout, "    %-28s = %.7g", e->terms[i].text,
+                       e->terms[i].value + 0.0);
         print_sources(p, &e->terms[i]);
     }
     if (e->unwritten)
         return st;
-    lab_say(stdout,
-            "  In double precision %.9g, the tensor holds %.9g: they %s, %.2g "
-            "apart; rounding allows %.2g.\n",
-            e->value, e->shown, e->agrees ? "agree" : "DO NOT AGREE",
-            e->value == e->shown ? 0 : fabs(e->value - e->shown), e->tolerance);
+    lab_printf(
+        stdout,
+        "  In double precision %.9g, the tensor holds %.9g: they %s, %.2g "
+        "apart; rounding allows %.2g.\n",
+        e->value, e->shown, e->agrees ? "agree" : "DO NOT AGREE",
+        e->value == e->shown ? 0 : fabs(e->value - e->shown), e->tolerance);
     return st;
 }
 

@@ -168,7 +168,7 @@ static const struct lab_variant *first_row(struct lab_backend *be,
             const struct lab_variant *v = &sets[i]->variants[k];
             if (v->phase == phase && same_step(v->step, step) &&
                 (!name || strcmp(v->name, name) == 0) &&
-                (!preferred || v->preferred) && !lab_variant_withdrawn(v))
+                (!preferred || v->preferred) && !lab_variant_disabled(v))
                 return v;
         }
     }
@@ -209,7 +209,7 @@ int lab_backend_variant_names(struct lab_backend *be, enum lab_dtype real,
             continue;
         for (int k = 0; k < sets[i]->count && n < max; k++) {
             const struct lab_variant *v = &sets[i]->variants[k];
-            if (!lab_variant_withdrawn(v) && !listed(names, n, v->name))
+            if (!lab_variant_disabled(v) && !listed(names, n, v->name))
                 names[n++] = v->name;
         }
     }

@@ -94,7 +94,7 @@ static const char *read_side(const char *at, char **end, int64_t *out)
 static enum lab_status check_meaning(const struct lab_operation *l,
                                      const struct lab_ladder_size *s)
 {
-    struct lab_lab_tensor tensors[LAB_LAB_TENSORS];
+    struct lab_bench_tensor tensors[LAB_BENCH_TENSORS];
     if (l->tensors(s->dim, LAB_FP32, tensors) > 0)
         return LAB_OK;
     char why[LAB_LADDER_TEXT];
@@ -138,7 +138,7 @@ enum lab_status lab_ladder_size(const struct lab_operation *ladder,
 
 /* ---- shapes ---- */
 
-int64_t lab_ladder_count(const struct lab_lab_tensor *t)
+int64_t lab_ladder_count(const struct lab_bench_tensor *t)
 {
     size_t n = 1;
     for (int i = 0; i < t->rank; i++) {
@@ -149,7 +149,7 @@ int64_t lab_ladder_count(const struct lab_lab_tensor *t)
 }
 
 /* Inputs, outputs, scratch, in this order, and something to compare. */
-static bool in_order(const struct lab_lab_tensor *t, int n)
+static bool in_order(const struct lab_bench_tensor *t, int n)
 {
     bool result = false;
     int last = 0;
@@ -168,9 +168,9 @@ static bool in_order(const struct lab_lab_tensor *t, int n)
 enum lab_status lab_ladder_shapes(const struct lab_operation *op,
                                   const struct lab_ladder_size *size,
                                   enum lab_precision p,
-                                  struct lab_lab_tensor *out, int *count)
+                                  struct lab_bench_tensor *out, int *count)
 {
-    memset(out, 0, LAB_LAB_TENSORS * sizeof(*out));
+    memset(out, 0, LAB_BENCH_TENSORS * sizeof(*out));
     *count = op->tensors(size->dim, p, out);
     if (*count <= 0) {
         char why[LAB_LADDER_TEXT];
@@ -178,16 +178,16 @@ enum lab_status lab_ladder_shapes(const struct lab_operation *op,
         return lab_fail(LAB_E_UNSUPPORTED, "size %s in %s: %s", size->text,
                         lab_precision_name(p), why);
     }
-    if (*count > LAB_LAB_TENSORS || !in_order(out, *count))
+    if (*count > LAB_BENCH_TENSORS || !in_order(out, *count))
         return lab_fail(LAB_E_STATE,
                         "%s: its tensors are not inputs, outputs, scratch, at "
                         "most %d",
-                        op->name, LAB_LAB_TENSORS);
+                        op->name, LAB_BENCH_TENSORS);
     return LAB_OK;
 }
 
 bool lab_ladder_fills(const struct lab_operation *l,
-                      const struct lab_lab_tensor *tensor)
+                      const struct lab_bench_tensor *tensor)
 {
     bool starts = tensor->role == LAB_ROLE_IN || tensor->role == LAB_ROLE_INOUT;
     return starts && (l->fill || tensor->dtype == LAB_I32);
@@ -198,7 +198,7 @@ static size_t sum_bytes(const struct lab_operation *l,
                         const struct lab_ladder_size *s, enum lab_precision p,
                         bool filled)
 {
-    struct lab_lab_tensor t[LAB_LAB_TENSORS];
+    struct lab_bench_tensor t[LAB_BENCH_TENSORS];
     int n = 0;
     size_t all = 0;
     if (lab_ladder_shapes(l, s, p, t, &n))

@@ -120,7 +120,7 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
 /* ---- timing ---- */
 
 struct climb {
-    const struct lab_ladder_climb *c;
+    const struct lab_ladder_run *c;
     struct lab_ladder_numbers numbers;
     void *flush; /* FLUSH_PIECES pieces to read, and one to write */
     double *ns;
@@ -130,14 +130,14 @@ struct climb {
     char (*reasons)[LAB_LADDER_TEXT];
 };
 
-static void tell(const struct lab_ladder_climb *c, const struct lab_rung *rung,
+static void tell(const struct lab_ladder_run *c, const struct lab_rung *rung,
                  const struct lab_ladder_size *size)
 {
     if (c->doing)
         c->doing(c->user, rung, size);
 }
 
-static bool stopped(const struct lab_ladder_climb *c)
+static bool stopped(const struct lab_ladder_run *c)
 {
     return c->stop && c->stop(c->user);
 }
@@ -180,8 +180,7 @@ static enum lab_status time_once(struct climb *w, struct lab_ladder_tensors *t,
 }
 
 /* Seconds an item, or the work of a second and its share of the best. */
-static void set_rate(const struct lab_ladder_climb *c,
-                     struct lab_ladder_row *row)
+static void set_rate(const struct lab_ladder_run *c, struct lab_ladder_row *row)
 {
     const struct lab_operation *op = c->ladder;
     double seconds = row->median_ns / 1e9;
@@ -261,7 +260,7 @@ static enum lab_status time_rung(struct climb *w, struct lab_ladder_tensors *t,
 static void start_row(const struct climb *w, int r, int s,
                       struct lab_ladder_row *row)
 {
-    const struct lab_ladder_climb *c = w->c;
+    const struct lab_ladder_run *c = w->c;
     const struct lab_device_state unknown = {NAN, NAN, NAN, NAN};
     *row = (struct lab_ladder_row){.rung = c->rungs[r],
                                    .ran = c->rungs[r],
@@ -319,7 +318,7 @@ struct room {
 static void make_tensors(struct climb *w, int s, enum lab_precision p,
                          struct room *room)
 {
-    const struct lab_ladder_climb *c = w->c;
+    const struct lab_ladder_run *c = w->c;
     if (room->made && room->t.precision == p)
         return;
     lab_ladder_tensors_release(&room->t);
@@ -338,7 +337,7 @@ static void make_tensors(struct climb *w, int s, enum lab_precision p,
 static enum lab_status find_stand_in(struct climb *w,
                                      struct lab_ladder_row *row)
 {
-    const struct lab_ladder_climb *c = w->c;
+    const struct lab_ladder_run *c = w->c;
     if (!row->rung->tuned || !c->stands)
         return LAB_OK;
     const struct lab_rung *found =
@@ -385,7 +384,7 @@ static enum lab_status climb_rung(struct climb *w, int r, int s,
 
 static enum lab_status climb_size(struct climb *w, int s)
 {
-    const struct lab_ladder_climb *c = w->c;
+    const struct lab_ladder_run *c = w->c;
     struct room room = {.t = {.be = c->backend}};
     struct lab_ladder_row last = {.rung = NULL};
     enum lab_status st = LAB_OK;
@@ -398,7 +397,7 @@ static enum lab_status climb_size(struct climb *w, int s)
 
 static enum lab_status check_rungs(struct climb *w)
 {
-    const struct lab_ladder_climb *c = w->c;
+    const struct lab_ladder_run *c = w->c;
     for (int r = 0; r < c->n_rungs; r++) {
         w->errors[r] = NAN;
         if (stopped(c))
@@ -419,7 +418,7 @@ static enum lab_status check_rungs(struct climb *w)
 
 static enum lab_status make_room(struct climb *w)
 {
-    const struct lab_ladder_climb *c = w->c;
+    const struct lab_ladder_run *c = w->c;
     size_t rungs = (size_t)c->n_rungs;
     w->ns = lab_alloc_array((size_t)c->repeats, sizeof(*w->ns));
     w->sorted = lab_alloc_array((size_t)c->repeats, sizeof(*w->sorted));
@@ -437,7 +436,7 @@ static enum lab_status make_room(struct climb *w)
     return st;
 }
 
-enum lab_status lab_ladder_climb(const struct lab_ladder_climb *climb)
+enum lab_status lab_ladder_run(const struct lab_ladder_run *climb)
 {
     struct climb w = {.c = climb};
     enum lab_status st = make_room(&w);

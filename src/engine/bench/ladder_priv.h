@@ -21,10 +21,10 @@ struct lab_ladder_tensors {
     enum lab_precision precision;
     struct lab_ladder_numbers *numbers;
     struct lab_exec *exec; /* of the last run, for the rung's note */
-    struct lab_lab_tensor tensor[LAB_LAB_TENSORS];
-    void *memory[LAB_LAB_TENSORS]; /* with a guard before and after */
-    void *host[LAB_LAB_TENSORS];   /* what the operation's fill() made */
-    struct lab_view view[LAB_LAB_TENSORS];
+    struct lab_bench_tensor tensor[LAB_BENCH_TENSORS];
+    void *memory[LAB_BENCH_TENSORS]; /* with a guard before and after */
+    void *host[LAB_BENCH_TENSORS];   /* what the operation's fill() made */
+    struct lab_view view[LAB_BENCH_TENSORS];
     int n; /* inputs first, then outputs, then scratch */
     int n_in;
     int n_out; /* with scratch */
@@ -41,16 +41,16 @@ enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
 void lab_ladder_numbers_release(struct lab_ladder_numbers *numbers);
 struct lab_ladder_tensors;
 /* The inputs as the reference sees them. */
-struct lab_lab_numbers
+struct lab_bench_numbers
 lab_ladder_numbers_of(const struct lab_ladder_tensors *t);
 
 /* The operation's tensors; *count is checked against what their roles allow. */
 enum lab_status lab_ladder_shapes(const struct lab_operation *op,
                                   const struct lab_ladder_size *size,
                                   enum lab_precision p,
-                                  struct lab_lab_tensor *out, int *count);
+                                  struct lab_bench_tensor *out, int *count);
 /* Elements of a tensor, 0 when there are more than can be counted. */
-int64_t lab_ladder_count(const struct lab_lab_tensor *t);
+int64_t lab_ladder_count(const struct lab_bench_tensor *t);
 
 /* Memory that the size takes, before anybody is asked for it: a host that
  * promises more than it has ends the program later. Copies of inputs lie on the

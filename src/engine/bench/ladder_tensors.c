@@ -33,7 +33,7 @@ enum lab_status lab_ladder_numbers_want(struct lab_ladder_numbers *n,
     if (!p)
         return lab_fail(LAB_E_NOMEM, "no memory for random numbers");
     for (int64_t i = 0; i < LAB_LADDER_PERIOD; i++)
-        lab_number_put(p, dtype, i, lab_lab_random(n->seed, 0, 0, i));
+        lab_number_put(p, dtype, i, lab_bench_random(n->seed, 0, 0, i));
     n->period[dtype] = p;
     return LAB_OK;
 }
@@ -46,9 +46,10 @@ void lab_ladder_numbers_release(struct lab_ladder_numbers *numbers)
     }
 }
 
-struct lab_lab_numbers lab_ladder_numbers_of(const struct lab_ladder_tensors *t)
+struct lab_bench_numbers
+lab_ladder_numbers_of(const struct lab_ladder_tensors *t)
 {
-    return (struct lab_lab_numbers){
+    return (struct lab_bench_numbers){
         .precision = t->precision,
         .period = (const void *const *)t->numbers->period,
         .period_count = LAB_LADDER_PERIOD,
@@ -110,7 +111,7 @@ static size_t bytes_of(const struct lab_view *v)
 
 static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
 {
-    const struct lab_lab_tensor *spec = &t->tensor[k];
+    const struct lab_bench_tensor *spec = &t->tensor[k];
     struct lab_view *v = &t->view[k];
     v->rank = spec->rank;
     v->dtype = spec->dtype;
@@ -131,7 +132,7 @@ static enum lab_status make_tensor(struct lab_ladder_tensors *t, int k)
 /* What the operation fills itself; a copy stays for the reference. */
 static enum lab_status make_host(struct lab_ladder_tensors *t, int k)
 {
-    const struct lab_lab_tensor *spec = &t->tensor[k];
+    const struct lab_bench_tensor *spec = &t->tensor[k];
     if (!lab_ladder_fills(t->operation, spec))
         return LAB_OK;
     void *host =
@@ -174,7 +175,7 @@ enum lab_status lab_ladder_tensors_make(struct lab_ladder_tensors *t,
 
 void lab_ladder_tensors_release(struct lab_ladder_tensors *t)
 {
-    for (int k = 0; k < LAB_LAB_TENSORS; k++) {
+    for (int k = 0; k < LAB_BENCH_TENSORS; k++) {
         if (t->memory[k])
             lab_backend_free(t->be, t->memory[k]);
         lab_free(t->host[k]);
@@ -227,13 +228,13 @@ static enum lab_status fill_poison(const struct lab_ladder_tensors *t, int k)
     return st;
 }
 
-/* As lab_lab_number() has them: the period, again and again. */
+/* As lab_bench_number() has them: the period, again and again. */
 static enum lab_status fill_random(const struct lab_ladder_tensors *t, int k)
 {
     const struct lab_view *v = &t->view[k];
     size_t each = lab_dtype_bytes(v->dtype);
     const char *period = t->numbers->period[v->dtype];
-    int64_t start = (int64_t)k * LAB_LAB_APART;
+    int64_t start = (int64_t)k * LAB_BENCH_APART;
     enum lab_status st = LAB_OK;
     for (int64_t at = 0; at < v->count && !st;) {
         int64_t from = (start + at) % LAB_LADDER_PERIOD;
@@ -251,7 +252,7 @@ enum lab_status lab_ladder_tensors_fill(struct lab_ladder_tensors *t)
 {
     enum lab_status st = LAB_OK;
     for (int k = 0; k < t->n && !st; k++) {
-        enum lab_lab_role role = t->tensor[k].role;
+        enum lab_bench_role role = t->tensor[k].role;
         st = mark_guards(t, k);
         if (!st && t->host[k])
             st = lab_backend_upload(t->be, t->view[k].data, t->host[k],
@@ -313,7 +314,7 @@ void lab_ladder_tensors_done(struct lab_ladder_tensors *t,
 static enum lab_status compare_one(struct lab_ladder_tensors *t, int out,
                                    int64_t i, double got, double *worst)
 {
-    struct lab_lab_numbers n = lab_ladder_numbers_of(t);
+    struct lab_bench_numbers n = lab_ladder_numbers_of(t);
     struct lab_ladder_element e =
         t->operation->element(&n, t->size->dim, out, i);
     double error = fabs(got - e.value);
@@ -378,7 +379,7 @@ static bool compares_all(const struct lab_ladder_tensors *t, int out)
 {
     int64_t count = t->view[t->n_in + out].count;
     int64_t reads = 0;
-    struct lab_lab_numbers n = lab_ladder_numbers_of(t);
+    struct lab_bench_numbers n = lab_ladder_numbers_of(t);
     if (count > ALL_UP_TO)
         return false;
     n.reads = &reads;

@@ -14,7 +14,7 @@ struct found {
 static void count_wrong(const struct lab_ladder_tensors *t, const void *host,
                         int64_t count, struct found *f)
 {
-    struct lab_lab_numbers n = lab_ladder_numbers_of(t);
+    struct lab_bench_numbers n = lab_ladder_numbers_of(t);
     for (int64_t i = 0; i < count; i++) {
         struct lab_ladder_element e =
             t->operation->element(&n, t->size->dim, 0, i);

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "data_priv.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 #include "common/random.h"
 
 enum { STREAM_SPLIT = 0x53504C54, STREAM_SHUFFLE = 0x53485546 };
@@ -98,7 +98,7 @@ static enum lab_status read_source(struct lab_data *d, const char *path)
     case LAB_DATA_FIBONACCI:
         return lab_fibonacci_make(&d->table, spec);
     case LAB_DATA_WORDS:
-        return lab_words_read(&d->table, &d->words, spec, path, d->stop);
+        return lab_vocabulary_read(&d->table, &d->words, spec, path, d->stop);
     case LAB_DATA_REVERSE:
         return lab_reverse_make(&d->table, spec);
     case LAB_DATA_INLINE:

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data_priv.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 
 static enum lab_status bad_label(const struct lab_data *d, int64_t row,
                                  double label, int64_t classes)

@@ -83,10 +83,11 @@ enum lab_status lab_samples_alloc(struct lab_samples *t, bool labels,
 enum lab_status lab_fibonacci_make(struct lab_samples *t,
                                    const struct lab_network_spec *spec);
 /* *words is the caller's: lab_vocabulary_free(). */
-enum lab_status lab_words_read(struct lab_samples *t,
-                               struct lab_vocabulary **words,
-                               const struct lab_network_spec *spec,
-                               const char *path, const struct lab_stop *stop);
+enum lab_status lab_vocabulary_read(struct lab_samples *t,
+                                    struct lab_vocabulary **words,
+                                    const struct lab_network_spec *spec,
+                                    const char *path,
+                                    const struct lab_stop *stop);
 /* Strings that all differ; LAB_E_RANGE: more of them than there are, or sizes
  * out of range; LAB_E_PARSE: a loss that takes no labels. */
 enum lab_status lab_reverse_make(struct lab_samples *t,

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "data_priv.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 
 enum { DEFAULT_CONTEXT = 2, MOST_CONTEXT = 64 };
 enum { MOST_WORDS = 1 << 24 /* exact in a float */ };
@@ -102,7 +102,7 @@ static enum lab_status each_line(struct windows *w,
         int64_t n = 0;
         if (lab_stop_asked(w->stop))
             return lab_fail(LAB_E_CANCELLED, "reading was stopped");
-        enum lab_status st = lab_words_number(v, line, &ids, &n);
+        enum lab_status st = lab_encode(v, line, &ids, &n);
         if (st)
             return st;
         sentence(w, ids, n);
@@ -160,10 +160,11 @@ static enum lab_status make_vocabulary(struct lab_vocabulary **out,
                     path, (long long)(*out)->n, MOST_WORDS);
 }
 
-enum lab_status lab_words_read(struct lab_samples *t,
-                               struct lab_vocabulary **words,
-                               const struct lab_network_spec *spec,
-                               const char *path, const struct lab_stop *stop)
+enum lab_status lab_vocabulary_read(struct lab_samples *t,
+                                    struct lab_vocabulary **words,
+                                    const struct lab_network_spec *spec,
+                                    const char *path,
+                                    const struct lab_stop *stop)
 {
     struct windows w = {.t = t,
                         .stop = stop,

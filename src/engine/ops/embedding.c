@@ -117,7 +117,7 @@ static void backward(struct lab_builder *b)
             .explain = explain_scatter});
 }
 
-static const struct lab_op_trial trials[] = {
+static const struct lab_op_test_network trials[] = {
     {.in = {{2, {5, 7}}},
      .out = {3, {5, 7, 67}},
      .keys = {{"vocab", 5}, {"dim", 67}}},

@@ -122,7 +122,7 @@ static void backward(struct lab_builder *b)
                .explain = explain_add_back});
 }
 
-static const struct lab_op_trial trials[] = {
+static const struct lab_op_test_network trials[] = {
     {.in = {{3, {3, 5, 7}}},
      .out = {3, {3, 5, 7}},
      .keys = {{"max_length", 6}}},

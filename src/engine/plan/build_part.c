@@ -10,20 +10,22 @@ static int giver_of(const struct lab_builder *b, int k)
     return input < 0 ? -1 : b->plan->tensors[input].node;
 }
 
-const char *lab_build_giver_id(const struct lab_builder *b, int k)
+const char *lab_build_producer_id(const struct lab_builder *b, int k)
 {
     int giver = giver_of(b, k);
     return giver < 0 ? lab_build_name(b, lab_build_input(b, k))
                      : b->plan->nodes[giver].id;
 }
 
-const struct lab_op_def *lab_build_giver_op(const struct lab_builder *b, int k)
+const struct lab_op_def *lab_build_producer_op(const struct lab_builder *b,
+                                               int k)
 {
     int giver = giver_of(b, k);
     return giver < 0 ? NULL : b->plan->nodes[giver].op;
 }
 
-int lab_build_giver_find(const struct lab_builder *b, int k, const char *name)
+int lab_build_producer_find(const struct lab_builder *b, int k,
+                            const char *name)
 {
     char full[256];
     int giver = giver_of(b, k);
@@ -33,7 +35,7 @@ int lab_build_giver_find(const struct lab_builder *b, int k, const char *name)
     return lab_plan_tensor(b->plan, full);
 }
 
-int lab_build_read_again(struct lab_builder *b, int k)
+int lab_build_input_use(struct lab_builder *b, int k)
 {
     struct lab_node *node = &b->plan->nodes[b->node];
     if (b->status || node->n_in >= LAB_STEP_IN)

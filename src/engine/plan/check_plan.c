@@ -95,7 +95,7 @@ static void check_step_name(struct lab_builder *b, struct lab_place place,
 
 /* The values stand in a row from `at`, and must not run over the tensor. */
 static void check_printed(struct lab_builder *b,
-                          const struct lab_printed_spec *p)
+                          const struct lab_course_values_spec *p)
 {
     int id = lab_plan_tensor(b->plan, p->tensor);
     if (id < 0) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 
 static const char *const source_names[LAB_DATA_SOURCE_COUNT] = {
     "inline", "digits", "mnist", "fibonacci",

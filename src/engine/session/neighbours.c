@@ -61,7 +61,7 @@ enum lab_status lab_near_parse(const struct lab_vocabulary *v,
     enum lab_status st = LAB_OK;
     for (const char *p = question; *p && !st;) {
         size_t len = strcspn(p, "+-");
-        st = lab_words_each(p, len, take_word, &q);
+        st = lab_tokenize(p, len, take_word, &q);
         p += len;
         if (*p)
             q.sign = *p++ == '-' ? -1 : 1;

@@ -121,8 +121,8 @@ static enum lab_status finish_walked(struct lab_session *s)
 /* The losses that have come: those of iterations at speed come late. */
 static void take_news(struct lab_session *s)
 {
-    struct lab_iteration_news n;
-    while (lab_walk_news(s->walk, &n)) {
+    struct lab_iteration_progress n;
+    while (lab_walk_poll(s->walk, &n)) {
         s->iteration_ms[s->n_iteration_ms++ % LAB_TIMES_KEPT] =
             (double)(n.end_ns - n.start_ns) / 1e6;
         lab_curve_add(&s->losses, n.iteration, n.loss);
@@ -156,7 +156,7 @@ static enum lab_status one_iteration(struct lab_session *s, bool last)
         note_no_graph(s);
         /* Who waits for a certain loss hears of each before the next. */
         if (!st && s->n_breaks > 0)
-            st = lab_walk_settle(s->walk);
+            st = lab_walk_drain(s->walk);
     }
     take_news(s);
     if (!st && last) /* a walked one has another cost: no time of it */
@@ -211,14 +211,14 @@ void lab_session_train(struct lab_session *s, int64_t iterations)
         if (!st && s->n_breaks > 0 && lab_session_loss_break(s))
             break;
         if (!st && lab_clock_monotonic_ns() - s->last_publish_ns > 30000000) {
-            st = lab_walk_settle(s->walk); /* the snapshot shows the loss */
+            st = lab_walk_drain(s->walk); /* the snapshot shows the loss */
             take_news(s);
             lab_session_serve_quick(s);
             lab_session_publish(s);
         }
     }
     if (!st || st == LAB_E_CANCELLED) {
-        enum lab_status settled = lab_walk_settle(s->walk);
+        enum lab_status settled = lab_walk_drain(s->walk);
         st = settled ? settled : st;
     }
     take_news(s);

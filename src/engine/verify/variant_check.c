@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "engine/op_trial.h"
-#include "variant_trial.h"
+#include "test_network.h"
 
 enum { ROWS = 5, COLUMNS = 7, UNITS = LAB_TRIAL_UNITS };
 
@@ -23,8 +23,8 @@ static void set_required(struct lab_node_spec *n)
     }
 }
 
-static void add_node(struct lab_variant_trial *c, const struct lab_op_def *op,
-                     int turn)
+static void add_node(struct lab_variant_test_network *c,
+                     const struct lab_op_def *op, int turn)
 {
     int at = c->spec.n_nodes;
     if (at == LAB_TRIAL_NODES)
@@ -44,7 +44,7 @@ static void add_node(struct lab_variant_trial *c, const struct lab_op_def *op,
 }
 
 /* dense stands before every activation, so that a group takes each in. */
-static void add_chain(struct lab_variant_trial *c)
+static void add_chain(struct lab_variant_test_network *c)
 {
     int n_ops;
     const struct lab_op_def *const *ops = lab_op_table(&n_ops);
@@ -63,8 +63,8 @@ static void add_chain(struct lab_variant_trial *c)
 
 /* An op that brings its own data: x is every input of it. false: it has no
  * network for this turn. */
-static bool add_own(struct lab_variant_trial *c, const struct lab_op_def *op,
-                    int turn)
+static bool add_own(struct lab_variant_test_network *c,
+                    const struct lab_op_def *op, int turn)
 {
     static char *const from[LAB_STEP_IN] = {(char *)"x", (char *)"x",
                                             (char *)"x", (char *)"x"};
@@ -89,7 +89,8 @@ static bool add_own(struct lab_variant_trial *c, const struct lab_op_def *op,
 }
 
 /* own NULL: the chain of all the ops that fit between dense layers. */
-static bool describe(struct lab_variant_trial *c, const struct lab_op_def *loss,
+static bool describe(struct lab_variant_test_network *c,
+                     const struct lab_op_def *loss,
                      const struct lab_op_def *optimizer,
                      const struct lab_op_def *own, int turn)
 {
@@ -124,9 +125,9 @@ static bool describe(struct lab_variant_trial *c, const struct lab_op_def *loss,
 }
 
 /* The network of one node that an op asks for. */
-static void describe_trial(struct lab_variant_trial *c,
+static void describe_trial(struct lab_variant_test_network *c,
                            const struct lab_op_def *op,
-                           const struct lab_op_trial *own)
+                           const struct lab_op_test_network *own)
 {
     static char *const names[] = {(char *)"a", (char *)"b", (char *)"c",
                                   (char *)"d"};
@@ -160,10 +161,10 @@ static void describe_trial(struct lab_variant_trial *c,
     c->spec.data.gradient = true;
 }
 
-static struct lab_variant_trial *check_new(struct lab_backend *be,
-                                           struct lab_str *said)
+static struct lab_variant_test_network *check_new(struct lab_backend *be,
+                                                  struct lab_str *said)
 {
-    struct lab_variant_trial *c = lab_alloc(sizeof(*c));
+    struct lab_variant_test_network *c = lab_alloc(sizeof(*c));
     if (!c) {
         lab_fail(LAB_E_NOMEM, "no memory to check the variants");
         return NULL;
@@ -174,9 +175,9 @@ static struct lab_variant_trial *check_new(struct lab_backend *be,
 }
 
 /* Takes the check, described. */
-static enum lab_status check_run(struct lab_variant_trial *c)
+static enum lab_status check_run(struct lab_variant_test_network *c)
 {
-    enum lab_status st = lab_variant_judge(c);
+    enum lab_status st = lab_variant_verify(c);
     lab_free(c);
     return st;
 }
@@ -187,7 +188,7 @@ static enum lab_status check_one(struct lab_backend *be, const char *loss,
                                  const struct lab_op_def *own, int turn,
                                  struct lab_str *said, bool *done)
 {
-    struct lab_variant_trial *c = check_new(be, said);
+    struct lab_variant_test_network *c = check_new(be, said);
     if (!c)
         return LAB_E_NOMEM;
     *done = !describe(c, lab_op_find(loss, LAB_KIND_LOSS),
@@ -202,7 +203,7 @@ static enum lab_status check_trial(struct lab_backend *be,
                                    const struct lab_op_def *op, int turn,
                                    struct lab_str *said)
 {
-    struct lab_variant_trial *c = check_new(be, said);
+    struct lab_variant_test_network *c = check_new(be, said);
     if (!c)
         return LAB_E_NOMEM;
     describe_trial(c, op, &op->trials[turn]);

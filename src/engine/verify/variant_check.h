@@ -12,7 +12,7 @@
 /* Checks what has not been checked yet; appends a line a withdrawn variant to
  * `said`. LAB_OK also when variants were withdrawn. */
 enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said);
-bool lab_variant_withdrawn(const struct lab_variant *v);
+bool lab_variant_disabled(const struct lab_variant *v);
 /* For tests: takes a variant out, or brings all back (v NULL). */
 void lab_variant_withdraw(const struct lab_variant *v);
 

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "verify/replica.h"
+#include "verify/reference_run.h"
 
 struct checker {
     int64_t most; /* elements of a parameter */
     double loss;  /* where nothing is moved */
     struct lab_walk *w;
-    struct lab_replica r;
+    struct lab_reference_run r;
     lab_check_cancelled_fn *cancelled;
     void *user;
     int64_t done; /* elements, of all that are asked for */
@@ -41,7 +41,7 @@ static enum lab_status load(struct checker *c)
     enum lab_status st = LAB_OK;
     for (int i = 0; i < plan->n_tensors && !st; i++) {
         const struct lab_tensor *t = &plan->tensors[i];
-        void *to = lab_replica_data(&c->r, i);
+        void *to = lab_reference_run_data(&c->r, i);
         if (t->role == LAB_TENSOR_DATA)
             st = lab_data_fill(lab_walk_data(c->w), plan, i,
                                lab_walk_iteration(c->w), to);
@@ -59,7 +59,7 @@ static enum lab_status run_phases(struct checker *c, enum lab_phase last)
             continue;
         st = lab_walk_look_for_stop(c->w);
         if (!st)
-            st = lab_replica_run(&c->r, i, lab_walk_iteration(c->w));
+            st = lab_reference_run_step(&c->r, i, lab_walk_iteration(c->w));
     }
     return st;
 }
@@ -67,7 +67,7 @@ static enum lab_status run_phases(struct checker *c, enum lab_phase last)
 static enum lab_status loss_at(struct checker *c, double *loss)
 {
     enum lab_status st = run_phases(c, LAB_LOSS);
-    *loss = *(double *)lab_replica_data(&c->r, c->r.plan->loss);
+    *loss = *(double *)lab_reference_run_data(&c->r, c->r.plan->loss);
     return st;
 }
 
@@ -94,7 +94,7 @@ static enum lab_status analytic(struct checker *c, int param, int grad,
     if (result->from_walk)
         return copy_tensor(c, grad, c->gradient);
     enum lab_status st = run_phases(c, LAB_BACKWARD);
-    memcpy(c->gradient, lab_replica_data(&c->r, grad),
+    memcpy(c->gradient, lab_reference_run_data(&c->r, grad),
            (size_t)t->count * sizeof(double));
     return st;
 }
@@ -151,7 +151,7 @@ static enum lab_status check_parameter(struct checker *c, int param,
 {
     const struct lab_tensor *t = &c->r.plan->tensors[param];
     int grad = gradient_of(c->r.plan, param);
-    double *p = lab_replica_data(&c->r, param);
+    double *p = lab_reference_run_data(&c->r, param);
     double largest = 0;
     *result = (struct lab_check_result){.of = t->count};
     snprintf(result->parameter, sizeof(result->parameter), "%s", t->name);
@@ -257,7 +257,7 @@ enum lab_status lab_gradcheck_sample(struct lab_walk *w,
         .w = w, .most = most, .cancelled = cancelled, .user = user};
     struct lab_data_shapes shapes;
     lab_data_get_shapes(lab_walk_data(w), &shapes);
-    enum lab_status st = lab_replica_open(&c.r, spec, &shapes);
+    enum lab_status st = lab_reference_run_open(&c.r, spec, &shapes);
     if (!st)
         st = take_memory(&c);
     if (!st)
@@ -266,7 +266,7 @@ enum lab_status lab_gradcheck_sample(struct lab_walk *w,
         st = loss_at(&c, &c.loss);
     if (!st)
         st = check_all(&c, parameter, out, n);
-    lab_replica_close(&c.r);
+    lab_reference_run_close(&c.r);
     lab_free(c.host);
     lab_free(c.gradient);
     return st;

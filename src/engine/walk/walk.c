@@ -172,7 +172,7 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
                                 const struct lab_variant_choice *choices, int n)
 {
     struct lab_schedule *next;
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     if (!st)
         st = lab_walk_reserve_switch(w);
     if (!st)
@@ -275,7 +275,7 @@ bool lab_walk_at_end(const struct lab_walk *w)
 
 enum lab_status lab_walk_begin(struct lab_walk *w)
 {
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     if (st || !lab_walk_at_end(w))
         return st;
     return lab_walk_next_iteration(w, true);
@@ -297,7 +297,7 @@ enum lab_status lab_walk_sync(struct lab_walk *w)
 {
     enum lab_status st = lab_backend_sync(w->be);
     if (!st)
-        st = lab_walk_settle(w);
+        st = lab_walk_drain(w);
     for (int i = 0; i < w->n_observers && !st && !w->muted; i++) {
         if (w->observers[i].synced)
             w->observers[i].synced(w->observers[i].user);

@@ -60,7 +60,7 @@ enum lab_status lab_walk_init_parameters(struct lab_walk *w)
 
 enum lab_status lab_walk_restart(struct lab_walk *w)
 {
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     if (st)
         return st;
     lab_walk_close_ranges(w);
@@ -187,7 +187,7 @@ static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
 {
     struct lab_schedule *now = w->schedule;
     w->muted = true;
-    lab_walk_tell_untold(w, true);
+    lab_walk_report_unobserved(w, true);
     enum lab_status st = replay_to(w, to.iteration);
     if (!st)
         st = run_again(w, to.at, true);
@@ -198,7 +198,7 @@ static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
                           "stopped on the way, at the start of iteration %lld",
                           (long long)w->iteration);
     }
-    lab_walk_tell_untold(w, false);
+    lab_walk_report_unobserved(w, false);
     w->muted = false;
     w->schedule = now;
     w->position = st ? 0 : lab_walk_position_of(now, to.at);
@@ -244,7 +244,7 @@ static enum lab_status replay_for_copy(struct lab_walk *w)
 
 enum lab_status lab_walk_need_copy(struct lab_walk *w)
 {
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     if (st || lab_walk_copy_of(w, w->iteration))
         return st;
     if (has_changed_parameters(w))
@@ -259,7 +259,7 @@ enum lab_status lab_walk_need_copy(struct lab_walk *w)
 
 enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
 {
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     if (st)
         return st;
     lab_walk_close_ranges(w);

@@ -31,7 +31,7 @@ static enum lab_status eval_memory(struct lab_walk *w)
 {
     void *arena = NULL;
     enum lab_status st =
-        lab_walk_settle(w); /* what was launched is told first */
+        lab_walk_drain(w); /* what was launched is told first */
     if (st || w->eval_arena)
         return st;
     st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
@@ -209,10 +209,10 @@ enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
     }
     bool told = lab_walk_samples(w->evaluations++);
     if (!told)
-        lab_walk_tell_untold(w, true);
+        lab_walk_report_unobserved(w, true);
     enum lab_status st = evaluate(w, &facts, &t);
     if (!told)
-        lab_walk_tell_untold(w, false);
+        lab_walk_report_unobserved(w, false);
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].between_end)
             w->observers[i].between_end(w->observers[i].user);

@@ -73,7 +73,7 @@ enum lab_status lab_walk_launch_nodes(
                                 .n_steps = w->schedule->n_steps,
                                 .first_node = w->speed.first_node,
                                 .node_end = w->speed.node_end};
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     if (st)
         return st;
     w->exec += e.n_steps;

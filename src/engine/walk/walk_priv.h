@@ -36,7 +36,7 @@ struct lab_walk_speed {
     int64_t clock_offset_ns; /* host's less device's */
     bool clock_known;
     int64_t data_of; /* the iteration whose data the arena has; -1: none */
-    struct lab_iteration_news news[LAB_WALK_NEWS]; /* a ring */
+    struct lab_iteration_progress news[LAB_WALK_NEWS]; /* a ring */
     int64_t news_first;
     int64_t news_end;
 };
@@ -102,7 +102,7 @@ enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
 enum lab_status lab_walk_cut_iteration(struct lab_walk *w);
 void lab_walk_close_ranges(struct lab_walk *w);
 /* The observers' untold_begin, or untold_end. */
-void lab_walk_tell_untold(struct lab_walk *w, bool begin);
+void lab_walk_report_unobserved(struct lab_walk *w, bool begin);
 /* Nothing of the iteration has run. */
 void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy);
 /* What a step has written, and when. */

@@ -62,7 +62,7 @@ void lab_walk_close_ranges(struct lab_walk *w)
         tell_iteration_end(w);
 }
 
-void lab_walk_tell_untold(struct lab_walk *w, bool begin)
+void lab_walk_report_unobserved(struct lab_walk *w, bool begin)
 {
     for (int i = 0; i < w->n_observers; i++) {
         const struct lab_observer *o = &w->observers[i];
@@ -168,7 +168,7 @@ void lab_walk_mark_written(struct lab_walk *w,
     }
     bool told = !w->muted && !w->quiet;
     for (int k = 0; k < s->hides_count; k++) {
-        w->step_exec[s->hides_from + k] = told ? w->exec : LAB_EXEC_UNTOLD;
+        w->step_exec[s->hides_from + k] = told ? w->exec : LAB_EXEC_UNOBSERVED;
         w->step_ns[s->hides_from + k] = ns;
         w->step_ran[s->hides_from + k] = s->variant;
     }
@@ -303,7 +303,7 @@ void lab_walk_run_begin(struct lab_walk *w, const char *name)
 
 void lab_walk_run_end(struct lab_walk *w)
 {
-    (void)lab_walk_settle(w); /* a device that failed has said so before */
+    (void)lab_walk_drain(w); /* a device that failed has said so before */
     lab_walk_close_ranges(w);
     for (int i = 0; i < w->n_observers; i++) {
         if (w->observers[i].run_end)

@@ -41,7 +41,7 @@ void lab_walk_speed_forget(struct lab_walk *w)
 
 enum lab_status lab_walk_recapture(struct lab_walk *w)
 {
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     lab_walk_speed_forget(w);
     return st;
 }
@@ -57,7 +57,7 @@ void lab_walk_speed_release(struct lab_walk *w)
 
 /* ---- news ---- */
 
-static void add_news(struct lab_walk *w, const struct lab_iteration_news *n)
+static void add_news(struct lab_walk *w, const struct lab_iteration_progress *n)
 {
     struct lab_walk_speed *s = &w->speed;
     s->news[s->news_end++ % LAB_WALK_NEWS] = *n;
@@ -85,7 +85,7 @@ const char *lab_walk_graph_refused(struct lab_walk *w)
     return s->refusal;
 }
 
-bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out)
+bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out)
 {
     struct lab_walk_speed *s = &w->speed;
     if (s->news_first == s->news_end)
@@ -94,7 +94,8 @@ bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out)
     return true;
 }
 
-static void tell_done(struct lab_walk *w, const struct lab_iteration_news *n)
+static void tell_done(struct lab_walk *w,
+                      const struct lab_iteration_progress *n)
 {
     for (int i = 0; i < w->n_observers; i++) {
         const struct lab_observer *o = &w->observers[i];
@@ -130,9 +131,9 @@ static enum lab_status collect(struct lab_walk *w, bool wait, bool *told)
     if (st || !*told)
         return st;
     int64_t queued = s->queued_ns[s->told++ % LAB_GRAPH_AHEAD];
-    struct lab_iteration_news n = {.iteration = (int64_t)r.iteration,
-                                   .loss = r.loss,
-                                   .end_ns = host_moment(s, r.end_ns)};
+    struct lab_iteration_progress n = {.iteration = (int64_t)r.iteration,
+                                       .loss = r.loss,
+                                       .end_ns = host_moment(s, r.end_ns)};
     n.start_ns = queued > s->last_end_ns ? queued : s->last_end_ns;
     if (n.end_ns < n.start_ns)
         n.end_ns = n.start_ns;
@@ -144,7 +145,7 @@ static enum lab_status collect(struct lab_walk *w, bool wait, bool *told)
     return LAB_OK;
 }
 
-enum lab_status lab_walk_settle(struct lab_walk *w)
+enum lab_status lab_walk_drain(struct lab_walk *w)
 {
     enum lab_status st = LAB_OK;
     bool told = true;
@@ -306,10 +307,10 @@ static enum lab_status launch_untold(struct lab_walk *w, int64_t iteration,
                                      bool keep)
 {
     if (w->speed.nodes)
-        lab_walk_tell_untold(w, true);
+        lab_walk_report_unobserved(w, true);
     enum lab_status st = launch(w, iteration, keep);
     if (w->speed.nodes)
-        lab_walk_tell_untold(w, false);
+        lab_walk_report_unobserved(w, false);
     return st;
 }
 
@@ -352,7 +353,7 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     /* An iteration that began as a walk goes on as one. */
     w->quiet = whole && !lab_walk_samples(w->iteration);
     if (w->quiet)
-        lab_walk_tell_untold(w, true);
+        lab_walk_report_unobserved(w, true);
     while (!st && !lab_walk_at_end(w)) {
         st = lab_walk_run_at(w, w->position, false);
         w->position += st == LAB_OK;
@@ -364,7 +365,7 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     bool observed = !w->quiet;
     w->quiet = false;
     if (!observed)
-        lab_walk_tell_untold(w, false);
+        lab_walk_report_unobserved(w, false);
     if (st == LAB_E_CANCELLED && lab_walk_cut_iteration(w) == LAB_OK)
         return lab_walk_look_for_stop(w);
     if (!st && observed)
@@ -372,8 +373,8 @@ static enum lab_status by_steps(struct lab_walk *w, bool keep)
     if (st)
         return st;
     w->speed.warm |= whole;
-    struct lab_iteration_news n = {w->iteration, w->loss, start,
-                                   lab_clock_monotonic_ns()};
+    struct lab_iteration_progress n = {w->iteration, w->loss, start,
+                                       lab_clock_monotonic_ns()};
     w->speed.last_end_ns = n.end_ns;
     add_news(w, &n);
     return LAB_OK;
@@ -394,6 +395,6 @@ enum lab_status lab_walk_iterate(struct lab_walk *w)
         if (!w->speed.failed)
             return launch_untold(w, next, keep);
     }
-    enum lab_status st = lab_walk_settle(w);
+    enum lab_status st = lab_walk_drain(w);
     return st ? st : by_steps(w, keep);
 }

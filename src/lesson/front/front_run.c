@@ -266,7 +266,7 @@ static enum lab_status take_tensor(struct lab_reader *r,
                                    const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     (void)r;
     t->has_tensor = true;
     enum lab_status st =
@@ -280,7 +280,7 @@ static enum lab_status take_at(struct lab_reader *r,
                                const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     (void)r;
     return lab_front_shape(t->f, node, 0, &p->at);
 }
@@ -289,7 +289,7 @@ static enum lab_status take_values(struct lab_reader *r,
                                    const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     t->has_values = true;
     enum lab_status st =
         lab_y_want(r, node, LAB_Y_LIST, "a flat list of numbers");
@@ -312,7 +312,7 @@ static enum lab_status take_tolerance(struct lab_reader *r,
                                       const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     enum lab_status st = lab_y_number(r, node, &p->tolerance, NULL);
     if (!st && p->tolerance < 0)
         st = lab_y_fail(r, node, LAB_E_RANGE, "tolerance: %s is below 0",
@@ -325,7 +325,7 @@ static enum lab_status take_printed_phase(struct lab_reader *r,
                                           void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     const char *names[LAB_PHASE_COUNT];
     size_t which = 0;
     for (int i = 0; i < LAB_PHASE_COUNT; i++)
@@ -340,7 +340,7 @@ static enum lab_status take_where(struct lab_reader *r,
                                   const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     (void)r;
     return lab_front_string(t->f, node, LAB_FRONT_TEXT_BYTES, &p->where);
 }
@@ -349,14 +349,14 @@ static enum lab_status take_note(struct lab_reader *r,
                                  const struct lab_ynode *node, void *user)
 {
     struct taking *t = user;
-    struct lab_printed_spec *p = t->out;
+    struct lab_course_values_spec *p = t->out;
     (void)r;
     return lab_front_string(t->f, node, LAB_FRONT_TEXT_BYTES, &p->note);
 }
 
 static enum lab_status take_printed(struct lab_front *f,
                                     const struct lab_ynode *node,
-                                    struct lab_printed_spec *p)
+                                    struct lab_course_values_spec *p)
 {
     static const struct lab_ykey keys[] = {
         {"tensor", take_tensor},      {"at", take_at},

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 #include "front.h"
 
 enum form { FORM_IDS, FORM_ONE_HOT, FORM_COUNTS, FORM_COUNT };
@@ -136,8 +136,7 @@ static enum lab_status number_all(const struct wording *w, int32_t **ids,
 {
     enum lab_status st = LAB_OK;
     for (int64_t i = 0; i < w->n && !st; i++) {
-        st = lab_words_number(w->f->spec->data.words, w->texts[i], &ids[i],
-                              &n[i]);
+        st = lab_encode(w->f->spec->data.words, w->texts[i], &ids[i], &n[i]);
         if (!st && n[i] > *longest)
             *longest = n[i];
     }
@@ -177,7 +176,7 @@ static enum lab_status fill(struct wording *w, const struct lab_ynode *node,
     for (int64_t i = 0; i < w->n; i++) {
         double *row = out->values + i * columns;
         if (w->form == FORM_IDS)
-            lab_words_pad(ids[i], n[i], &w->pad, row);
+            lab_vocabulary_pad(ids[i], n[i], &w->pad, row);
         else
             fill_columns(w, ids[i], n[i], row);
     }

@@ -10,7 +10,7 @@
 #include "store/lab_rows.h"
 
 struct loading {
-    struct lab_lab_names names;
+    struct lab_bench_names names;
     int64_t *traced; /* of each item: the execution of the traced launch */
     size_t room;
     char precision[16]; /* of the first row */
@@ -36,7 +36,7 @@ static void cut(char *out, size_t size, const char *text)
 /* For one item more, at least. */
 static bool make_room(struct loading *l)
 {
-    struct lab_lab_names *n = &l->names;
+    struct lab_bench_names *n = &l->names;
     if (n->count < l->room)
         return true;
     size_t room = l->room ? l->room * 2 : 64;
@@ -52,19 +52,19 @@ static bool make_room(struct loading *l)
     return !l->failed;
 }
 
-static bool each_row(void *user, const struct lab_lab_row *row)
+static bool each_row(void *user, const struct lab_bench_row *row)
 {
     struct loading *l = user;
-    struct lab_lab_names *n = &l->names;
+    struct lab_bench_names *n = &l->names;
     if (row->place == LAB_UNKNOWN)
         return true; /* of no step */
     if (!make_room(l))
         return false;
-    struct lab_lab_name *name = &n->items[n->count];
+    struct lab_bench_name *name = &n->items[n->count];
     bool memory = row->unit && strcmp(row->unit, "B/s") == 0;
-    *name = (struct lab_lab_name){.step_index = row->place,
-                                  .bytes_moved = memory ? row->traffic_bytes
-                                                        : (double)NAN};
+    *name = (struct lab_bench_name){.step_index = row->place,
+                                    .bytes_moved = memory ? row->traffic_bytes
+                                                          : (double)NAN};
     cut(name->lab, sizeof(name->lab), row->lab);
     cut(name->precision, sizeof(name->precision), row->precision);
     cut(name->rung, sizeof(name->rung), row->rung);
@@ -82,10 +82,10 @@ static bool each_row(void *user, const struct lab_lab_row *row)
 /* A traced launch is a step of its own, behind those of all rows. */
 static void add_traced(struct loading *l, size_t item, int64_t step_index)
 {
-    struct lab_lab_names *n = &l->names;
+    struct lab_bench_names *n = &l->names;
     if (step_index == LAB_UNKNOWN || !make_room(l))
         return;
-    struct lab_lab_name *name = &n->items[n->count++];
+    struct lab_bench_name *name = &n->items[n->count++];
     *name = n->items[item];
     name->step_index = step_index;
     name->traced = true;
@@ -118,7 +118,7 @@ static enum lab_status find_traced(struct loading *l, struct lab_database *db,
     return lab_query_end(db, stmt, rc);
 }
 
-static void put_together(struct lab_lab_name *n, bool precision)
+static void put_together(struct lab_bench_name *n, bool precision)
 {
     bool said = precision && n->precision[0];
     snprintf(n->problem, sizeof(n->problem), "%s%s%s", said ? n->precision : "",
@@ -129,17 +129,17 @@ static void put_together(struct lab_lab_name *n, bool precision)
 
 static int compare(const void *a, const void *b)
 {
-    const struct lab_lab_name *x = a;
-    const struct lab_lab_name *y = b;
+    const struct lab_bench_name *x = a;
+    const struct lab_bench_name *y = b;
     return (x->step_index > y->step_index) - (x->step_index < y->step_index);
 }
 
-enum lab_status lab_lab_names_load(struct lab_lab_names *out,
-                                   struct lab_database *db, int64_t run)
+enum lab_status lab_bench_names_load(struct lab_bench_names *out,
+                                     struct lab_database *db, int64_t run)
 {
     struct loading l = {.names = {.copy_bytes_s = NAN, .fp32_flop_s = NAN}};
-    struct lab_lab_names *n = &l.names;
-    enum lab_status st = lab_lab_rows_read(db, run, each_row, &l);
+    struct lab_bench_names *n = &l.names;
+    enum lab_status st = lab_bench_rows_read(db, run, each_row, &l);
     if (!st && n->count > 0)
         st = find_traced(&l, db, run);
     if (l.failed)
@@ -159,29 +159,30 @@ enum lab_status lab_lab_names_load(struct lab_lab_names *out,
     return LAB_OK;
 }
 
-void lab_lab_names_release(struct lab_lab_names *names)
+void lab_bench_names_release(struct lab_bench_names *names)
 {
     lab_free(names->items);
-    *names = (struct lab_lab_names){0};
+    *names = (struct lab_bench_names){0};
 }
 
-void lab_lab_names_say_precision(struct lab_lab_names *names)
+void lab_bench_names_say_precision(struct lab_bench_names *names)
 {
     names->precisions = true;
     for (size_t i = 0; i < names->count; i++)
         put_together(&names->items[i], true);
 }
 
-const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
-                                             int64_t step_index)
+const struct lab_bench_name *
+lab_bench_name_find(const struct lab_bench_names *names, int64_t step_index)
 {
-    const struct lab_lab_name key = {.step_index = step_index};
+    const struct lab_bench_name key = {.step_index = step_index};
     if (names->count == 0)
         return NULL;
     return bsearch(&key, names->items, names->count, sizeof(key), compare);
 }
 
-bool lab_lab_name_is(const struct lab_lab_name *a, const struct lab_lab_name *b)
+bool lab_bench_name_is(const struct lab_bench_name *a,
+                       const struct lab_bench_name *b)
 {
     return a->traced == b->traced && strcmp(a->rung, b->rung) == 0 &&
            strcmp(a->precision, b->precision) == 0 &&
@@ -205,13 +206,14 @@ bool lab_rung_has_one_address(const char *rung)
     return rung && strcmp(rung, "atomic") == 0;
 }
 
-const char *lab_lab_name_text(const struct lab_lab_name *rung, const char *name)
+const char *lab_bench_name_text(const struct lab_bench_name *rung,
+                                const char *name)
 {
     return rung ? rung->name : name;
 }
 
-const char *lab_lab_name_or(const struct lab_lab_names *names,
-                            int64_t step_index, const char *name)
+const char *lab_bench_name_or(const struct lab_bench_names *names,
+                              int64_t step_index, const char *name)
 {
-    return lab_lab_name_text(lab_lab_name_find(names, step_index), name);
+    return lab_bench_name_text(lab_bench_name_find(names, step_index), name);
 }

@@ -3,7 +3,8 @@
 #include "db/row.h"
 #include "store/row_fields.h"
 
-#define FIELD(column, kind, member) LAB_FIELD(lab_lab_row, column, kind, member)
+#define FIELD(column, kind, member)                                            \
+    LAB_FIELD(lab_bench_row, column, kind, member)
 
 static const struct lab_field fields[] = {
     FIELD("place", INT, place),
@@ -43,16 +44,16 @@ static const struct lab_field fields[] = {
     FIELD("tracedExec", INT, traced_exec),
 };
 
-LAB_FIELDS(lab_lab_row, lab_lab_rows_read, "lab_row", "place", "lab_")
+LAB_FIELDS(lab_bench_row, lab_bench_rows_read, "lab_row", "place", "lab_")
 
-enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
-                                const struct lab_lab_row *row)
+enum lab_status lab_bench_row_add(struct lab_database *db, int64_t run,
+                                  const struct lab_bench_row *row)
 {
-    return lab_fields_add(db, run, &lab_lab_row_fields, row);
+    return lab_fields_add(db, run, &lab_bench_row_fields, row);
 }
 
-enum lab_status lab_lab_row_traced(struct lab_database *db, int64_t run,
-                                   int64_t place, int64_t exec)
+enum lab_status lab_bench_row_traced(struct lab_database *db, int64_t run,
+                                     int64_t place, int64_t exec)
 {
     sqlite3_stmt *stmt;
     enum lab_status st = lab_database_prepare(

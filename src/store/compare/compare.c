@@ -120,7 +120,7 @@ static enum lab_status load_run(struct lab_comparison *c, int side,
     if (st == LAB_OK)
         st = lab_time_sums_load(&c->sums[side], db, run, ~0u);
     if (st == LAB_OK)
-        st = lab_wall_load(&c->wall[side], db, run);
+        st = lab_time_breakdown_load(&c->wall[side], db, run);
     return st;
 }
 
@@ -188,7 +188,7 @@ static bool same_text(const char *a, const char *b)
 static bool is_same_rung(const struct lab_time_sum *a,
                          const struct lab_time_sum *b)
 {
-    if (!a->rung || !b->rung || !lab_lab_name_is(a->rung, b->rung))
+    if (!a->rung || !b->rung || !lab_bench_name_is(a->rung, b->rung))
         return false;
     return a->level != LAB_SUM_KERNEL || same_text(a->kernel, b->kernel);
 }
@@ -383,14 +383,14 @@ static enum lab_status pair_up(struct lab_comparison *c)
 /* Both runs call the same rung the same. */
 static void name_alike(struct lab_comparison *c)
 {
-    struct lab_lab_names *a = &c->sums[LAB_SIDE_A].rungs;
-    struct lab_lab_names *b = &c->sums[LAB_SIDE_B].rungs;
+    struct lab_bench_names *a = &c->sums[LAB_SIDE_A].rungs;
+    struct lab_bench_names *b = &c->sums[LAB_SIDE_B].rungs;
     bool differ = a->count && b->count &&
                   strcmp(a->items[0].precision, b->items[0].precision) != 0;
     if (!a->precisions && !b->precisions && !differ)
         return;
-    lab_lab_names_say_precision(a);
-    lab_lab_names_say_precision(b);
+    lab_bench_names_say_precision(a);
+    lab_bench_names_say_precision(b);
 }
 
 enum lab_status lab_comparison_load(struct lab_comparison *out,

@@ -132,7 +132,7 @@ static enum lab_status refuse_short(const char *path, long long bytes,
         lab_str_add(&instead, other);
     } else {
         lab_str_add(&instead, "take a copy from elsewhere, ");
-        lab_database_add_saving(&instead, path);
+        lab_database_recover_hint(&instead, path);
     }
     enum lab_status st =
         lab_fail(LAB_E_DB, "%s: the file is cut short (%lld of %llu bytes); %s",

@@ -51,7 +51,7 @@ enum lab_status lab_database_error(struct lab_database *db, const char *doing)
     lab_str_init(&instead);
     if ((rc & 0xFF) == SQLITE_CORRUPT) {
         lab_str_add(&instead, "the file is damaged; ");
-        lab_database_add_saving(&instead, db->path);
+        lab_database_recover_hint(&instead, db->path);
     } else {
         lab_str_add(&instead, remedy(rc));
     }

@@ -59,7 +59,7 @@ enum lab_status lab_database_check_length(const char *path, const char *other);
 int lab_database_schema_of(const char *path);
 /* "save what is left with `sqlite3 ...`, or name another file ...": what can be
  * done about a damaged file, as a shell takes it. */
-void lab_database_add_saving(struct lab_str *out, const char *path);
+void lab_database_recover_hint(struct lab_str *out, const char *path);
 /* What `pragma`, an integrity check, finds first, as an error that names
  * `path`; `other` as above. */
 enum lab_status lab_database_integrity(struct lab_database *db,

@@ -14,9 +14,9 @@ static const struct lab_table {
     const char *type; /* in the first column */
     enum lab_export_table table;
 } lab_tables[LABS] = {
-    [RUNGS] = {&lab_lab_row_fields, "rung", LAB_EXPORT_RUNGS},
+    [RUNGS] = {&lab_bench_row_fields, "rung", LAB_EXPORT_RUNGS},
     {&lab_sweep_row_fields, "sweep", LAB_EXPORT_SWEEPS},
-    {&lab_said_row_fields, "said", LAB_EXPORT_SAID},
+    {&lab_prediction_row_fields, "said", LAB_EXPORT_PREDICTIONS},
     {&lab_tuned_row_fields, "tuned", LAB_EXPORT_TUNED},
 };
 
@@ -107,7 +107,8 @@ enum {
 static const char *const rung_columns[] = {"size", "rung", "precision"};
 enum { RUNG_COLUMNS = 3 };
 
-static const char *text_of(const struct lab_lab_name *rung, const char *column)
+static const char *text_of(const struct lab_bench_name *rung,
+                           const char *column)
 {
     if (!rung)
         return NULL;
@@ -138,7 +139,7 @@ static void put_counted(struct csv *c, const struct lab_counted_item *item,
 }
 
 /* The last columns of a step or kernel. */
-static void put_rung(struct csv *c, const struct lab_lab_name *rung)
+static void put_rung(struct csv *c, const struct lab_bench_name *rung)
 {
     const struct lab_fields *f = lab_tables[RUNGS].fields;
     for (int i = 0; c->rungs && i < RUNG_COLUMNS; i++)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "export_html_priv.h"
-#include "store/wall.h"
+#include "store/time_breakdown.h"
 
 enum { LONGEST = 10 };
 
@@ -51,7 +51,7 @@ static const char *const meaning[LAB_WALL_PARTS] = {
         "most of it.",
 };
 
-static void put_largest(struct lab_str *s, const struct lab_wall *w)
+static void put_largest(struct lab_str *s, const struct lab_time_breakdown *w)
 {
     int largest = 0;
     for (int i = 1; i < LAB_WALL_PARTS; i++)
@@ -60,12 +60,12 @@ static void put_largest(struct lab_str *s, const struct lab_wall *w)
     if (w->part_ns[largest] <= 0)
         return;
     lab_str_addf(s, "<p>The largest part is <b>%s</b>, %.3g %%: %s</p>\n",
-                 lab_wall_part_name((enum lab_wall_part)largest),
+                 lab_time_part_name((enum lab_time_part)largest),
                  100 * (double)w->part_ns[largest] / (double)w->wall_ns,
                  meaning[largest]);
 }
 
-static void put_wall(struct lab_report *r, const struct lab_wall *w)
+static void put_wall(struct lab_report *r, const struct lab_time_breakdown *w)
 {
     struct lab_str *s = &r->text;
     double wall = lab_report_known(w->wall_ns);
@@ -81,7 +81,7 @@ static void put_wall(struct lab_report *r, const struct lab_wall *w)
     for (int i = 0; i < LAB_WALL_PARTS; i++) {
         double part = lab_report_known(w->part_ns[i]);
         lab_str_add(s, "<tr><td>");
-        lab_export_text(s, lab_wall_part_name((enum lab_wall_part)i),
+        lab_export_text(s, lab_time_part_name((enum lab_time_part)i),
                         LAB_ESCAPE_HTML);
         if (isnan(part) && w->why[i]) {
             lab_str_add(s, " <span class=\"dim\">(");
@@ -154,9 +154,9 @@ static void put_longest(struct lab_report *r, enum lab_sum_level level)
 
 void lab_report_answer(struct lab_report *r)
 {
-    struct lab_wall wall;
+    struct lab_time_breakdown wall;
     lab_str_add(&r->text, "<h2>Where the time goes</h2>\n");
-    enum lab_status st = lab_wall_load(&wall, r->db, r->run);
+    enum lab_status st = lab_time_breakdown_load(&wall, r->db, r->run);
     if (st) {
         r->st = st;
         return;

@@ -5,7 +5,7 @@
 
 #include "export_html_priv.h"
 #include "store/lab_rows.h"
-#include "store/lab_said.h"
+#include "store/predictions.h"
 #include "store/sweeps.h"
 #include "store/tuned.h"
 
@@ -146,7 +146,7 @@ static void begin_table(struct part *p, const char *head, const char *columns)
 }
 
 /* The roof that the rung's rate is held against; NaN: unknown. */
-static double find_peak(const struct part *p, const struct lab_lab_row *r)
+static double find_peak(const struct part *p, const struct lab_bench_row *r)
 {
     if (strcmp(p->unit, "B/s") == 0)
         return lab_report_roof(p->r, "copy");
@@ -155,7 +155,7 @@ static double find_peak(const struct part *p, const struct lab_lab_row *r)
     return NAN;
 }
 
-static bool put_rung(void *user, const struct lab_lab_row *r)
+static bool put_rung(void *user, const struct lab_bench_row *r)
 {
     struct part *p = user;
     struct lab_str *s = &p->r->text;
@@ -190,7 +190,7 @@ static bool put_rung(void *user, const struct lab_lab_row *r)
     return p->r->st == LAB_OK;
 }
 
-static bool put_said(void *user, const struct lab_said_row *r)
+static bool put_said(void *user, const struct lab_prediction_row *r)
 {
     struct part *p = user;
     struct lab_str *s = &p->r->text;
@@ -268,10 +268,10 @@ static bool put_sweep(void *user, const struct lab_sweep_row *r)
 void lab_report_lab(struct lab_report *r)
 {
     struct part p = {.r = r};
-    enum lab_status st = lab_lab_rows_read(r->db, r->run, put_rung, &p);
+    enum lab_status st = lab_bench_rows_read(r->db, r->run, put_rung, &p);
     end_table(&p);
     if (st == LAB_OK)
-        st = lab_said_rows_read(r->db, r->run, put_said, &p);
+        st = lab_prediction_rows_read(r->db, r->run, put_said, &p);
     end_table(&p);
     if (st == LAB_OK)
         st = lab_tuned_of_run(r->db, r->run, put_tuned, &p);

@@ -111,7 +111,7 @@ static const char rung_name_sql[] =
 
 struct nsys {
     struct lab_database out;
-    struct lab_lab_names rungs;
+    struct lab_bench_names rungs;
     struct lab_export_windows windows;
     int64_t run;
     int64_t base;
@@ -204,7 +204,7 @@ static enum lab_status run_all(struct nsys *n, const char *sql)
 
 static enum lab_status add_rung(struct nsys *n, sqlite3_stmt *name,
                                 sqlite3_stmt *range,
-                                const struct lab_lab_name *rung)
+                                const struct lab_bench_name *rung)
 {
     lab_bind_text(name, 1, rung->name);
     int rc = sqlite3_step(name);
@@ -353,14 +353,14 @@ enum lab_status lab_export_nsys(const char *path, struct lab_database *db,
                                 int64_t run, bool all)
 {
     struct nsys n = {.run = run};
-    enum lab_status st = lab_lab_names_load(&n.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&n.rungs, db, run);
     if (st == LAB_OK && !all)
         st = lab_export_windows_load(&n.windows, db, run, n.rungs.count > 0);
     if (st == LAB_OK)
         st = lab_export_base(db, run, &n.base);
     if (st == LAB_OK)
         st = make_file(&n, path, db);
-    lab_lab_names_release(&n.rungs);
+    lab_bench_names_release(&n.rungs);
     lab_export_windows_release(&n.windows);
     return st;
 }

@@ -49,7 +49,7 @@ struct trace {
     struct moved *moved; /* by exec, when the steps are through */
     size_t n_moved;
     size_t room;
-    struct lab_lab_names rungs; /* of a lab */
+    struct lab_bench_names rungs; /* of a lab */
     struct lab_export_windows windows;
     enum lab_status st;
 };
@@ -224,7 +224,7 @@ static int row_of_step(const struct trace *t, int64_t exec)
 }
 
 /* What a step or a kernel of a lab is of. */
-static void add_rung(struct lab_str *s, const struct lab_lab_name *rung)
+static void add_rung(struct lab_str *s, const struct lab_bench_name *rung)
 {
     if (!rung)
         return;
@@ -253,12 +253,12 @@ static enum lab_status put_step(struct trace *t, sqlite3_stmt *stmt)
     const char *phase = lab_column_text(&c);
     const char *node = lab_column_text(&c);
     const char *variant = lab_column_text(&c);
-    const struct lab_lab_name *rung =
-        lab_lab_name_find(&t->rungs, lab_column_int(&c));
+    const struct lab_bench_name *rung =
+        lab_bench_name_find(&t->rungs, lab_column_int(&c));
     if (start == LAB_UNKNOWN || end == LAB_UNKNOWN)
         return LAB_OK;
-    name = lab_lab_name_text(rung, name);
-    put_stretches(t, phase, lab_lab_name_text(rung, node), key, start, end);
+    name = lab_bench_name_text(rung, name);
+    put_stretches(t, phase, lab_bench_name_text(rung, node), key, start, end);
     if (!add_complete(t, name, "cpu_op", PID_RUN, LANE_STEP, start, end))
         return LAB_OK;
     if (t->row > 0)
@@ -315,8 +315,8 @@ static enum lab_status put_kernel(struct trace *t, sqlite3_stmt *stmt)
                                          "graph_node"};
     for (int i = 0; i < 9; i++)
         facts[i] = lab_column_int(&c);
-    const struct lab_lab_name *rung =
-        lab_lab_name_find(&t->rungs, lab_column_int(&c));
+    const struct lab_bench_name *rung =
+        lab_bench_name_find(&t->rungs, lab_column_int(&c));
     if ((exec == LAB_EXEC_BETWEEN &&
          !lab_export_windows_hold(&t->windows, start, end)) ||
         !add_complete(t, name, "kernel", pid, tid, start, end))
@@ -509,7 +509,7 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
     for (int i = 0; i < 3; i++)
         t.stretch[i].lane = LANE_ITERATION + i;
     lab_str_init(&t.text);
-    enum lab_status st = lab_lab_names_load(&t.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&t.rungs, db, run);
     if (st == LAB_OK && !all)
         st = lab_export_windows_load(&t.windows, db, run, t.rungs.count > 0);
     if (st == LAB_OK)
@@ -524,7 +524,7 @@ enum lab_status lab_export_trace(FILE *to, struct lab_database *db, int64_t run,
     if (st == LAB_OK)
         st = lab_export_put(to, &t.text);
     lab_lanes_release(&t.lanes);
-    lab_lab_names_release(&t.rungs);
+    lab_bench_names_release(&t.rungs);
     lab_export_windows_release(&t.windows);
     lab_free(t.moved);
     lab_str_release(&t.text);

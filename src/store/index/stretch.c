@@ -47,8 +47,9 @@ static enum lab_status probe(struct search *s, int64_t lo, int64_t hi,
 
 /* The first row of *range whose column is at least `value`; its end + 1 when
  * there is none. */
-static enum lab_status lower_bound(struct search *s, struct lab_stretch range,
-                                   int64_t value, int64_t *out)
+static enum lab_status lower_bound(struct search *s,
+                                   struct lab_rowid_range range, int64_t value,
+                                   int64_t *out)
 {
     int64_t lo = range.first;
     int64_t hi = range.last + 1;
@@ -94,7 +95,7 @@ static enum lab_status companions(struct lab_database *db, int64_t run,
 }
 
 static enum lab_status whole_table(struct lab_database *db, const char *table,
-                                   struct lab_stretch *out)
+                                   struct lab_rowid_range *out)
 {
     char sql[128];
     snprintf(sql, sizeof(sql), "SELECT min(rowid) FROM %s", table);
@@ -113,7 +114,8 @@ static enum lab_status whole_table(struct lab_database *db, const char *table,
 /* *range becomes that of the rows of runs `first` to `last`. */
 static enum lab_status narrow_to_runs(struct lab_database *db,
                                       const char *table, int64_t first,
-                                      int64_t last, struct lab_stretch *range)
+                                      int64_t last,
+                                      struct lab_rowid_range *range)
 {
     struct search s = {db, NULL};
     int64_t from = 0;
@@ -125,14 +127,14 @@ static enum lab_status narrow_to_runs(struct lab_database *db,
         st = lower_bound(&s, *range, last < INT64_MAX ? last + 1 : last, &to);
     sqlite3_finalize(s.probe);
     if (st == LAB_OK)
-        *range = (struct lab_stretch){from, to - 1};
+        *range = (struct lab_rowid_range){from, to - 1};
     return st;
 }
 
 static enum lab_status narrow_to_values(struct lab_database *db,
                                         const char *table, const char *column,
                                         int64_t from, int64_t to,
-                                        struct lab_stretch *range)
+                                        struct lab_rowid_range *range)
 {
     struct search s = {db, NULL};
     int64_t a = 0;
@@ -152,14 +154,14 @@ static enum lab_status narrow_to_values(struct lab_database *db,
     return LAB_OK;
 }
 
-enum lab_status lab_stretch_find(struct lab_database *db, int64_t run,
-                                 const char *table, const char *column,
-                                 int64_t from, int64_t to,
-                                 struct lab_stretch *out)
+enum lab_status lab_rowid_range_find(struct lab_database *db, int64_t run,
+                                     const char *table, const char *column,
+                                     int64_t from, int64_t to,
+                                     struct lab_rowid_range *out)
 {
     int64_t first;
     int64_t last;
-    struct lab_stretch range = {0, -1};
+    struct lab_rowid_range range = {0, -1};
     enum lab_status st = companions(db, run, &first, &last);
     if (st == LAB_OK)
         st = whole_table(db, table, &range);

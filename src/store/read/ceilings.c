@@ -259,7 +259,7 @@ static enum lab_status raise_by_rungs(struct lab_database *db,
 
 enum lab_status lab_roof_of_run(struct lab_database *db,
                                 const struct lab_ceiling_device *device,
-                                const struct lab_lab_names *rungs,
+                                const struct lab_bench_names *rungs,
                                 const char *name, struct lab_roof *out)
 {
     struct lab_roof roof = {.per_s = NAN};
@@ -284,8 +284,8 @@ enum lab_status lab_roof_find(struct lab_database *db,
                               const struct lab_ceiling_device *device,
                               const char *name, struct lab_roof *out)
 {
-    static const struct lab_lab_names none = {.copy_bytes_s = NAN,
-                                              .fp32_flop_s = NAN};
+    static const struct lab_bench_names none = {.copy_bytes_s = NAN,
+                                                .fp32_flop_s = NAN};
     return lab_roof_of_run(db, device, &none, name, out);
 }
 

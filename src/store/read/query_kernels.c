@@ -269,14 +269,14 @@ static enum lab_status prepare_kernels(struct lab_database *db,
 struct taker {
     lab_kernel_row_fn *each;
     void *user;
-    struct lab_lab_names rungs; /* of a lab: which each kernel is of */
+    struct lab_bench_names rungs; /* of a lab: which each kernel is of */
 };
 
 static bool give(const struct taker *t, sqlite3_stmt *stmt)
 {
     struct lab_kernel_row row;
     read_kernel(stmt, &row);
-    row.rung = lab_lab_name_find(&t->rungs, row.step_index);
+    row.rung = lab_bench_name_find(&t->rungs, row.step_index);
     return t->each(t->user, &row);
 }
 
@@ -392,11 +392,11 @@ enum lab_status lab_query_launch(struct lab_database *db, int64_t run,
     struct one one = {each, user, false};
     struct taker taker = {.each = take_one, .user = &one};
     const struct page page = {&row, 1};
-    enum lab_status st = lab_lab_names_load(&taker.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&taker.rungs, db, run);
     if (st)
         return st;
     st = query_page(db, run, &page, &taker);
-    lab_lab_names_release(&taker.rungs);
+    lab_bench_names_release(&taker.rungs);
     if (st || one.found)
         return st;
     return lab_fail(LAB_E_NOTFOUND, "%s: run %lld has no such launch", db->path,
@@ -410,10 +410,10 @@ enum lab_status lab_query_kernels(struct lab_database *db, int64_t run,
     struct taker taker = {.each = each, .user = user};
     if ((unsigned)filter->sort >= LAB_KERNEL_SORT_COUNT)
         return lab_fail(LAB_E_ARG, "kernels have no such column to sort by");
-    enum lab_status st = lab_lab_names_load(&taker.rungs, db, run);
+    enum lab_status st = lab_bench_names_load(&taker.rungs, db, run);
     if (st)
         return st;
     st = query(db, run, filter, &taker);
-    lab_lab_names_release(&taker.rungs);
+    lab_bench_names_release(&taker.rungs);
     return st;
 }

@@ -117,7 +117,7 @@ static double sort_number(const struct ranked *g, enum lab_step_sort sort)
 
 static const char *shown_name(const struct lab_step_row *r)
 {
-    return lab_lab_name_text(r->rung, r->name);
+    return lab_bench_name_text(r->rung, r->name);
 }
 
 struct order {

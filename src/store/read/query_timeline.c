@@ -20,7 +20,7 @@ struct load {
     bool part;                 /* a window was asked for */
     struct lab_growing copies; /* struct owner, by row */
     struct lab_growing sets;
-    struct lab_lab_names rungs; /* of a lab: its steps are called so */
+    struct lab_bench_names rungs; /* of a lab: its steps are called so */
 };
 
 typedef enum lab_status read_fn(struct load *l, struct lab_columns *c);
@@ -131,7 +131,7 @@ static enum lab_status read_step(struct load *l, struct lab_columns *c)
     s.exec = s.row;
     s.phase = lab_column_int(c);
     const char *name = lab_column_text(c);
-    s.name = safe_name(lab_lab_name_or(&l->rungs, lab_column_int(c), name));
+    s.name = safe_name(lab_bench_name_or(&l->rungs, lab_column_int(c), name));
     return take(l, &s, true);
 }
 
@@ -248,7 +248,7 @@ static enum lab_status read_owner(struct load *l, struct lab_columns *c)
 
 /* What a query may ask for. */
 struct asked {
-    struct lab_stretch rows;
+    struct lab_rowid_range rows;
     int64_t first; /* of what is the iteration's: rows, or execs */
     int64_t last;
     int64_t from;
@@ -288,11 +288,12 @@ static enum lab_status read_rows(struct load *l, const char *sql,
 /* Another tool's tables need not lie in the order of time. */
 static enum lab_status find_rows(struct load *l, const char *table,
                                  const char *column, int64_t from, int64_t to,
-                                 struct lab_stretch *rows)
+                                 struct lab_rowid_range *rows)
 {
     bool sorted = l->t->of.steps > 0;
-    return lab_stretch_find(l->db, l->t->run, table, column, sorted ? from : 0,
-                            sorted ? to : INT64_MAX / 2, rows);
+    return lab_rowid_range_find(l->db, l->t->run, table, column,
+                                sorted ? from : 0, sorted ? to : INT64_MAX / 2,
+                                rows);
 }
 
 static enum lab_status read_table(struct load *l, const char *table,
@@ -381,7 +382,7 @@ static enum lab_status read_launches(struct load *l)
 /* What makes the iteration longer comes first. */
 static enum lab_status read_all(struct load *l)
 {
-    enum lab_status st = lab_lab_names_load(&l->rungs, l->db, l->t->run);
+    enum lab_status st = lab_bench_names_load(&l->rungs, l->db, l->t->run);
     l->t->lab = l->rungs.count > 0;
     if (st == LAB_OK)
         st = read_owners(l);
@@ -430,7 +431,7 @@ enum lab_status lab_timeline_load(struct lab_timeline **out,
     lab_timeline_build_release(&l.b);
     lab_free(l.copies.items);
     lab_free(l.sets.items);
-    lab_lab_names_release(&l.rungs);
+    lab_bench_names_release(&l.rungs);
     if (st) {
         lab_timeline_free(l.t);
         return st;

@@ -38,14 +38,14 @@ void lab_time_sums_release(struct lab_time_sums *sums)
     for (size_t i = 0; i < sums->count; i++)
         lab_times_release(&sums->items[i].times);
     lab_free(sums->items);
-    lab_lab_names_release(&sums->rungs);
+    lab_bench_names_release(&sums->rungs);
     texts_free(sums->texts);
     *sums = (struct lab_time_sums){0};
 }
 
 const char *lab_time_sum_step(const struct lab_time_sum *sum)
 {
-    return lab_lab_name_text(sum->rung, sum->name);
+    return lab_bench_name_text(sum->rung, sum->name);
 }
 
 /* ---- texts ---- */
@@ -330,13 +330,14 @@ static enum lab_status is_summed(struct lab_database *db, int64_t run,
 }
 
 /* Which rung each row is of. */
-static void take_rungs(struct lab_time_sums *sums, struct lab_lab_names *rungs)
+static void take_rungs(struct lab_time_sums *sums,
+                       struct lab_bench_names *rungs)
 {
     sums->rungs = *rungs;
-    *rungs = (struct lab_lab_names){0};
+    *rungs = (struct lab_bench_names){0};
     for (size_t i = 0; i < sums->count; i++)
         sums->items[i].rung =
-            lab_lab_name_find(&sums->rungs, sums->items[i].step_index);
+            lab_bench_name_find(&sums->rungs, sums->items[i].step_index);
 }
 
 static enum lab_status load_rows(struct lab_database *db, int64_t run,
@@ -367,8 +368,8 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
                                    struct lab_database *db, int64_t run,
                                    unsigned levels)
 {
-    struct lab_lab_names rungs = {0};
-    enum lab_status st = lab_lab_names_load(&rungs, db, run);
+    struct lab_bench_names rungs = {0};
+    enum lab_status st = lab_bench_names_load(&rungs, db, run);
     if (st)
         return st;
     if (rungs.count > 0)
@@ -376,7 +377,7 @@ enum lab_status lab_time_sums_load(struct lab_time_sums *out,
     st = load_rows(db, run, levels, out);
     if (st == LAB_OK)
         take_rungs(out, &rungs);
-    lab_lab_names_release(&rungs);
+    lab_bench_names_release(&rungs);
     return st;
 }
 

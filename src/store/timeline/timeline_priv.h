@@ -98,13 +98,13 @@ void lab_moments_widen(int64_t *from, int64_t *to, int64_t start, int64_t end);
 bool lab_pass_owns(const struct lab_iteration_row *of, int64_t exec);
 
 /* A stretch of rowids that holds every row of `run` that may matter. */
-struct lab_stretch {
+struct lab_rowid_range {
     int64_t first;
     int64_t last;
 };
 /* Where `column`, which grows along the table but for small disorder, is from
  * `from` to `to`. Both are constants of the program, not data. */
-enum lab_status lab_stretch_find(struct lab_database *db, int64_t run,
-                                 const char *table, const char *column,
-                                 int64_t from, int64_t to,
-                                 struct lab_stretch *out);
+enum lab_status lab_rowid_range_find(struct lab_database *db, int64_t run,
+                                     const char *table, const char *column,
+                                     int64_t from, int64_t to,
+                                     struct lab_rowid_range *out);

@@ -31,7 +31,7 @@ struct span {
     bool log;
 };
 
-static bool shown(const struct lab_lab_chart *chart,
+static bool shown(const struct lab_bench_chart *chart,
                   const struct lab_ui_lab_row *r)
 {
     return r->set == chart->set && r->size == chart->size;
@@ -45,7 +45,7 @@ static void widen(struct span *s, double v)
     s->high = isnan(s->high) || v > s->high ? v : s->high;
 }
 
-static struct span find_span(const struct lab_lab_chart *chart)
+static struct span find_span(const struct lab_bench_chart *chart)
 {
     struct span s = {NAN, NAN, chart->log};
     const struct lab_ui_lab *lab = chart->lab;
@@ -82,17 +82,17 @@ static void bar_words(const struct lab_ui_lab *lab,
     char share[32] = "";
     char rate[48];
     if (r->state != LAB_UI_LAB_DONE) {
-        snprintf(out, cap, "%s", lab_lab_state_text(r->state));
+        snprintf(out, cap, "%s", lab_bench_state_text(r->state));
         return;
     }
     if (!isnan(r->share))
         snprintf(share, sizeof(share), "%.1f %%", 100 * r->share);
     snprintf(out, cap, "%-14s %7s",
-             lab_lab_rate_text(lab, r->rate, rate, sizeof(rate)), share);
+             lab_bench_rate_text(lab, r->rate, rate, sizeof(rate)), share);
 }
 
 static void draw_bar(struct lab_canvas *c, struct lab_rect row,
-                     const struct lab_lab_chart *chart, const struct span *s,
+                     const struct lab_bench_chart *chart, const struct span *s,
                      int64_t i)
 {
     const struct lab_ui_lab_row *r = &chart->lab->rows[i];
@@ -119,8 +119,8 @@ static void draw_bar(struct lab_canvas *c, struct lab_rect row,
 }
 
 /* What the whole width stands for. */
-static void bars_title(const struct lab_lab_chart *chart, const struct span *s,
-                       char *out, size_t cap)
+static void bars_title(const struct lab_bench_chart *chart,
+                       const struct span *s, char *out, size_t cap)
 {
     const struct lab_ui_lab *lab = chart->lab;
     const struct lab_ui_lab_set *set = &lab->sets[chart->set];
@@ -131,8 +131,8 @@ static void bars_title(const struct lab_lab_chart *chart, const struct span *s,
         snprintf(out, cap, "size %s", lab->sizes[chart->size].text);
         return;
     }
-    lab_lab_rate_text(lab, s->high, most, sizeof(most));
-    lab_lab_rate_text(lab, s->low, least, sizeof(least));
+    lab_bench_rate_text(lab, s->high, most, sizeof(most));
+    lab_bench_rate_text(lab, s->low, least, sizeof(least));
     snprintf(out, cap, "size %s, %s%s to %s (%s)%s",
              lab->sizes[chart->size].text, s->log ? "log from " : "",
              s->log ? least : "0", most,
@@ -140,7 +140,7 @@ static void bars_title(const struct lab_lab_chart *chart, const struct span *s,
              lab->unit == LAB_UI_LAB_TIME ? ", less is better" : "");
 }
 
-int lab_lab_bars_height(const struct lab_ui_lab *lab, int size)
+int lab_bench_bars_height(const struct lab_ui_lab *lab, int size)
 {
     int n = 1;
     for (int64_t i = 0; i < lab->row_count; i++)
@@ -149,7 +149,7 @@ int lab_lab_bars_height(const struct lab_ui_lab *lab, int size)
 }
 
 /* The first row that is shown, so that the chosen one is in sight. */
-static int first_bar(const struct lab_lab_chart *chart, int h)
+static int first_bar(const struct lab_bench_chart *chart, int h)
 {
     int n = 0;
     int at = 0;
@@ -165,8 +165,8 @@ static int first_bar(const struct lab_lab_chart *chart, int h)
     return at + (h + 1) / 2 > n ? n - h : at - h / 2;
 }
 
-void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
-                       const struct lab_lab_chart *chart)
+void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
+                         const struct lab_bench_chart *chart)
 {
     char title[200];
     struct span s = find_span(chart);
@@ -243,7 +243,7 @@ static bool is_rung(const struct lab_ui_lab_row *r,
            strcmp(r->precision, of->precision) == 0;
 }
 
-static bool has_precisions(const struct lab_lab_chart *chart)
+static bool has_precisions(const struct lab_bench_chart *chart)
 {
     const struct lab_ui_lab *lab = chart->lab;
     const struct lab_ui_lab_row *first = NULL;
@@ -258,7 +258,7 @@ static bool has_precisions(const struct lab_lab_chart *chart)
     return false;
 }
 
-static void add_rung(struct picture *p, const struct lab_lab_chart *chart,
+static void add_rung(struct picture *p, const struct lab_bench_chart *chart,
                      const struct lab_ui_lab_row *of)
 {
     const struct lab_ui_lab *lab = chart->lab;
@@ -279,7 +279,7 @@ static void add_rung(struct picture *p, const struct lab_lab_chart *chart,
 }
 
 /* The fastest of the library's rungs, or of the others; NULL: there is none. */
-static const struct lab_ui_lab_row *fastest(const struct lab_lab_chart *chart,
+static const struct lab_ui_lab_row *fastest(const struct lab_bench_chart *chart,
                                             bool library)
 {
     const struct lab_ui_lab_row *best = NULL;
@@ -296,7 +296,7 @@ static const struct lab_ui_lab_row *fastest(const struct lab_lab_chart *chart,
 /* In the order of the table. Lines above each other tell nothing: a small
  * picture has the chosen rung, the fastest and the library's; a large one as
  * many others as there is room for. */
-static void add_own(struct picture *p, const struct lab_lab_chart *chart,
+static void add_own(struct picture *p, const struct lab_bench_chart *chart,
                     bool all)
 {
     const struct lab_ui_lab *lab = chart->lab;
@@ -351,12 +351,13 @@ static void add_slides(struct picture *p, const struct lab_ui_lab *lab)
 }
 
 /* Over the width that the other lines have. */
-static void add_ceiling(struct picture *p, const struct lab_lab_chart *chart)
+static void add_ceiling(struct picture *p, const struct lab_bench_chart *chart)
 {
     const struct lab_ui_lab_set *set = &chart->lab->sets[chart->set];
     char name[96];
     snprintf(name, sizeof(name), "%sceiling: %s",
-             lab_lab_ceiling_beaten(chart->lab, chart->set, -1) ? "not a " : "",
+             lab_bench_ceiling_beaten(chart->lab, chart->set, -1) ? "not a "
+                                                                  : "",
              set->ceiling_name);
     if (isnan(set->ceiling) || isnan(p->x0))
         return;
@@ -370,7 +371,7 @@ static void add_ceiling(struct picture *p, const struct lab_lab_chart *chart)
     p->count++;
 }
 
-static void fill_picture(struct picture *p, const struct lab_lab_chart *chart,
+static void fill_picture(struct picture *p, const struct lab_bench_chart *chart,
                          struct lab_rect r)
 {
     bool others = r.h >= OTHERS_H;
@@ -412,15 +413,15 @@ static int draw_names(struct lab_canvas *c, struct lab_rect r,
     return y + 1;
 }
 
-const char *lab_lab_rates_title(const struct lab_ui_lab *lab)
+const char *lab_bench_rates_title(const struct lab_ui_lab *lab)
 {
     return lab->unit == LAB_UI_LAB_FLOPS   ? "Rates: GFLOP/s against the size"
            : lab->unit == LAB_UI_LAB_BYTES ? "Rates: GB/s against the size"
                                            : "Times: ns against the size";
 }
 
-void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
-                        const struct lab_lab_chart *chart)
+void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
+                          const struct lab_bench_chart *chart)
 {
     struct picture picture; /* 28 KiB */
     struct picture *p = &picture;
@@ -466,29 +467,30 @@ static int last_size(const struct lab_ui_lab *lab, int set, int *count)
     return last;
 }
 
-enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
-                                   int columns, bool ascii, struct lab_str *out)
+enum lab_status lab_bench_chart_text(const struct lab_ui_lab *lab, int set,
+                                     int columns, bool ascii,
+                                     struct lab_str *out)
 {
     struct lab_canvas c;
     int count;
-    struct lab_lab_chart chart = {.lab = lab, .set = set, .chosen = -1};
+    struct lab_bench_chart chart = {.lab = lab, .set = set, .chosen = -1};
     chart.size = last_size(lab, set, &count);
     if (chart.size < 0)
         return LAB_OK;
-    int bars = lab_lab_bars_height(lab, chart.size);
+    int bars = lab_bench_bars_height(lab, chart.size);
     int h = bars + (count > 1 ? RATES_H + 1 : 0);
     enum lab_status st = lab_canvas_init(&c, h, columns, ascii);
     if (st)
         return st;
     struct lab_rect r = {0, 0, h, columns};
-    lab_lab_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
+    lab_bench_bars_draw(&c, lab_rect_cut_top(&r, bars), &chart);
     lab_rect_cut_top(&r, 1);
     chart.log = true;
     struct lab_rect title = lab_rect_cut_top(&r, 1);
     lab_canvas_text(&c, title.y, title.x, title.w, LAB_ROLE_HEADING,
-                    count > 1 ? lab_lab_rates_title(lab) : "");
+                    count > 1 ? lab_bench_rates_title(lab) : "");
     if (count > 1)
-        lab_lab_rates_draw(&c, r, &chart);
+        lab_bench_rates_draw(&c, r, &chart);
     char *text = lab_canvas_dump(&c);
     if (text)
         lab_str_add(out, text);

@@ -29,25 +29,25 @@ static int same_size(const struct lab_ui_lab *lab, int set, const char *text)
     return first_size(lab, set);
 }
 
-static bool rows_said(const struct lab_lab_state *st)
+static bool rows_said(const struct lab_bench_state *st)
 {
     for (int64_t i = 0; i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set &&
-            lab_ui_said_any(&st->lab.rows[i].said))
+            lab_ui_prediction_any(&st->lab.rows[i].said))
             return true;
     return false;
 }
 
-static bool anything_said(const struct lab_lab_state *st)
+static bool anything_said(const struct lab_bench_state *st)
 {
     for (int i = 0; i < st->lab.size_count; i++)
         if (st->lab.sizes[i].set == st->set &&
-            lab_ui_said_any(&st->lab.sizes[i].best))
+            lab_ui_prediction_any(&st->lab.sizes[i].best))
             return true;
     return rows_said(st);
 }
 
-static enum lab_status show_rows(struct lab_lab_state *st)
+static enum lab_status show_rows(struct lab_bench_state *st)
 {
     int64_t n = 0;
     int64_t *shown =
@@ -59,16 +59,17 @@ static enum lab_status show_rows(struct lab_lab_state *st)
             shown[n++] = i;
     lab_free(st->shown);
     st->shown = shown;
-    st->table.ops = rows_said(st) ? &lab_lab_columns : &lab_lab_plain_columns;
+    st->table.ops =
+        rows_said(st) ? &lab_bench_columns : &lab_bench_plain_columns;
     enum lab_status status = lab_table_set_count(&st->table, n);
     if (!status)
-        lab_lab_kernel_load(st);
+        lab_bench_kernel_load(st);
     return status;
 }
 
 static enum lab_status renew(struct lab_screen *s)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     struct lab_ui_lab fresh;
     char size[LAB_UI_LAB_NAME] = "";
     enum lab_status status = st->model->snapshot(st->model->user, &fresh);
@@ -91,7 +92,7 @@ static enum lab_status renew(struct lab_screen *s)
 
 static bool tick(struct lab_screen *s, int64_t now_ns)
 {
-    const struct lab_lab_state *st = s->state;
+    const struct lab_bench_state *st = s->state;
     (void)now_ns;
     if (st->model->version(st->model->user) == st->lab.version)
         return false;
@@ -104,7 +105,7 @@ static bool tick(struct lab_screen *s, int64_t now_ns)
 
 static void release(struct lab_screen *s)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     lab_pager_release(&st->text_pager);
     lab_pager_release(&st->kernel_pager);
     lab_doc_release(&st->text);
@@ -116,7 +117,7 @@ static void release(struct lab_screen *s)
 
 static enum lab_status init(struct lab_screen *s, const void *args)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     st->model = args;
     st->size = -1;
     st->reading = true;
@@ -124,7 +125,7 @@ static enum lab_status init(struct lab_screen *s, const void *args)
     lab_ui_lab_init(&st->lab);
     lab_doc_init(&st->text);
     lab_doc_init(&st->kernel);
-    lab_table_init(&st->table, &lab_lab_columns, st);
+    lab_table_init(&st->table, &lab_bench_columns, st);
     st->table.empty = "There is no rung for this machine.";
     lab_pager_init(&st->kernel_pager, &st->kernel);
     enum lab_status status = st->model->write_text(st->model->user, &st->text);
@@ -140,21 +141,21 @@ static enum lab_status init(struct lab_screen *s, const void *args)
 
 /* ---- keys ---- */
 
-static const struct lab_ui_lab_set *set_of(const struct lab_lab_state *st)
+static const struct lab_ui_lab_set *set_of(const struct lab_bench_state *st)
 {
     return &st->lab.sets[st->set];
 }
 
 static enum lab_status start(struct lab_screen *s)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     st->reading = false;
     st->follow = true;
     enum lab_status status = st->model->run(st->model->user, st->set);
     return status ? status : renew(s);
 }
 
-static bool any_runs(const struct lab_lab_state *st)
+static bool any_runs(const struct lab_bench_state *st)
 {
     for (int i = 0; i < st->lab.set_count; i++)
         if (st->lab.sets[i].runs)
@@ -162,7 +163,7 @@ static bool any_runs(const struct lab_lab_state *st)
     return false;
 }
 
-static enum lab_status can_run(const struct lab_lab_state *st)
+static enum lab_status can_run(const struct lab_bench_state *st)
 {
     if (st->lab.set_count == 0)
         return lab_fail(LAB_E_STATE, "%s",
@@ -181,7 +182,7 @@ static enum lab_status can_run(const struct lab_lab_state *st)
 }
 
 /* The one that a ladder is about: the largest stands last. */
-static int last_size(const struct lab_lab_state *st)
+static int last_size(const struct lab_bench_state *st)
 {
     int last = st->size;
     for (int i = 0; i < st->lab.size_count; i++)
@@ -192,7 +193,7 @@ static int last_size(const struct lab_lab_state *st)
 
 static void hint(struct lab_screen *s)
 {
-    const struct lab_lab_state *st = s->state;
+    const struct lab_bench_state *st = s->state;
     char text[200];
     const char *rate = st->lab.unit == LAB_UI_LAB_FLOPS   ? "a rate, 8.2T"
                        : st->lab.unit == LAB_UI_LAB_BYTES ? "a rate, 800G"
@@ -207,7 +208,7 @@ static void hint(struct lab_screen *s)
 /* A prediction comes first; an empty one is skipped. */
 static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     char label[64];
     enum lab_status status = can_run(st);
     if (status || anything_said(st))
@@ -222,8 +223,8 @@ static enum lab_status ask_and_run(struct lab_screen *s, const char *text)
 
 static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
 {
-    struct lab_lab_state *st = s->state;
-    const struct lab_ui_lab_row *r = lab_lab_chosen(st);
+    struct lab_bench_state *st = s->state;
+    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
     char label[64];
     char said[96];
     if (!r || st->lab.set_count == 0 || !set_of(st)->runs)
@@ -236,7 +237,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
     snprintf(label, sizeof(label),
              "rung %.16s, size %.16s, you expect: ", r->rung,
              st->lab.sizes[r->size].text);
-    lab_lab_said_text(&st->lab, &r->said, said, sizeof(said));
+    lab_prediction_text(&st->lab, &r->said, said, sizeof(said));
     lab_ui_prompt(s->ui, PROMPT_PREDICT, label, text ? text : said);
     hint(s);
     return LAB_OK;
@@ -244,7 +245,7 @@ static enum lab_status ask_prediction(struct lab_screen *s, const char *text)
 
 static enum lab_status show_set(struct lab_screen *s, int set)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     char size[LAB_UI_LAB_NAME] = "";
     if (st->size >= 0)
         snprintf(size, sizeof(size), "%s", st->lab.sizes[st->size].text);
@@ -257,7 +258,7 @@ static enum lab_status show_set(struct lab_screen *s, int set)
 
 static enum lab_status next_set(struct lab_screen *s, bool recorded)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     int n = st->lab.set_count;
     for (int k = 1; k < n; k++) {
         int set = (st->set + k) % n;
@@ -270,7 +271,7 @@ static enum lab_status next_set(struct lab_screen *s, bool recorded)
                                      : "there is no other machine to show");
 }
 
-static enum lab_status next_size(struct lab_lab_state *st, int by)
+static enum lab_status next_size(struct lab_bench_state *st, int by)
 {
     int to = st->size + by;
     if (to < 0 || to >= st->lab.size_count || st->lab.sizes[to].set != st->set)
@@ -282,8 +283,8 @@ static enum lab_status next_size(struct lab_lab_state *st, int by)
 
 static enum lab_status open_kernel(struct lab_screen *s)
 {
-    struct lab_lab_state *st = s->state;
-    const struct lab_ui_lab_row *r = lab_lab_chosen(st);
+    struct lab_bench_state *st = s->state;
+    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
     struct lab_source_args args = {.symbol = NULL};
     char name[96];
     if (!r)
@@ -293,14 +294,14 @@ static enum lab_status open_kernel(struct lab_screen *s)
     if (status)
         return status;
     args.path = r->source;
-    lab_lab_kernel_find(args.text, args.bytes, r->rung, name, sizeof(name));
+    lab_bench_kernel_find(args.text, args.bytes, r->rung, name, sizeof(name));
     args.symbol = name;
     return lab_ui_push(s->ui, &lab_view_source, &args);
 }
 
 static enum lab_status act(struct lab_screen *s, int what)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     enum lab_status status;
     switch (what) {
     case ACT_RUN:
@@ -334,7 +335,7 @@ static enum lab_status act(struct lab_screen *s, int what)
             st->reading = false;
             return LAB_OK;
         }
-        st->lower = (enum lab_lab_lower)((st->lower + 1) % LAB_LOWERS);
+        st->lower = (enum lab_bench_lower)((st->lower + 1) % LAB_LOWERS);
         st->scrolling = false;
         st->reading = false;
         return LAB_OK;
@@ -352,7 +353,7 @@ static enum lab_status act(struct lab_screen *s, int what)
 
 static bool move_lab(struct lab_screen *s, int what)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     enum lab_status status = LAB_OK;
     if (what == LAB_ACT_LEFT || what == LAB_ACT_RIGHT) {
         status = next_size(st, what == LAB_ACT_LEFT ? -1 : 1);
@@ -367,7 +368,7 @@ static bool move_lab(struct lab_screen *s, int what)
     } else if (st->scrolling) {
         return lab_pager_action(&st->kernel_pager, what);
     } else if (lab_table_action(&st->table, what)) {
-        lab_lab_kernel_load(st);
+        lab_bench_kernel_load(st);
     } else {
         return false;
     }
@@ -378,7 +379,7 @@ static bool move_lab(struct lab_screen *s, int what)
 
 static bool search_next(struct lab_screen *s, int what)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     int dir = what == LAB_ACT_SEARCH_NEXT ? 1 : -1;
     bool found = st->reading
                      ? lab_pager_search(&st->text_pager, "", dir, true)
@@ -390,7 +391,7 @@ static bool search_next(struct lab_screen *s, int what)
 
 static bool action(struct lab_screen *s, int what)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     if (what == LAB_ACT_SEARCH_NEXT || what == LAB_ACT_SEARCH_PREV)
         return search_next(s, what);
     if (what == LAB_ACT_CANCEL) {
@@ -413,7 +414,7 @@ static bool action(struct lab_screen *s, int what)
 
 static void search(struct lab_screen *s, const char *text)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     struct lab_pager *p = st->reading ? &st->text_pager : &st->kernel_pager;
     if (!lab_pager_search(p, text, 1, false))
         lab_ui_message(s->ui, LAB_ROLE_WARN, "\"%s\" is not in this text",
@@ -425,18 +426,18 @@ static void search(struct lab_screen *s, const char *text)
 /* What was expected, as it was understood; rung "": of the fastest one. */
 static void confirm(struct lab_screen *s, const char *rung, int size)
 {
-    const struct lab_lab_state *st = s->state;
-    const struct lab_ui_said *what = &st->lab.sizes[size].best;
+    const struct lab_bench_state *st = s->state;
+    const struct lab_ui_prediction *what = &st->lab.sizes[size].best;
     char said[96];
     for (int64_t i = 0; rung[0] && i < st->lab.row_count; i++)
         if (st->lab.rows[i].set == st->set && st->lab.rows[i].size == size &&
             strcmp(st->lab.rows[i].rung, rung) == 0)
             what = &st->lab.rows[i].said;
-    if (lab_ui_said_any(what))
+    if (lab_ui_prediction_any(what))
         lab_ui_message(s->ui, LAB_ROLE_GOOD, "%s%s, size %s: expected %s",
                        rung[0] ? "rung " : "fastest", rung,
                        st->lab.sizes[size].text,
-                       lab_lab_said_text(&st->lab, what, said, sizeof(said)));
+                       lab_prediction_text(&st->lab, what, said, sizeof(said)));
     else
         lab_ui_message(s->ui, LAB_ROLE_NORMAL, "%s%s, size %s: no prediction",
                        rung[0] ? "rung " : "fastest", rung,
@@ -446,8 +447,8 @@ static void confirm(struct lab_screen *s, const char *rung, int size)
 /* What is wrong is said, and asked again with what was typed. */
 static void take_prediction(struct lab_screen *s, int id, const char *text)
 {
-    struct lab_lab_state *st = s->state;
-    const struct lab_ui_lab_row *r = lab_lab_chosen(st);
+    struct lab_bench_state *st = s->state;
+    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
     char rung[LAB_UI_LAB_NAME] = "";
     int size = id == PROMPT_PREDICT && r ? st->size : last_size(st);
     enum lab_status status = LAB_OK;
@@ -475,7 +476,7 @@ static void take_prediction(struct lab_screen *s, int id, const char *text)
 
 static void answer(struct lab_screen *s, int id, const char *text)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     enum lab_status status = LAB_OK;
     if (!text)
         return;
@@ -495,25 +496,25 @@ static void answer(struct lab_screen *s, int id, const char *text)
 
 static bool mouse(struct lab_screen *s, enum lab_mouse what, int y, int x)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     if (st->reading || what != LAB_MOUSE_CLICK ||
         !lab_rect_has(st->table.view, y, x))
         return false;
     st->scrolling = false;
     lab_table_click(&st->table, y, x);
-    lab_lab_kernel_load(st);
+    lab_bench_kernel_load(st);
     return true;
 }
 
 static const struct lab_binding *bindings_now(const struct lab_screen *s)
 {
-    const struct lab_lab_state *st = s->state;
-    return st->lab.command[0] ? lab_lab_command_bindings : lab_lab_bindings;
+    const struct lab_bench_state *st = s->state;
+    return st->lab.command[0] ? lab_bench_command_bindings : lab_bench_bindings;
 }
 
 static void title_now(struct lab_screen *s, char *out, size_t cap)
 {
-    const struct lab_lab_state *st = s->state;
+    const struct lab_bench_state *st = s->state;
     char place[64];
     if (st->reading)
         snprintf(out, cap, "%s (%s)", st->model->title,
@@ -525,12 +526,12 @@ static void title_now(struct lab_screen *s, char *out, size_t cap)
 const struct lab_screen_ops lab_view_lab = {
     .name = "lab",
     .title = "Lab",
-    .state_bytes = sizeof(struct lab_lab_state),
-    .bindings = lab_lab_bindings,
+    .state_bytes = sizeof(struct lab_bench_state),
+    .bindings = lab_bench_bindings,
     .bindings_now = bindings_now,
     .init = init,
     .release = release,
-    .draw = lab_lab_draw,
+    .draw = lab_bench_draw,
     .action = action,
     .tick = tick,
     .answer = answer,

@@ -2,7 +2,7 @@
 #include "view_lab_priv.h"
 
 /* Of a lab that is no ladder: its text, and the command that measures it. */
-const struct lab_binding lab_lab_command_bindings[] = {
+const struct lab_binding lab_bench_command_bindings[] = {
     {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "the command that runs it", true},
     {{'t'}, ACT_TEXT, "text", "the lesson's text, or the command", true},
     {{'/', LAB_KEY_F1 + 2}, LAB_ACT_SEARCH, "search", "search the text", false},
@@ -13,7 +13,7 @@ const struct lab_binding lab_lab_command_bindings[] = {
      false},
     {{0}, LAB_ACT_NONE, NULL, NULL, false}};
 
-const struct lab_binding lab_lab_bindings[] = {
+const struct lab_binding lab_bench_bindings[] = {
     {{'r', LAB_KEY_F1 + 4}, ACT_RUN, "run", "run the ladder", true},
     {{'x', LAB_KEY_F1 + 5}, ACT_STOP, "stop", "stop what is running", true},
     {{'p', LAB_KEY_F1 + 6},

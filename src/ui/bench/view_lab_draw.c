@@ -22,10 +22,10 @@ enum {
 static const char *const LOWER_TITLES[LAB_LOWERS] = {
     "Rungs", "Rates", "Kernel", "Profile", "The course's figures"};
 
-struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
-                                     int slides, bool tall)
+struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
+                                         int slides, bool tall)
 {
-    struct lab_lab_layout l = {.wide = body.w >= WIDE_W && body.h >= WIDE_H};
+    struct lab_bench_layout l = {.wide = body.w >= WIDE_W && body.h >= WIDE_H};
     int rows = rungs + 1;
     l.facts = lab_rect_cut_top(&body, FACTS_H);
     if (!l.wide) {
@@ -51,13 +51,13 @@ struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
     return l;
 }
 
-const struct lab_ui_lab_row *lab_lab_chosen(const struct lab_lab_state *st)
+const struct lab_ui_lab_row *lab_bench_chosen(const struct lab_bench_state *st)
 {
-    int64_t row = lab_lab_chosen_row(st);
+    int64_t row = lab_bench_chosen_row(st);
     return row < 0 ? NULL : &st->lab.rows[row];
 }
 
-int64_t lab_lab_chosen_row(const struct lab_lab_state *st)
+int64_t lab_bench_chosen_row(const struct lab_bench_state *st)
 {
     int64_t row = lab_table_row(&st->table);
     return row < 0 ? -1 : st->shown[row];
@@ -65,7 +65,7 @@ int64_t lab_lab_chosen_row(const struct lab_lab_state *st)
 
 /* ---- facts ---- */
 
-static void draw_state(const struct lab_lab_state *st, struct lab_canvas *c,
+static void draw_state(const struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_ui_lab *lab = &st->lab;
@@ -94,7 +94,7 @@ static void draw_state(const struct lab_lab_state *st, struct lab_canvas *c,
         lab_canvas_textf(c, row.y, x, -1, LAB_ROLE_DIM, ", %s", set->note);
 }
 
-static void draw_sizes(const struct lab_lab_state *st, struct lab_canvas *c,
+static void draw_sizes(const struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect row)
 {
     const struct lab_ui_lab *lab = &st->lab;
@@ -103,10 +103,10 @@ static void draw_sizes(const struct lab_lab_state *st, struct lab_canvas *c,
     int x = row.x;
     if (!isnan(set->ceiling)) {
         char text[120];
-        bool beaten = lab_lab_ceiling_beaten(lab, st->set, st->size);
+        bool beaten = lab_bench_ceiling_beaten(lab, st->set, st->size);
         snprintf(text, sizeof(text), "%s %s (%s)",
                  beaten ? "not a ceiling:" : "ceiling",
-                 lab_lab_rate_text(lab, set->ceiling, rate, sizeof(rate)),
+                 lab_bench_rate_text(lab, set->ceiling, rate, sizeof(rate)),
                  set->ceiling_name);
         int w = lab_canvas_columns(c, text);
         struct lab_rect right =
@@ -131,17 +131,17 @@ static void draw_sizes(const struct lab_lab_state *st, struct lab_canvas *c,
 enum { CHOSEN = 400 };
 
 /* "" where nothing is chosen. */
-static enum lab_role chosen_text(const struct lab_lab_state *st,
+static enum lab_role chosen_text(const struct lab_bench_state *st,
                                  char out[CHOSEN])
 {
-    const struct lab_ui_lab_row *r = lab_lab_chosen(st);
+    const struct lab_ui_lab_row *r = lab_bench_chosen(st);
     char said[96];
     char off[300];
     out[0] = '\0';
     if (!r)
         return LAB_ROLE_NORMAL;
-    lab_lab_off_text(st->lab.unit, &r->said, r, off, sizeof(off));
-    lab_lab_said_text(&st->lab, &r->said, said, sizeof(said));
+    lab_prediction_ratio_text(st->lab.unit, &r->said, r, off, sizeof(off));
+    lab_prediction_text(&st->lab, &r->said, said, sizeof(said));
     if (said[0] && !off[0])
         snprintf(off, sizeof(off), "you said %s", said);
     int n = snprintf(out, CHOSEN, "%s: %s", r->rung,
@@ -149,7 +149,7 @@ static enum lab_role chosen_text(const struct lab_lab_state *st,
                      : off[0]     ? off
                      : r->note[0] ? r->note
                                   : r->idea);
-    const char *passed = lab_lab_ceiling_passed(st->lab.unit, r->share);
+    const char *passed = lab_bench_ceiling_passed(st->lab.unit, r->share);
     if (passed && n < CHOSEN)
         snprintf(out + n, CHOSEN - (size_t)n, "; %s", passed);
     return r->reason[0] ? LAB_ROLE_BAD : LAB_ROLE_NORMAL;
@@ -157,8 +157,8 @@ static enum lab_role chosen_text(const struct lab_lab_state *st,
 
 /* A text longer than its row gets more of them, from what stands below: the end
  * of an error says what helps. */
-static void make_room(const struct lab_lab_state *st,
-                      const struct lab_canvas *c, struct lab_lab_layout *l)
+static void make_room(const struct lab_bench_state *st,
+                      const struct lab_canvas *c, struct lab_bench_layout *l)
 {
     enum { MOST = 4, KEEP = 4 };
     char text[CHOSEN];
@@ -169,10 +169,10 @@ static void make_room(const struct lab_lab_state *st,
         l->words.h += lab_rect_cut_top(below, more).h;
 }
 
-static void draw_chosen(const struct lab_lab_state *st, struct lab_canvas *c,
+static void draw_chosen(const struct lab_bench_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
-    const struct lab_ui_lab_row *row = lab_lab_chosen(st);
+    const struct lab_ui_lab_row *row = lab_bench_chosen(st);
     char text[CHOSEN];
     enum lab_role role = chosen_text(st, text);
     lab_canvas_paragraph(c, r, role, text);
@@ -181,7 +181,7 @@ static void draw_chosen(const struct lab_lab_state *st, struct lab_canvas *c,
 }
 
 /* The fastest, and what was said of it; before that, what can be done. */
-static void draw_best(const struct lab_lab_state *st, struct lab_canvas *c,
+static void draw_best(const struct lab_bench_state *st, struct lab_canvas *c,
                       struct lab_rect row)
 {
     const struct lab_ui_lab *lab = &st->lab;
@@ -191,9 +191,9 @@ static void draw_best(const struct lab_lab_state *st, struct lab_canvas *c,
     char rate[48];
     if (st->size < 0)
         return;
-    const struct lab_ui_said *best_said = &lab->sizes[st->size].best;
+    const struct lab_ui_prediction *best_said = &lab->sizes[st->size].best;
     const struct lab_ui_lab_row *best = lab_ui_lab_best(lab, st->size);
-    lab_lab_said_text(lab, best_said, said, sizeof(said));
+    lab_prediction_text(lab, best_said, said, sizeof(said));
     if (!best) {
         bool idle = lab->running < 0 && lab->sets[st->set].runs;
         snprintf(text, sizeof(text), "%s%s%s",
@@ -206,14 +206,14 @@ static void draw_best(const struct lab_lab_state *st, struct lab_canvas *c,
         return;
     }
     int n = snprintf(text, sizeof(text), "fastest: %s, %s", best->rung,
-                     lab_lab_rate_text(lab, best->rate, rate, sizeof(rate)));
-    lab_lab_off_text(lab->unit, best_said, best, off, sizeof(off));
+                     lab_bench_rate_text(lab, best->rate, rate, sizeof(rate)));
+    lab_prediction_ratio_text(lab->unit, best_said, best, off, sizeof(off));
     if (off[0])
         snprintf(text + n, sizeof(text) - (size_t)n, ": %s", off);
     lab_canvas_text_cut(c, row.y, row.x, row.w, LAB_ROLE_GOOD, text);
 }
 
-static void draw_words(const struct lab_lab_state *st, struct lab_canvas *c,
+static void draw_words(const struct lab_bench_state *st, struct lab_canvas *c,
                        struct lab_rect r)
 {
     struct lab_rect best = lab_rect_cut_bottom(&r, r.h > 1 ? 1 : 0);
@@ -229,8 +229,8 @@ static void draw_words(const struct lab_lab_state *st, struct lab_canvas *c,
 static bool draw_slide(const struct lab_ui_lab_slide *s, struct lab_canvas *c,
                        struct lab_rect *r, int spare)
 {
-    char text[LAB_LAB_SLIDE_TEXT];
-    lab_lab_slide_text(s, text, sizeof(text));
+    char text[LAB_BENCH_SLIDE_TEXT];
+    lab_bench_slide_text(s, text, sizeof(text));
     int rows = lab_canvas_paragraph_rows(c, r->w - 2, r->h, text);
     if (spare > 0 && r->h < rows + spare)
         return false;
@@ -242,7 +242,7 @@ static bool draw_slide(const struct lab_ui_lab_slide *s, struct lab_canvas *c,
 }
 
 /* Those of the size that is shown, then the others. */
-static void draw_slides(const struct lab_lab_state *st, struct lab_canvas *c,
+static void draw_slides(const struct lab_bench_state *st, struct lab_canvas *c,
                         struct lab_rect r)
 {
     const char *size = st->size >= 0 ? st->lab.sizes[st->size].text : "";
@@ -268,45 +268,45 @@ static void draw_slides(const struct lab_lab_state *st, struct lab_canvas *c,
 
 /* ---- all ---- */
 
-static void draw_lower(struct lab_lab_state *st, struct lab_canvas *c,
-                       struct lab_rect r, const struct lab_lab_chart *bars,
-                       const struct lab_lab_chart *rates)
+static void draw_lower(struct lab_bench_state *st, struct lab_canvas *c,
+                       struct lab_rect r, const struct lab_bench_chart *bars,
+                       const struct lab_bench_chart *rates)
 {
     if (lab_rect_empty(r))
         return;
     switch (st->lower) {
     case LAB_LOWER_KERNEL:
-        lab_lab_kernel_draw(st, c, r);
+        lab_bench_kernel_draw(st, c, r);
         return;
     case LAB_LOWER_PROFILE:
-        lab_lab_profile_draw(st, c, r);
+        lab_bench_profile_draw(st, c, r);
         return;
     case LAB_LOWER_SLIDE:
         draw_slides(st, c, r);
         return;
     case LAB_LOWER_RATES:
-        lab_canvas_heading(c, &r, lab_lab_rates_title(&st->lab), false);
-        lab_lab_rates_draw(c, r, rates);
+        lab_canvas_heading(c, &r, lab_bench_rates_title(&st->lab), false);
+        lab_bench_rates_draw(c, r, rates);
         return;
     default:
         lab_canvas_heading(c, &r, LOWER_TITLES[st->lower], false);
-        lab_lab_bars_draw(c, r, bars);
+        lab_bench_bars_draw(c, r, bars);
     }
 }
 
-static void draw_wide(struct lab_lab_state *st, struct lab_canvas *c,
-                      struct lab_lab_layout *l,
-                      const struct lab_lab_chart *bars,
-                      const struct lab_lab_chart *rates)
+static void draw_wide(struct lab_bench_state *st, struct lab_canvas *c,
+                      struct lab_bench_layout *l,
+                      const struct lab_bench_chart *bars,
+                      const struct lab_bench_chart *rates)
 {
     lab_canvas_heading(c, &l->bars, LOWER_TITLES[LAB_LOWER_BARS], false);
-    lab_lab_bars_draw(c, l->bars, bars);
-    lab_canvas_heading(c, &l->rates, lab_lab_rates_title(&st->lab), false);
-    lab_lab_rates_draw(c, l->rates, rates);
+    lab_bench_bars_draw(c, l->bars, bars);
+    lab_canvas_heading(c, &l->rates, lab_bench_rates_title(&st->lab), false);
+    lab_bench_rates_draw(c, l->rates, rates);
     if (l->slide.h > 0)
         draw_slides(st, c, l->slide);
-    lab_lab_profile_draw(st, c, l->profile);
-    lab_lab_kernel_draw(st, c, l->kernel);
+    lab_bench_profile_draw(st, c, l->profile);
+    lab_bench_kernel_draw(st, c, l->kernel);
 }
 
 /* A lab that is no ladder has a table of its own in the shell. */
@@ -328,20 +328,20 @@ static void draw_command(const struct lab_ui_lab *lab, struct lab_canvas *c,
                         "t has the text and its questions.");
 }
 
-void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
-                  struct lab_rect body)
+void lab_bench_draw(struct lab_screen *s, struct lab_canvas *c,
+                    struct lab_rect body)
 {
-    struct lab_lab_state *st = s->state;
+    struct lab_bench_state *st = s->state;
     bool tall = st->lower == LAB_LOWER_RATES || st->lower == LAB_LOWER_SLIDE;
-    struct lab_lab_layout l =
-        lab_lab_layout(body, (int)st->table.count, st->lab.slide_count, tall);
+    struct lab_bench_layout l =
+        lab_bench_layout(body, (int)st->table.count, st->lab.slide_count, tall);
     st->wide = l.wide;
-    struct lab_lab_chart bars = {.lab = &st->lab,
-                                 .set = st->set,
-                                 .size = st->size,
-                                 .chosen = lab_lab_chosen_row(st),
-                                 .log = st->log};
-    struct lab_lab_chart rates = bars;
+    struct lab_bench_chart bars = {.lab = &st->lab,
+                                   .set = st->set,
+                                   .size = st->size,
+                                   .chosen = lab_bench_chosen_row(st),
+                                   .log = st->log};
+    struct lab_bench_chart rates = bars;
     /* Bars are held against the ceiling; rates of a CPU and a GPU, or of the
      * first rung and the last, are powers of ten apart. */
     rates.log = !st->log;

@@ -42,8 +42,8 @@ static size_t find_kernel(const struct lab_source_symbol *symbols, size_t n,
     return found;
 }
 
-int64_t lab_lab_kernel_find(const char *text, size_t bytes, const char *rung,
-                            char *name, size_t cap)
+int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,
+                              char *name, size_t cap)
 {
     struct lab_source_symbol symbols[SYMBOLS];
     size_t n = lab_source_symbols(text, bytes, symbols, SYMBOLS);
@@ -52,7 +52,7 @@ int64_t lab_lab_kernel_find(const char *text, size_t bytes, const char *rung,
     return at < SYMBOLS ? symbols[at].line : 1;
 }
 
-static void load_file(struct lab_lab_state *st,
+static void load_file(struct lab_bench_state *st,
                       const struct lab_ui_lab_row *row)
 {
     const char *text = NULL;
@@ -74,14 +74,14 @@ static void load_file(struct lab_lab_state *st,
     lab_pager_show(&st->kernel_pager, &st->kernel);
     char name[96];
     int64_t line =
-        lab_lab_kernel_find(text, bytes, row->rung, name, sizeof(name));
+        lab_bench_kernel_find(text, bytes, row->rung, name, sizeof(name));
     /* A line or two before: `template` and `__global__` stand there. */
     lab_pager_goto(&st->kernel_pager, (size_t)(line > 2 ? line - 3 : 0));
 }
 
-void lab_lab_kernel_load(struct lab_lab_state *st)
+void lab_bench_kernel_load(struct lab_bench_state *st)
 {
-    const struct lab_ui_lab_row *row = lab_lab_chosen(st);
+    const struct lab_ui_lab_row *row = lab_bench_chosen(st);
     if (!row || (strcmp(st->kernel_of, row->source) == 0 &&
                  strcmp(st->kernel_rung, row->rung) == 0))
         return;
@@ -90,8 +90,8 @@ void lab_lab_kernel_load(struct lab_lab_state *st)
     load_file(st, row);
 }
 
-void lab_lab_kernel_draw(struct lab_lab_state *st, struct lab_canvas *c,
-                         struct lab_rect r)
+void lab_bench_kernel_draw(struct lab_bench_state *st, struct lab_canvas *c,
+                           struct lab_rect r)
 {
     char title[128];
     snprintf(title, sizeof(title), "Kernel: %s",
@@ -152,13 +152,13 @@ static void model_line(struct page *p, const struct lab_ui_lab *lab,
 {
     char text[220];
     char rate[48];
-    const char *why = lab_lab_model_passed(lab->unit, r->rate, r->rate_model,
-                                           r->bytes, r->traffic_bytes);
+    const char *why = lab_bench_model_passed(lab->unit, r->rate, r->rate_model,
+                                             r->bytes, r->traffic_bytes);
     if (isnan(r->rate_model))
         snprintf(text, sizeof(text), "none");
     else
         snprintf(text, sizeof(text), "%s%s%s",
-                 lab_lab_rate_text(lab, r->rate_model, rate, sizeof(rate)),
+                 lab_bench_rate_text(lab, r->rate_model, rate, sizeof(rate)),
                  why ? ", passed: " : "", why ? why : "");
     line_of(p, "model", text);
 }
@@ -170,8 +170,8 @@ static void rate_line(struct page *p, const struct lab_ui_lab *lab,
     char text[280];
     char rate[48];
     char share[200] = "";
-    const char *passed = lab_lab_ceiling_passed(lab->unit, r->share);
-    lab_lab_rate_text(lab, r->rate, rate, sizeof(rate));
+    const char *passed = lab_bench_ceiling_passed(lab->unit, r->share);
+    lab_bench_rate_text(lab, r->rate, rate, sizeof(rate));
     if (passed)
         snprintf(share, sizeof(share), "; %s", passed);
     else if (!isnan(r->share))
@@ -260,11 +260,11 @@ static void said_lines(struct page *p, const struct lab_ui_lab *lab,
                        const struct lab_ui_lab_row *r)
 {
     char text[300];
-    if (!lab_ui_said_any(&r->said))
+    if (!lab_ui_prediction_any(&r->said))
         return;
     line_of(p, "predicted",
-            lab_lab_said_text(lab, &r->said, text, sizeof(text)));
-    lab_lab_off_text(lab->unit, &r->said, r, text, sizeof(text));
+            lab_prediction_text(lab, &r->said, text, sizeof(text)));
+    lab_prediction_ratio_text(lab->unit, &r->said, r, text, sizeof(text));
     if (text[0])
         line_of(p, "measured", text);
 }
@@ -276,7 +276,7 @@ static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
     if (row->state == LAB_UI_LAB_FAILED)
         return;
     if (row->state != LAB_UI_LAB_DONE) {
-        line_of(p, "time", lab_lab_state_text(row->state));
+        line_of(p, "time", lab_bench_state_text(row->state));
         said_lines(p, lab, row);
         return;
     }
@@ -294,10 +294,10 @@ static void profile_lines(struct page *p, const struct lab_ui_lab *lab,
     state_line(p, row);
 }
 
-void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
-                          struct lab_rect r)
+void lab_bench_profile_draw(const struct lab_bench_state *st,
+                            struct lab_canvas *c, struct lab_rect r)
 {
-    const struct lab_ui_lab_row *row = lab_lab_chosen(st);
+    const struct lab_ui_lab_row *row = lab_bench_chosen(st);
     struct page p = {.c = c, .r = r, .counting = true};
     char title[160];
     if (!row || lab_rect_empty(r))

@@ -21,7 +21,7 @@ enum {
     ACT_RECORDED
 };
 /* What a narrow screen has below the table. */
-enum lab_lab_lower {
+enum lab_bench_lower {
     LAB_LOWER_BARS,
     LAB_LOWER_RATES,
     LAB_LOWER_KERNEL,
@@ -30,12 +30,12 @@ enum lab_lab_lower {
     LAB_LOWERS
 };
 
-struct lab_lab_layout {
+struct lab_bench_layout {
     bool wide; /* table, pictures and source side by side */
     struct lab_rect facts;
     struct lab_rect table;
     struct lab_rect words; /* of the chosen rung */
-    struct lab_rect lower; /* narrow: one of enum lab_lab_lower */
+    struct lab_rect lower; /* narrow: one of enum lab_bench_lower */
     struct lab_rect bars;  /* wide */
     struct lab_rect rates;
     struct lab_rect slide;
@@ -43,14 +43,14 @@ struct lab_lab_layout {
     struct lab_rect kernel;
 };
 
-struct lab_lab_state {
-    const struct lab_lab_model *model;
+struct lab_bench_state {
+    const struct lab_bench_model *model;
     struct lab_ui_lab lab; /* the newest copy */
     int set;
     int size; /* an index of lab.sizes; -1: none */
     int64_t *shown;
     struct lab_table table;
-    enum lab_lab_lower lower;
+    enum lab_bench_lower lower;
     bool wide;      /* as it was drawn last: every view is on the screen */
     bool log;       /* the bars; the rates are the other way round */
     bool follow;    /* the size that is being measured */
@@ -67,28 +67,28 @@ struct lab_lab_state {
 
 LAB_C_BEGIN
 /* `tall`: what stands below a narrow screen's table takes rows of it. */
-struct lab_lab_layout lab_lab_layout(struct lab_rect body, int rungs,
-                                     int slides, bool tall);
+struct lab_bench_layout lab_bench_layout(struct lab_rect body, int rungs,
+                                         int slides, bool tall);
 /* The chosen row, or NULL. */
-const struct lab_ui_lab_row *lab_lab_chosen(const struct lab_lab_state *st);
+const struct lab_ui_lab_row *lab_bench_chosen(const struct lab_bench_state *st);
 /* Its index in lab.rows, or -1. */
-int64_t lab_lab_chosen_row(const struct lab_lab_state *st);
-void lab_lab_draw(struct lab_screen *s, struct lab_canvas *c,
-                  struct lab_rect body);
-extern const struct lab_binding lab_lab_bindings[];
-extern const struct lab_binding lab_lab_command_bindings[];
+int64_t lab_bench_chosen_row(const struct lab_bench_state *st);
+void lab_bench_draw(struct lab_screen *s, struct lab_canvas *c,
+                    struct lab_rect body);
+extern const struct lab_binding lab_bench_bindings[];
+extern const struct lab_binding lab_bench_command_bindings[];
 /* Both of the state; the second without what was said. */
-extern const struct lab_table_ops lab_lab_columns;
-extern const struct lab_table_ops lab_lab_plain_columns;
+extern const struct lab_table_ops lab_bench_columns;
+extern const struct lab_table_ops lab_bench_plain_columns;
 
 /* view_lab_kernel.c: loads the chosen rung's file and goes to its kernel. */
-void lab_lab_kernel_load(struct lab_lab_state *st);
-void lab_lab_kernel_draw(struct lab_lab_state *st, struct lab_canvas *c,
-                         struct lab_rect r);
-void lab_lab_profile_draw(const struct lab_lab_state *st, struct lab_canvas *c,
-                          struct lab_rect r);
+void lab_bench_kernel_load(struct lab_bench_state *st);
+void lab_bench_kernel_draw(struct lab_bench_state *st, struct lab_canvas *c,
+                           struct lab_rect r);
+void lab_bench_profile_draw(const struct lab_bench_state *st,
+                            struct lab_canvas *c, struct lab_rect r);
 /* The kernel of a rung in its file, by its name: the line, from 1. `name` gets
  * the function's name, "" where the file has none. */
-int64_t lab_lab_kernel_find(const char *text, size_t bytes, const char *rung,
-                            char *name, size_t cap);
+int64_t lab_bench_kernel_find(const char *text, size_t bytes, const char *rung,
+                              char *name, size_t cap);
 LAB_C_END

@@ -67,7 +67,7 @@ static const struct lab_table_column PLAIN[COLUMNS] = {
 
 static const struct lab_ui_lab_row *row_at(const void *user, int64_t row)
 {
-    const struct lab_lab_state *st = user;
+    const struct lab_bench_state *st = user;
     return &st->lab.rows[st->shown[row]];
 }
 
@@ -94,13 +94,13 @@ static void put_median(const struct lab_ui_lab_row *r, char *out, size_t cap,
         lab_format_ns(r->median_ns, out, cap);
         return;
     }
-    snprintf(out, cap, "%s", lab_lab_state_text(r->state));
+    snprintf(out, cap, "%s", lab_bench_state_text(r->state));
     *role = r->state == LAB_UI_LAB_FAILED    ? LAB_ROLE_BAD
             : r->state == LAB_UI_LAB_WAITING ? LAB_ROLE_DIM
                                              : LAB_ROLE_WARN;
 }
 
-static void put_words(const struct lab_lab_state *st,
+static void put_words(const struct lab_bench_state *st,
                       const struct lab_ui_lab_row *r, int column, char *out,
                       size_t cap, enum lab_role *role)
 {
@@ -115,10 +115,10 @@ static void put_words(const struct lab_lab_state *st,
         put_median(r, out, cap, role);
         break;
     case COL_SAID:
-        lab_lab_said_text(&st->lab, &r->said, out, cap);
+        lab_prediction_text(&st->lab, &r->said, out, cap);
         break;
     case COL_OFF:
-        lab_lab_off_short(st->lab.unit, &r->said, r, out, cap);
+        lab_prediction_ratio_short(st->lab.unit, &r->said, r, out, cap);
         break;
     default:
         snprintf(out, cap, "%s", r->reason[0] ? r->reason : r->idea);
@@ -130,7 +130,7 @@ static void put_words(const struct lab_lab_state *st,
 static void cell(const void *user, int64_t row, int column, char *out,
                  size_t cap, enum lab_role *role)
 {
-    const struct lab_lab_state *st = user;
+    const struct lab_bench_state *st = user;
     const struct lab_ui_lab_row *r = row_at(user, row);
     bool done = r->state == LAB_UI_LAB_DONE;
     out[0] = '\0';
@@ -140,11 +140,11 @@ static void cell(const void *user, int64_t row, int column, char *out,
                     cap);
         break;
     case COL_RATE:
-        lab_lab_rate_text(&st->lab, r->rate, out, cap);
+        lab_bench_rate_text(&st->lab, r->rate, out, cap);
         break;
     case COL_SHARE:
         put_percent(r->share, out, cap);
-        if (lab_lab_ceiling_passed(st->lab.unit, r->share))
+        if (lab_bench_ceiling_passed(st->lab.unit, r->share))
             *role = LAB_ROLE_DIM; /* a share of no ceiling */
         break;
     case COL_LIBRARY:
@@ -167,7 +167,7 @@ static void cell(const void *user, int64_t row, int column, char *out,
         out[0] = '\0';
 }
 
-static double number(const struct lab_lab_state *st,
+static double number(const struct lab_bench_state *st,
                      const struct lab_ui_lab_row *r, int column)
 {
     switch (column) {
@@ -186,7 +186,7 @@ static double number(const struct lab_lab_state *st,
     case COL_MODEL:
         return r->gain_model;
     case COL_OFF:
-        return lab_lab_off(st->lab.unit, &r->said, r);
+        return lab_prediction_ratio(st->lab.unit, &r->said, r);
     default:
         return NAN;
     }
@@ -195,7 +195,7 @@ static double number(const struct lab_lab_state *st,
 static int compare(const void *user, int64_t a, int64_t b, int column,
                    bool turned)
 {
-    const struct lab_lab_state *st = user;
+    const struct lab_bench_state *st = user;
     const struct lab_ui_lab_row *p = row_at(user, a);
     const struct lab_ui_lab_row *q = row_at(user, b);
     if (column == COL_RUNG)
@@ -208,6 +208,6 @@ static int compare(const void *user, int64_t a, int64_t b, int column,
                                     number(st, q, column), turned);
 }
 
-const struct lab_table_ops lab_lab_columns = {TABLE, COLUMNS, cell, compare};
-const struct lab_table_ops lab_lab_plain_columns = {PLAIN, COLUMNS, cell,
-                                                    compare};
+const struct lab_table_ops lab_bench_columns = {TABLE, COLUMNS, cell, compare};
+const struct lab_table_ops lab_bench_plain_columns = {PLAIN, COLUMNS, cell,
+                                                      compare};

@@ -111,7 +111,7 @@ static void draw_bar(struct lab_ui *ui, struct lab_rect row)
 {
     struct lab_screen *s = &lab_ui_top(ui)->screen;
     const struct lab_binding *own = lab_ui_bindings(s);
-    const struct lab_binding *all = lab_keymap_everywhere(s->ops->sideways);
+    const struct lab_binding *all = lab_global_keymap(s->ops->sideways);
     ui->bar_count = 0;
     if (ui->asking != LAB_ASK_NOTHING) {
         bool completes = ui->asking_id == LAB_PROMPT_COMMAND;

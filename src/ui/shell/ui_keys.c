@@ -210,7 +210,7 @@ void lab_ui_handle_key(struct lab_ui *ui, int key)
     ui->message[0] = '\0';
     const struct lab_binding *b = lab_keymap_find(lab_ui_bindings(s), key);
     if (!b)
-        b = lab_keymap_find(lab_keymap_everywhere(s->ops->sideways), key);
+        b = lab_keymap_find(lab_global_keymap(s->ops->sideways), key);
     if (b && ((s->ops->action && s->ops->action(s, b->action)) ||
               act_everywhere(ui, b->action)))
         return;

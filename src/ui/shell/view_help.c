@@ -86,7 +86,7 @@ void lab_help_write(struct lab_doc *doc, const struct lab_screen_ops *ops,
     for (; sign && sign->sign; sign++)
         write_row(doc, sign->sign, sign->means);
     write_heading(doc, "Everywhere");
-    write_table(doc, lab_keymap_everywhere(ops->sideways), bindings);
+    write_table(doc, lab_global_keymap(ops->sideways), bindings);
     write_row(doc, "^C", "end the program");
     write_row(doc, "^Z", "stop it; \"fg\" in the shell goes on");
     if (ops->command)

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/setup.h"
-#include "shell/say_near.h"
+#include "shell/neighbours_text.h"
 #include "view_stepper_priv.h"
 
 static const struct lab_element no_element = {-1, 0};
@@ -200,7 +200,7 @@ static bool adopt_schedule(struct lab_stepper *v)
         return false;
     v->text_step = LAB_TEXT_NONE;
     if (v->n_looks != n) {
-        struct lab_tensor_look *looks =
+        struct lab_tensor_slice *looks =
             lab_alloc_array((size_t)n + 1, sizeof(*looks));
         if (!looks) {
             lab_fail(LAB_E_NOMEM, "no memory to show %d tensors", n);

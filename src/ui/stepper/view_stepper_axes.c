@@ -14,7 +14,7 @@ bool lab_stepper_is_shown(const struct lab_show *show, int axis)
 }
 
 /* The first axis from `from` on, going `dir`, that is not shown; -1: none. */
-static int hidden_axis(const struct lab_tensor_look *look, int rank, int from,
+static int hidden_axis(const struct lab_tensor_slice *look, int rank, int from,
                        int dir)
 {
     for (int i = 0; i < rank; i++) {
@@ -55,7 +55,7 @@ static void first_axes(const struct lab_plan *plan, int tensor, int *row,
 }
 
 void lab_stepper_look_first(const struct lab_plan *plan, int tensor,
-                            struct lab_tensor_look *look)
+                            struct lab_tensor_slice *look)
 {
     memset(look, 0, sizeof(*look));
     look->set = true;
@@ -66,7 +66,7 @@ void lab_stepper_look_first(const struct lab_plan *plan, int tensor,
 
 void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis)
 {
-    struct lab_tensor_look *look = lab_stepper_look(v);
+    struct lab_tensor_slice *look = lab_stepper_look(v);
     struct lab_show *show = &look->show;
     int rank = tensor_of(v)->shape.rank;
     int64_t at[LAB_MAX_RANK];
@@ -90,7 +90,7 @@ void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis)
 
 void lab_stepper_choose_hidden(struct lab_stepper *v, int dir)
 {
-    struct lab_tensor_look *look = lab_stepper_look(v);
+    struct lab_tensor_slice *look = lab_stepper_look(v);
     int rank = tensor_of(v)->shape.rank;
     if (look->hidden >= 0)
         look->hidden = hidden_axis(look, rank, look->hidden + dir, dir);
@@ -98,7 +98,7 @@ void lab_stepper_choose_hidden(struct lab_stepper *v, int dir)
 
 void lab_stepper_turn_axis(struct lab_stepper *v, bool rows)
 {
-    struct lab_tensor_look *look = lab_stepper_look(v);
+    struct lab_tensor_slice *look = lab_stepper_look(v);
     int row = look->show.row_axis;
     int col = look->show.col_axis;
     int rank = tensor_of(v)->shape.rank;
@@ -139,7 +139,7 @@ static bool turn_image(struct lab_stepper *v)
 /* One row as a square: a digit of 64 pixels is 8 by 8. */
 void lab_stepper_turn_picture(struct lab_stepper *v)
 {
-    struct lab_tensor_look *look = lab_stepper_look(v);
+    struct lab_tensor_slice *look = lab_stepper_look(v);
     int row = look->show.row_axis;
     int col = look->show.col_axis;
     if (col < 0) {

@@ -8,7 +8,7 @@ LAB_C_BEGIN
 bool lab_stepper_is_shown(const struct lab_show *show, int axis);
 /* As a tensor opens. */
 void lab_stepper_look_first(const struct lab_plan *plan, int tensor,
-                            struct lab_tensor_look *look);
+                            struct lab_tensor_slice *look);
 /* Other axes (-1: none), with the cursor on the same element. */
 void lab_stepper_look_along(struct lab_stepper *v, int row_axis, int col_axis);
 /* The hidden axis that [ and ] move along: the next, or the one before. */

@@ -28,11 +28,12 @@ static bool is_updated(const struct lab_stepper *v, int tensor)
 /* What course material prints for an element: flat index `index` of a tensor,
  * counted from the spec's place on. */
 bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
-                         double *value, const struct lab_printed_spec **spec)
+                         double *value,
+                         const struct lab_course_values_spec **spec)
 {
     const struct lab_tensor *t = &v->snap.plan->tensors[tensor];
     for (int i = 0; i < v->model.n_printed; i++) {
-        const struct lab_printed_spec *p = &v->model.printed[i];
+        const struct lab_course_values_spec *p = &v->model.printed[i];
         if (strcmp(p->tensor, t->name) != 0)
             continue;
         if (t->persistent && p->updated != is_updated(v, tensor))
@@ -90,7 +91,7 @@ static void add_value(struct lab_stepper *v, int columns)
 static void add_printed(struct lab_stepper *v, int columns)
 {
     const struct lab_explanation *e = &v->snap.explanation;
-    const struct lab_printed_spec *p;
+    const struct lab_course_values_spec *p;
     double printed;
     char line[512];
     if (e->unwritten ||

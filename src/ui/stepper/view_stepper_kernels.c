@@ -44,7 +44,7 @@ static double step_ns(const struct lab_stepper *v)
 
 const char *lab_stepper_untimed(const struct lab_step_status *s)
 {
-    return s->exec == LAB_EXEC_UNTOLD ? "not recorded" : "not run yet";
+    return s->exec == LAB_EXEC_UNOBSERVED ? "not recorded" : "not run yet";
 }
 
 static void add_time(const struct lab_stepper *v, const struct sheet *o,

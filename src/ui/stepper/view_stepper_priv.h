@@ -20,7 +20,7 @@ enum {
 };
 
 /* How a tensor is looked at; kept for each, so that it comes back so. */
-struct lab_tensor_look {
+struct lab_tensor_slice {
     bool set;
     bool picture; /* one row, folded to a square */
     int hidden;   /* axis that [ and ] move along, -1: none */
@@ -59,8 +59,8 @@ struct lab_stepper {
     int tensors[LAB_STEPPER_TENSORS]; /* of the chosen step: in, then out */
     int n_tensors;
     int n_in;
-    int tensor;                    /* looked at, -1: none */
-    struct lab_tensor_look *looks; /* plan->n_tensors of them */
+    int tensor;                     /* looked at, -1: none */
+    struct lab_tensor_slice *looks; /* plan->n_tensors of them */
     int n_looks;
     int64_t asked_ns;      /* when: monotonic */
     bool held;             /* a frame waits for the plane that belongs to it */
@@ -168,7 +168,7 @@ void lab_stepper_state_line(const struct lab_stepper *v, struct lab_canvas *c,
 /* view_stepper_look.c: which part of a tensor is looked at */
 void lab_stepper_look_at(struct lab_stepper *v, int tensor);
 void lab_stepper_ask(struct lab_stepper *v); /* for the plane looked at */
-struct lab_tensor_look *lab_stepper_look(const struct lab_stepper *v);
+struct lab_tensor_slice *lab_stepper_look(const struct lab_stepper *v);
 void lab_stepper_goto_element(struct lab_stepper *v, struct lab_element e);
 int64_t lab_stepper_in_plane(const struct lab_stepper *v, int64_t row,
                              int64_t col);
@@ -210,7 +210,8 @@ void lab_stepper_click_explain(struct lab_stepper *v, int y, int x);
 bool lab_stepper_explain_action(struct lab_stepper *v, int action);
 /* The printed value of an element; false: nothing is printed for it. */
 bool lab_stepper_printed(const struct lab_stepper *v, int tensor, int64_t index,
-                         double *value, const struct lab_printed_spec **spec);
+                         double *value,
+                         const struct lab_course_values_spec **spec);
 
 /* view_stepper_kernels.c */
 /* Why a step has no time. */

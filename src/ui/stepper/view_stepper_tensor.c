@@ -77,7 +77,7 @@ static void draw_list(struct lab_stepper *v, struct lab_canvas *c,
  * change stands in angle brackets. */
 static void slice_text(const struct lab_stepper *v, char *out, size_t cap)
 {
-    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_tensor_slice *look = lab_stepper_look(v);
     const struct lab_tensor *t = tensor_of(v);
     size_t used = (size_t)snprintf(out, cap, "%s[", t->name);
     for (int i = 0; i < t->shape.rank && used < cap; i++) {
@@ -278,7 +278,7 @@ static void draw_numbers(struct lab_stepper *v, struct lab_canvas *c,
                          struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
-    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_tensor_slice *look = lab_stepper_look(v);
     int label = 1 + digits_of(p->rows > 1 ? look->show.row_first + p->rows - 1
                                           : look->show.col_first + p->cols - 1);
     label += lab_stepper_gutter(p, c);
@@ -340,9 +340,9 @@ static void draw_cursor_line(const struct lab_stepper *v, struct lab_canvas *c,
                              struct lab_rect row)
 {
     const struct lab_plane *p = &v->snap.plane;
-    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_tensor_slice *look = lab_stepper_look(v);
     const struct lab_shape *shape = &tensor_of(v)->shape;
-    const struct lab_printed_spec *printed;
+    const struct lab_course_values_spec *printed;
     int64_t index = v->cursor;
     int64_t flat = lab_stepper_flat(v, look->row, look->col);
     char text[LAB_FORMAT_BYTES];
@@ -472,7 +472,7 @@ static void draw_unwritten(const struct lab_stepper *v, struct lab_canvas *c,
 static bool alone_is_larger(const struct lab_stepper *v, struct lab_rect r)
 {
     const struct lab_plane *p = &v->snap.plane;
-    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_tensor_slice *look = lab_stepper_look(v);
     enum { FIGURES = 2 };
     if (v->numbers || !v->zoom || !look->picture)
         return false;
@@ -493,7 +493,7 @@ static void draw_plane(struct lab_stepper *v, struct lab_canvas *c,
         draw_unwritten(v, c, r);
         return;
     }
-    const struct lab_tensor_look *look = lab_stepper_look(v);
+    const struct lab_tensor_slice *look = lab_stepper_look(v);
     v->cursor = lab_stepper_in_plane(v, look->row, look->col);
     bool larger = alone_is_larger(v, r);
     struct lab_rect histogram = lab_rect_cut_bottom(&r, larger      ? 0

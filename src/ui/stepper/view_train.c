@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "shell/say_near.h"
+#include "shell/neighbours_text.h"
 #include "train_sample.h"
 #include "ui/chart.h"
 #include "report/format.h"

@@ -408,7 +408,7 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
 
 static bool pending(struct lab_terminal *t, struct lab_event *out)
 {
-    struct lab_guard_news news = lab_guard_take();
+    struct lab_guard_progress news = lab_guard_take();
     if (news.quit) {
         out->kind = LAB_EVENT_SIGNAL;
         out->signal = news.quit;

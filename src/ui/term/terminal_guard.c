@@ -213,12 +213,12 @@ int lab_guard_fd(void)
     return guard.fd;
 }
 
-struct lab_guard_news lab_guard_take(void)
+struct lab_guard_progress lab_guard_take(void)
 {
     uint64_t count;
     ssize_t n = read(guard.fd, &count, sizeof(count));
     (void)n; /* empty: flags are looked at all the same */
-    struct lab_guard_news news;
+    struct lab_guard_progress news;
     news.quit = atomic_exchange(&quit_signal, 0);
     news.stop = atomic_exchange(&stop_wanted, 0) != 0;
     news.resume = atomic_exchange(&resumed, 0) != 0;

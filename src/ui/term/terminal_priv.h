@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "ui/canvas.h"
 
-struct lab_guard_news {
+struct lab_guard_progress {
     int quit; /* a signal that ends the program, or 0 */
     bool stop;
     bool resume;
@@ -32,7 +32,7 @@ void lab_guard_set_leave(const char *bytes);
 /* Wakes the loop after curses' own SIGWINCH handler; after curses started. */
 void lab_guard_chain_winch(void);
 int lab_guard_fd(void); /* readable when there is news */
-struct lab_guard_news lab_guard_take(void);
+struct lab_guard_progress lab_guard_take(void);
 bool lab_guard_crashed(void);
 /* Stops the process as Ctrl-Z does; returns when it is continued. */
 void lab_guard_stop(void);

@@ -77,7 +77,7 @@ static const struct lab_binding UPRIGHT[] = {
      true},
     ENDS};
 
-const struct lab_binding *lab_keymap_everywhere(bool sideways)
+const struct lab_binding *lab_global_keymap(bool sideways)
 {
     return sideways ? SIDEWAYS : UPRIGHT;
 }

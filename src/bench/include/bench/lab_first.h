@@ -10,7 +10,7 @@
 #include "labs/rung.h"
 
 struct lab_first {
-    const struct lab_lab_options *options;
+    const struct lab_bench_options *options;
     const char *name;
     struct lab_backend *backend;
     struct lab_device_info info;
@@ -28,7 +28,7 @@ bool lab_first_is(const char *name);
 enum lab_status lab_first_list(bool json);
 /* Is `name` one of them, or a lesson about one? Its name into `kernel`. */
 bool lab_first_of(const char *name, char *kernel, size_t size);
-enum lab_status lab_first_run(const struct lab_lab_options *o,
+enum lab_status lab_first_run(const struct lab_bench_options *o,
                               const char *name);
 
 /* "4", "3x2" or "3x2x1": 1 to 3 whole numbers above 0. */

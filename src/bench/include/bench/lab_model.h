@@ -36,7 +36,7 @@ enum lab_ui_lab_state {
 
 /* What somebody expects before it is measured; at most one of rate and time is
  * known, and none of them when nothing was said. */
-struct lab_ui_said {
+struct lab_ui_prediction {
     double rate; /* in the lab's unit */
     double time_ns;
     double occupancy_pct;
@@ -86,7 +86,7 @@ struct lab_ui_lab_row {
     double temperature_c;
     double power_w;
     char bound[16]; /* what the measured time says */
-    struct lab_ui_said said;
+    struct lab_ui_prediction said;
 };
 
 /* Where rows come from. */
@@ -104,8 +104,8 @@ struct lab_ui_lab_set {
 struct lab_ui_lab_size {
     int set;
     char text[LAB_UI_LAB_NAME];
-    double x;                /* its first side, for axes */
-    struct lab_ui_said best; /* said of the fastest rung */
+    double x;                      /* its first side, for axes */
+    struct lab_ui_prediction best; /* said of the fastest rung */
 };
 
 /* A figure of the course beside ours. */
@@ -151,7 +151,7 @@ struct lab_ui_lab {
 };
 
 /* The program's side. All functions are called on the UI's thread. */
-struct lab_lab_model {
+struct lab_bench_model {
     void *user;
     const char *title;
     const char *shape; /* how a size is written */
@@ -176,8 +176,8 @@ void lab_ui_lab_release(struct lab_ui_lab *lab);
 /* LAB_E_NOMEM: *to is empty then. */
 enum lab_status lab_ui_lab_copy(struct lab_ui_lab *to,
                                 const struct lab_ui_lab *from);
-void lab_ui_said_init(struct lab_ui_said *said);
-bool lab_ui_said_any(const struct lab_ui_said *said);
+void lab_ui_prediction_init(struct lab_ui_prediction *said);
+bool lab_ui_prediction_any(const struct lab_ui_prediction *said);
 /* A row with nothing known. */
 void lab_ui_lab_row_init(struct lab_ui_lab_row *row);
 /* The fastest row of a size that is done, or NULL. */

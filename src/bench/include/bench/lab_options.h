@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include "base/status.h"
 
-struct lab_lab_options {
+struct lab_bench_options {
     const char *name; /* a ladder, or a lesson of kind lab */
     const char *sizes;
     const char *variants;
@@ -35,24 +35,25 @@ struct lab_lab_options {
 };
 
 /* What `lab` can be asked for, by the options that each takes. */
-enum lab_lab_kind {
-    LAB_LAB_LADDER,
-    LAB_LAB_TUNE,
-    LAB_LAB_SIZED, /* batch-size, network-size */
-    LAB_LAB_PARTS, /* products, backward */
-    LAB_LAB_CALLS,
-    LAB_LAB_ONE_KERNEL, /* hello, scalar_add */
-    LAB_LAB_VECTORS,
-    LAB_LAB_INDEX,
-    LAB_LAB_LIST,
-    LAB_LAB_KINDS
+enum lab_bench_kind {
+    LAB_BENCH_LADDER,
+    LAB_BENCH_TUNE,
+    LAB_BENCH_SIZED, /* batch-size, network-size */
+    LAB_BENCH_PARTS, /* products, backward */
+    LAB_BENCH_CALLS,
+    LAB_BENCH_ONE_KERNEL, /* hello, scalar_add */
+    LAB_BENCH_VECTORS,
+    LAB_BENCH_INDEX,
+    LAB_BENCH_LIST,
+    LAB_BENCH_KINDS
 };
 
 /* Reads the options as they are written; wrong ones end the program. */
-void lab_lab_parse(int argc, char **argv, struct lab_lab_options *o);
+void lab_bench_parse(int argc, char **argv, struct lab_bench_options *o);
 /* `tune` or the name of a sweep has been given. */
-bool lab_lab_has_word(const struct lab_lab_options *o);
+bool lab_bench_has_word(const struct lab_bench_options *o);
 /* LAB_E_USAGE: an option was written that this kind does not use; the message
  * has those that it takes. `name`: what the learner called it. */
-enum lab_status lab_lab_refuse_unused(const struct lab_lab_options *o,
-                                      enum lab_lab_kind kind, const char *name);
+enum lab_status lab_bench_refuse_unused(const struct lab_bench_options *o,
+                                        enum lab_bench_kind kind,
+                                        const char *name);

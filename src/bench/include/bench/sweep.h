@@ -83,4 +83,4 @@ int lab_sweep_widen(const struct lab_network_spec *spec, int64_t factor,
 const char *lab_sweep_name(enum lab_sweep_kind kind);
 enum lab_sweep_kind lab_sweep_find(const char *word); /* KINDS: none */
 /* All of it; returns the exit code. */
-int lab_sweep_run(const struct lab_lab_options *o, enum lab_sweep_kind kind);
+int lab_sweep_run(const struct lab_bench_options *o, enum lab_sweep_kind kind);

@@ -4,7 +4,7 @@
  * and optimizer state, as the iteration found it. Files are written beside
  * their name and renamed: none is there by half. */
 #pragma once
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 /* Makes DIR; LAB_E_IO when it cannot, or when DIR holds
  * something already. */
@@ -12,6 +12,6 @@ enum lab_status lab_npy_open(const char *dir);
 /* The tensors of the walk whose names match one of `patterns` (fnmatch, with
  * commas between them; NULL: all).
  * `before`: the persistent ones, as NAME.before.npy. Adds to *count. */
-enum lab_status lab_npy_write(struct lab_work *w, const char *dir,
+enum lab_status lab_npy_write(struct lab_lesson_run *w, const char *dir,
                               const char *patterns, bool before,
                               int64_t *count);

@@ -1,15 +1,15 @@
 /* step_text.h -- steps as lines of text, for pipes and screen readers. */
 #pragma once
 #include <stdio.h>
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 /* Title, machine, network: what is about to be walked. */
-enum lab_status lab_step_text_run(struct lab_work *w, FILE *out);
+enum lab_status lab_step_text_run(struct lab_lesson_run *w, FILE *out);
 /* Step `index`, which has just run: its name, formula, time, and what it
  * wrote, with the largest element explained. */
-enum lab_status lab_step_text(struct lab_work *w, int index, FILE *out);
+enum lab_status lab_step_text(struct lab_lesson_run *w, int index, FILE *out);
 /* After the first iteration also what the course prints, beside it. */
-enum lab_status lab_step_text_end(struct lab_work *w, FILE *out);
+enum lab_status lab_step_text_end(struct lab_lesson_run *w, FILE *out);
 
 /* The parts of it, for who has no walk in hands: name, formula, time, work; the
  * kernels of an execution; a tensor's shape and figures. */

@@ -1,6 +1,6 @@
 /* training.h -- training at speed from the command line. Threads: one. */
 #pragma once
-#include "debug/work.h"
+#include "debug/lesson_run.h"
 
 struct lab_training {
     int64_t iterations; /* done */
@@ -28,7 +28,7 @@ typedef enum lab_status lab_training_fn(void *user, int64_t iteration,
 void lab_training_init(struct lab_training *t);
 /* Trains `iterations` from where the walk stands, evaluating at every epoch's
  * end and at the end. The result is also filled in on failure. */
-enum lab_status lab_training_run(struct lab_work *w, int64_t iterations,
+enum lab_status lab_training_run(struct lab_lesson_run *w, int64_t iterations,
                                  lab_training_fn *tell, void *user,
                                  struct lab_training *out);
 /* Its figures as the run's summary for the database. */

@@ -24,8 +24,8 @@ enum {
 };
 
 struct lab_ladder_size {
-    int64_t dim[LAB_LAB_DIMS]; /* 1 past the operation's */
-    char text[96];             /* as a person writes it: "4096", "100x20" */
+    int64_t dim[LAB_BENCH_DIMS]; /* 1 past the operation's */
+    char text[96];               /* as a person writes it: "4096", "100x20" */
 };
 
 /* What the device was doing; NaN where nobody can tell. */
@@ -83,7 +83,7 @@ struct lab_ladder_row {
     struct lab_device_state after;
 };
 
-struct lab_ladder_climb {
+struct lab_ladder_run {
     struct lab_backend *backend;
     const struct lab_operation *ladder;
     const struct lab_ladder_machine *machine;
@@ -130,7 +130,7 @@ size_t lab_ladder_host_memory(const struct lab_operation *l,
                               enum lab_precision p);
 /* Has this tensor such a copy, unless fill() leaves it out? */
 bool lab_ladder_fills(const struct lab_operation *l,
-                      const struct lab_lab_tensor *tensor);
+                      const struct lab_bench_tensor *tensor);
 /* What a rate is told in: "FLOP/s", "B/s", "s/access". */
 void lab_ladder_unit(const struct lab_operation *l, char *out, size_t size);
 
@@ -174,7 +174,7 @@ enum lab_status lab_ladder_check(struct lab_backend *be,
 /* Rungs within sizes, a row for each. What goes wrong with one row is in that
  * row, and the climb goes on. Returns LAB_E_CANCELLED when `stop` said so,
  * what `row` returned, LAB_E_NOMEM of the host. */
-enum lab_status lab_ladder_climb(const struct lab_ladder_climb *climb);
+enum lab_status lab_ladder_run(const struct lab_ladder_run *climb);
 
 /* Queues the rung once more each time it is called. */
 typedef enum lab_status lab_ladder_again_fn(void *launch);

@@ -9,7 +9,7 @@
 #pragma once
 #include "base/str.h"
 #include "engine/walk.h"
-#include "engine/words.h"
+#include "engine/vocabulary.h"
 
 enum {
     LAB_NEAR_MOST = 10,  /* neighbours of one answer */

@@ -109,7 +109,7 @@ struct lab_break_spec {
     struct lab_place place;
 };
 
-struct lab_printed_spec { /* a value that course material prints */
+struct lab_course_values_spec { /* a value that course material prints */
     char *tensor;
     struct lab_shape at; /* rank 0: from the first element */
     double *values;
@@ -143,7 +143,7 @@ struct lab_network_spec {
     int n_watch;
     struct lab_break_spec *breaks;
     int n_breaks;
-    struct lab_printed_spec *printed;
+    struct lab_course_values_spec *printed;
     int n_printed;
 };
 

@@ -19,7 +19,7 @@ struct lab_expansion;
 struct lab_group_step;
 struct lab_node;
 struct lab_node_spec;
-struct lab_op_trial;
+struct lab_op_test_network;
 struct lab_plan;
 struct lab_unary;
 
@@ -81,7 +81,7 @@ struct lab_op_def {
      * it is taken in both phases or in none. */
     bool group_both;
     /* The same for an op of several inputs, or of ids: engine/op_trial.h. */
-    const struct lab_op_trial *trials;
+    const struct lab_op_test_network *trials;
     int n_trials;
     /* How the op's variants are checked when it does not fit between dense
      * layers: the data and keys of the network of this turn (0, 1 ...), which
@@ -165,7 +165,7 @@ int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
 
 /* In forward(): the node reads input k once more, and its gradient comes back
  * once more: lab_build_input_grad() of the new input, which this returns. */
-int lab_build_read_again(struct lab_builder *b, int k);
+int lab_build_input_use(struct lab_builder *b, int k);
 /* In forward(): input k, or one more when k is how many there are, is the part
  * `part` of an earlier node, whose gradient this node gives back. */
 void lab_build_read_part(struct lab_builder *b, int k, int part);
@@ -174,9 +174,11 @@ void lab_build_read_part(struct lab_builder *b, int k, int part);
 int lab_build_part_returned(const struct lab_builder *b, int part);
 /* The node that gives input k: its id (of data, the name), its op (of data,
  * NULL) and its parts by name. */
-const char *lab_build_giver_id(const struct lab_builder *b, int k);
-const struct lab_op_def *lab_build_giver_op(const struct lab_builder *b, int k);
-int lab_build_giver_find(const struct lab_builder *b, int k, const char *name);
+const char *lab_build_producer_id(const struct lab_builder *b, int k);
+const struct lab_op_def *lab_build_producer_op(const struct lab_builder *b,
+                                               int k);
+int lab_build_producer_find(const struct lab_builder *b, int k,
+                            const char *name);
 /* In forward(): no group variant serves this node, because it ... ("has a
  * mask"); the text is static. */
 void lab_build_no_group(struct lab_builder *b, const char *why);

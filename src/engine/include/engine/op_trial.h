@@ -7,7 +7,7 @@
 #pragma once
 #include "engine/tensor.h"
 
-struct lab_op_trial {
+struct lab_op_test_network {
     struct lab_shape in[4]; /* rank 0: no further input */
     struct lab_shape out;
     struct {

@@ -70,7 +70,7 @@ struct lab_plane {
 
 /* The last execution of a step of the schedule. */
 struct lab_step_status {
-    int64_t exec;    /* 0: has not run; or LAB_EXEC_UNTOLD */
+    int64_t exec;    /* 0: has not run; or LAB_EXEC_UNOBSERVED */
     int64_t time_ns; /* wall time on the CPU clock around the step */
     const char *ran; /* the variant of that execution; NULL: has not run */
     bool done;       /* ran in the iteration that is shown */

@@ -24,7 +24,7 @@ enum { LAB_MAX_OBSERVERS = 4 };
 
 /* In place of an execution's number: the step has run and no observer heard of
  * it, as in a replay or at speed. */
-enum { LAB_EXEC_UNTOLD = -1 };
+enum { LAB_EXEC_UNOBSERVED = -1 };
 
 struct lab_walk;
 
@@ -70,7 +70,7 @@ int lab_walk_position(const struct lab_walk *w);
 int64_t lab_walk_iteration(const struct lab_walk *w);
 double lab_walk_loss(const struct lab_walk *w); /* NaN before it is known */
 /* Execution of schedule step i in this iteration; exec 0: not yet, or
- * LAB_EXEC_UNTOLD. */
+ * LAB_EXEC_UNOBSERVED. */
 void lab_walk_step_status(const struct lab_walk *w, int i, int64_t *exec,
                           int64_t *time_ns);
 /* The variant of that execution, which a later choice does not change; NULL:
@@ -110,15 +110,15 @@ enum lab_status lab_walk_restart(struct lab_walk *w);
  * order. The numbers are the same, bit for bit. */
 enum lab_status lab_walk_iterate(struct lab_walk *w);
 /* What iterate() has to tell, in order; at most 64 are kept, the newest. */
-struct lab_iteration_news {
+struct lab_iteration_progress {
     int64_t iteration;
     double loss;
     int64_t start_ns; /* when it was begun, or the one before it had ended */
     int64_t end_ns;   /* monotonic clock */
 };
-bool lab_walk_news(struct lab_walk *w, struct lab_iteration_news *out);
+bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out);
 /* Waits until all that was launched has been told. */
-enum lab_status lab_walk_settle(struct lab_walk *w);
+enum lab_status lab_walk_drain(struct lab_walk *w);
 /* false: every step is queued by itself (default: true). */
 void lab_walk_use_graph(struct lab_walk *w, bool on);
 /* Iterations that are observed step by step are launched as the graph, too: the

@@ -217,7 +217,7 @@ static void forward(struct lab_builder *b)
         int y = lab_build_part(b, projections[i], &shape, real);
         project(b, projections[i], projections[i][0], x, y);
         if (i > 0)
-            lab_build_read_again(b, 0);
+            lab_build_input_use(b, 0);
     }
     struct lab_attend t = attend_of(b);
     int ctx = lab_build_part(b, "ctx", &shape, real);
@@ -241,7 +241,7 @@ static void backward(struct lab_builder *b)
                      lab_build_input(b, 0), d[i], lab_build_input_grad(b, i));
 }
 
-static const struct lab_op_trial trials[] = {
+static const struct lab_op_test_network trials[] = {
     {.in = {{3, {3, 5, 21}}}, .out = {3, {3, 5, 21}}, .keys = {{"heads", 3}}},
     {.in = {{3, {2, 33, 10}}},
      .out = {3, {2, 33, 10}},

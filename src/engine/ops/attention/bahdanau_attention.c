@@ -109,7 +109,7 @@ static void forward(struct lab_builder *b)
     int out = lab_build_find(b, "out");
     if (out < 0)
         return;
-    lab_build_read_again(b, 1); /* h is compared, and then it is mixed */
+    lab_build_input_use(b, 1); /* h is compared, and then it is mixed */
     step(b, LAB_FORWARD, "u", (int[]){p.s, p.h, p.Ws, p.Wh, p.b}, 5, &p.u, 1,
          p.rows * p.A * (2 * p.S + 2 * p.D + 1),
          "$o0[t,:] = $i0 $i2 + $i1[t,:] $i3 + $i4", lab_bahdanau_explain_u);
@@ -166,7 +166,7 @@ static void backward(struct lab_builder *b)
          lab_bahdanau_explain_u_back);
 }
 
-static const struct lab_op_trial trials[] = {
+static const struct lab_op_test_network trials[] = {
     {.in = {{2, {3, 7}}, {3, {3, 9, 5}}},
      .out = {2, {3, 5}},
      .keys = {{"align", 11}}},

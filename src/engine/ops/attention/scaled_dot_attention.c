@@ -34,11 +34,11 @@ static bool mask_fits(struct lab_builder *b)
     struct lab_shape k = lab_build_shape(b, lab_build_input(b, 1));
     struct lab_shape mask = lab_build_shape(b, lab_build_input(b, 3));
     char text[2][LAB_SHAPE_TEXT];
-    if (lab_build_giver_op(b, 3)) {
+    if (lab_build_producer_op(b, 3)) {
         lab_build_fail(b, LAB_E_PARSE,
                        "'%s' cannot be the mask: nothing flows back to a mask, "
                        "so it has to be data",
-                       lab_build_giver_id(b, 3));
+                       lab_build_producer_id(b, 3));
         return false;
     }
     bool fits = mask.rank == k.rank - 1;
@@ -89,7 +89,7 @@ static void backward(struct lab_builder *b)
     lab_attend_backward(b, &t, lab_build_out_grad(b), dq, dk, dv);
 }
 
-static const struct lab_op_trial trials[] = {
+static const struct lab_op_test_network trials[] = {
     {.in = {{3, {3, 5, 7}}, {3, {3, 9, 7}}, {3, {3, 9, 4}}},
      .out = {3, {3, 5, 4}}},
     {.in = {{3, {2, 37, 17}}, {3, {2, 37, 17}}, {3, {2, 37, 17}}},

@@ -8,15 +8,15 @@
 /* The time steps of a layer, from its part "h" [T,N,H]. */
 static int64_t steps_of(const struct lab_builder *b)
 {
-    struct lab_shape h = lab_build_shape(b, lab_build_giver_find(b, 1, "h"));
+    struct lab_shape h = lab_build_shape(b, lab_build_producer_find(b, 1, "h"));
     return h.rank == 3 ? h.dim[0] : 0;
 }
 
 static bool fits(struct lab_builder *b, const struct lab_recurrent *r,
                  const char *part, int state)
 {
-    const struct lab_op_def *giver = lab_build_giver_op(b, 1);
-    const char *name = lab_build_giver_id(b, 1);
+    const struct lab_op_def *giver = lab_build_producer_op(b, 1);
+    const char *name = lab_build_producer_id(b, 1);
     struct lab_shape s = lab_build_shape(b, state);
     struct lab_shape own = lab_recurrent_step_shape(r);
     char text[2][LAB_SHAPE_TEXT];
@@ -54,7 +54,7 @@ void lab_recurrent_start(struct lab_builder *b, const struct lab_recurrent *r,
         return;
     }
     snprintf(name, sizeof(name), "%s.%lld", part, (long long)steps_of(b) - 1);
-    int state = lab_build_giver_find(b, 1, name);
+    int state = lab_build_producer_find(b, 1, name);
     if (fits(b, r, part, state))
         lab_build_read_part(b, 1 + k, state);
 }

@@ -86,7 +86,7 @@ static void backward(struct lab_builder *b)
                                   .explain = explain_share});
 }
 
-static const struct lab_op_trial trials[] = {
+static const struct lab_op_test_network trials[] = {
     {.in = {{3, {3, 5, 7}}}, .out = {2, {3, 7}}},
 };
 

@@ -95,7 +95,7 @@ enum lab_status lab_roof_find(struct lab_database *db,
  * (`rungs`, which for another run say nothing); else as lab_roof_find(). */
 enum lab_status lab_roof_of_run(struct lab_database *db,
                                 const struct lab_ceiling_device *device,
-                                const struct lab_lab_names *rungs,
+                                const struct lab_bench_names *rungs,
                                 const char *name, struct lab_roof *out);
 /* The shortest times that were ever measured on a device, whatever was done: of
  * a traced kernel (of a processor, "cpu": of a step), and of a rung of a lab,

@@ -14,7 +14,7 @@
 #pragma once
 #include "store/query.h"
 #include "store/time_sum.h"
-#include "store/wall.h"
+#include "store/time_breakdown.h"
 
 /* Smaller differences of medians are called none, however certain. The test
  * sees the noise inside a run; the next run of the same program lies a percent
@@ -84,7 +84,7 @@ struct lab_comparison {
     size_t count;
     size_t tests[LAB_SUM_LEVELS]; /* how many p values were adjusted together */
     struct lab_time_sums sums[LAB_SIDES];
-    struct lab_wall wall[LAB_SIDES];
+    struct lab_time_breakdown wall[LAB_SIDES];
 };
 
 LAB_C_BEGIN

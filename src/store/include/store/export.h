@@ -16,10 +16,10 @@ enum lab_export_table {
     LAB_EXPORT_STEPS,
     LAB_EXPORT_KERNELS,
     LAB_EXPORT_LOSSES,
-    LAB_EXPORT_RUNGS,  /* of a lab's ladder */
-    LAB_EXPORT_SWEEPS, /* places of a sweep */
-    LAB_EXPORT_SAID,   /* what was expected of a lab */
-    LAB_EXPORT_TUNED,  /* winners of its tuning */
+    LAB_EXPORT_RUNGS,       /* of a lab's ladder */
+    LAB_EXPORT_SWEEPS,      /* places of a sweep */
+    LAB_EXPORT_PREDICTIONS, /* what was expected of a lab */
+    LAB_EXPORT_TUNED,       /* winners of its tuning */
     LAB_EXPORT_TABLES
 };
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "store/database.h"
 
-struct lab_lab_name {
+struct lab_bench_name {
     int64_t step_index;
     bool traced;        /* its launch under CUPTI, not its times */
     char lab[32];       /* "gemm" */
@@ -24,10 +24,10 @@ struct lab_lab_name {
     double bytes_moved; /* by its model, where the lab is one of memory; NaN */
 };
 
-struct lab_lab_names {
-    struct lab_lab_name *items; /* by step_index */
-    size_t count;               /* 0: the run is not a lab's */
-    bool precisions;            /* several: names say which */
+struct lab_bench_names {
+    struct lab_bench_name *items; /* by step_index */
+    size_t count;                 /* 0: the run is not a lab's */
+    bool precisions;              /* several: names say which */
     double copy_bytes_s; /* that the lab measured before its rungs; NaN */
     double fp32_flop_s;
 };
@@ -35,19 +35,19 @@ struct lab_lab_names {
 LAB_C_BEGIN
 /* A run without rows of a lab has none. Errors: LAB_E_NOTFOUND there is no such
  * run; LAB_E_DB; LAB_E_NOMEM. */
-enum lab_status lab_lab_names_load(struct lab_lab_names *out,
-                                   struct lab_database *db, int64_t run);
-void lab_lab_names_release(struct lab_lab_names *names);
+enum lab_status lab_bench_names_load(struct lab_bench_names *out,
+                                     struct lab_database *db, int64_t run);
+void lab_bench_names_release(struct lab_bench_names *names);
 /* Puts the precision into every name (not `own`), for rungs that are shown beside
  * those of a run that has another one, or several. */
-void lab_lab_names_say_precision(struct lab_lab_names *names);
+void lab_bench_names_say_precision(struct lab_bench_names *names);
 /* NULL: no rung's step. */
-const struct lab_lab_name *lab_lab_name_find(const struct lab_lab_names *names,
-                                             int64_t step_index);
+const struct lab_bench_name *
+lab_bench_name_find(const struct lab_bench_names *names, int64_t step_index);
 /* Whether both are the same rung in the same precision at the same size, and
  * both traced or neither: what is compared from run to run. */
-bool lab_lab_name_is(const struct lab_lab_name *a,
-                     const struct lab_lab_name *b);
+bool lab_bench_name_is(const struct lab_bench_name *a,
+                       const struct lab_bench_name *b);
 /* What a rung's name says (NULL: nothing, false). It computes by another
  * algorithm, with fewer FLOPs than its formula counts: Winograd's, by Fourier
  * transforms; it has all cores of a processor, where a roof is one's; each of
@@ -57,9 +57,9 @@ bool lab_rung_has_all_cores(const char *rung);
 bool lab_rung_has_one_address(const char *rung);
 /* What to show for a step or of a kernel: the name of its rung (NULL: no lab's),
  * else `name`; NULL where both are unknown. */
-const char *lab_lab_name_text(const struct lab_lab_name *rung,
-                              const char *name);
+const char *lab_bench_name_text(const struct lab_bench_name *rung,
+                                const char *name);
 /* The same by the step's place. */
-const char *lab_lab_name_or(const struct lab_lab_names *names,
-                            int64_t step_index, const char *name);
+const char *lab_bench_name_or(const struct lab_bench_names *names,
+                              int64_t step_index, const char *name);
 LAB_C_END

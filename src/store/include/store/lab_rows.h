@@ -7,7 +7,7 @@
 #include "store/database.h"
 #include "trace/record.h"
 
-struct lab_lab_row {
+struct lab_bench_row {
     int64_t place;
     const char *lab;
     const char *size;
@@ -45,18 +45,18 @@ struct lab_lab_row {
     int64_t traced_exec;     /* the step whose kernels are the rung's */
 };
 
-typedef bool lab_lab_row_fn(void *user, const struct lab_lab_row *row);
+typedef bool lab_bench_row_fn(void *user, const struct lab_bench_row *row);
 
 LAB_C_BEGIN
 /* Adds a row to run `run`; it is stored when this returns. Errors: LAB_E_DB;
  * LAB_E_NOMEM; LAB_E_NOTFOUND, there is no such run. */
-enum lab_status lab_lab_row_add(struct lab_database *db, int64_t run,
-                                const struct lab_lab_row *row);
+enum lab_status lab_bench_row_add(struct lab_database *db, int64_t run,
+                                  const struct lab_bench_row *row);
 /* Says which execution's kernels are those of row `place`. */
-enum lab_status lab_lab_row_traced(struct lab_database *db, int64_t run,
-                                   int64_t place, int64_t exec);
+enum lab_status lab_bench_row_traced(struct lab_database *db, int64_t run,
+                                     int64_t place, int64_t exec);
 /* The rows of a run in their order, until `each` returns false. None: the run
  * is not a lab's. */
-enum lab_status lab_lab_rows_read(struct lab_database *db, int64_t run,
-                                  lab_lab_row_fn *each, void *user);
+enum lab_status lab_bench_rows_read(struct lab_database *db, int64_t run,
+                                    lab_bench_row_fn *each, void *user);
 LAB_C_END

@@ -74,8 +74,8 @@ struct lab_run_row {
 struct lab_step_row {
     int64_t index;
     const char *phase;
-    const char *name;                /* as it was recorded */
-    const struct lab_lab_name *rung; /* NULL: not of a lab */
+    const char *name;                  /* as it was recorded */
+    const struct lab_bench_name *rung; /* NULL: not of a lab */
     const char *node;
     const char *op;
     const char *variant;
@@ -102,8 +102,8 @@ struct lab_kernel_row {
     int64_t exec; /* LAB_EXEC_BETWEEN, LAB_UNKNOWN: trace/record.h */
     int64_t iteration;
     int64_t step_index;
-    const char *step;                /* as it was recorded */
-    const struct lab_lab_name *rung; /* NULL: not of a lab */
+    const char *step;                  /* as it was recorded */
+    const struct lab_bench_name *rung; /* NULL: not of a lab */
     const char *phase;
     const char *name; /* with template arguments */
     const char *short_name;

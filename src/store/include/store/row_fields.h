@@ -33,9 +33,9 @@ struct lab_fields {
     size_t row_bytes;
 };
 
-extern const struct lab_fields lab_lab_row_fields;
+extern const struct lab_fields lab_bench_row_fields;
 extern const struct lab_fields lab_sweep_row_fields;
-extern const struct lab_fields lab_said_row_fields;
+extern const struct lab_fields lab_prediction_row_fields;
 extern const struct lab_fields lab_tuned_row_fields; /* of the run that tuned */
 
 typedef bool lab_fields_row_fn(void *user, const void *row);

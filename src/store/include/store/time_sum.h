@@ -32,8 +32,8 @@ struct lab_time_sum {
     int64_t step_index;
     int64_t phase_id; /* enum lab_phase */
     const char *phase;
-    const char *name;                /* of the step, as it was recorded */
-    const struct lab_lab_name *rung; /* NULL: not of a lab */
+    const char *name;                  /* of the step, as it was recorded */
+    const struct lab_bench_name *rung; /* NULL: not of a lab */
     const char *node;
     const char *op;
     const char *variant;
@@ -66,8 +66,8 @@ struct lab_time_sums {
     struct lab_time_sum *items; /* by level, then as they ran */
     size_t count;
     struct lab_sum_texts *texts;
-    struct lab_lab_names rungs; /* of a lab */
-    bool stored;                /* read as they were kept with the run */
+    struct lab_bench_names rungs; /* of a lab */
+    bool stored;                  /* read as they were kept with the run */
 };
 
 LAB_C_BEGIN

@@ -72,7 +72,7 @@ struct lab_binding {
 LAB_C_BEGIN
 /* Movement and what works everywhere. With `sideways` h and l move; without,
  * h opens help. Looked at after the screen's own table. */
-const struct lab_binding *lab_keymap_everywhere(bool sideways);
+const struct lab_binding *lab_global_keymap(bool sideways);
 
 /* The row that binds `key`, or NULL. A NULL table has no rows. */
 const struct lab_binding *lab_keymap_find(const struct lab_binding *table,

@@ -9,7 +9,7 @@
 #include "ui/canvas.h"
 #include "bench/lab_model.h"
 
-struct lab_lab_chart {
+struct lab_bench_chart {
     const struct lab_ui_lab *lab;
     int set;        /* whose rungs */
     int size;       /* of the bars; an index of lab->sizes */
@@ -20,21 +20,21 @@ struct lab_lab_chart {
 LAB_C_BEGIN
 /* A heading, then a row for each rung. '|' in a bar is what the rung's model
  * says, '?' what was said before. */
-void lab_lab_bars_draw(struct lab_canvas *c, struct lab_rect r,
-                       const struct lab_lab_chart *chart);
+void lab_bench_bars_draw(struct lab_canvas *c, struct lab_rect r,
+                         const struct lab_bench_chart *chart);
 /* "Rates: GFLOP/s against the size" */
-const char *lab_lab_rates_title(const struct lab_ui_lab *lab);
+const char *lab_bench_rates_title(const struct lab_ui_lab *lab);
 /* Lines of rates. A small picture has the chosen rung, the fastest, the
  * library's and the ceiling; one of 14 rows or more the best of every other set
  * and the course's figures as points as well, and one that is wide too every
  * rung. */
-void lab_lab_rates_draw(struct lab_canvas *c, struct lab_rect r,
-                        const struct lab_lab_chart *chart);
-/* Rows that lab_lab_bars_draw() needs for a size. */
-int lab_lab_bars_height(const struct lab_ui_lab *lab, int size);
+void lab_bench_rates_draw(struct lab_canvas *c, struct lab_rect r,
+                          const struct lab_bench_chart *chart);
+/* Rows that lab_bench_bars_draw() needs for a size. */
+int lab_bench_bars_height(const struct lab_ui_lab *lab, int size);
 /* Both pictures of a set as lines of text: bars of its last size, linear, and
  * rates, logarithmic, where it has several sizes. */
-enum lab_status lab_lab_chart_text(const struct lab_ui_lab *lab, int set,
-                                   int columns, bool ascii,
-                                   struct lab_str *out);
+enum lab_status lab_bench_chart_text(const struct lab_ui_lab *lab, int set,
+                                     int columns, bool ascii,
+                                     struct lab_str *out);
 LAB_C_END

@@ -119,7 +119,7 @@ struct lab_stepper_model {
     void (*progress)(void *user, int64_t walked, int n_steps);
 
     /* Values that course material prints; outlive the screen. */
-    const struct lab_printed_spec *printed;
+    const struct lab_course_values_spec *printed;
     int n_printed;
     int64_t train_iterations; /* what training asks for; 0: the lesson's */
     bool train_waits; /* the training screen opens and does not start one */

@@ -10,6 +10,6 @@ extern const struct lab_screen_ops lab_view_runs;     /* lab_runs_model * */
 extern const struct lab_screen_ops lab_view_run;      /* lab_run_args * */
 extern const struct lab_screen_ops lab_view_compare;  /* lab_compare_args * */
 extern const struct lab_screen_ops lab_view_roofline; /* lab_run_args * */
-extern const struct lab_screen_ops lab_view_lab;      /* lab_lab_model * */
+extern const struct lab_screen_ops lab_view_lab;      /* lab_bench_model * */
 extern const struct lab_screen_ops lab_view_source;   /* lab_source_args * */
 extern const struct lab_screen_ops lab_view_text;     /* lab_text_args * */

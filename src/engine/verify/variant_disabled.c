@@ -1,0 +1,94 @@
+/* The variants that this process offers no more, and which backends have been
+ * checked. */
+#include <pthread.h>
+#include <string.h>
+
+#include "variant_check.h"
+
+enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8, MAX_CHOOSY = 256 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct lab_variant *withdrawn[MAX_WITHDRAWN];
+static int n_withdrawn;
+static const struct lab_backend_ops *checked[MAX_CHECKED];
+static int n_checked;
+/* One check at a time; whoever opens the backend meanwhile waits for its end. */
+static pthread_cond_t check_ended = PTHREAD_COND_INITIALIZER;
+static bool checking;
+/* Variants that may refuse a shape, and whether one was served. */
+static struct {
+    const struct lab_variant *variant;
+    bool served;
+} choosy[MAX_CHOOSY];
+static int n_choosy;
+
+bool lab_variant_disabled(const struct lab_variant *v)
+{
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n_withdrawn && !found; i++)
+        found = withdrawn[i] == v;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+void lab_variant_withdraw(const struct lab_variant *v)
+{
+    pthread_mutex_lock(&lock);
+    if (!v)
+        n_withdrawn = n_checked = 0;
+    else if (n_withdrawn < MAX_WITHDRAWN)
+        withdrawn[n_withdrawn++] = v;
+    pthread_mutex_unlock(&lock);
+}
+
+bool lab_variant_check_begin(const struct lab_backend_ops *ops)
+{
+    bool first = true;
+    pthread_mutex_lock(&lock);
+    while (checking)
+        pthread_cond_wait(&check_ended, &lock);
+    for (int i = 0; i < n_checked; i++)
+        first = first && checked[i] != ops;
+    checking = first;
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+/* Those that served none of the check's shapes; under the lock. */
+static void withdraw_unserved(void)
+{
+    for (int i = 0; i < n_choosy; i++) {
+        bool known = choosy[i].served;
+        for (int k = 0; k < n_withdrawn && !known; k++)
+            known = withdrawn[k] == choosy[i].variant;
+        if (!known && n_withdrawn < MAX_WITHDRAWN)
+            withdrawn[n_withdrawn++] = choosy[i].variant;
+    }
+    memset(choosy, 0, sizeof(choosy));
+    n_choosy = 0;
+}
+
+void lab_variant_check_end(const struct lab_backend_ops *ops, bool whole)
+{
+    pthread_mutex_lock(&lock);
+    if (whole && n_checked < MAX_CHECKED)
+        checked[n_checked++] = ops;
+    if (whole)
+        withdraw_unserved();
+    checking = false;
+    pthread_cond_broadcast(&check_ended);
+    pthread_mutex_unlock(&lock);
+}
+
+void lab_variant_tally(const struct lab_variant *v, bool served)
+{
+    int at = 0;
+    pthread_mutex_lock(&lock);
+    while (at < n_choosy && choosy[at].variant != v)
+        at++;
+    if (at == n_choosy && n_choosy < MAX_CHOOSY)
+        choosy[n_choosy++].variant = v;
+    if (at < n_choosy)
+        choosy[at].served = choosy[at].served || served;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,30 @@
+/* print.h -- text from lessons and formulas on a stream, in what it can show.
+ * Threads: one. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include "base/status.h"
+
+/* From now on only ASCII: --ascii, or a locale without UTF-8. */
+void lab_print_ascii(bool only);
+bool lab_print_is_ascii(void);
+/* Made safe for a terminal; newlines are kept. "`lapenna-lab ..." is spelt as
+ * base/command.h has it. Without memory a message is printed as it is, in ASCII
+ * and cut, and text for standard output is lost: lab_print_lost(). */
+void lab_printf(FILE *out, const char *fmt, ...) LAB_PRINTF(2, 3);
+/* From now on lines of standard output that come by lab_printf() and
+ * lab_print_text() break between words where they are longer than this; what is
+ * in backquotes is one word. 0: they stay whole. What follows a break is
+ * indented two columns further than its line, or to `hang` where it is > 0. */
+void lab_print_wrap(size_t columns, size_t hang);
+/* The columns of standard output: COLUMNS, else the terminal's; 0: it is none. */
+size_t lab_print_columns(void);
+/* As it is, to standard output. */
+void lab_print_text(const char *text);
+/* Text of standard output is missing for want of memory: main() reports it. */
+void lab_print_lose(void);
+bool lab_print_lost(void);
+/* `n` bytes; what is no printable ASCII, newline or tab is a '?'. Takes no
+ * memory. */
+void lab_print_bytes(FILE *out, const char *bytes, size_t n);

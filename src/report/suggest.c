@@ -1,0 +1,87 @@
+#include "report/suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/command.h"
+#include "base/datadir.h"
+#include "base/shell.h"
+#include "report/print.h"
+#include "store/database.h"
+
+static void add_word(struct lab_str *out, const char *word)
+{
+    lab_str_add_char(out, ' ');
+    lab_shell_add_word(out, word, lab_print_is_ascii());
+}
+
+static void add_place(struct lab_str *out, const char *db)
+{
+    if (!db)
+        return;
+    add_word(out, "--db");
+    add_word(out, db);
+}
+
+void lab_suggest_command(struct lab_str *out, const char *db,
+                         const char *const *words)
+{
+    lab_command_add(out, lab_print_is_ascii());
+    for (int i = 0; words[i]; i++)
+        add_word(out, words[i]);
+    add_place(out, db);
+}
+
+struct lab_str lab_suggest_command_text(const char *db,
+                                        const char *const *words)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_suggest_command(&text, db, words);
+    return text;
+}
+
+const char *lab_suggest_db(const struct lab_database *db)
+{
+    const char *path = lab_database_path(db);
+    struct lab_str usual;
+    struct lab_str ships;
+    lab_str_init(&usual);
+    lab_str_init(&ships);
+    bool named = (lab_database_default_path(&usual) ||
+                  strcmp(path, lab_str_text(&usual)) != 0) &&
+                 (lab_data_path(LAB_RECORDED_RUNS, &ships) ||
+                  strcmp(path, lab_str_text(&ships)) != 0);
+    lab_str_release(&usual);
+    lab_str_release(&ships);
+    return named ? path : NULL;
+}
+
+void lab_suggest_in_text(struct lab_str *out, const struct lab_database *db,
+                         const char *text)
+{
+    static const char program[] = "`lapenna-lab ";
+    const char *place = lab_suggest_db(db);
+    for (const char *at; (at = strstr(text, program));) {
+        const char *end = strchr(at + 1, '`');
+        if (!end)
+            break;
+        lab_str_add_bytes(out, text, (size_t)(end - text));
+        add_place(out, place);
+        lab_str_add_char(out, '`');
+        text = end + 1;
+    }
+    lab_str_add(out, text);
+}
+
+void lab_print_recorded(const char *db, int64_t run, bool whole)
+{
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", (long long)run);
+    struct lab_str show =
+        lab_suggest_command_text(db, LAB_WORDS("profile", "show", number));
+    lab_print_wrap(0, 0); /* the command can be pasted */
+    lab_printf(stdout, "recorded %s run %s: %s\n",
+               whole ? "as" : "in part only, as", number, lab_str_text(&show));
+    lab_str_release(&show);
+}

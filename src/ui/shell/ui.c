@@ -1,32 +1,526 @@
-#include "ui_priv.h"
+/* ui.c -- the stack of screens: events in, frames out, prompts, the bar of keys. */
+#include "ui/ui.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "ui/view_help.h"
+#include "script.h"
+#include "ui/layout.h"
+#include "ui/prompt.h"
+
+enum {
+    LAB_UI_STACK = 16,
+    LAB_UI_BAR_ITEMS = 32,
+    LAB_UI_HISTORIES = 8,
+    LAB_UI_AHEAD = 256, /* keys that wait */
+    LAB_UI_FRAME_NS = 33 * 1000 * 1000
+};
+
+struct lab_ui_entry {
+    struct lab_screen screen;
+    int tick_ms;
+    int64_t last_tick_ns;
+    bool closing;
+};
+
+enum lab_ui_asking { LAB_ASK_NOTHING, LAB_ASK_LINE, LAB_ASK_YES };
+
+struct lab_ui_history {
+    int id; /* 0: free */
+    struct lab_history lines;
+};
+
+struct lab_ui {
+    struct lab_terminal *terminal; /* one of the two */
+    struct lab_script *script;
+    struct lab_canvas canvas;
+    struct lab_ui_entry stack[LAB_UI_STACK];
+    int depth;
+    bool dirty;
+    bool woken; /* a wake waits for the next frame */
+    int signal;
+    enum lab_status result;
+    char result_text[512];
+    int wake_fd;
+    atomic_int wake;
+
+    struct lab_event ahead[LAB_UI_AHEAD]; /* typed ahead: a ring */
+    int ahead_first;
+    int ahead_count;
+
+    char message[512];
+    char hint[320]; /* over the prompt: what may be typed; "": nothing */
+    enum lab_role message_role;
+    char badge[64];
+
+    enum lab_ui_asking asking;
+    int asking_id;
+    struct lab_prompt prompt;
+    struct lab_ui_history histories[LAB_UI_HISTORIES];
+
+    struct { /* where the bar's items stand, for clicks */
+        int x;
+        int w;
+        int key;
+    } bar[LAB_UI_BAR_ITEMS];
+    int bar_count;
+};
+
+static const struct lab_binding *ui_bindings(const struct lab_screen *s);
+static void ui_help(struct lab_ui *ui);
+static void ui_quit(struct lab_ui *ui);
+static struct lab_ui_entry *ui_top(const struct lab_ui *ui);
+
+enum { BADGE_W = 40 };
+
+static void draw_small(struct lab_ui *ui, struct lab_rect body)
+{
+    struct lab_canvas *c = &ui->canvas;
+    char text[80];
+    lab_rect_cut_top(&body, body.h > 4 ? body.h / 2 - 1 : 0);
+    snprintf(text, sizeof(text), "Too small: %dx%d, needs %dx%d", c->w, c->h,
+             LAB_SCREEN_MIN_W, LAB_SCREEN_MIN_H);
+    lab_rect_cut_top(&body, lab_canvas_paragraph(c, body, LAB_ROLE_WARN, text));
+    lab_canvas_paragraph(c, body, LAB_ROLE_NORMAL,
+                         "Make it larger, or press q.");
+}
+
+static const char program[] = "lapenna-lab";
+static const char arrow[] = " > ";
+static const char left_out[] = "…";
+
+static const char *title_of(struct lab_ui *ui, int i, char *text, size_t cap)
+{
+    struct lab_screen *s = &ui->stack[i].screen;
+    snprintf(text, cap, "%s", s->ops->title);
+    if (s->ops->title_now)
+        s->ops->title_now(s, text, cap);
+    return text;
+}
+
+/* The first screen of the path that is named in `room` columns: the one on top
+ * always is, for its name may be a file's or a place in a text. */
+static int first_title(struct lab_ui *ui, int room)
+{
+    const struct lab_canvas *c = &ui->canvas;
+    char text[256];
+    int first = ui->depth;
+    int all = lab_canvas_columns(c, program);
+    int used =
+        all + lab_canvas_columns(c, arrow) + lab_canvas_columns(c, left_out);
+    for (int i = ui->depth - 1; i >= 0; i--) {
+        int w = lab_canvas_columns(c, arrow) +
+                lab_canvas_columns(c, title_of(ui, i, text, sizeof(text)));
+        all += w;
+        used += w;
+        if (used <= room || i == ui->depth - 1)
+            first = i;
+    }
+    return all <= room ? 0 : first;
+}
+
+static void draw_title(struct lab_ui *ui, struct lab_rect row)
+{
+    struct lab_canvas *c = &ui->canvas;
+    char text[256];
+    if (ui->badge[0]) {
+        int w = lab_canvas_columns(c, ui->badge) + 2;
+        w = w > BADGE_W ? BADGE_W : w;
+        struct lab_rect badge = lab_rect_cut_right(&row, w);
+        snprintf(text, sizeof(text), "[%s]", ui->badge);
+        lab_canvas_text(c, badge.y, badge.x, badge.w, LAB_ROLE_BADGE, text);
+        lab_rect_cut_right(&row, 1);
+    }
+    struct lab_rect old = lab_canvas_clip(c, row);
+    int x = row.x;
+    int first = first_title(ui, row.w);
+    x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_TITLE, program);
+    if (first > 0) {
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, left_out);
+    }
+    for (int i = first; i < ui->depth; i++) {
+        x += lab_canvas_text(c, row.y, x, -1, LAB_ROLE_DIM, arrow);
+        x += lab_canvas_text(c, row.y, x, -1,
+                             i == ui->depth - 1 ? LAB_ROLE_TITLE
+                                                : LAB_ROLE_NORMAL,
+                             title_of(ui, i, text, sizeof(text)));
+    }
+    lab_canvas_unclip(c, old);
+}
+
+static int item_columns(const struct lab_canvas *c, const struct lab_binding *b)
+{
+    char key[LAB_KEY_NAME_BYTES];
+    return lab_canvas_columns(c, lab_key_name(b->keys[0], key)) + 1 +
+           lab_canvas_columns(c, b->name);
+}
+
+/* Returns the columns used, 0 when there is no room for the whole item. */
+static int draw_item(struct lab_ui *ui, struct lab_rect row, int x,
+                     const struct lab_binding *b)
+{
+    struct lab_canvas *c = &ui->canvas;
+    char key[LAB_KEY_NAME_BYTES];
+    int w = item_columns(c, b);
+    if (x + w > row.x + row.w || ui->bar_count == LAB_UI_BAR_ITEMS)
+        return 0;
+    ui->bar[ui->bar_count].x = x;
+    ui->bar[ui->bar_count].w = w;
+    ui->bar[ui->bar_count].key = b->keys[0];
+    ui->bar_count++;
+    int used = lab_canvas_text(c, row.y, x, -1, LAB_ROLE_KEY,
+                               lab_key_name(b->keys[0], key));
+    lab_canvas_text(c, row.y, x + used + 1, -1, LAB_ROLE_NORMAL, b->name);
+    return w + 2;
+}
+
+static void draw_bar(struct lab_ui *ui, struct lab_rect row)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    const struct lab_binding *own = ui_bindings(s);
+    const struct lab_binding *all = lab_global_keymap(s->ops->sideways);
+    ui->bar_count = 0;
+    if (ui->asking != LAB_ASK_NOTHING) {
+        bool completes = ui->asking_id == LAB_PROMPT_COMMAND;
+        lab_canvas_textf(&ui->canvas, row.y, row.x, row.w, LAB_ROLE_DIM,
+                         ui->asking == LAB_ASK_YES
+                             ? "y yes   any other key no"
+                             : "Enter done   Esc cancel   Up Down history%s",
+                         completes ? "   Tab complete" : "");
+        return;
+    }
+    /* What works everywhere keeps its room: a reader must find help and the
+     * way out. */
+    int keep = 0;
+    for (const struct lab_binding *b = all; b->action; b++)
+        if (b->bar && !lab_keymap_action(own, b->action))
+            keep += item_columns(&ui->canvas, b) + 2;
+    struct lab_rect left = row;
+    struct lab_rect right = lab_rect_cut_right(&left, keep);
+    int x = left.x;
+    for (const struct lab_binding *b = own; b && b->action; b++)
+        if (b->bar)
+            x += draw_item(ui, left, x, b);
+    right.w += right.x - x;
+    right.x = x;
+    for (const struct lab_binding *b = all; b->action; b++)
+        if (b->bar && !lab_keymap_action(own, b->action))
+            x += draw_item(ui, right, x, b);
+}
+
+/* A long text goes on upwards, over the body: its end says what helps. `row` is
+ * its last one. */
+static void draw_upwards(struct lab_canvas *c, struct lab_rect row,
+                         enum lab_role role, const char *text)
+{
+    enum { MOST = 4 };
+    int rows = lab_canvas_paragraph_rows(c, row.w, MOST, text);
+    if (rows == 0)
+        return;
+    row.y -= rows - 1;
+    row.h = rows;
+    lab_canvas_fill(c, row, " ", LAB_ROLE_NORMAL);
+    lab_canvas_paragraph(c, row, role, text);
+}
+
+static void draw_status(struct lab_ui *ui, struct lab_rect row)
+{
+    if (ui->asking != LAB_ASK_LINE) {
+        draw_upwards(&ui->canvas, row, ui->message_role, ui->message);
+        return;
+    }
+    lab_prompt_draw(&ui->prompt, &ui->canvas, row);
+    row.y--;
+    draw_upwards(&ui->canvas, row, LAB_ROLE_DIM, ui->hint);
+}
+
+static void ui_draw(struct lab_ui *ui)
+{
+    struct lab_canvas *c = &ui->canvas;
+    struct lab_frame f = lab_frame_layout(c->h, c->w);
+    struct lab_ui_entry *top = ui_top(ui);
+    lab_canvas_clear(c);
+    if (!top)
+        return;
+    if (f.small) {
+        draw_small(ui, f.body);
+    } else {
+        struct lab_rect old = lab_canvas_clip(c, f.body);
+        top->screen.ops->draw(&top->screen, c, f.body);
+        lab_canvas_unclip(c, old);
+        draw_title(ui, f.title); /* may tell of the place in the body */
+        draw_status(ui, f.status);
+        draw_bar(ui, f.bar);
+    }
+    if (ui->terminal)
+        lab_terminal_show(ui->terminal, c);
+}
+
+static bool too_small(const struct lab_ui *ui)
+{
+    return lab_frame_layout(ui->canvas.h, ui->canvas.w).small;
+}
+
+static bool may_close(struct lab_screen *s)
+{
+    return !s->ops->may_close || s->ops->may_close(s);
+}
+
+/* A screen that stays open may ask a question: those over it close first. */
+static void quit(struct lab_ui *ui)
+{
+    for (int i = ui->depth - 1; i >= 0; i--) {
+        struct lab_screen *s = &ui->stack[i].screen;
+        if (may_close(s))
+            continue;
+        for (int k = i + 1; k < ui->depth; k++)
+            ui->stack[k].closing = true;
+        return;
+    }
+    ui_quit(ui);
+}
+
+static void run_command(struct lab_ui *ui, const char *line)
+{
+    struct lab_ui_command cmd;
+    struct lab_screen *s = &ui_top(ui)->screen;
+    if (lab_ui_command_parse(line, &cmd)) {
+        lab_ui_error(ui);
+        return;
+    }
+    if (cmd.kind == LAB_COMMAND_NONE ||
+        (s->ops->command && s->ops->command(s, &cmd)))
+        return;
+    if (cmd.kind == LAB_COMMAND_HELP) {
+        ui_help(ui);
+        s = &ui_top(ui)->screen; /* help itself, unless memory is short */
+        if (cmd.arg[0] && s->ops->answer)
+            s->ops->answer(s, LAB_PROMPT_SEARCH, cmd.arg);
+    } else if (cmd.kind == LAB_COMMAND_QUIT) {
+        quit(ui);
+    } else {
+        lab_ui_message(ui, LAB_ROLE_WARN, "\"%s\" means nothing on this screen",
+                       lab_ui_command_name(cmd.kind));
+    }
+}
+
+static void finish_asking(struct lab_ui *ui, const char *answer)
+{
+    char text[LAB_PROMPT_BYTES];
+    struct lab_screen *s = &ui_top(ui)->screen;
+    int id = ui->asking_id;
+    ui->asking = LAB_ASK_NOTHING;
+    if (answer)
+        snprintf(text, sizeof(text), "%s", answer); /* it may ask again */
+    if (id == LAB_PROMPT_COMMAND) {
+        if (answer)
+            run_command(ui, text);
+    } else if (s->ops->answer) {
+        s->ops->answer(s, id, answer ? text : NULL);
+    }
+}
+
+/* The nth candidate for the word under the cursor. */
+static const char *candidate(struct lab_ui *ui, int nth)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    size_t count;
+    const struct lab_ui_command_word *words = lab_ui_command_words(&count);
+    if (lab_prompt_word(&ui->prompt) == 0)
+        return nth < (int)count ? words[nth].word : NULL;
+    char line[LAB_PROMPT_BYTES];
+    snprintf(line, sizeof(line), "%s", ui->prompt.text);
+    line[strcspn(line, " ")] = '\0';
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(words[i].word, line, strlen(line)) == 0 && s->ops->complete)
+            return s->ops->complete(s, words[i].kind, nth);
+    return NULL;
+}
+
+/* Adds a word to those over the prompt, "..." where there is no room. False:
+ * it is there, as the step that another phase has too. */
+static bool list_word(char *list, size_t cap, const char *word)
+{
+    char padded[LAB_PROMPT_BYTES + 2];
+    size_t used = strlen(list);
+    snprintf(padded, sizeof(padded), " %s ", word);
+    if (strstr(list, padded))
+        return false;
+    if (used + strlen(padded) + strlen(" ...") < cap)
+        snprintf(list + used, cap - used, "%s", padded);
+    else if (!strstr(list, " ..."))
+        snprintf(list + used, cap - used, " ...");
+    return true;
+}
+
+/* As much as all candidates agree on; they are listed when there are more. */
+static void complete(struct lab_ui *ui)
+{
+    enum { NTH_MOST = 10000 };
+    char list[sizeof(ui->hint)] = "";
+    char common[LAB_PROMPT_BYTES] = "";
+    char start[LAB_PROMPT_BYTES];
+    int found = 0;
+    size_t from = lab_prompt_word(&ui->prompt);
+    snprintf(start, sizeof(start), "%.*s", (int)(ui->prompt.at - from),
+             ui->prompt.text + from);
+    for (int nth = 0; nth < NTH_MOST; nth++) {
+        const char *word = candidate(ui, nth);
+        if (!word)
+            break;
+        if (strncmp(word, start, strlen(start)) != 0 ||
+            !list_word(list, sizeof(list), word))
+            continue;
+        size_t same = 0;
+        if (found++ == 0)
+            snprintf(common, sizeof(common), "%s", word);
+        while (common[same] && common[same] == word[same])
+            same++;
+        common[same] = '\0';
+    }
+    if (found == 0)
+        return;
+    if (found > 1)
+        lab_ui_hint(ui, list);
+    else
+        strncat(common, " ", sizeof(common) - strlen(common) - 1);
+    lab_prompt_complete(&ui->prompt, common);
+}
+
+static void key_while_asking(struct lab_ui *ui, int key)
+{
+    if (ui->asking == LAB_ASK_YES) {
+        ui->message[0] = '\0';
+        finish_asking(ui, key == 'y' || key == 'Y' ? "y" : NULL);
+        return;
+    }
+    if (ui->asking_id == LAB_PROMPT_COMMAND)
+        ui->hint[0] = '\0'; /* what the last Tab listed */
+    if (key == LAB_KEY_TAB) {
+        if (ui->asking_id == LAB_PROMPT_COMMAND)
+            complete(ui);
+        return;
+    }
+    enum lab_prompt_result r = lab_prompt_key(&ui->prompt, key);
+    if (r == LAB_PROMPT_DONE)
+        finish_asking(ui, ui->prompt.text);
+    else if (r == LAB_PROMPT_CANCELLED)
+        finish_asking(ui, NULL);
+}
+
+/* What an action means when the screen does not want it. */
+static bool act_everywhere(struct lab_ui *ui, int action)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    switch (action) {
+    case LAB_ACT_COMMAND:
+        lab_ui_prompt(ui, LAB_PROMPT_COMMAND, ":", NULL);
+        return true;
+    case LAB_ACT_SEARCH:
+        if (!s->ops->answer)
+            return false;
+        lab_ui_prompt(ui, LAB_PROMPT_SEARCH, "/", NULL);
+        return true;
+    case LAB_ACT_HELP:
+        ui_help(ui);
+        return true;
+    case LAB_ACT_BACK:
+        if (may_close(s))
+            lab_ui_pop(ui);
+        return true;
+    case LAB_ACT_CANCEL:
+        return true; /* nothing to cancel is no mistake */
+    case LAB_ACT_REDRAW:
+        if (ui->terminal)
+            lab_terminal_redraw(ui->terminal);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void ui_handle_key(struct lab_ui *ui, int key)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    char name[LAB_KEY_NAME_BYTES];
+    ui->dirty = true;
+    if (too_small(ui)) {
+        /* What cannot be seen must not happen; the way out stays. */
+        if (ui->asking != LAB_ASK_NOTHING) {
+            if (key == 'q' || key == LAB_KEY_ESC)
+                finish_asking(ui, NULL);
+        } else if (key == 'q' && may_close(s)) {
+            lab_ui_pop(ui);
+        }
+        return;
+    }
+    if (ui->asking != LAB_ASK_NOTHING) {
+        key_while_asking(ui, key);
+        return;
+    }
+    ui->message[0] = '\0';
+    const struct lab_binding *b = lab_keymap_find(ui_bindings(s), key);
+    if (!b)
+        b = lab_keymap_find(lab_global_keymap(s->ops->sideways), key);
+    if (b && ((s->ops->action && s->ops->action(s, b->action)) ||
+              act_everywhere(ui, b->action)))
+        return;
+    if (!b && s->ops->key && s->ops->key(s, key))
+        return;
+    lab_ui_message(ui, LAB_ROLE_WARN, "%s does nothing here: press ? for help",
+                   lab_key_name(key, name));
+}
+
+static void ui_handle_mouse(struct lab_ui *ui, const struct lab_event *e)
+{
+    struct lab_screen *s = &ui_top(ui)->screen;
+    struct lab_frame f = lab_frame_layout(ui->canvas.h, ui->canvas.w);
+    ui->dirty = true;
+    if (f.small || ui->asking != LAB_ASK_NOTHING)
+        return;
+    if (lab_rect_has(f.bar, e->y, e->x) && e->mouse == LAB_MOUSE_CLICK) {
+        for (int i = 0; i < ui->bar_count; i++) {
+            if (e->x >= ui->bar[i].x && e->x < ui->bar[i].x + ui->bar[i].w) {
+                ui_handle_key(ui, ui->bar[i].key);
+                return;
+            }
+        }
+    } else if (lab_rect_has(f.body, e->y, e->x)) {
+        if (s->ops->mouse && s->ops->mouse(s, e->mouse, e->y, e->x))
+            return;
+        if (e->mouse == LAB_MOUSE_WHEEL_UP)
+            ui_handle_key(ui, LAB_KEY_UP);
+        else if (e->mouse == LAB_MOUSE_WHEEL_DOWN)
+            ui_handle_key(ui, LAB_KEY_DOWN);
+    }
+}
 
 enum { EVENTS_A_FRAME = 64 };
 
-struct lab_ui_entry *lab_ui_top(const struct lab_ui *ui)
+static struct lab_ui_entry *ui_top(const struct lab_ui *ui)
 {
     return ui->depth > 0 ? (struct lab_ui_entry *)&ui->stack[ui->depth - 1]
                          : NULL;
 }
 
-const struct lab_binding *lab_ui_bindings(const struct lab_screen *s)
+static const struct lab_binding *ui_bindings(const struct lab_screen *s)
 {
     return s->ops->bindings_now ? s->ops->bindings_now(s) : s->ops->bindings;
 }
 
-struct lab_screen *lab_ui_screen(const struct lab_ui *ui, int depth)
+static struct lab_screen *ui_screen(const struct lab_ui *ui, int depth)
 {
     if (depth < 0 || depth >= ui->depth)
         return NULL;
@@ -147,7 +641,7 @@ void lab_ui_pop(struct lab_ui *ui)
     }
 }
 
-void lab_ui_quit(struct lab_ui *ui)
+static void ui_quit(struct lab_ui *ui)
 {
     for (int i = 0; i < ui->depth; i++)
         ui->stack[i].closing = true;
@@ -167,7 +661,7 @@ static void close_marked(struct lab_ui *ui)
         ui->depth--;
         any = true;
     }
-    struct lab_ui_entry *top = lab_ui_top(ui);
+    struct lab_ui_entry *top = ui_top(ui);
     if (!any || !top)
         return;
     ui->dirty = true;
@@ -189,7 +683,7 @@ void lab_ui_wake(void *user)
 
 void lab_ui_tick_every(struct lab_ui *ui, int ms)
 {
-    struct lab_ui_entry *top = lab_ui_top(ui);
+    struct lab_ui_entry *top = ui_top(ui);
     if (top)
         top->tick_ms = ms;
 }
@@ -263,9 +757,9 @@ void lab_ui_ask(struct lab_ui *ui, int id, const char *question)
     lab_ui_message(ui, LAB_ROLE_WARN, "%s (y/n)", question);
 }
 
-void lab_ui_help(struct lab_ui *ui)
+static void ui_help(struct lab_ui *ui)
 {
-    struct lab_screen *s = lab_ui_screen(ui, 0);
+    struct lab_screen *s = ui_screen(ui, 0);
     if (s->ops == &lab_view_help)
         return;
     if (lab_ui_push(ui, &lab_view_help, s))
@@ -289,7 +783,7 @@ static void end_with(struct lab_ui *ui, enum lab_status st)
 {
     ui->result = st;
     snprintf(ui->result_text, sizeof(ui->result_text), "%s", lab_error());
-    lab_ui_quit(ui);
+    ui_quit(ui);
 }
 
 static void write_screen(struct lab_ui *ui, const char *path)
@@ -322,7 +816,7 @@ static bool running(const struct lab_ui *ui)
 
 static bool must_wait(struct lab_ui *ui, int key)
 {
-    struct lab_screen *s = &lab_ui_top(ui)->screen;
+    struct lab_screen *s = &ui_top(ui)->screen;
     return s->ops->waits && s->ops->waits(s, key);
 }
 
@@ -363,15 +857,15 @@ static void deliver(struct lab_ui *ui)
             return;
         /* A key moves in what is drawn: the news that it need not wait for any
          * more may have changed how many elements a cell covers. */
-        if (ui->dirty && lab_ui_top(ui)->screen.ops->waits) {
+        if (ui->dirty && ui_top(ui)->screen.ops->waits) {
             ui->dirty = false;
-            lab_ui_draw(ui);
+            ui_draw(ui);
         }
         struct lab_event e = take_ahead(ui);
         if (e.kind == LAB_EVENT_KEY)
-            lab_ui_handle_key(ui, e.key);
+            ui_handle_key(ui, e.key);
         else
-            lab_ui_handle_mouse(ui, &e);
+            ui_handle_mouse(ui, &e);
         close_marked(ui);
     }
 }
@@ -426,7 +920,7 @@ static void handle(struct lab_ui *ui, const struct lab_event *e)
 /* When the top screen's tick is due: a moment, or INT64_MAX for never. */
 static int64_t tick_due(const struct lab_ui *ui)
 {
-    const struct lab_ui_entry *top = lab_ui_top(ui);
+    const struct lab_ui_entry *top = ui_top(ui);
     int64_t due = INT64_MAX;
     if (!top->screen.ops->tick)
         return ui->woken ? 0 : due;
@@ -442,7 +936,7 @@ static int64_t tick_due(const struct lab_ui *ui)
 static void tick_if_due(struct lab_ui *ui)
 {
     int64_t now = lab_clock_monotonic_ns();
-    struct lab_ui_entry *top = lab_ui_top(ui);
+    struct lab_ui_entry *top = ui_top(ui);
     if (now < tick_due(ui))
         return;
     ui->woken = false;
@@ -495,7 +989,7 @@ enum lab_status lab_ui_run(struct lab_ui *ui)
             break;
         if (ui->dirty) {
             ui->dirty = false;
-            lab_ui_draw(ui);
+            ui_draw(ui);
         }
         wait_event(ui, timeout_ms(ui), &e);
         handle(ui, &e);

@@ -65,8 +65,4 @@ void lab_ui_hint(struct lab_ui *ui, const char *text);
 void lab_ui_ask(struct lab_ui *ui, int id, const char *question);
 enum { LAB_PROMPT_SEARCH = -1, LAB_PROMPT_COMMAND = -2 }; /* ids in use */
 
-/* The screen that `depth` others lie on top of, or NULL: 0 is the top. */
-struct lab_screen *lab_ui_screen(const struct lab_ui *ui, int depth);
-/* Help for the top screen, from its table. */
-void lab_ui_help(struct lab_ui *ui);
 LAB_C_END

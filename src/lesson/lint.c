@@ -1,14 +1,151 @@
-#include "lint_priv.h"
+/* lint.c -- what is wrong or unwise in a lesson beyond its syntax. */
+#include "lesson/lint.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "engine/backend.h"
+#include "labs/rung.h"
 #include "base/mem.h"
 #include "engine/data.h"
 
-void lab_lint_add(struct linter *l, struct lab_place at, enum lab_severity sev,
-                  const char *fmt, ...)
+struct linter {
+    const struct lab_lesson *lesson;
+    const struct lab_catalog *catalog;
+    const struct lab_plan *plan; /* NULL: the network could not be built */
+    struct lab_findings *found;
+};
+
+static void lint_add(struct linter *l, struct lab_place at,
+                     enum lab_severity sev, const char *fmt, ...);
+
+/* What a lab names: a lesson, and rungs of its ladder. */
+
+/* ---- the lesson that is measured ---- */
+
+static void check_kind(struct linter *l, const struct lab_lesson *of)
+{
+    const struct lab_lesson_lab *lab = &l->lesson->lab;
+    if (of && of->kind == LAB_LESSON_LAB)
+        lint_add(l, lab->of_place, LAB_SEVERITY_ERROR,
+                 "of: %s is a lab and has no network: name a lesson that "
+                 "has one",
+                 lab->of);
+}
+
+/* One that does not stand beside the lab: the program finds it by its path, or
+ * among the lessons that are installed. */
+static enum lab_status check_elsewhere(struct linter *l)
+{
+    const struct lab_lesson_lab *lab = &l->lesson->lab;
+    struct lab_lesson *of = NULL;
+    enum lab_status st = lab_lesson_open(&of, lab->of);
+    if (st && st != LAB_E_NOMEM)
+        lint_add(l, lab->of_place, LAB_SEVERITY_ERROR, "of: %s", lab_error());
+    check_kind(l, of);
+    lab_lesson_free(of);
+    return st == LAB_E_NOMEM ? st : LAB_OK;
+}
+
+static enum lab_status check_of(struct linter *l)
+{
+    const struct lab_lesson_lab *lab = &l->lesson->lab;
+    const struct lab_catalog_entry *beside =
+        l->catalog ? lab_catalog_find(l->catalog, lab->of) : NULL;
+    bool one = lab->measures == LAB_MEASURE_BATCH ||
+               lab->measures == LAB_MEASURE_NETWORK;
+    if (strcmp(lab->of, "all") != 0 && !beside)
+        return check_elsewhere(l);
+    if (beside)
+        check_kind(l, beside->lesson);
+    else if (one)
+        lint_add(l, lab->of_place, LAB_SEVERITY_ERROR,
+                 "of: %s is of one lesson, not of all: name one",
+                 lab_measure_name(lab->measures));
+    return LAB_OK;
+}
+
+/* ---- rungs ---- */
+
+enum { RUNGS = 256 };
+
+static size_t add_rungs(struct lab_backend *cpu,
+                        const struct lab_cuda_module *gpu, const char *op,
+                        const char **names, size_t n)
+{
+    const struct lab_rung *r;
+    for (int i = 0; n < RUNGS; i++) {
+        r = cpu ? lab_backend_rung(cpu, op, i)
+                : gpu->backend->rung(NULL, op, i);
+        if (!r)
+            break;
+        if (!r->family) /* a candidate: listed by nobody */
+            names[n++] = r->name;
+    }
+    return n;
+}
+
+/* The rungs of the ladder, a name as often as it has precisions. Those of a GPU
+ * stand in the CUDA module: without it nobody knows which there are, and the
+ * answer is 0. */
+static size_t find_rungs(const char *op, bool with_cpu, const char **names)
+{
+    const struct lab_cuda_module *module = NULL;
+    struct lab_backend *cpu = NULL;
+    if (lab_cuda_load(&module))
+        return 0;
+    size_t n = add_rungs(NULL, module, op, names, 0);
+    if (with_cpu && !lab_backend_open(&cpu, "cpu", 0))
+        n = add_rungs(cpu, NULL, op, names, n);
+    lab_backend_close(cpu);
+    return n;
+}
+
+static void check_rung(struct linter *l, struct lab_place at, const char *key,
+                       const char *word, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(names[i], word) == 0)
+            return;
+    }
+    const char *near = lab_nearest(word, names, n);
+    lint_add(l, at, LAB_SEVERITY_ERROR, "%s: %s has no rung %s%s%s%s", key,
+             l->lesson->lab.ladder, word, near ? "; did you mean " : "",
+             near ? near : "", near ? "?" : "");
+}
+
+static void check_rungs(struct linter *l)
+{
+    const struct lab_lesson_lab *lab = &l->lesson->lab;
+    const char *names[RUNGS];
+    const char *at = lab->variants;
+    size_t n = find_rungs(lab->ladder, false, names);
+    while (n > 0 && at) {
+        char word[64];
+        size_t len = strcspn(at, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(len < 63 ? len : 63), at);
+        check_rung(l, lab->variants_place, "variants", word, names, n);
+        at = at[len] ? at + len + 1 : NULL;
+    }
+    n = find_rungs(lab->ladder, true, names);
+    for (int i = 0; n > 0 && i < lab->n_slides; i++) {
+        if (lab->slides[i].rung)
+            check_rung(l, lab->slides[i].place, "slide", lab->slides[i].rung,
+                       names, n);
+    }
+}
+
+static enum lab_status lint_lab(struct linter *l)
+{
+    const struct lab_lesson_lab *lab = &l->lesson->lab;
+    if (lab->ladder)
+        check_rungs(l);
+    return lab->of ? check_of(l) : LAB_OK;
+}
+
+static void lint_add(struct linter *l, struct lab_place at,
+                     enum lab_severity sev, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -22,9 +159,9 @@ static void unknown(struct linter *l, struct lab_place at, const char *what,
                     const char *word, const char *const *names, size_t count)
 {
     const char *near = lab_nearest(word, names, count);
-    lab_lint_add(l, at, LAB_SEVERITY_ERROR, "no %s %s in this lesson%s%s%s",
-                 what, word, near ? "; did you mean " : "", near ? near : "",
-                 near ? "?" : "");
+    lint_add(l, at, LAB_SEVERITY_ERROR, "no %s %s in this lesson%s%s%s", what,
+             word, near ? "; did you mean " : "", near ? near : "",
+             near ? "?" : "");
 }
 
 /* ---- the network ---- */
@@ -76,7 +213,7 @@ static void add_engine_error(struct linter *l, struct lab_place at,
         }
         text += strspn(text, " ");
     }
-    lab_lint_add(l, at, severity, "%s", text);
+    lint_add(l, at, severity, "%s", text);
 }
 
 /* What this machine or this version lacks is not the lesson's fault. */
@@ -205,11 +342,10 @@ static void check_other_heading(struct linter *l, const struct lab_section *s)
         bool colon = strncasecmp(s->title, words[i], len) == 0 &&
                      s->title[len + strspn(s->title + len, " ")] == ':';
         if (colon)
-            lab_lint_add(
-                l, at, LAB_SEVERITY_WARNING,
-                "this heading is read in order; one that belongs to a %s "
-                "begins with \"%s: \"",
-                words[i], words[i]);
+            lint_add(l, at, LAB_SEVERITY_WARNING,
+                     "this heading is read in order; one that belongs to a %s "
+                     "begins with \"%s: \"",
+                     words[i], words[i]);
     }
 }
 
@@ -220,9 +356,9 @@ static void check_twice(struct linter *l, int index)
         lab_lesson_section(l->lesson, s->kind, s->name);
     struct lab_place at = {s->line, 1};
     if (first && first != s)
-        lab_lint_add(l, at, LAB_SEVERITY_ERROR,
-                     "a second text for %s; the one in line %d is shown",
-                     s->title, first->line);
+        lint_add(l, at, LAB_SEVERITY_ERROR,
+                 "a second text for %s; the one in line %d is shown", s->title,
+                 first->line);
 }
 
 /* "### bacward" was meant to divide a step's text; "### Why" was not. */
@@ -239,10 +375,10 @@ static void check_part_headings(struct linter *l, const struct lab_section *s)
         const char *word = b->spans[0].text;
         const char *near = lab_nearest(word, names, LAB_PHASE_COUNT);
         if (near && strncasecmp(word, near, strlen(near)) != 0)
-            lab_lint_add(l, at, LAB_SEVERITY_WARNING,
-                         "this heading is no phase, and begins no part; did "
-                         "you mean \"### %s\"?",
-                         near);
+            lint_add(l, at, LAB_SEVERITY_WARNING,
+                     "this heading is no phase, and begins no part; did "
+                     "you mean \"### %s\"?",
+                     near);
     }
 }
 
@@ -267,8 +403,7 @@ static enum lab_status check_headings(struct linter *l)
         if (*s->name)
             check_twice(l, i);
         if (s->kind != LAB_SECTION_INTRO && s->doc.n_blocks == 0)
-            lab_lint_add(l, at, LAB_SEVERITY_WARNING,
-                         "no text under this heading");
+            lint_add(l, at, LAB_SEVERITY_WARNING, "no text under this heading");
     }
     return LAB_OK;
 }
@@ -286,8 +421,8 @@ static void check_step_texts(struct linter *l)
 {
     const struct lab_plan *p = l->plan;
     if (!has_step_texts(l->lesson)) {
-        lab_lint_add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
-                     "no step has a text: add ## phase: forward and others");
+        lint_add(l, (struct lab_place){0, 0}, LAB_SEVERITY_WARNING,
+                 "no step has a text: add ## phase: forward and others");
         return;
     }
     for (int i = 0; p && i < p->n_steps; i++) {
@@ -296,7 +431,7 @@ static void check_step_texts(struct linter *l)
         const char *id = s->node >= 0 ? n->id : NULL;
         const char *phase = lab_phase_name(s->phase);
         if (!lab_lesson_text_for(l->lesson, s->name, id, phase))
-            lab_lint_add(
+            lint_add(
                 l, s->node >= 0 ? n->place : (struct lab_place){0, 0},
                 LAB_SEVERITY_WARNING,
                 "no text for the step %s (%s): add ## step: %s, ## node: %s "
@@ -330,10 +465,9 @@ static void check_printed_place(struct linter *l,
     if (p->at.rank > 0)
         start = lab_shape_ravel(&t->shape, p->at.dim, p->at.rank);
     if (start < 0 || start + p->n_values > t->count)
-        lab_lint_add(
-            l, p->place, LAB_SEVERITY_ERROR,
-            "%d printed values do not fit into %s, which has the shape %s",
-            p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
+        lint_add(l, p->place, LAB_SEVERITY_ERROR,
+                 "%d printed values do not fit into %s, which has the shape %s",
+                 p->n_values, p->tensor, lab_shape_text(&t->shape, shape));
 }
 
 static enum lab_status check_break(struct linter *l,
@@ -350,9 +484,8 @@ static enum lab_status check_break(struct linter *l,
     if (!named)
         return unknown_step(l, b->place, b->step);
     if (!reached)
-        lab_lint_add(l, b->place, LAB_SEVERITY_ERROR,
-                     "the step %s has no phase %s", b->step,
-                     lab_phase_name((enum lab_phase)b->phase));
+        lint_add(l, b->place, LAB_SEVERITY_ERROR, "the step %s has no phase %s",
+                 b->step, lab_phase_name((enum lab_phase)b->phase));
     return LAB_OK;
 }
 
@@ -396,9 +529,8 @@ static enum lab_status no_lesson(struct linter *l, struct lab_place at,
         for (size_t i = 0; from[k] && i < from[k]->count; i++)
             names[n++] = from[k]->items[i].id;
     const char *near = lab_nearest(id, names, n);
-    lab_lint_add(l, at, LAB_SEVERITY_ERROR, "no lesson %s%s%s%s", id,
-                 near ? "; did you mean " : "", near ? near : "",
-                 near ? "?" : "");
+    lint_add(l, at, LAB_SEVERITY_ERROR, "no lesson %s%s%s%s", id,
+             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     lab_free(names);
     return LAB_OK;
 }
@@ -409,8 +541,8 @@ static enum lab_status check_prerequisite(struct linter *l, struct lab_place at,
     struct lab_catalog *installed = NULL;
     enum lab_status st = LAB_OK;
     if (strcmp(id, l->lesson->id) == 0) {
-        lab_lint_add(l, at, LAB_SEVERITY_ERROR,
-                     "the lesson is its own prerequisite");
+        lint_add(l, at, LAB_SEVERITY_ERROR,
+                 "the lesson is its own prerequisite");
         return LAB_OK;
     }
     if (!l->catalog || lab_catalog_find(l->catalog, id))
@@ -428,7 +560,7 @@ static enum lab_status check_course(struct linter *l)
     const struct lab_lesson *lesson = l->lesson;
     enum lab_status st = LAB_OK;
     if (!*lesson->summary)
-        lab_lint_add(
+        lint_add(
             l, lesson->title_place, LAB_SEVERITY_WARNING,
             "no summary: add one line that says what the learner will see");
     for (int i = 0; i < lesson->n_prerequisites && !st; i++)
@@ -440,10 +572,10 @@ static enum lab_status check_course(struct linter *l)
         const struct lab_lesson *other = l->catalog->items[i].lesson;
         if (other && strcmp(other->id, lesson->id) != 0 &&
             other->order == lesson->order)
-            lab_lint_add(l, lesson->order_place, LAB_SEVERITY_ERROR,
-                         "order %lld is also that of the lesson %s (%s)",
-                         (long long)lesson->order, other->id,
-                         l->catalog->items[i].path);
+            lint_add(l, lesson->order_place, LAB_SEVERITY_ERROR,
+                     "order %lld is also that of the lesson %s (%s)",
+                     (long long)lesson->order, other->id,
+                     l->catalog->items[i].path);
     }
     return st;
 }
@@ -465,7 +597,7 @@ enum lab_status lab_lesson_lint(const char *path,
     if (!st)
         st = check_course(&l);
     if (!st && lab)
-        st = lab_lint_lab(&l);
+        st = lint_lab(&l);
     if (lab)
         goto done; /* no network: no nodes and steps to be named */
     if (!st)

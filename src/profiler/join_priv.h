@@ -51,11 +51,3 @@ struct lab_join_nodes {
     int64_t *end; /* n of them, ascending */
     struct lab_join_span *span;
 };
-
-enum lab_status lab_join_nodes_set(struct lab_join_nodes *nodes, int64_t exec,
-                                   int n, int64_t first, const int64_t *end);
-/* A record of the launch becomes one of its node's step. */
-void lab_join_nodes_place(struct lab_join_nodes *nodes, struct lab_record *r);
-void lab_join_nodes_span(const struct lab_join_nodes *nodes, int64_t exec,
-                         int64_t *start_ns, int64_t *end_ns);
-void lab_join_nodes_release(struct lab_join_nodes *nodes);

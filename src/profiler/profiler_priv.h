@@ -47,11 +47,5 @@ struct lab_profiler {
     atomic_int_fast64_t observer_ns;
 };
 
-/* Measures how far the wall clock is from the monotonic one, now. */
-void lab_profiler_moments_anchor(struct lab_profiler *p);
-/* CUPTI is attached and records. */
-bool lab_profiler_records(const struct lab_profiler *p);
 /* After a counting that failed: is the trace what it was? */
 void lab_profiler_trace_again(struct lab_profiler *p);
-/* Ends every range that is still open. */
-void lab_profiler_close_all(struct lab_profiler *p);

@@ -1,10 +1,12 @@
+/* backend.c -- the only caller of a backend's slots: defaults for optional ones,
+ * texts for their errors. */
 #include "engine/backend.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "backend_priv.h"
 #include "verify/variant_check.h"
+#include "engine/backend_graph.h"
 
 /* Built-in backends; the CUDA module's table joins when it is loaded. A table,
  * not constructors: the linker drops those from a static library. */
@@ -13,8 +15,8 @@ static const struct lab_backend_ops *const built_in[] = {&lab_backend_cpu,
 _Static_assert(sizeof(built_in) / sizeof(built_in[0]) == 2,
                "cpu and null are built in, cuda is a module");
 
-enum lab_status lab_backend_slot_failed(const struct lab_backend_ops *ops,
-                                        enum lab_status st)
+static enum lab_status backend_slot_failed(const struct lab_backend_ops *ops,
+                                           enum lab_status st)
 {
     const char *text = ops->error ? ops->error() : "";
     char copy[512];
@@ -43,7 +45,7 @@ enum lab_status lab_backend_open(struct lab_backend **out, const char *name,
         return lab_fail(LAB_E_USAGE, "no backend '%s': use auto, cpu or cuda",
                         name);
     enum lab_status st = ops->open(out, device);
-    return st ? lab_backend_slot_failed(ops, st) : LAB_OK;
+    return st ? backend_slot_failed(ops, st) : LAB_OK;
 }
 
 void lab_backend_close(struct lab_backend *be)
@@ -56,7 +58,7 @@ enum lab_status lab_backend_alloc(struct lab_backend *be, size_t bytes,
                                   void **out)
 {
     enum lab_status st = be->ops->alloc(be, bytes, out);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 void lab_backend_free(struct lab_backend *be, void *p)
@@ -71,7 +73,7 @@ enum lab_status lab_backend_upload(struct lab_backend *be, void *dst,
     if (bytes == 0)
         return LAB_OK;
     enum lab_status st = be->ops->upload(be, dst, src, bytes);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
@@ -80,7 +82,7 @@ enum lab_status lab_backend_download(struct lab_backend *be, void *dst,
     if (bytes == 0)
         return LAB_OK;
     enum lab_status st = be->ops->download(be, dst, src, bytes);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
@@ -89,7 +91,7 @@ enum lab_status lab_backend_copy(struct lab_backend *be, void *dst,
     if (bytes == 0)
         return LAB_OK;
     enum lab_status st = be->ops->copy(be, dst, src, bytes);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_run(struct lab_backend *be,
@@ -97,7 +99,7 @@ enum lab_status lab_backend_run(struct lab_backend *be,
                                 struct lab_call *call)
 {
     enum lab_status st = be->ops->run(be, v, call);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 /* The slot that sets call->exec does for it, too. */
@@ -117,7 +119,7 @@ enum lab_status lab_backend_sync(struct lab_backend *be)
     if (!be->ops->sync)
         return LAB_OK;
     enum lab_status st = be->ops->sync(be);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_time_begin(struct lab_backend *be)
@@ -125,7 +127,7 @@ enum lab_status lab_backend_time_begin(struct lab_backend *be)
     if (!be->ops->time_begin)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
     enum lab_status st = be->ops->time_begin(be);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
@@ -133,7 +135,7 @@ enum lab_status lab_backend_time_end(struct lab_backend *be, int64_t *ns)
     if (!be->ops->time_end)
         return lab_fail(LAB_E_UNSUPPORTED, "no device clock");
     enum lab_status st = be->ops->time_end(be, ns);
-    return st ? lab_backend_slot_failed(be->ops, st) : LAB_OK;
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
 }
 
 void lab_backend_info(struct lab_backend *be, struct lab_device_info *out)
@@ -220,4 +222,73 @@ const struct lab_rung *lab_backend_rung(struct lab_backend *be,
                                         const char *operation, int i)
 {
     return be->ops->rung ? be->ops->rung(be, operation, i) : NULL;
+}
+
+/* The wrappers around a backend's graphs. */
+
+bool lab_backend_graphs(const struct lab_backend *be)
+{
+    return be->ops->graph != NULL;
+}
+
+static enum lab_status judge(struct lab_backend *be, enum lab_status st)
+{
+    return st ? backend_slot_failed(be->ops, st) : LAB_OK;
+}
+
+enum lab_status lab_graph_host_alloc(struct lab_backend *be, size_t bytes,
+                                     void **out)
+{
+    return judge(be, be->ops->graph->host_alloc(be, bytes, out));
+}
+
+void lab_graph_host_free(struct lab_backend *be, void *p)
+{
+    if (p)
+        be->ops->graph->host_free(be, p);
+}
+
+enum lab_status lab_graph_upload(struct lab_backend *be, void *dst,
+                                 const void *src, size_t bytes)
+{
+    return judge(be, be->ops->graph->upload(be, dst, src, bytes));
+}
+
+enum lab_status lab_graph_begin(struct lab_backend *be)
+{
+    return judge(be, be->ops->graph->begin(be));
+}
+
+enum lab_status lab_graph_lane(struct lab_backend *be, int lane)
+{
+    return judge(be, be->ops->graph->lane(be, lane));
+}
+
+enum lab_status lab_graph_count(struct lab_backend *be, int64_t *nodes)
+{
+    return judge(be, be->ops->graph->count(be, nodes));
+}
+
+enum lab_status lab_graph_end(struct lab_backend *be, const void *loss,
+                              struct lab_graph **out)
+{
+    return judge(be, be->ops->graph->end(be, loss, out));
+}
+
+void lab_graph_free(struct lab_backend *be, struct lab_graph *g)
+{
+    if (g)
+        be->ops->graph->free(be, g);
+}
+
+enum lab_status lab_graph_launch(struct lab_backend *be, struct lab_graph *g,
+                                 uint64_t iteration)
+{
+    return judge(be, be->ops->graph->launch(be, g, iteration));
+}
+
+enum lab_status lab_graph_wait(struct lab_backend *be, bool wait,
+                               struct lab_graph_report *out, bool *told)
+{
+    return judge(be, be->ops->graph->report(be, wait, out, told));
 }

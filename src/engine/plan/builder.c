@@ -1,13 +1,286 @@
-/* The functions that ops/<op>.c call to declare tensors; build_step.c has the
- * steps. */
-#include "engine/op.h"
-
+/* builder.c -- what an op's definition calls to build its part of the plan:
+ * tensors, parameters, steps, groups, slices. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "engine/op.h"
 #include "plan_priv.h"
+
+static int builder_grad(struct lab_builder *b, int of, const char *suffix);
+static void builder_no_memory(struct lab_builder *b);
+static int builder_node_tensor(struct lab_builder *b, const char *name,
+                               const struct lab_shape *shape,
+                               enum lab_dtype dtype, enum lab_tensor_role role);
+
+/* Steps from their definitions: names, formulas, bytes. */
+
+/* "$o0" and "$i1" become tensor names. */
+static char *expand_formula(const struct lab_plan *plan,
+                            const struct lab_step_def *def)
+{
+    struct lab_str s;
+    lab_str_init(&s);
+    for (const char *p = def->formula; *p; p++) {
+        bool name = p[0] == '$' && (p[1] == 'o' || p[1] == 'i') &&
+                    p[2] >= '0' && p[2] <= '9';
+        if (!name) {
+            size_t n = 1 + strcspn(p + 1, "$");
+            lab_str_add_bytes(&s, p, n);
+            p += n - 1;
+            continue;
+        }
+        int slot = p[2] - '0';
+        int id = p[1] == 'o' ? def->out[slot] : def->in[slot];
+        lab_str_add(&s, id >= 0 ? plan->tensors[id].name : "?");
+        p += 2;
+    }
+    return lab_str_detach(&s);
+}
+
+/* A step's formula names what it reads: a gradient that is not wanted, and a
+ * slope that needs only one of x and y, leave an input unread. A group's
+ * formula is prose, and "..." stands for the rest: those read all. */
+static bool reads(const struct lab_step_def *def, int slot, bool group)
+{
+    const char name[] = {'$', 'i', (char)('0' + slot), '\0'};
+    return group || slot > 9 || !def->formula || strstr(def->formula, name) ||
+           strstr(def->formula, " ...");
+}
+
+static double bytes_touched(const struct lab_plan *plan,
+                            const struct lab_step_def *def, bool group)
+{
+    double bytes = 0;
+    for (int i = 0; i < def->n_in + def->n_out; i++) {
+        int id = i < def->n_in ? def->in[i] : def->out[i - def->n_in];
+        if (id < 0 || (i < def->n_in && !reads(def, i, group)))
+            continue;
+        const struct lab_tensor *t = &plan->tensors[id];
+        if (i >= def->n_in && t->alias_of >= 0 && !t->slice)
+            continue; /* written already, under its other name */
+        double size = (double)t->count * (double)lab_dtype_bytes(t->dtype);
+        /* What a step updates in place is read and written. */
+        bytes += i >= def->n_in && t->persistent ? 2 * size : size;
+    }
+    return bytes;
+}
+
+static bool grow_steps(struct lab_builder *b)
+{
+    if (b->plan->n_steps < b->step_room)
+        return true;
+    int room = b->step_room ? b->step_room * 2 : 64;
+    void *p = lab_realloc_array(b->plan->steps, (size_t)room,
+                                sizeof(*b->plan->steps));
+    if (!p) {
+        builder_no_memory(b);
+        return false;
+    }
+    b->plan->steps = p;
+    b->step_room = room;
+    return true;
+}
+
+void lab_step_release(struct lab_step *s)
+{
+    lab_free(s->name);
+    lab_free(s->formula);
+    lab_free(s->params);
+}
+
+enum lab_status lab_step_fill(struct lab_step *s, const struct lab_plan *plan,
+                              const struct lab_step_def *def,
+                              const char *node_id, bool group)
+{
+    struct lab_str name;
+    lab_str_init(&name);
+    if (def->phase == LAB_UPDATE) /* named like the parameter */
+        lab_str_add(&name, plan->tensors[def->out[0]].name);
+    else
+        lab_str_addf(&name, "%s.%s", node_id, def->name);
+    if (def->numbered)
+        lab_str_addf(&name, ".%d", def->number);
+    s->kernel = def->name;
+    s->phase = def->phase;
+    s->n_in = def->n_in;
+    s->n_out = def->n_out;
+    s->flop = def->flop;
+    s->explain = def->explain;
+    memcpy(s->in, def->in, sizeof(s->in));
+    memcpy(s->out, def->out, sizeof(s->out));
+    s->bytes = def->bytes > 0 ? def->bytes : bytes_touched(plan, def, group);
+    s->name = lab_str_detach(&name);
+    s->formula = expand_formula(plan, def);
+    s->params = NULL;
+    if (def->params) {
+        s->params = lab_alloc(def->params_bytes);
+        if (s->params)
+            memcpy(s->params, def->params, def->params_bytes);
+    }
+    if (s->name && s->formula && (!def->params || s->params))
+        return LAB_OK;
+    lab_step_release(s);
+    return lab_fail(LAB_E_NOMEM, "no memory for the plan");
+}
+
+static void count_step(struct lab_builder *b, const struct lab_step *s)
+{
+    struct lab_node *node = &b->plan->nodes[s->node];
+    if (s->op != node->op)
+        return; /* a sum of gradients, an optimizer's update */
+    if (node->n_steps[s->phase]++ == 0)
+        node->first_step[s->phase] = b->plan->n_steps;
+}
+
+void lab_build_step(struct lab_builder *b, const struct lab_step_def *def)
+{
+    if (b->status || !grow_steps(b))
+        return;
+    struct lab_step s = {.op = b->node_spec->op, .node = b->node};
+    if (lab_step_fill(&s, b->plan, def, b->plan->nodes[b->node].id, false)) {
+        builder_no_memory(b);
+        return;
+    }
+    struct lab_names *names = b->plan->names;
+    if (!lab_names_add(names, LAB_NAME_STEP, s.name, b->plan->n_steps)) {
+        lab_step_release(&s);
+        builder_no_memory(b);
+        return;
+    }
+    count_step(b, &s);
+    b->plan->steps[b->plan->n_steps++] = s;
+}
+
+/* Nodes that read a tensor twice, or a part of another node instead of its
+ * result: the last state of a recurrent layer. */
+
+static int giver_of(const struct lab_builder *b, int k)
+{
+    int input = lab_build_input(b, k);
+    return input < 0 ? -1 : b->plan->tensors[input].node;
+}
+
+const char *lab_build_producer_id(const struct lab_builder *b, int k)
+{
+    int giver = giver_of(b, k);
+    return giver < 0 ? lab_build_name(b, lab_build_input(b, k))
+                     : b->plan->nodes[giver].id;
+}
+
+const struct lab_op_def *lab_build_producer_op(const struct lab_builder *b,
+                                               int k)
+{
+    int giver = giver_of(b, k);
+    return giver < 0 ? NULL : b->plan->nodes[giver].op;
+}
+
+int lab_build_producer_find(const struct lab_builder *b, int k,
+                            const char *name)
+{
+    char full[256];
+    int giver = giver_of(b, k);
+    if (giver < 0)
+        return LAB_NO_TENSOR;
+    snprintf(full, sizeof(full), "%s.%s", b->plan->nodes[giver].id, name);
+    return lab_plan_tensor(b->plan, full);
+}
+
+int lab_build_input_use(struct lab_builder *b, int k)
+{
+    struct lab_node *node = &b->plan->nodes[b->node];
+    if (b->status || node->n_in >= LAB_STEP_IN)
+        return LAB_NO_TENSOR;
+    node->in[node->n_in] = node->in[k];
+    return node->n_in++;
+}
+
+/* A part has one gradient, which its own node computes: there is room for what
+ * one reader sends back. */
+void lab_build_read_part(struct lab_builder *b, int k, int part)
+{
+    struct lab_plan *plan = b->plan;
+    struct lab_node *node = &plan->nodes[b->node];
+    if (b->status || part < 0 || k >= LAB_STEP_IN)
+        return;
+    struct lab_node *giver = &plan->nodes[plan->tensors[part].node];
+    if (b->wants[part]) {
+        lab_build_fail(b, LAB_E_UNSUPPORTED,
+                       "starts from %s, and so does a node before it: one node "
+                       "starts from another's state",
+                       giver->id);
+        return;
+    }
+    node->in[k] = part;
+    if (k == node->n_in)
+        node->n_in++;
+    giver->parts_read = true;
+    b->wants[part] = true;
+}
+
+int lab_build_part_returned(const struct lab_builder *b, int part)
+{
+    if (b->status || part < 0 || b->paths[part].n == 0)
+        return LAB_NO_TENSOR;
+    return b->paths[part].id[0];
+}
+
+void lab_build_no_group(struct lab_builder *b, const char *why)
+{
+    b->plan->nodes[b->node].no_group = why;
+}
+
+/* Tensors that are parts of others, as ops/<op>.c declare them. */
+
+/* Part of the memory of `of`; false: it has no such part. */
+static bool cut(struct lab_builder *b, int id, int of, int64_t first)
+{
+    if (id < 0 || of < 0)
+        return false;
+    struct lab_tensor *t = &b->plan->tensors[id];
+    const struct lab_tensor *owner = &b->plan->tensors[of];
+    if (first < 0 || first > owner->count - t->count || owner->persistent ||
+        owner->alias_of >= 0 || owner->dtype != t->dtype) {
+        lab_build_fail(b, LAB_E_INTERNAL, "'%s' is no part of '%s'", t->name,
+                       owner->name);
+        return false;
+    }
+    t->alias_of = of;
+    t->slice = true;
+    t->first = first;
+    b->plan->tensors[of].sliced = true;
+    return true;
+}
+
+int lab_build_slice(struct lab_builder *b, const char *name,
+                    const struct lab_shape *shape, int of, int64_t first)
+{
+    if (b->status || of < 0)
+        return LAB_NO_TENSOR;
+    const struct lab_tensor *owner = &b->plan->tensors[of];
+    int id = builder_node_tensor(b, name, shape, owner->dtype, owner->role);
+    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
+}
+
+int lab_build_grad_path(struct lab_builder *b, int tensor, const char *path)
+{
+    char suffix[160];
+    snprintf(suffix, sizeof(suffix), ".%s", path);
+    return builder_grad(b, tensor, suffix);
+}
+
+int lab_build_grad_slice(struct lab_builder *b, int tensor, const char *path,
+                         int of, int64_t first)
+{
+    int id =
+        path ? lab_build_grad_path(b, tensor, path) : lab_build_grad(b, tensor);
+    return cut(b, id, of, first) ? id : LAB_NO_TENSOR;
+}
+
+/* The functions that ops/<op>.c call to declare tensors; build_step.c has the
+ * steps. */
 
 static void fail_v(struct lab_builder *b, struct lab_place place,
                    enum lab_status st, const char *fmt, va_list args)
@@ -54,7 +327,7 @@ const char *lab_build_name(const struct lab_builder *b, int tensor)
     return tensor < 0 ? "?" : b->plan->tensors[tensor].name;
 }
 
-void lab_builder_no_memory(struct lab_builder *b)
+static void builder_no_memory(struct lab_builder *b)
 {
     lab_build_fail(b, LAB_E_NOMEM, "no memory for the plan");
 }
@@ -75,11 +348,6 @@ const struct lab_op_def *lab_build_op(const struct lab_builder *b)
 const struct lab_attr *lab_build_attrs(const struct lab_builder *b)
 {
     return b->node_spec->attr;
-}
-
-const char *lab_build_node_id(const struct lab_builder *b)
-{
-    return b->node_spec->id;
 }
 
 int lab_build_n_inputs(const struct lab_builder *b)
@@ -131,7 +399,7 @@ static bool grow_tensors(struct lab_builder *b)
         void *p =
             lab_realloc_array(*table[i].list, (size_t)room, table[i].each);
         if (!p) {
-            lab_builder_no_memory(b);
+            builder_no_memory(b);
             return false;
         }
         *table[i].list = p;
@@ -166,12 +434,12 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
     t.persistent = role == LAB_TENSOR_PARAM || role == LAB_TENSOR_STATE;
     t.name = lab_strdup(name);
     if (!t.name) {
-        lab_builder_no_memory(b);
+        builder_no_memory(b);
         return LAB_NO_TENSOR;
     }
     if (!lab_names_add(plan->names, LAB_NAME_TENSOR, t.name, plan->n_tensors)) {
         lab_free(t.name);
-        lab_builder_no_memory(b);
+        builder_no_memory(b);
         return LAB_NO_TENSOR;
     }
     int id = plan->n_tensors++;
@@ -182,9 +450,9 @@ int lab_builder_tensor(struct lab_builder *b, const char *name,
     return id;
 }
 
-int lab_builder_node_tensor(struct lab_builder *b, const char *name,
-                            const struct lab_shape *shape, enum lab_dtype dtype,
-                            enum lab_tensor_role role)
+static int builder_node_tensor(struct lab_builder *b, const char *name,
+                               const struct lab_shape *shape,
+                               enum lab_dtype dtype, enum lab_tensor_role role)
 {
     char full[256];
     if (b->status)
@@ -201,8 +469,8 @@ int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
     const char *name = b->node_spec->op->kind == LAB_KIND_LOSS ? "loss" : "out";
     if (b->node_spec->bare_out)
         name = b->node_spec->id;
-    int id = lab_builder_node_tensor(b, name, shape, b->plan->real,
-                                     LAB_TENSOR_ACTIVATION);
+    int id = builder_node_tensor(b, name, shape, b->plan->real,
+                                 LAB_TENSOR_ACTIVATION);
     b->plan->nodes[b->node].out = id;
     return id;
 }
@@ -210,8 +478,7 @@ int lab_build_out(struct lab_builder *b, const struct lab_shape *shape)
 int lab_build_part(struct lab_builder *b, const char *name,
                    const struct lab_shape *shape, enum lab_dtype dtype)
 {
-    return lab_builder_node_tensor(b, name, shape, dtype,
-                                   LAB_TENSOR_ACTIVATION);
+    return builder_node_tensor(b, name, shape, dtype, LAB_TENSOR_ACTIVATION);
 }
 
 /* A tensor that starts with a value; lessons may give it another. */
@@ -220,7 +487,7 @@ static int init_tensor(struct lab_builder *b, const char *name,
                        enum lab_init init)
 {
     struct lab_plan *plan = b->plan;
-    int id = lab_builder_node_tensor(b, name, shape, plan->real, role);
+    int id = builder_node_tensor(b, name, shape, plan->real, role);
     if (id < 0)
         return id;
     if (plan->n_inits == b->init_room) {
@@ -228,7 +495,7 @@ static int init_tensor(struct lab_builder *b, const char *name,
         void *p =
             lab_realloc_array(plan->inits, (size_t)room, sizeof(*plan->inits));
         if (!p) {
-            lab_builder_no_memory(b);
+            builder_no_memory(b);
             return LAB_NO_TENSOR;
         }
         plan->inits = p;
@@ -281,7 +548,7 @@ int lab_build_find(const struct lab_builder *b, const char *name)
     return lab_plan_tensor(b->plan, full);
 }
 
-int lab_builder_grad(struct lab_builder *b, int of, const char *suffix)
+static int builder_grad(struct lab_builder *b, int of, const char *suffix)
 {
     char full[320];
     if (b->status || of < 0)
@@ -317,7 +584,7 @@ int lab_build_input_grad(struct lab_builder *b, int k)
         snprintf(suffix, sizeof(suffix), again ? ".%s.%d" : ".%s",
                  b->node_spec->id, k);
     }
-    int id = lab_builder_grad(b, of, suffix);
+    int id = builder_grad(b, of, suffix);
     paths = &b->paths[of]; /* the table may have moved */
     if (id >= 0)
         paths->id[paths->n++] = id;
@@ -334,7 +601,7 @@ int lab_build_input_grad_alias(struct lab_builder *b, int k, int same_as)
 
 int lab_build_grad(struct lab_builder *b, int tensor)
 {
-    int id = lab_builder_grad(b, tensor, "");
+    int id = builder_grad(b, tensor, "");
     if (id >= 0)
         b->grad[tensor] = id;
     return id;

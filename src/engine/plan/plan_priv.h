@@ -58,11 +58,6 @@ int lab_names_find(const struct lab_names *n, enum lab_name_kind kind,
 int lab_builder_tensor(struct lab_builder *b, const char *name,
                        const struct lab_shape *shape, enum lab_dtype dtype,
                        enum lab_tensor_role role, int node);
-/* "<node>.<name>" of the node being built; "<of>.grad<suffix>". */
-int lab_builder_node_tensor(struct lab_builder *b, const char *name,
-                            const struct lab_shape *shape, enum lab_dtype dtype,
-                            enum lab_tensor_role role);
-int lab_builder_grad(struct lab_builder *b, int of, const char *suffix);
 /* Emits "<of>.sum" when several gradients came back for `tensor`; afterwards
  * b->grad[tensor] is the gradient. */
 void lab_builder_close_grad(struct lab_builder *b, int tensor, int node);
@@ -89,23 +84,6 @@ const struct lab_op_def *lab_op_find_inner(const char *name);
 void lab_builder_check_names(struct lab_builder *b);
 
 /* ---- schedule_prepare.c ---- */
-
-/* What the variant needs for the step's sizes; LAB_OK where it needs nothing. */
-enum lab_status lab_step_prepare(const struct lab_plan *plan,
-                                 struct lab_backend *be,
-                                 const struct lab_step *s,
-                                 const struct lab_variant *v);
-/* The step that stands for the node's phase; lab_step_release() frees it. */
-enum lab_status lab_group_fill(const struct lab_plan *plan,
-                               const struct lab_node *node,
-                               const struct lab_variant *v,
-                               const struct lab_node *absorbed,
-                               struct lab_step *step);
-/* The same as lab_step_prepare, of that step. v NULL: LAB_OK. */
-enum lab_status lab_group_prepare(const struct lab_plan *plan,
-                                  struct lab_backend *be,
-                                  const struct lab_node *node,
-                                  const struct lab_variant *v);
 
 /* build_step.c. Fills a step from its definition: name, formula, parameters,
  * bytes. The step owns them (lab_step_release). `node_id` gives the name's first

@@ -1,12 +1,70 @@
-/* Which variant runs each step of a plan, and which steps a group variant
- * hides. */
+/* schedule.c -- which variant serves each step, and what it prepares. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "plan_priv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "plan_priv.h"
+
+/* What a variant needs before it runs, made for the sizes of a step. */
+
+static enum lab_status step_prepare(const struct lab_plan *plan,
+                                    struct lab_backend *be,
+                                    const struct lab_step *s,
+                                    const struct lab_variant *v)
+{
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+    if (!v->prepare)
+        return LAB_OK;
+    for (int k = 0; k < s->n_in; k++)
+        in[k] = lab_plan_view(plan, s->in[k], NULL);
+    for (int k = 0; k < s->n_out; k++)
+        out[k] = lab_plan_view(plan, s->out[k], NULL);
+    struct lab_call call = {.in = in,
+                            .n_in = s->n_in,
+                            .out = out,
+                            .n_out = s->n_out,
+                            .params = s->params,
+                            .training = true,
+                            .node = (uint32_t)s->node};
+    enum lab_status st = lab_backend_prepare(be, v, &call);
+    return st ? lab_fail_context(st, "step %s", s->name) : LAB_OK;
+}
+
+static enum lab_status group_fill(const struct lab_plan *plan,
+                                  const struct lab_node *node,
+                                  const struct lab_variant *v,
+                                  const struct lab_node *absorbed,
+                                  struct lab_step *step)
+{
+    struct lab_group_step g = {.def = {.name = node->op->name}};
+    node->op->group(plan, node, v->phase, absorbed, &g);
+    g.def.phase = v->phase;
+    *step = (struct lab_step){
+        .op = node->op, .node = (int)(node - plan->nodes), .group = true};
+    return lab_step_fill(step, plan, &g.def, node->id, true);
+}
+
+static enum lab_status group_prepare(const struct lab_plan *plan,
+                                     struct lab_backend *be,
+                                     const struct lab_node *node,
+                                     const struct lab_variant *v)
+{
+    struct lab_step step;
+    if (!v || !v->prepare)
+        return LAB_OK;
+    enum lab_status st = group_fill(plan, node, v, NULL, &step);
+    if (st)
+        return st;
+    st = step_prepare(plan, be, &step, v);
+    lab_step_release(&step);
+    return st;
+}
+
+/* Which variant runs each step of a plan, and which steps a group variant
+ * hides. */
 
 /* A variant may not serve a step's sizes (lab_variant.prepare). */
 struct outcome {
@@ -92,8 +150,8 @@ static const struct lab_variant *chosen(struct maker *m,
         best_close = close;
         by = i;
     }
-    if (best && !accept(m, by, best_close,
-                        lab_step_prepare(m->plan, m->be, step, best)))
+    if (best &&
+        !accept(m, by, best_close, step_prepare(m->plan, m->be, step, best)))
         return NULL;
     return best;
 }
@@ -167,9 +225,9 @@ chosen_group(struct maker *m, const struct lab_node *node, enum lab_phase phase)
     }
     if (!winner || !has_pair(m, node, winner))
         return NULL;
-    enum lab_status st = lab_group_prepare(m->plan, m->be, node, winner);
+    enum lab_status st = group_prepare(m->plan, m->be, node, winner);
     if (!st)
-        st = lab_group_prepare(m->plan, m->be, node, twin_of(m, node, winner));
+        st = group_prepare(m->plan, m->be, node, twin_of(m, node, winner));
     return accept(m, by, best_close, st) ? winner : NULL;
 }
 
@@ -224,7 +282,7 @@ static enum lab_status add_group(struct maker *m, const struct lab_node *node,
         v->absorbs_activation ? absorbable(m, node, v->phase) : NULL;
     if (absorbed && has_own_choice(m, absorbed, v))
         absorbed = NULL;
-    enum lab_status st = lab_group_fill(m->plan, node, v, absorbed, step);
+    enum lab_status st = group_fill(m->plan, node, v, absorbed, step);
     if (st)
         return st;
     s->n_groups++;
@@ -269,8 +327,7 @@ static enum lab_status add_step(struct maker *m, int index)
         return m->status;
     if (!v) {
         v = by_default(m, step);
-        enum lab_status st =
-            v ? lab_step_prepare(m->plan, m->be, step, v) : LAB_OK;
+        enum lab_status st = v ? step_prepare(m->plan, m->be, step, v) : LAB_OK;
         if (st)
             return st;
     }

@@ -23,7 +23,3 @@ struct lab_variant_test_network {
     float *host;  /* room for the largest tensor */
     struct lab_str *said;
 };
-
-/* Takes a trial whose spec, be and said are set; says what it has withdrawn.
- * Leaves nothing allocated in it. LAB_OK also when variants were withdrawn. */
-enum lab_status lab_variant_verify(struct lab_variant_test_network *c);

@@ -1,3 +1,5 @@
+/* walk.c -- walks a plan: runs one step or many, back and forward again with the
+ * same bits, evaluation, and whole iterations at speed. */
 #include "engine/walk.h"
 
 #include <math.h>
@@ -6,6 +8,1391 @@
 
 #include "base/mem.h"
 #include "walk_priv.h"
+#include "base/clock.h"
+
+static const struct lab_walk_copy *walk_copy_of(const struct lab_walk *w,
+                                                int64_t iteration);
+static void walk_drop_copy(struct lab_walk *w, int64_t iteration);
+static void walk_keep_copy(struct lab_walk *w);
+static enum lab_status walk_need_copy(struct lab_walk *w);
+static void walk_speed_forget(struct lab_walk *w);
+
+/* Which schedule held where: a replay runs what ran then, and steps back are
+ * counted as they ran. */
+
+static int walk_position_of(const struct lab_schedule *s, int at)
+{
+    int low = 0;
+    int high = s->n_steps;
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        if (s->steps[mid].hides_from + s->steps[mid].hides_count > at)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+static int walk_plan_step(const struct lab_walk *w,
+                          const struct lab_schedule *s, int position)
+{
+    return position < s->n_steps ? s->steps[position].hides_from
+                                 : w->plan->n_steps;
+}
+
+static struct lab_walk_place lab_walk_place(const struct lab_walk *w)
+{
+    return (struct lab_walk_place){w->iteration,
+                                   walk_plan_step(w, w->schedule, w->position)};
+}
+
+/* ---- the history ---- */
+
+static bool is_before(struct lab_walk_place a, struct lab_walk_place b)
+{
+    return a.iteration != b.iteration ? a.iteration < b.iteration : a.at < b.at;
+}
+
+/* Index of the switch that holds at a place. */
+static int switch_at(const struct lab_walk *w, struct lab_walk_place place)
+{
+    int i = w->n_switches - 1;
+    while (i > 0 && is_before(place, w->switches[i].from))
+        i--;
+    return i;
+}
+
+static struct lab_schedule *walk_schedule_at(const struct lab_walk *w,
+                                             struct lab_walk_place place)
+{
+    return w->switches[switch_at(w, place)].schedule;
+}
+
+static bool same_schedule(const struct lab_schedule *a,
+                          const struct lab_schedule *b)
+{
+    if (a->n_steps != b->n_steps)
+        return false;
+    for (int i = 0; i < a->n_steps; i++) {
+        const struct lab_schedule_step *x = &a->steps[i];
+        const struct lab_schedule_step *y = &b->steps[i];
+        if (x->variant != y->variant || x->hides_from != y->hides_from ||
+            x->hides_count != y->hides_count)
+            return false;
+    }
+    return true;
+}
+
+static struct lab_schedule *walk_share_schedule(const struct lab_walk *w,
+                                                struct lab_schedule *s)
+{
+    for (int i = 0; i < w->n_switches; i++) {
+        struct lab_schedule *known = w->switches[i].schedule;
+        if (!same_schedule(known, s))
+            continue;
+        lab_schedule_release(s);
+        return lab_schedule_retain(known);
+    }
+    return s;
+}
+
+static enum lab_status walk_reserve_switch(struct lab_walk *w)
+{
+    if (w->n_switches < w->switch_room)
+        return LAB_OK;
+    int room = w->switch_room ? 2 * w->switch_room : 4;
+    struct lab_walk_switch *list = lab_alloc_array((size_t)room, sizeof(*list));
+    if (!list)
+        return lab_fail(LAB_E_NOMEM, "no memory to remember the variants");
+    if (w->n_switches)
+        memcpy(list, w->switches, (size_t)w->n_switches * sizeof(*list));
+    lab_free(w->switches);
+    w->switches = list;
+    w->switch_room = room;
+    return LAB_OK;
+}
+
+/* The room is there: either a place was reserved, or one is given up first,
+ * because the newest switch always has the schedule that holds now. */
+static void walk_note_schedule(struct lab_walk *w)
+{
+    struct lab_walk_place now = lab_walk_place(w);
+    while (w->n_switches > 0 &&
+           !is_before(w->switches[w->n_switches - 1].from, now))
+        lab_schedule_release(w->switches[--w->n_switches].schedule);
+    if (w->n_switches > 0 &&
+        w->switches[w->n_switches - 1].schedule == w->schedule)
+        return;
+    w->switches[w->n_switches++] =
+        (struct lab_walk_switch){now, lab_schedule_retain(w->schedule)};
+}
+
+static void walk_forget_switches(struct lab_walk *w)
+{
+    for (int i = 0; i < w->n_switches; i++)
+        lab_schedule_release(w->switches[i].schedule);
+    w->n_switches = 0;
+}
+
+/* ---- counting back ---- */
+
+/* First plan step of the step of `s` that holds plan step `at`. */
+static int start_of(const struct lab_schedule *s, int at)
+{
+    return s->steps[walk_position_of(s, at)].hides_from;
+}
+
+/* A place inside an iteration where a step begins, in what ran then as in what
+ * would run now: nothing can stand in the middle of a group. */
+static int settle(const struct lab_walk *w, struct lab_walk_place p)
+{
+    for (;;) {
+        int ran = start_of(walk_schedule_at(w, p), p.at);
+        int now = start_of(w->schedule, ran);
+        if (now == p.at)
+            return now;
+        p.at = now;
+    }
+}
+
+/* Are all steps from the start of `iteration` to its end those of now? */
+static bool ran_as_now(const struct lab_walk *w, int64_t iteration)
+{
+    int first = switch_at(w, (struct lab_walk_place){iteration, 0});
+    int last =
+        switch_at(w, (struct lab_walk_place){iteration, w->plan->n_steps - 1});
+    return first == last && w->switches[first].schedule == w->schedule;
+}
+
+static struct lab_walk_place walk_place_before(const struct lab_walk *w,
+                                               int64_t n)
+{
+    struct lab_walk_place p = lab_walk_place(w);
+    while (n > 0) {
+        if (p.at > 0) {
+            p.at--;
+            p.at = settle(w, p);
+            n--;
+        } else if (p.iteration == 0) {
+            break;
+        } else {
+            p.iteration--;
+            if (n >= w->schedule->n_steps && ran_as_now(w, p.iteration))
+                n -= w->schedule->n_steps;
+            else
+                p.at = w->plan->n_steps;
+        }
+    }
+    return p;
+}
+
+/* Running steps: the call, the observers, the iteration's start and end. */
+
+static void tell_phase(struct lab_walk *w, int phase, bool begin)
+{
+    for (int i = 0; i < w->n_observers && !w->muted; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (begin && o->phase_begin)
+            o->phase_begin(o->user, (enum lab_phase)phase);
+        if (!begin && o->phase_end)
+            o->phase_end(o->user, (enum lab_phase)phase);
+    }
+}
+
+static void tell_node(struct lab_walk *w, int node, bool begin)
+{
+    const char *id = w->plan->nodes[node].id;
+    for (int i = 0; i < w->n_observers && !w->muted; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (begin && o->node_begin)
+            o->node_begin(o->user, id);
+        if (!begin && o->node_end)
+            o->node_end(o->user, id);
+    }
+}
+
+static void close_node(struct lab_walk *w)
+{
+    if (w->open_node >= 0)
+        tell_node(w, w->open_node, false);
+    w->open_node = -1;
+}
+
+static void close_phase(struct lab_walk *w)
+{
+    close_node(w);
+    if (w->open_phase >= 0)
+        tell_phase(w, w->open_phase, false);
+    w->open_phase = -1;
+}
+
+static void tell_iteration_end(struct lab_walk *w)
+{
+    for (int i = 0; i < w->n_observers && !w->muted; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (w->cut && o->iteration_cut)
+            o->iteration_cut(o->user, w->iteration);
+        else if (o->iteration_end)
+            o->iteration_end(o->user, w->iteration, w->cut ? NAN : w->loss);
+    }
+    w->open_iteration = w->cut = false;
+}
+
+static void walk_close_ranges(struct lab_walk *w)
+{
+    close_phase(w);
+    if (w->open_iteration)
+        tell_iteration_end(w);
+}
+
+static void walk_report_unobserved(struct lab_walk *w, bool begin)
+{
+    for (int i = 0; i < w->n_observers; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (begin && o->untold_begin)
+            o->untold_begin(o->user);
+        if (!begin && o->untold_end)
+            o->untold_end(o->user);
+    }
+}
+
+static void open_iteration(struct lab_walk *w)
+{
+    for (int i = 0; i < w->n_observers && !w->open_iteration; i++) {
+        if (w->observers[i].iteration_begin)
+            w->observers[i].iteration_begin(w->observers[i].user, w->iteration);
+    }
+    w->open_iteration = true;
+}
+
+/* Closes what the step is not in and opens what it is in. */
+static void enter(struct lab_walk *w, const struct lab_step *s)
+{
+    if (w->muted)
+        return;
+    open_iteration(w);
+    if (w->quiet)
+        return;
+    if (w->open_phase != (int)s->phase) {
+        close_phase(w);
+        w->open_phase = (int)s->phase;
+        tell_phase(w, w->open_phase, true);
+    }
+    if (w->open_node != s->node) {
+        close_node(w);
+        w->open_node = s->node;
+        tell_node(w, w->open_node, true);
+    }
+}
+
+static void tell_step(struct lab_walk *w, const struct lab_step_event *e,
+                      bool begin)
+{
+    for (int i = 0; i < w->n_observers && !w->muted && !w->quiet; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (begin && o->step_begin)
+            o->step_begin(o->user, e);
+        if (!begin && o->step_end)
+            o->step_end(o->user, e);
+    }
+}
+
+/* Persistent tensors and data live in the walk's arena; the others in `base`,
+ * which is another arena during an evaluation. */
+static struct lab_view view_in(const struct lab_walk *w, int tensor, void *base)
+{
+    bool shared = tensor >= 0 && w->plan->tensors[tensor].persistent;
+    return lab_plan_view(w->plan, tensor, shared ? w->arena : base);
+}
+
+enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
+                                           const struct lab_schedule_step *s,
+                                           void *base, bool training)
+{
+    struct lab_view in[LAB_STEP_IN];
+    struct lab_view out[LAB_STEP_OUT];
+    struct lab_call call = {.in = in,
+                            .n_in = s->step->n_in,
+                            .out = out,
+                            .n_out = s->step->n_out,
+                            .params = s->step->params,
+                            .training = training,
+                            .seed = w->plan->seed,
+                            .iteration = (uint64_t)w->iteration,
+                            .node = (uint32_t)s->step->node};
+    for (int i = 0; i < call.n_in; i++)
+        in[i] = view_in(w, s->step->in[i], base);
+    for (int i = 0; i < call.n_out; i++)
+        out[i] = view_in(w, s->step->out[i], base);
+    enum lab_status st = lab_backend_run(w->be, s->variant, &call);
+    return st ? lab_fail_context(st, "step %s, variant %s", s->step->name,
+                                 s->variant->name)
+              : LAB_OK;
+}
+
+static enum lab_status read_loss(struct lab_walk *w)
+{
+    double value = 0;
+    enum lab_status st = lab_walk_read(w, w->plan->loss, false, &value);
+    if (!st)
+        w->loss = lab_element_value(&value, w->plan->real, 0);
+    return st;
+}
+
+static void walk_mark_written(struct lab_walk *w,
+                              const struct lab_schedule_step *s, int64_t ns)
+{
+    for (int i = 0; i < s->step->n_out; i++) {
+        int t = s->step->out[i];
+        if (t < 0)
+            continue;
+        w->written[t] = true;
+        w->generation[t]++;
+    }
+    bool told = !w->muted && !w->quiet;
+    for (int k = 0; k < s->hides_count; k++) {
+        w->step_exec[s->hides_from + k] = told ? w->exec : LAB_EXEC_UNOBSERVED;
+        w->step_ns[s->hides_from + k] = ns;
+        w->step_ran[s->hides_from + k] = s->variant;
+    }
+}
+
+static bool step_writes_loss(const struct lab_walk *w, const struct lab_step *s)
+{
+    for (int i = 0; i < s->n_out; i++) {
+        if (s->out[i] == w->plan->loss)
+            return true;
+    }
+    return false;
+}
+
+static enum lab_status walk_run_at(struct lab_walk *w, int index, bool walking)
+{
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    if (!w->muted && !w->quiet)
+        w->exec++;
+    struct lab_step_event e = {.exec = w->exec,
+                               .iteration = w->iteration,
+                               .index = index,
+                               .step = s->step,
+                               .node = w->plan->nodes[s->step->node].id,
+                               .op = s->step->op->name,
+                               .variant = s->variant->name,
+                               .backend = w->be->ops->name,
+                               .device_ns = LAB_EVENT_NO_TIME};
+    bool events = w->use_events && !w->muted && !w->quiet;
+    enter(w, s->step);
+    tell_step(w, &e, true);
+    if (events)
+        events = lab_backend_time_begin(w->be) == LAB_OK;
+    int64_t start = lab_clock_monotonic_ns();
+    enum lab_status st = lab_walk_run_schedule_step(w, s, w->arena, true);
+    if (!st && events)
+        st = lab_backend_time_end(w->be, &e.device_ns);
+    if (!st && walking)
+        st = lab_backend_sync(w->be);
+    int64_t ns = lab_clock_monotonic_ns() - start;
+    tell_step(w, &e, false);
+    if (st)
+        return st;
+    walk_mark_written(w, s, ns);
+    if (walking && step_writes_loss(w, s->step))
+        st = read_loss(w);
+    if (walking && !st)
+        st = lab_walk_sync(w);
+    return st;
+}
+
+static enum lab_status walk_finish_iteration(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    close_phase(w);
+    w->cut = false;
+    if (isnan(w->loss)) /* at speed it was not read on the way */
+        st = read_loss(w);
+    if (w->open_iteration)
+        tell_iteration_end(w);
+    return st;
+}
+
+static enum lab_status walk_cut_iteration(struct lab_walk *w)
+{
+    enum lab_status st = lab_backend_sync(w->be);
+    if (!st && lab_walk_written(w, w->plan->loss))
+        st = read_loss(w);
+    w->cut = w->open_iteration;
+    return st;
+}
+
+static enum lab_status load_data(struct lab_walk *w)
+{
+    const struct lab_plan *plan = w->plan;
+    for (int i = 0; i < plan->n_tensors; i++) {
+        if (plan->tensors[i].role != LAB_TENSOR_DATA)
+            continue;
+        enum lab_status st =
+            lab_data_fill(w->data, plan, i, w->iteration, w->staging);
+        if (!st)
+            st = lab_walk_write(w, i, w->staging);
+        if (st)
+            return st;
+    }
+    w->speed.data_of = w->iteration;
+    return LAB_OK;
+}
+
+static void walk_begin_iteration(struct lab_walk *w, bool keep_copy)
+{
+    const struct lab_plan *plan = w->plan;
+    w->position = 0;
+    w->loss = NAN;
+    memset(w->step_exec, 0, (size_t)plan->n_steps * sizeof(*w->step_exec));
+    for (int i = 0; i < plan->n_tensors; i++)
+        w->written[i] = plan->tensors[i].role == LAB_TENSOR_DATA ||
+                        plan->tensors[i].persistent;
+    if (keep_copy)
+        walk_keep_copy(w);
+    else /* one from before the learner went back, perhaps of other numbers */
+        walk_drop_copy(w, w->iteration);
+}
+
+static enum lab_status walk_load_iteration(struct lab_walk *w, bool keep_copy)
+{
+    walk_close_ranges(w);
+    walk_begin_iteration(w, keep_copy);
+    return load_data(w);
+}
+
+static enum lab_status walk_next_iteration(struct lab_walk *w, bool keep_copy)
+{
+    walk_close_ranges(w);
+    w->iteration++;
+    enum lab_status st = load_data(w);
+    if (st)
+        w->iteration--;
+    else
+        walk_begin_iteration(w, keep_copy);
+    return st;
+}
+
+void lab_walk_run_begin(struct lab_walk *w, const char *name)
+{
+    w->evaluations = 0;
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].run_begin)
+            w->observers[i].run_begin(w->observers[i].user, name);
+    }
+}
+
+void lab_walk_run_end(struct lab_walk *w)
+{
+    (void)lab_walk_drain(w); /* a device that failed has said so before */
+    walk_close_ranges(w);
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].run_end)
+            w->observers[i].run_end(w->observers[i].user);
+    }
+}
+
+/* Tensors that are slices of others: what is written, and by what name. */
+
+/* A whole that no step writes holds numbers when all its slices do. */
+static bool slices_written(const struct lab_walk *w, int tensor)
+{
+    const struct lab_plan *plan = w->plan;
+    bool any = false;
+    for (int i = 0; i < plan->n_tensors && plan->tensors[tensor].sliced; i++) {
+        if (plan->tensors[i].alias_of != tensor || !plan->tensors[i].slice)
+            continue;
+        if (!w->written[i])
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+bool lab_walk_written(const struct lab_walk *w, int tensor)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    if (t->alias_of >= 0 && w->written[t->alias_of])
+        return true;
+    if (t->alias_of >= 0 && !t->slice)
+        return false;
+    return w->written[tensor] || slices_written(w, tensor);
+}
+
+int64_t lab_walk_generation(const struct lab_walk *w, int tensor)
+{
+    const struct lab_plan *plan = w->plan;
+    const struct lab_tensor *t = &plan->tensors[tensor];
+    if (t->alias_of >= 0)
+        return w->generation[t->alias_of] +
+               (t->slice ? w->generation[tensor] : 0);
+    int64_t sum = w->generation[tensor];
+    for (int i = 0; i < plan->n_tensors && t->sliced; i++) {
+        if (plan->tensors[i].alias_of == tensor && plan->tensors[i].slice)
+            sum += w->generation[i];
+    }
+    return sum;
+}
+
+static void walk_find_written(const struct lab_walk *w, int *tensor,
+                              int64_t *index)
+{
+    const struct lab_plan *plan = w->plan;
+    const struct lab_tensor *t = &plan->tensors[*tensor];
+    if (w->written[*tensor] || *index < 0 || *index >= t->count)
+        return;
+    if (t->slice && w->written[t->alias_of]) {
+        *index += t->first;
+        *tensor = t->alias_of;
+        return;
+    }
+    for (int i = 0; i < plan->n_tensors && t->sliced; i++) {
+        const struct lab_tensor *part = &plan->tensors[i];
+        if (part->slice && part->alias_of == *tensor && w->written[i] &&
+            *index >= part->first && *index < part->first + part->count) {
+            *index -= part->first;
+            *tensor = i;
+            return;
+        }
+    }
+}
+
+/* Steps that have run, once more and to the same bits: for whoever has to see
+ * them several times, as hardware counters do.
+ *
+ * A step reads what it read then: activations are still there, data too, and
+ * what is kept over iterations is put back to the iteration's start before each
+ * pass. Afterwards all memory is as it was, byte for byte, whatever a kernel
+ * that is not quite repeatable may have written. */
+
+static enum lab_status check_range(const struct lab_walk *w, int from, int to)
+{
+    if (from < 0 || from >= to || to > w->schedule->n_steps)
+        return lab_fail(LAB_E_ARG, "there are no steps %d to %d", from, to);
+    for (int i = from; i < to; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        if (i >= w->position)
+            return lab_fail(LAB_E_STATE,
+                            "step %s has not run in this iteration: run it "
+                            "first",
+                            s->step->name);
+        if (w->step_ran[s->hides_from] != s->variant)
+            return lab_fail(LAB_E_STATE,
+                            "step %s ran as %s and would now run as %s: run it "
+                            "again first",
+                            s->step->name,
+                            w->step_ran[s->hides_from]
+                                ? w->step_ran[s->hides_from]->name
+                                : "another variant",
+                            s->variant->name);
+    }
+    return LAB_OK;
+}
+
+static enum lab_status one_pass(struct lab_walk *w, int from, int to,
+                                const struct lab_walk_copy *start,
+                                const struct lab_rerun *r, bool *again)
+{
+    enum lab_status st = lab_backend_copy(w->be, w->arena, start->memory,
+                                          w->plan->persistent_bytes);
+    if (!st)
+        st = lab_backend_sync(w->be);
+    if (!st)
+        st = r->pass_begin(r->user);
+    for (int i = from; i < to && !st; i++) {
+        r->step_begin(r->user, i);
+        st = lab_walk_run_schedule_step(w, &w->schedule->steps[i], w->arena,
+                                        true);
+        r->step_end(r->user, i);
+    }
+    if (!st)
+        st = lab_backend_sync(w->be);
+    return st ? st : r->pass_end(r->user, again);
+}
+
+enum lab_status lab_walk_rerun(struct lab_walk *w, int from, int to,
+                               const struct lab_rerun *r)
+{
+    void *saved = NULL;
+    size_t bytes = w->plan->arena_bytes;
+    bool again = true;
+    enum lab_status st = check_range(w, from, to);
+    if (!st)
+        st = walk_need_copy(w);
+    if (!st)
+        st = lab_backend_alloc(w->be, bytes ? bytes : 1, &saved);
+    if (st)
+        return st;
+    const struct lab_walk_copy *start = walk_copy_of(w, w->iteration);
+    st = lab_backend_copy(w->be, saved, w->arena, bytes);
+    while (!st && again)
+        st = one_pass(w, from, to, start, r, &again);
+    enum lab_status back = lab_backend_copy(w->be, w->arena, saved, bytes);
+    if (!back)
+        back = lab_backend_sync(w->be);
+    lab_backend_free(w->be, saved);
+    return st ? st : back;
+}
+
+/* Recorded iterations that are launched as one graph: which of its nodes are of
+ * which step. */
+
+void lab_walk_graph_nodes(struct lab_walk *w, bool on)
+{
+    w->speed.nodes = on;
+}
+
+static void walk_nodes_forget(struct lab_walk *w)
+{
+    lab_free(w->speed.node_end);
+    w->speed.node_end = NULL;
+}
+
+static enum lab_status walk_nodes_begin(struct lab_walk *w)
+{
+    struct lab_walk_speed *s = &w->speed;
+    walk_nodes_forget(w);
+    if (!s->nodes)
+        return LAB_OK;
+    s->node_end =
+        lab_alloc_array((size_t)w->schedule->n_steps, sizeof(*s->node_end));
+    if (!s->node_end)
+        return lab_fail(LAB_E_NOMEM, "no memory for a graph's nodes");
+    return lab_graph_count(w->be, &s->first_node);
+}
+
+static enum lab_status walk_nodes_step(struct lab_walk *w, int index)
+{
+    struct lab_walk_speed *s = &w->speed;
+    return s->nodes ? lab_graph_count(w->be, &s->node_end[index]) : LAB_OK;
+}
+
+static void tell_graph(struct lab_walk *w, const struct lab_graph_event *e,
+                       bool begin)
+{
+    for (int i = 0; i < w->n_observers; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (begin && o->graph_begin)
+            o->graph_begin(o->user, e);
+        else if (!begin && o->graph_end)
+            o->graph_end(o->user, e);
+    }
+}
+
+static void tell_steps(struct lab_walk *w, int64_t exec)
+{
+    for (int i = 0; i < w->schedule->n_steps; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        struct lab_step_event e = {.exec = exec + i,
+                                   .iteration = w->iteration,
+                                   .index = i,
+                                   .step = s->step,
+                                   .node = w->plan->nodes[s->step->node].id,
+                                   .op = s->step->op->name,
+                                   .variant = s->variant->name,
+                                   .backend = w->be->ops->name,
+                                   .device_ns = LAB_EVENT_NO_TIME};
+        for (int k = 0; k < w->n_observers; k++) {
+            if (w->observers[k].step_done)
+                w->observers[k].step_done(w->observers[k].user, &e);
+        }
+    }
+}
+
+static enum lab_status walk_launch_nodes(
+    struct lab_walk *w, int64_t iteration, bool keep,
+    enum lab_status (*launch)(struct lab_walk *w, int64_t iteration, bool keep))
+{
+    struct lab_graph_event e = {.exec = w->exec + 1,
+                                .n_steps = w->schedule->n_steps,
+                                .first_node = w->speed.first_node,
+                                .node_end = w->speed.node_end};
+    enum lab_status st = lab_walk_drain(w);
+    if (st)
+        return st;
+    w->exec += e.n_steps;
+    tell_graph(w, &e, true);
+    st = launch(w, iteration, keep);
+    tell_graph(w, &e, false);
+    if (!st)
+        st = lab_walk_sync(w); /* the nodes' records have come */
+    if (!st)
+        tell_steps(w, e.exec);
+    return st;
+}
+
+/* Going back, exactly. */
+
+/* Copies the persistent part of the arena aside. When memory for a copy
+ * cannot be had, going back runs further from an older one. */
+static void walk_keep_copy(struct lab_walk *w)
+{
+    struct lab_walk_copy *slot = NULL;
+    size_t bytes = w->plan->persistent_bytes;
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == w->iteration)
+            slot = &w->copy[i];
+    }
+    if (!slot) {
+        slot = &w->copy[w->next_copy];
+        w->next_copy = (w->next_copy + 1) % w->n_copies;
+    }
+    slot->iteration = -1;
+    if (!slot->memory &&
+        lab_backend_alloc(w->be, bytes ? bytes : 1, &slot->memory))
+        return;
+    if (lab_backend_copy(w->be, slot->memory, w->arena, bytes) == LAB_OK)
+        slot->iteration = w->iteration;
+}
+
+static void walk_drop_copy(struct lab_walk *w, int64_t iteration)
+{
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == iteration)
+            w->copy[i].iteration = -1;
+    }
+}
+
+static const struct lab_walk_copy *walk_copy_of(const struct lab_walk *w,
+                                                int64_t iteration)
+{
+    for (int i = 0; i < w->n_copies; i++) {
+        if (w->copy[i].iteration == iteration)
+            return &w->copy[i];
+    }
+    return NULL;
+}
+
+static enum lab_status walk_init_parameters(struct lab_walk *w)
+{
+    for (int i = 0; i < w->plan->n_tensors; i++) {
+        if (!w->plan->tensors[i].persistent)
+            continue;
+        lab_plan_init_tensor(w->plan, i, w->staging);
+        enum lab_status st = lab_walk_write(w, i, w->staging);
+        if (st)
+            return st;
+    }
+    return LAB_OK;
+}
+
+enum lab_status lab_walk_restart(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_drain(w);
+    if (st)
+        return st;
+    walk_close_ranges(w);
+    for (int i = 0; i < LAB_WALK_COPIES; i++)
+        w->copy[i].iteration = -1;
+    walk_speed_forget(w); /* the seed or the rate may be another */
+    st = walk_init_parameters(w);
+    w->iteration = 0;
+    w->position = 0;
+    walk_forget_switches(w);
+    walk_note_schedule(w);
+    return st ? st : walk_load_iteration(w, true);
+}
+
+static enum lab_status restore_tensor(struct lab_walk *w, int tensor,
+                                      const struct lab_walk_copy *copy)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    w->generation[tensor]++;
+    return lab_backend_copy(w->be, (char *)w->arena + t->offset,
+                            (const char *)copy->memory + t->offset,
+                            (size_t)t->count * lab_dtype_bytes(t->dtype));
+}
+
+/* What a step has written has not been written. */
+static enum lab_status forget_results(struct lab_walk *w,
+                                      const struct lab_step *step,
+                                      const struct lab_walk_copy *copy)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < step->n_out && !st; i++) {
+        int t = step->out[i];
+        if (t < 0)
+            continue;
+        if (!w->plan->tensors[t].persistent)
+            w->written[t] = false;
+        else if (copy)
+            st = restore_tensor(w, t, copy);
+        else
+            st = lab_fail(LAB_E_STATE, "no copy of %s to go back to",
+                          w->plan->tensors[t].name);
+        if (t == w->plan->loss)
+            w->loss = NAN;
+    }
+    return st;
+}
+
+static enum lab_status walk_undo(struct lab_walk *w, int index)
+{
+    const struct lab_walk_copy *copy = walk_copy_of(w, w->iteration);
+    const struct lab_schedule_step *s = &w->schedule->steps[index];
+    enum lab_status st = forget_results(w, s->step, copy);
+    /* A group's steps may have run one by one, before it was chosen. */
+    for (int k = 0; k < s->hides_count; k++) {
+        const struct lab_step *hidden = &w->plan->steps[s->hides_from + k];
+        if (!st && hidden != s->step)
+            st = forget_results(w, hidden, copy);
+        w->step_exec[s->hides_from + k] = 0;
+    }
+    return st;
+}
+
+/* Runs the iteration, from its start to plan step `until`, as it ran then. It
+ * may be stopped where a copy of the start is there to begin anew from. */
+static enum lab_status run_again(struct lab_walk *w, int until, bool walking)
+{
+    enum lab_status st = LAB_OK;
+    struct lab_walk_place p = {w->iteration, 0};
+    while (!st && p.at < until) {
+        if (walk_copy_of(w, w->iteration))
+            st = lab_walk_look_for_stop(w);
+        if (st)
+            break;
+        w->schedule = walk_schedule_at(w, p);
+        int i = walk_position_of(w->schedule, p.at);
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        st = walk_run_at(w, i, walking);
+        if (!st)
+            p.at = s->hides_from + s->hides_count;
+    }
+    return st;
+}
+
+/* copy NULL: from the seed. */
+static enum lab_status start_from(struct lab_walk *w,
+                                  const struct lab_walk_copy *copy)
+{
+    enum lab_status st = LAB_OK;
+    w->iteration = copy ? copy->iteration : 0;
+    if (copy)
+        st = lab_backend_copy(w->be, w->arena, copy->memory,
+                              w->plan->persistent_bytes);
+    else
+        st = walk_init_parameters(w);
+    for (int i = 0; i < w->plan->n_tensors; i++)
+        w->generation[i]++;
+    return st ? st : walk_load_iteration(w, true);
+}
+
+/* Starts iteration `target` as it was: from the newest copy at or before it,
+ * or from the seed, and forward. */
+static enum lab_status replay_to(struct lab_walk *w, int64_t target)
+{
+    const struct lab_walk_copy *best = NULL;
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->n_copies; i++) {
+        const struct lab_walk_copy *c = &w->copy[i];
+        if (c->iteration >= 0 && c->iteration <= target &&
+            (!best || c->iteration > best->iteration))
+            best = c;
+    }
+    st = start_from(w, best);
+    while (!st && w->iteration < target) {
+        st = run_again(w, w->plan->n_steps, false);
+        if (!st)
+            st = walk_next_iteration(w, true);
+    }
+    return st;
+}
+
+/* To a place, without telling anybody: steps that run again are not new
+ * executions. Afterwards the present schedule holds again. */
+static enum lab_status replay(struct lab_walk *w, struct lab_walk_place to)
+{
+    struct lab_schedule *now = w->schedule;
+    w->muted = true;
+    walk_report_unobserved(w, true);
+    enum lab_status st = replay_to(w, to.iteration);
+    if (!st)
+        st = run_again(w, to.at, true);
+    if (st == LAB_E_CANCELLED) {
+        st = start_from(w, walk_copy_of(w, w->iteration));
+        if (!st)
+            st = lab_fail(LAB_E_CANCELLED,
+                          "stopped on the way, at the start of iteration %lld",
+                          (long long)w->iteration);
+    }
+    walk_report_unobserved(w, false);
+    w->muted = false;
+    w->schedule = now;
+    w->position = st ? 0 : walk_position_of(now, to.at);
+    return st;
+}
+
+static bool has_changed_parameters(const struct lab_walk *w)
+{
+    for (int i = 0; i < w->position; i++) {
+        const struct lab_step *s = w->schedule->steps[i].step;
+        for (int k = 0; k < s->n_out; k++) {
+            if (s->out[k] >= 0 && w->plan->tensors[s->out[k]].persistent)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Training at speed keeps few copies: the iteration runs again from the last
+ * one, to the same bits, and what was measured of it stays. */
+static enum lab_status replay_for_copy(struct lab_walk *w)
+{
+    size_t bytes = (size_t)w->plan->n_steps * sizeof(*w->step_exec);
+    int64_t *exec = lab_alloc(bytes);
+    int64_t *ns = lab_alloc(bytes);
+    enum lab_status st = LAB_E_NOMEM;
+    struct lab_stop stop = w->stop;
+    w->stop = (struct lab_stop){0}; /* it must come back to where it is */
+    if (exec && ns) {
+        memcpy(exec, w->step_exec, bytes);
+        memcpy(ns, w->step_ns, bytes);
+        st = replay(w, lab_walk_place(w));
+        memcpy(w->step_exec, exec, bytes);
+        memcpy(w->step_ns, ns, bytes);
+    } else {
+        lab_fail(st, "no memory to run the iteration again");
+    }
+    w->stop = stop;
+    lab_free(exec);
+    lab_free(ns);
+    return st;
+}
+
+static enum lab_status walk_need_copy(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_drain(w);
+    if (st || walk_copy_of(w, w->iteration))
+        return st;
+    if (has_changed_parameters(w))
+        st = replay_for_copy(w);
+    else
+        walk_keep_copy(w);
+    if (!st && !walk_copy_of(w, w->iteration))
+        st = lab_fail(LAB_E_NOMEM, "no memory to keep the parameters as the "
+                                   "iteration found them");
+    return st;
+}
+
+enum lab_status lab_walk_back(struct lab_walk *w, int64_t n)
+{
+    enum lab_status st = lab_walk_drain(w);
+    if (st)
+        return st;
+    walk_close_ranges(w);
+    struct lab_walk_place to = walk_place_before(w, n);
+    if (to.iteration < w->iteration || !walk_copy_of(w, w->iteration)) {
+        st = replay(w, to);
+    } else {
+        while (!st && lab_walk_place(w).at > to.at) {
+            w->position--;
+            st = walk_undo(w, w->position);
+        }
+        if (!st)
+            st = lab_backend_sync(w->be);
+    }
+    walk_note_schedule(w);
+    return st;
+}
+
+/* Training at speed: iterations whose steps nobody wants to hear of are
+ * captured once and launched as one (engine/walk.h, lab_walk_iterate). */
+
+bool lab_walk_samples(int64_t iteration)
+{
+    int64_t stride = 1;
+    while (iteration / stride >= 32)
+        stride *= 2;
+    return iteration % stride == 0;
+}
+
+void lab_walk_use_graph(struct lab_walk *w, bool on)
+{
+    w->speed.off = !on;
+}
+
+/* The graph is that of the present schedule, or none. */
+static void follow_schedule(struct lab_walk *w, struct lab_schedule *schedule)
+{
+    struct lab_walk_speed *s = &w->speed;
+    if (s->of == schedule)
+        return;
+    lab_graph_free(w->be, s->graph);
+    lab_schedule_release(s->of);
+    walk_nodes_forget(w);
+    s->graph = NULL;
+    s->of = lab_schedule_retain(schedule);
+    s->warm = s->failed = false;
+}
+
+static void walk_speed_forget(struct lab_walk *w)
+{
+    follow_schedule(w, NULL);
+}
+
+enum lab_status lab_walk_recapture(struct lab_walk *w)
+{
+    enum lab_status st = lab_walk_drain(w);
+    walk_speed_forget(w);
+    return st;
+}
+
+static void walk_speed_release(struct lab_walk *w)
+{
+    if (!w->be)
+        return;
+    follow_schedule(w, NULL);
+    for (int i = 0; i < LAB_GRAPH_AHEAD; i++)
+        lab_graph_host_free(w->be, w->speed.slot[i]);
+}
+
+/* ---- news ---- */
+
+static void add_news(struct lab_walk *w, const struct lab_iteration_progress *n)
+{
+    struct lab_walk_speed *s = &w->speed;
+    s->news[s->news_end++ % LAB_WALK_NEWS] = *n;
+    if (s->news_end - s->news_first > LAB_WALK_NEWS)
+        s->news_first++;
+}
+
+/* Once a walk: another schedule that is refused too is refused for the same. */
+static enum lab_status refuse_graph(struct lab_walk_speed *s,
+                                    enum lab_status st)
+{
+    if (st && !s->refusal_known) {
+        snprintf(s->refusal, sizeof(s->refusal), "%s", lab_error());
+        s->refusal_known = true;
+    }
+    return st;
+}
+
+const char *lab_walk_graph_refused(struct lab_walk *w)
+{
+    struct lab_walk_speed *s = &w->speed;
+    if (!s->refusal_known || s->refusal_told)
+        return NULL;
+    s->refusal_told = true;
+    return s->refusal;
+}
+
+bool lab_walk_poll(struct lab_walk *w, struct lab_iteration_progress *out)
+{
+    struct lab_walk_speed *s = &w->speed;
+    if (s->news_first == s->news_end)
+        return false;
+    *out = s->news[s->news_first++ % LAB_WALK_NEWS];
+    return true;
+}
+
+static void tell_done(struct lab_walk *w,
+                      const struct lab_iteration_progress *n)
+{
+    for (int i = 0; i < w->n_observers; i++) {
+        const struct lab_observer *o = &w->observers[i];
+        if (o->iteration_done) {
+            o->iteration_done(o->user, n->iteration, n->loss, n->start_ns,
+                              n->end_ns);
+            continue;
+        }
+        if (o->iteration_begin)
+            o->iteration_begin(o->user, n->iteration);
+        if (o->iteration_end)
+            o->iteration_end(o->user, n->iteration, n->loss);
+    }
+}
+
+/* The device's moment on the host's clock. The host hears of it late, now more
+ * and now less: the smallest difference is the nearest to the truth. */
+static int64_t host_moment(struct lab_walk_speed *s, int64_t device_ns)
+{
+    int64_t now = lab_clock_monotonic_ns();
+    if (!s->clock_known || now - device_ns < s->clock_offset_ns)
+        s->clock_offset_ns = now - device_ns;
+    s->clock_known = true;
+    return device_ns + s->clock_offset_ns;
+}
+
+/* Tells the oldest launch when it is done; `wait`: waits for it. */
+static enum lab_status collect(struct lab_walk *w, bool wait, bool *told)
+{
+    struct lab_walk_speed *s = &w->speed;
+    struct lab_graph_report r;
+    enum lab_status st = lab_graph_wait(w->be, wait, &r, told);
+    if (st || !*told)
+        return st;
+    int64_t queued = s->queued_ns[s->told++ % LAB_GRAPH_AHEAD];
+    struct lab_iteration_progress n = {.iteration = (int64_t)r.iteration,
+                                       .loss = r.loss,
+                                       .end_ns = host_moment(s, r.end_ns)};
+    n.start_ns = queued > s->last_end_ns ? queued : s->last_end_ns;
+    if (n.end_ns < n.start_ns)
+        n.end_ns = n.start_ns;
+    s->last_end_ns = n.end_ns;
+    if (n.iteration == w->iteration)
+        w->loss = n.loss;
+    tell_done(w, &n);
+    add_news(w, &n);
+    return LAB_OK;
+}
+
+enum lab_status lab_walk_drain(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    bool told = true;
+    while (!st && told && w->speed.told < w->speed.launched)
+        st = collect(w, true, &told);
+    w->speed.clock_known = false;
+    return st;
+}
+
+/* ---- the graph ---- */
+
+static bool wants_steps(const struct lab_walk *w)
+{
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].step_begin || w->observers[i].step_end)
+            return true;
+    }
+    return false;
+}
+
+/* The iteration that iterate() is to run, -1: one that has begun as a walk. */
+static int64_t next_iteration(const struct lab_walk *w)
+{
+    if (lab_walk_at_end(w))
+        return w->iteration + 1;
+    return w->position == 0 ? w->iteration : -1;
+}
+
+static bool may_launch(const struct lab_walk *w)
+{
+    const struct lab_walk_speed *s = &w->speed;
+    int64_t next = next_iteration(w);
+    if (s->off || s->failed || !s->warm || next < 0 ||
+        !lab_backend_graphs(w->be) || w->plan->real != LAB_F32)
+        return false;
+    return s->nodes || !lab_walk_samples(next) || !wants_steps(w);
+}
+
+static enum lab_status alloc_slots(struct lab_walk *w)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < w->plan->n_tensors; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        if (t->role == LAB_TENSOR_DATA)
+            bytes += (size_t)t->count * lab_dtype_bytes(t->dtype);
+    }
+    for (int i = 0; i < LAB_GRAPH_AHEAD; i++) {
+        if (w->speed.slot[i])
+            continue;
+        enum lab_status st =
+            lab_graph_host_alloc(w->be, bytes ? bytes : 1, &w->speed.slot[i]);
+        if (st)
+            return st;
+    }
+    return LAB_OK;
+}
+
+/* Updates of different parameters do not wait for each other. */
+static bool stands_alone(const struct lab_schedule_step *s)
+{
+    return s->step->phase == LAB_UPDATE;
+}
+
+static enum lab_status capture_steps(struct lab_walk *w)
+{
+    enum lab_status st = LAB_OK;
+    int lane = -1;
+    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        int before = lane;
+        lane = stands_alone(s) ? (lane + 1) % LAB_GRAPH_LANES : -1;
+        if (lane != before)
+            st = lab_graph_lane(w->be, lane);
+        if (!st)
+            st = lab_walk_run_schedule_step(w, s, w->arena, true);
+        if (!st)
+            st = walk_nodes_step(w, i);
+    }
+    return st || lane < 0 ? st : lab_graph_lane(w->be, -1);
+}
+
+static enum lab_status capture(struct lab_walk *w)
+{
+    const char *loss =
+        (char *)w->arena + w->plan->tensors[w->plan->loss].offset;
+    enum lab_status st = alloc_slots(w);
+    if (st)
+        return st;
+    st = lab_graph_begin(w->be);
+    if (!st)
+        st = walk_nodes_begin(w);
+    if (!st)
+        st = capture_steps(w);
+    if (st) {
+        (void)lab_graph_end(w->be, loss, NULL);
+        return st;
+    }
+    return lab_graph_end(w->be, loss, &w->speed.graph);
+}
+
+/* The batch of an iteration: the host fills one while the device reads others.
+ */
+static enum lab_status send_data(struct lab_walk *w, int64_t iteration)
+{
+    const struct lab_plan *plan = w->plan;
+    char *at = w->speed.slot[w->speed.launched % LAB_GRAPH_AHEAD];
+    enum lab_status st = LAB_OK;
+    if (w->speed.data_of >= 0 &&
+        lab_data_same(w->data, w->speed.data_of, iteration))
+        return LAB_OK;
+    for (int i = 0; i < plan->n_tensors && !st; i++) {
+        const struct lab_tensor *t = &plan->tensors[i];
+        size_t bytes = (size_t)t->count * lab_dtype_bytes(t->dtype);
+        if (t->role != LAB_TENSOR_DATA)
+            continue;
+        st = lab_data_fill(w->data, plan, i, iteration, at);
+        if (!st)
+            st = lab_graph_upload(w->be, (char *)w->arena + t->offset, at,
+                                  bytes);
+        w->generation[i]++;
+        at += bytes;
+    }
+    w->speed.data_of = st ? -1 : iteration;
+    return st;
+}
+
+static enum lab_status launch(struct lab_walk *w, int64_t iteration, bool keep)
+{
+    struct lab_walk_speed *s = &w->speed;
+    bool told = true;
+    bool loaded = !lab_walk_at_end(w); /* as after a restart */
+    enum lab_status st = LAB_OK;
+    if (s->launched - s->told == LAB_GRAPH_AHEAD)
+        st = collect(w, true, &told);
+    if (!st && !loaded)
+        st = send_data(w, iteration);
+    if (st)
+        return st;
+    walk_close_ranges(w);
+    w->iteration = iteration;
+    walk_begin_iteration(w, keep || loaded);
+    s->queued_ns[s->launched % LAB_GRAPH_AHEAD] = lab_clock_monotonic_ns();
+    st = lab_graph_launch(w->be, s->graph, (uint64_t)iteration);
+    if (st)
+        return st;
+    s->launched++;
+    w->quiet = true;
+    for (int i = 0; i < w->schedule->n_steps; i++)
+        walk_mark_written(w, &w->schedule->steps[i], 0);
+    w->quiet = false;
+    w->position = w->schedule->n_steps;
+    while (!st && told && s->told < s->launched)
+        st = collect(w, false, &told);
+    return st;
+}
+
+/* Of a graph that is traced as a whole no kernel is recorded. */
+static enum lab_status launch_untold(struct lab_walk *w, int64_t iteration,
+                                     bool keep)
+{
+    if (w->speed.nodes)
+        walk_report_unobserved(w, true);
+    enum lab_status st = launch(w, iteration, keep);
+    if (w->speed.nodes)
+        walk_report_unobserved(w, false);
+    return st;
+}
+
+/* Records may be collected: that takes a tracer about a millisecond, and so it
+ * is not done after every short iteration. */
+static enum lab_status sync_now_and_then(struct lab_walk *w)
+{
+    const int64_t patience_ns = 50000000;
+    int64_t now = lab_clock_monotonic_ns();
+    if (now - w->speed.synced_ns < patience_ns)
+        return lab_backend_sync(w->be);
+    enum lab_status st = lab_walk_sync(w);
+    w->speed.synced_ns = lab_clock_monotonic_ns();
+    return st;
+}
+
+/* A short iteration comes to its end, so that training stops between two; a long
+ * one is cut. *until: when patience ends, 0: no stop has been seen. */
+static enum lab_status look_for_cut(const struct lab_walk *w, int64_t *until)
+{
+    const int64_t patience_ns = 20000000;
+    enum lab_status st = lab_walk_look_for_stop(w);
+    int64_t now = st ? lab_clock_monotonic_ns() : 0;
+    if (st && *until == 0)
+        *until = now + patience_ns;
+    return st && now >= *until ? st : LAB_OK;
+}
+
+/* A step at a time, as when walking, but without waiting after each. */
+static enum lab_status by_steps(struct lab_walk *w, bool keep)
+{
+    int64_t start = lab_clock_monotonic_ns();
+    int64_t until = 0;
+    enum lab_status st = lab_walk_look_for_stop(w);
+    if (!st && lab_walk_at_end(w))
+        st = walk_next_iteration(w, keep);
+    if (st)
+        return st;
+    bool whole = w->position == 0;
+    /* An iteration that began as a walk goes on as one. */
+    w->quiet = whole && !lab_walk_samples(w->iteration);
+    if (w->quiet)
+        walk_report_unobserved(w, true);
+    while (!st && !lab_walk_at_end(w)) {
+        st = walk_run_at(w, w->position, false);
+        w->position += st == LAB_OK;
+        if (!st && !lab_walk_at_end(w))
+            st = look_for_cut(w, &until);
+    }
+    if (!st)
+        st = walk_finish_iteration(w);
+    bool observed = !w->quiet;
+    w->quiet = false;
+    if (!observed)
+        walk_report_unobserved(w, false);
+    if (st == LAB_E_CANCELLED && walk_cut_iteration(w) == LAB_OK)
+        return lab_walk_look_for_stop(w);
+    if (!st && observed)
+        st = sync_now_and_then(w);
+    if (st)
+        return st;
+    w->speed.warm |= whole;
+    struct lab_iteration_progress n = {w->iteration, w->loss, start,
+                                       lab_clock_monotonic_ns()};
+    w->speed.last_end_ns = n.end_ns;
+    add_news(w, &n);
+    return LAB_OK;
+}
+
+enum lab_status lab_walk_iterate(struct lab_walk *w)
+{
+    enum { COPY_EVERY = 16 };
+    int64_t next = next_iteration(w);
+    bool keep = next % COPY_EVERY == 0;
+    follow_schedule(w, w->schedule);
+    if (may_launch(w)) {
+        if (!w->speed.graph)
+            w->speed.failed = refuse_graph(&w->speed, capture(w)) != LAB_OK;
+        bool told = w->speed.nodes && wants_steps(w) && lab_walk_samples(next);
+        if (!w->speed.failed && told)
+            return walk_launch_nodes(w, next, keep, launch);
+        if (!w->speed.failed)
+            return launch_untold(w, next, keep);
+    }
+    enum lab_status st = lab_walk_drain(w);
+    return st ? st : by_steps(w, keep);
+}
 
 /* have: what the device has, 0: it has no room left for an unknown reason. */
 static enum lab_status too_large(const struct lab_plan *plan, int64_t have)
@@ -99,7 +1486,7 @@ enum lab_status lab_walk_new(struct lab_walk **out, const struct lab_plan *plan,
     if (!st)
         st = lab_schedule_make(&w->schedule, plan, be, NULL, 0);
     if (!st)
-        st = lab_walk_reserve_switch(w);
+        st = walk_reserve_switch(w);
     w->data = data;
     if (!st)
         st = lab_walk_restart(w);
@@ -123,7 +1510,7 @@ void lab_walk_free(struct lab_walk *w)
 {
     if (!w)
         return;
-    lab_walk_speed_release(w);
+    walk_speed_release(w);
     for (int i = 0; i < LAB_WALK_COPIES; i++)
         lab_backend_free(w->be, w->copy[i].memory);
     lab_backend_free(w->be, w->arena);
@@ -132,7 +1519,7 @@ void lab_walk_free(struct lab_walk *w)
     lab_backend_close(w->be);
     lab_data_free(w->data);
     lab_schedule_release(w->schedule);
-    lab_walk_forget_switches(w);
+    walk_forget_switches(w);
     lab_free(w->switches);
     lab_free(w->step_exec);
     lab_free(w->step_ns);
@@ -174,29 +1561,29 @@ enum lab_status lab_walk_choose(struct lab_walk *w,
     struct lab_schedule *next;
     enum lab_status st = lab_walk_drain(w);
     if (!st)
-        st = lab_walk_reserve_switch(w);
+        st = walk_reserve_switch(w);
     if (!st)
         st = lab_schedule_make(&next, w->plan, w->be, choices, n);
     if (st)
         return st;
-    int position = lab_walk_position_of(next, lab_walk_place(w).at);
+    int position = walk_position_of(next, lab_walk_place(w).at);
     /* A group that has run in part: its steps have not run. */
-    int at = lab_walk_plan_step(w, next, position);
+    int at = walk_plan_step(w, next, position);
     while (!st && w->position > 0 &&
            w->schedule->steps[w->position - 1].hides_from >= at) {
-        st = lab_walk_need_copy(w); /* at speed none was kept */
+        st = walk_need_copy(w); /* at speed none was kept */
         if (!st)
-            st = lab_walk_undo(w, --w->position);
+            st = walk_undo(w, --w->position);
     }
     if (st) {
         lab_schedule_release(next);
         return st;
     }
-    next = lab_walk_share_schedule(w, next);
+    next = walk_share_schedule(w, next);
     lab_schedule_release(w->schedule);
     w->schedule = next;
     w->position = position;
-    lab_walk_note_schedule(w);
+    walk_note_schedule(w);
     return LAB_OK;
 }
 
@@ -278,7 +1665,7 @@ enum lab_status lab_walk_begin(struct lab_walk *w)
     enum lab_status st = lab_walk_drain(w);
     if (st || !lab_walk_at_end(w))
         return st;
-    return lab_walk_next_iteration(w, true);
+    return walk_next_iteration(w, true);
 }
 
 enum lab_status lab_walk_step(struct lab_walk *w)
@@ -286,11 +1673,11 @@ enum lab_status lab_walk_step(struct lab_walk *w)
     enum lab_status st = lab_walk_begin(w);
     if (st)
         return st;
-    st = lab_walk_run_at(w, w->position, true);
+    st = walk_run_at(w, w->position, true);
     if (st)
         return st;
     w->position++;
-    return lab_walk_at_end(w) ? lab_walk_finish_iteration(w) : LAB_OK;
+    return lab_walk_at_end(w) ? walk_finish_iteration(w) : LAB_OK;
 }
 
 enum lab_status lab_walk_sync(struct lab_walk *w)
@@ -311,10 +1698,10 @@ static enum lab_status device_address(struct lab_walk *w, int tensor, bool old,
     const struct lab_tensor *t = &w->plan->tensors[tensor];
     const char *base = w->arena;
     if (old && t->persistent) {
-        enum lab_status st = lab_walk_need_copy(w);
+        enum lab_status st = walk_need_copy(w);
         if (st)
             return st;
-        base = lab_walk_copy_of(w, w->iteration)->memory;
+        base = walk_copy_of(w, w->iteration)->memory;
     }
     *out = base + t->offset;
     return LAB_OK;
@@ -426,7 +1813,7 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     int from = tensor;
     int64_t at = index;
     if (tensor >= 0 && tensor < w->plan->n_tensors)
-        lab_walk_find_written(w, &from, &at);
+        walk_find_written(w, &from, &at);
     int step = explaining_step(w, from);
     enum lab_status st = lab_explain(
         &e, w->plan, step >= 0 ? w->schedule->steps[step].step : NULL, tensor,
@@ -455,4 +1842,236 @@ enum lab_status lab_walk_explain(struct lab_walk *w, int tensor, int64_t index,
     if (!st)
         *out = e;
     return st;
+}
+
+/* Held-back rows through the network, beside the iteration that is shown: the
+ * activations go to memory of their own. */
+
+struct tally {
+    int64_t right;
+    int64_t rows; /* text: characters */
+    double loss;
+};
+
+/* Data tensors begin as zeros: ids must be within the vocabulary. */
+static enum lab_status clear_data(struct lab_walk *w, char *arena)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->plan->n_tensors && !st; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        size_t bytes = (size_t)t->count * lab_dtype_bytes(t->dtype);
+        if (t->role != LAB_TENSOR_DATA)
+            continue;
+        memset(w->staging, 0, bytes);
+        st = lab_backend_upload(w->be, arena + t->offset, w->staging, bytes);
+    }
+    return st;
+}
+
+static enum lab_status eval_memory(struct lab_walk *w)
+{
+    void *arena = NULL;
+    enum lab_status st =
+        lab_walk_drain(w); /* what was launched is told first */
+    if (st || w->eval_arena)
+        return st;
+    st = lab_backend_alloc(w->be, w->plan->arena_bytes, &arena);
+    if (!st)
+        st = clear_data(w, arena);
+    if (st)
+        lab_backend_free(w->be, arena);
+    else
+        w->eval_arena = arena;
+    return st;
+}
+
+static enum lab_status walk_load_held(struct lab_walk *w, int64_t first)
+{
+    for (int i = 0; i < w->plan->n_tensors; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[i];
+        if (t->role != LAB_TENSOR_DATA)
+            continue;
+        lab_data_fill_held(w->data, w->plan, i, first, w->staging);
+        enum lab_status st = lab_backend_upload(
+            w->be, (char *)w->eval_arena + t->offset, w->staging,
+            (size_t)t->count * lab_dtype_bytes(t->dtype));
+        if (st)
+            return st;
+    }
+    return LAB_OK;
+}
+
+enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out)
+{
+    const struct lab_tensor *t = &w->plan->tensors[tensor];
+    return lab_backend_download(w->be, out, (char *)w->eval_arena + t->offset,
+                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+}
+
+int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
+                        int64_t classes)
+{
+    int best = 0;
+    double top = lab_element_value(out, dtype, row * classes);
+    if (isnan(top))
+        return -1;
+    for (int64_t c = 1; c < classes; c++) {
+        double v = lab_element_value(out, dtype, row * classes + c);
+        if (isnan(v))
+            return -1;
+        if (v > top) {
+            top = v;
+            best = (int)c;
+        }
+    }
+    return best;
+}
+
+/* One row of a batch: its places, but for those that an earlier row has. */
+static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
+                      const void *out, const void *sample, struct tally *t)
+{
+    const struct lab_plan *plan = w->plan;
+    const struct lab_tensor *scores = &plan->tensors[plan->out];
+    int64_t each = plan->tensors[plan->loss_sample].count / plan->batch;
+    bool text = lab_data_text(w->data) != NULL;
+    int64_t places = text ? each : 1;
+    int64_t classes = scores->count / plan->batch / places;
+    int64_t skip = lab_data_held_skip(w->data, row);
+    for (int64_t k = skip; k < places; k++) {
+        int label = text ? lab_data_held_next(w->data, row, k)
+                         : lab_data_held_label(w->data, row);
+        t->rows++;
+        t->right +=
+            label >= 0 && lab_walk_best_class(out, plan->real, i * places + k,
+                                              classes) == label;
+    }
+    for (int64_t k = skip; k < each; k++)
+        t->loss += lab_element_value(sample, plan->real, i * each + k) *
+                   (double)places / (double)each;
+}
+
+static enum lab_status count_batch(struct lab_walk *w, int64_t first,
+                                   int64_t rows, void *out, void *sample,
+                                   struct tally *t)
+{
+    const struct lab_plan *plan = w->plan;
+    enum lab_status st = lab_walk_read_eval(w, plan->out, out);
+    if (!st)
+        st = lab_walk_read_eval(w, plan->loss_sample, sample);
+    for (int64_t i = 0; i < rows && !st; i++)
+        count_row(w, i, first + i, out, sample, t);
+    return st;
+}
+
+/* Forward, and the loss too when that is the last phase. */
+static enum lab_status run_phases(struct lab_walk *w, enum lab_phase last)
+{
+    enum lab_status st = LAB_OK;
+    for (int i = 0; i < w->schedule->n_steps && !st; i++) {
+        const struct lab_schedule_step *s = &w->schedule->steps[i];
+        if (s->step->phase > last)
+            continue;
+        st = lab_walk_look_for_stop(w);
+        if (!st)
+            st = lab_walk_run_schedule_step(w, s, w->eval_arena, false);
+    }
+    return st;
+}
+
+enum lab_status lab_walk_forward(struct lab_walk *w,
+                                 const struct lab_walk_input *in, int n_in,
+                                 int tensor, void *out)
+{
+    enum lab_status st = eval_memory(w);
+    for (int i = 0; i < n_in && !st; i++) {
+        const struct lab_tensor *t = &w->plan->tensors[in[i].tensor];
+        st = lab_backend_upload(w->be, (char *)w->eval_arena + t->offset,
+                                in[i].values,
+                                (size_t)t->count * lab_dtype_bytes(t->dtype));
+    }
+    if (!st)
+        st = run_phases(w, LAB_FORWARD);
+    return st ? st : lab_walk_read_eval(w, tensor, out);
+}
+
+static enum lab_status evaluate_batch(struct lab_walk *w,
+                                      const struct lab_data_facts *facts,
+                                      int64_t first, void *out, void *sample,
+                                      struct tally *t)
+{
+    int64_t rows = facts->held_rows - first;
+    if (rows > facts->batch)
+        rows = facts->batch;
+    enum lab_status st = walk_load_held(w, first);
+    if (!st)
+        st = run_phases(w, LAB_LOSS);
+    if (!st)
+        st = count_batch(w, first, rows, out, sample, t);
+    if (!st && facts->decodes)
+        st = lab_walk_decode_batch(w, first, rows, out);
+    return st;
+}
+
+static enum lab_status evaluate(struct lab_walk *w,
+                                const struct lab_data_facts *facts,
+                                struct tally *t)
+{
+    const struct lab_plan *plan = w->plan;
+    enum lab_status st = eval_memory(w);
+    if (!st && facts->decodes)
+        st = lab_walk_decode_begin(w);
+    void *out = lab_alloc_array((size_t)plan->tensors[plan->out].count, 8);
+    void *sample =
+        lab_alloc_array((size_t)plan->tensors[plan->loss_sample].count, 8);
+    if (!st && (!out || !sample))
+        st = lab_fail(LAB_E_NOMEM, "no memory to evaluate");
+    for (int64_t first = 0; first < facts->held_rows && !st;
+         first += facts->batch)
+        st = evaluate_batch(w, facts, first, out, sample, t);
+    lab_free(out);
+    lab_free(sample);
+    return st;
+}
+
+enum lab_status lab_walk_evaluate(struct lab_walk *w, double *accuracy,
+                                  double *loss)
+{
+    struct lab_data_facts facts;
+    struct tally t = {0};
+    lab_data_get_facts(w->data, &facts);
+    if (facts.held_rows == 0) {
+        *accuracy = *loss = NAN;
+        return LAB_OK;
+    }
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].between_begin)
+            w->observers[i].between_begin(w->observers[i].user, "evaluation");
+    }
+    bool told = lab_walk_samples(w->evaluations++);
+    if (!told)
+        walk_report_unobserved(w, true);
+    enum lab_status st = evaluate(w, &facts, &t);
+    if (!told)
+        walk_report_unobserved(w, false);
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].between_end)
+            w->observers[i].between_end(w->observers[i].user);
+    }
+    if (st)
+        return st;
+    *accuracy = facts.classes > 0 ? (double)t.right / (double)t.rows : NAN;
+    if (facts.decodes) {
+        struct lab_decoded decoded;
+        lab_walk_decode_end(w);
+        lab_walk_decoded(w, &decoded);
+        *accuracy = decoded.right;
+    }
+    *loss = t.loss / (double)t.rows;
+    for (int i = 0; i < w->n_observers; i++) {
+        if (w->observers[i].evaluation)
+            w->observers[i].evaluation(w->observers[i].user, w->iteration,
+                                       *loss, *accuracy);
+    }
+    return LAB_OK;
 }

@@ -91,64 +91,20 @@ struct lab_walk {
     struct lab_walk_speed speed;
 };
 
-/* walk_run.c */
-enum lab_status lab_walk_load_iteration(struct lab_walk *w, bool keep_copy);
-/* From an iteration's end to the start of the next one; on failure the walk
- * stays where it is. */
-enum lab_status lab_walk_next_iteration(struct lab_walk *w, bool keep_copy);
-enum lab_status lab_walk_run_at(struct lab_walk *w, int index, bool walking);
-enum lab_status lab_walk_finish_iteration(struct lab_walk *w);
-/* The iteration stays between two steps that ran at speed. */
-enum lab_status lab_walk_cut_iteration(struct lab_walk *w);
-void lab_walk_close_ranges(struct lab_walk *w);
-/* The observers' untold_begin, or untold_end. */
-void lab_walk_report_unobserved(struct lab_walk *w, bool begin);
-/* Nothing of the iteration has run. */
-void lab_walk_begin_iteration(struct lab_walk *w, bool keep_copy);
 /* What a step has written, and when. */
-void lab_walk_mark_written(struct lab_walk *w,
-                           const struct lab_schedule_step *s, int64_t ns);
 enum lab_status lab_walk_run_schedule_step(struct lab_walk *w,
                                            const struct lab_schedule_step *s,
                                            void *base, bool training);
 /* walk_speed.c. Whatever looks at the walk or changes it settles it first. */
-/* The next iterations at speed are captured anew: the seed is in the graph. */
-void lab_walk_speed_forget(struct lab_walk *w);
-void lab_walk_speed_release(struct lab_walk *w);
 /* walk_nodes.c: nothing where nobody asked for nodes. */
-void lab_walk_nodes_forget(struct lab_walk *w);
 enum lab_status lab_walk_nodes_begin(struct lab_walk *w); /* of a capture */
-enum lab_status lab_walk_nodes_step(struct lab_walk *w, int index);
 enum lab_status
 lab_walk_launch_nodes(struct lab_walk *w, int64_t iteration, bool keep,
                       enum lab_status (*launch)(struct lab_walk *w,
                                                 int64_t iteration, bool keep));
 /* walk_history.c */
-/* Index of the first step of `s` that reaches past plan step `at`. */
-int lab_walk_position_of(const struct lab_schedule *s, int at);
-/* Plan step at which a position of a schedule stands. */
-int lab_walk_plan_step(const struct lab_walk *w, const struct lab_schedule *s,
-                       int position);
-struct lab_walk_place lab_walk_place(const struct lab_walk *w);
-/* `n` steps before the present place, as they ran; the start at the most. */
-struct lab_walk_place lab_walk_place_before(const struct lab_walk *w,
-                                            int64_t n);
-/* What ran, or runs, at a place that is not after the present one. */
-struct lab_schedule *lab_walk_schedule_at(const struct lab_walk *w,
-                                          struct lab_walk_place place);
-/* Takes `s` and gives it back, or the same one from the history. */
-struct lab_schedule *lab_walk_share_schedule(const struct lab_walk *w,
-                                             struct lab_schedule *s);
-/* Room for one more switch. LAB_E_NOMEM. */
-enum lab_status lab_walk_reserve_switch(struct lab_walk *w);
-/* Forgets the switches after the present place: from here on it is the present
- * schedule that runs. Once reserved it cannot fail; after going back it needs
- * no reserve. */
-void lab_walk_note_schedule(struct lab_walk *w);
-void lab_walk_forget_switches(struct lab_walk *w);
 /* walk_eval.c: the held-back rows of a batch, into the memory of an
  * evaluation; a tensor from there; the class of the largest score, or -1. */
-enum lab_status lab_walk_load_held(struct lab_walk *w, int64_t first);
 enum lab_status lab_walk_read_eval(struct lab_walk *w, int tensor, void *out);
 int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
                         int64_t classes);
@@ -160,16 +116,3 @@ enum lab_status lab_walk_decode_batch(struct lab_walk *w, int64_t first,
 void lab_walk_decode_end(struct lab_walk *w);
 void lab_decoder_free(struct lab_decoder *d); /* NULL allowed */
 /* walk_back.c */
-/* Forgets what a schedule step of this iteration has written. */
-enum lab_status lab_walk_undo(struct lab_walk *w, int index);
-/* Afterwards there is a copy of this iteration's start. LAB_E_NOMEM. */
-enum lab_status lab_walk_need_copy(struct lab_walk *w);
-void lab_walk_drop_copy(struct lab_walk *w, int64_t iteration);
-void lab_walk_keep_copy(struct lab_walk *w);
-const struct lab_walk_copy *lab_walk_copy_of(const struct lab_walk *w,
-                                             int64_t iteration);
-enum lab_status lab_walk_init_parameters(struct lab_walk *w);
-/* walk_slices.c: an element of a slice is one of the whole, and the other way
- * round; finds the one that a step wrote. */
-void lab_walk_find_written(const struct lab_walk *w, int *tensor,
-                           int64_t *index);

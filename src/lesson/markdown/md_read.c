@@ -1,9 +1,283 @@
-#include "md_reader.h"
+/* md_read.c -- Markdown through md4c: blocks and spans, entities, TeX. */
+#include "md_read.h"
 
+#include <md4c.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "lesson/texmath.h"
+
+enum {
+    LAB_MD_LIST_DEPTH = 16,
+    /* md4c fills short rows up: without a limit a small file makes a table of
+     * billions of cells. */
+    LAB_MD_MAX_COLUMNS = 64,
+    LAB_MD_MAX_CELLS = 100000
+};
+
+struct lab_md_list {
+    bool ordered;
+    bool tight;
+    bool started; /* its first block has been seen */
+    unsigned long next;
+};
+
+struct lab_md_reader {
+    struct lab_arena *arena;
+    const char *md;
+    size_t size;
+    int line;       /* of the byte at `counted` */
+    size_t counted; /* bytes whose line ends are in `line` */
+
+    struct lab_md_block *blocks;
+    size_t n_blocks;
+    size_t cap_blocks;
+    struct lab_md_span *spans; /* of the open leaf or cell */
+    size_t n_spans;
+    size_t cap_spans;
+    struct lab_md_cell *cells; /* of the open table */
+    size_t n_cells;
+    size_t cap_cells;
+
+    bool open;                /* a leaf block takes text */
+    struct lab_md_block leaf; /* that block */
+    struct lab_str text;      /* of the open span */
+    unsigned style;           /* of the open span */
+    int strong;               /* nesting of spans */
+    int emph;
+    int code;
+    int link;
+    bool math;
+    size_t displays; /* $$...$$ in the open leaf */
+    const char *href;
+
+    int quote;
+    int depth; /* of lists */
+    struct lab_md_list list[LAB_MD_LIST_DEPTH];
+    const char *marker; /* waits for the first block of its item */
+    bool too_large;     /* the open table */
+    bool failed;
+};
+
+static void add_code_point(struct lab_str *out, unsigned long code)
+{
+    char s[5] = {0};
+    if (code < 0x80) {
+        s[0] = (char)code;
+    } else if (code < 0x800) {
+        s[0] = (char)(0xC0 | code >> 6);
+        s[1] = (char)(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        s[0] = (char)(0xE0 | code >> 12);
+        s[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        s[2] = (char)(0x80 | (code & 0x3F));
+    } else if (code <= 0x10FFFF) {
+        s[0] = (char)(0xF0 | code >> 18);
+        s[1] = (char)(0x80 | (code >> 12 & 0x3F));
+        s[2] = (char)(0x80 | (code >> 6 & 0x3F));
+        s[3] = (char)(0x80 | (code & 0x3F));
+    }
+    lab_str_add_visible(out, s, strlen(s), false);
+}
+
+/* "&lt;", "&#955;", "&#x3bb;". Unknown ones stay as they are written. */
+static void md_add_entity(struct lab_str *out, const char *s, size_t n)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+    } known[] = {{"&amp;", "&"},    {"&lt;", "<"},     {"&gt;", ">"},
+                 {"&quot;", "\""},  {"&apos;", "'"},   {"&nbsp;", " "},
+                 {"&times;", "×"},  {"&mdash;", "—"},  {"&ndash;", "–"},
+                 {"&hellip;", "…"}, {"&middot;", "·"}, {"&minus;", "−"}};
+    char text[16] = {0};
+    if (n > 3 && n < sizeof(text) && s[1] == '#') {
+        bool hex = s[2] == 'x' || s[2] == 'X';
+        memcpy(text, s, n);
+        add_code_point(out, strtoul(text + (hex ? 3 : 2), NULL, hex ? 16 : 10));
+        return;
+    }
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+        if (strlen(known[i].name) == n && memcmp(known[i].name, s, n) == 0) {
+            lab_str_add(out, known[i].text);
+            return;
+        }
+    }
+    lab_str_add_visible(out, s, n, false);
+}
+
+static bool md_grow(void **items, size_t *cap, size_t count, size_t bytes_each)
+{
+    if (count < *cap)
+        return true;
+    size_t more = *cap ? *cap * 2 : 32;
+    void *p = lab_realloc_array(*items, more, bytes_each);
+    if (!p)
+        return false;
+    *items = p;
+    *cap = more;
+    return true;
+}
+
+static void md_flush_span(struct lab_md_reader *r)
+{
+    if (r->text.failed)
+        r->failed = true;
+    if (r->failed || r->text.len == 0)
+        return;
+    void *spans = r->spans;
+    if (!md_grow(&spans, &r->cap_spans, r->n_spans, sizeof(*r->spans))) {
+        r->failed = true;
+        return;
+    }
+    r->spans = spans;
+    char *text = lab_arena_text(r->arena, r->text.data, r->text.len);
+    if (!text) {
+        r->failed = true;
+        return;
+    }
+    r->spans[r->n_spans++] = (struct lab_md_span){r->style, text};
+    lab_str_clear(&r->text);
+}
+
+static unsigned md_current_style(const struct lab_md_reader *r)
+{
+    unsigned style = LAB_SPAN_PLAIN;
+    if (r->strong)
+        style |= LAB_SPAN_STRONG;
+    if (r->emph)
+        style |= LAB_SPAN_EMPH;
+    if (r->code)
+        style |= LAB_SPAN_CODE;
+    if (r->link)
+        style |= LAB_SPAN_LINK;
+    if (r->math)
+        style |= LAB_SPAN_MATH;
+    if (r->leaf.kind == LAB_MD_HEADING)
+        style |= LAB_SPAN_HEADING;
+    return style;
+}
+
+static void md_set_style(struct lab_md_reader *r)
+{
+    unsigned style = md_current_style(r);
+    if (style != r->style)
+        md_flush_span(r);
+    r->style = style;
+}
+
+/* Copies the collected spans to where they stay. */
+static const struct lab_md_span *md_keep_spans(struct lab_md_reader *r,
+                                               size_t *count)
+{
+    md_flush_span(r);
+    *count = 0;
+    if (r->failed || r->n_spans == 0)
+        return NULL;
+    struct lab_md_span *kept =
+        lab_arena_array(r->arena, r->n_spans, sizeof(*kept));
+    if (!kept) {
+        r->failed = true;
+        return NULL;
+    }
+    memcpy(kept, r->spans, r->n_spans * sizeof(*kept));
+    *count = r->n_spans;
+    r->n_spans = 0;
+    return kept;
+}
+
+static void keep_href(struct lab_md_reader *r, const MD_ATTRIBUTE *href)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add_visible(&text, href->text, href->size, false);
+    r->href = lab_arena_text(r->arena, lab_str_text(&text), text.len);
+    if (text.failed || !r->href)
+        r->failed = true;
+    lab_str_release(&text);
+}
+
+static int md_enter_span(MD_SPANTYPE type, void *detail, void *user)
+{
+    struct lab_md_reader *r = user;
+    switch (type) {
+    case MD_SPAN_EM:
+        r->emph++;
+        break;
+    case MD_SPAN_STRONG:
+        r->strong++;
+        break;
+    case MD_SPAN_CODE:
+        r->code++;
+        break;
+    case MD_SPAN_A:
+        r->link++;
+        keep_href(r, &((MD_SPAN_A_DETAIL *)detail)->href);
+        break;
+    case MD_SPAN_LATEXMATH_DISPLAY:
+        r->math = true;
+        r->displays++;
+        break;
+    case MD_SPAN_LATEXMATH:
+        r->math = true;
+        break;
+    default:
+        break;
+    }
+    md_set_style(r);
+    return r->failed;
+}
+
+/* A link that only a pointer could follow shows where it leads. */
+static void end_link(struct lab_md_reader *r)
+{
+    const char *text = lab_str_text(&r->text);
+    if (r->href && *r->href && *r->href != '#' && strcmp(text, r->href) != 0)
+        lab_str_addf(&r->text, " (%s)", r->href);
+    r->href = NULL;
+    r->link--;
+}
+
+static void end_math(struct lab_md_reader *r)
+{
+    struct lab_str tex = r->text;
+    lab_str_init(&r->text);
+    lab_texmath_add(&r->text, lab_str_text(&tex), tex.len);
+    r->text.failed |= tex.failed;
+    lab_str_release(&tex);
+    md_flush_span(r);
+    r->math = false;
+}
+
+static int md_leave_span(MD_SPANTYPE type, void *detail, void *user)
+{
+    struct lab_md_reader *r = user;
+    (void)detail;
+    switch (type) {
+    case MD_SPAN_EM:
+        r->emph--;
+        break;
+    case MD_SPAN_STRONG:
+        r->strong--;
+        break;
+    case MD_SPAN_CODE:
+        r->code--;
+        break;
+    case MD_SPAN_A:
+        end_link(r);
+        break;
+    case MD_SPAN_LATEXMATH:
+    case MD_SPAN_LATEXMATH_DISPLAY:
+        end_math(r);
+        break;
+    default:
+        break;
+    }
+    md_set_style(r);
+    return r->failed;
+}
 
 /* ---- leaf blocks ---- */
 
@@ -30,7 +304,7 @@ static void open_leaf(struct lab_md_reader *r, enum lab_md_kind kind)
     r->open = true;
     r->n_spans = 0;
     r->displays = 0;
-    r->style = lab_md_current_style(r);
+    r->style = md_current_style(r);
     lab_str_clear(&r->text);
 }
 
@@ -39,8 +313,7 @@ static void add_block(struct lab_md_reader *r)
     void *blocks = r->blocks;
     if (r->failed)
         return;
-    if (!lab_md_grow(&blocks, &r->cap_blocks, r->n_blocks,
-                     sizeof(*r->blocks))) {
+    if (!md_grow(&blocks, &r->cap_blocks, r->n_blocks, sizeof(*r->blocks))) {
         r->failed = true;
         return;
     }
@@ -52,7 +325,7 @@ static void close_leaf(struct lab_md_reader *r)
 {
     if (!r->open)
         return;
-    r->leaf.spans = lab_md_keep_spans(r, &r->leaf.n_spans);
+    r->leaf.spans = md_keep_spans(r, &r->leaf.n_spans);
     if (r->leaf.kind == LAB_MD_PARAGRAPH && r->displays == 1 &&
         r->leaf.n_spans == 1)
         r->leaf.kind = LAB_MD_MATH;
@@ -110,14 +383,14 @@ static void begin_table(struct lab_md_reader *r, const MD_BLOCK_TABLE_DETAIL *t)
 static void end_cell(struct lab_md_reader *r, const MD_BLOCK_TD_DETAIL *td)
 {
     void *cells = r->cells;
-    if (!lab_md_grow(&cells, &r->cap_cells, r->n_cells, sizeof(*r->cells)))
+    if (!md_grow(&cells, &r->cap_cells, r->n_cells, sizeof(*r->cells)))
         r->failed = true;
     if (r->failed)
         return;
     r->cells = cells;
     r->too_large = r->too_large || r->n_cells >= LAB_MD_MAX_CELLS;
     struct lab_md_cell *cell = &r->cells[r->n_cells++];
-    cell->spans = lab_md_keep_spans(r, &cell->n_spans);
+    cell->spans = md_keep_spans(r, &cell->n_spans);
     enum lab_md_align *align = (enum lab_md_align *)r->leaf.align;
     if (r->n_cells <= r->leaf.columns)
         align[r->n_cells - 1] = td->align == MD_ALIGN_RIGHT    ? LAB_MD_RIGHT
@@ -170,7 +443,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         close_leaf(r);
         open_leaf(r, LAB_MD_CODE);
         r->code++;
-        lab_md_set_style(r);
+        md_set_style(r);
         break;
     case MD_BLOCK_P:
         open_leaf(r, LAB_MD_PARAGRAPH);
@@ -181,7 +454,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *user)
         break;
     case MD_BLOCK_TH:
         r->strong++;
-        lab_md_set_style(r);
+        md_set_style(r);
         break;
     default:
         break;
@@ -221,7 +494,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *user)
     case MD_BLOCK_TH:
         end_cell(r, detail);
         r->strong--;
-        lab_md_set_style(r);
+        md_set_style(r);
         break;
     case MD_BLOCK_TD:
         end_cell(r, detail);
@@ -238,21 +511,21 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *s, MD_SIZE n, void *user)
     if (!r->open) /* tight lists have text without a paragraph */
         open_leaf(r, LAB_MD_PARAGRAPH);
     note_line(r, s);
-    lab_md_set_style(r);
+    md_set_style(r);
     switch (type) {
     case MD_TEXT_NULLCHAR:
         lab_str_add(&r->text, "\\x00");
         break;
     case MD_TEXT_BR:
-        lab_md_flush_span(r);
+        md_flush_span(r);
         lab_str_add_char(&r->text, '\n');
-        lab_md_flush_span(r);
+        md_flush_span(r);
         break;
     case MD_TEXT_SOFTBR:
         lab_str_add_char(&r->text, ' ');
         break;
     case MD_TEXT_ENTITY:
-        lab_md_add_entity(&r->text, s, n);
+        md_add_entity(&r->text, s, n);
         break;
     case MD_TEXT_LATEXMATH:
         lab_str_add_bytes(&r->text, s, n); /* texmath makes it safe */
@@ -271,8 +544,8 @@ enum lab_status lab_md_read(struct lab_arena *arena, const char *md, size_t n,
         .flags = MD_FLAG_TABLES | MD_FLAG_LATEXMATHSPANS | MD_FLAG_NOHTML,
         .enter_block = enter_block,
         .leave_block = leave_block,
-        .enter_span = lab_md_enter_span,
-        .leave_span = lab_md_leave_span,
+        .enter_span = md_enter_span,
+        .leave_span = md_leave_span,
         .text = on_text};
     struct lab_str text;
     struct lab_md_block *kept = NULL;

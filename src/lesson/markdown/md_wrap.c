@@ -1,8 +1,67 @@
+/* md_wrap.c -- breaks paragraphs and tables to a width in columns. */
 #include "md_wrap.h"
 
 #include <string.h>
 
+#include "md_read.h"
 #include "base/mem.h"
+
+static void wrap_table(struct lab_wrapper *w, const struct lab_md_block *b);
+
+/* the one place where md4c 0.4 and Markdown as people write it
+ * differ: under the head of a table it wants three dashes a column, where one
+ * is enough (GitHub, CommonMark's table extension, later md4c). */
+
+static bool is_fence(const char *s, size_t len)
+{
+    size_t i = strspn(s, " ");
+    return i + 3 <= len && i <= 3 &&
+           (memcmp(s + i, "```", 3) == 0 || memcmp(s + i, "~~~", 3) == 0);
+}
+
+/* "|-|:-:|": nothing but bars, dashes, colons and blanks. */
+static bool is_table_rule(const char *s, size_t len)
+{
+    bool bar = false;
+    bool dash = false;
+    for (size_t i = 0; i < len; i++) {
+        if (!strchr("|-: \t\r", s[i]))
+            return false;
+        bar = bar || s[i] == '|';
+        dash = dash || s[i] == '-';
+    }
+    return bar && dash;
+}
+
+static void add_widened(struct lab_str *out, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool first = s[i] == '-' && (i == 0 || s[i - 1] != '-');
+        lab_str_add_char(out, s[i]);
+        if (first)
+            lab_str_add(out, "--");
+    }
+}
+
+void lab_md_widen_rules(struct lab_str *out, const char *md, size_t n)
+{
+    bool code = false;
+    bool head = false; /* the line before has a bar */
+    for (size_t i = 0; i < n;) {
+        const char *end = memchr(md + i, '\n', n - i);
+        size_t len = end ? (size_t)(end - (md + i)) : n - i;
+        if (is_fence(md + i, len))
+            code = !code;
+        if (!code && head && is_table_rule(md + i, len))
+            add_widened(out, md + i, len);
+        else
+            lab_str_add_bytes(out, md + i, len);
+        if (end)
+            lab_str_add_char(out, '\n');
+        head = memchr(md + i, '|', len) != NULL;
+        i += len + (end != NULL);
+    }
+}
 
 enum { LEAST_COLUMNS = 20, ITEM_COLUMNS = 3, MAX_INDENT = 6, CODE_INDENT = 2 };
 enum { TEXT_COLUMNS = 12 }; /* at least these stay for text */
@@ -31,7 +90,7 @@ int lab_md_columns(const char *utf8)
 
 /* ---- lines ---- */
 
-bool lab_wrap_grow(void **items, size_t *cap, size_t count, size_t each)
+static bool wrap_grow(void **items, size_t *cap, size_t count, size_t each)
 {
     if (count < *cap)
         return true;
@@ -53,7 +112,7 @@ static void flush_span(struct lab_wrapper *w)
         return;
     char *text = lab_arena_text(w->arena, w->text.data, w->text.len);
     if (!text ||
-        !lab_wrap_grow(&spans, &w->cap_spans, w->n_spans, sizeof(*w->spans))) {
+        !wrap_grow(&spans, &w->cap_spans, w->n_spans, sizeof(*w->spans))) {
         w->failed = true;
         return;
     }
@@ -62,8 +121,8 @@ static void flush_span(struct lab_wrapper *w)
     lab_str_clear(&w->text);
 }
 
-void lab_wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
-                  size_t len)
+static void wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
+                     size_t len)
 {
     if (style != w->style)
         flush_span(w);
@@ -71,14 +130,14 @@ void lab_wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
     lab_str_add_bytes(&w->text, text, len);
 }
 
-void lab_wrap_pad(struct lab_wrapper *w, unsigned style, const char *text,
-                  int times)
+static void wrap_pad(struct lab_wrapper *w, unsigned style, const char *text,
+                     int times)
 {
     for (int i = 0; i < times; i++)
-        lab_wrap_put(w, style, text, strlen(text));
+        wrap_put(w, style, text, strlen(text));
 }
 
-void lab_wrap_end_line(struct lab_wrapper *w)
+static void wrap_end_line(struct lab_wrapper *w)
 {
     void *lines = w->lines;
     /* Blanks at the end of a line only make it longer. */
@@ -91,7 +150,7 @@ void lab_wrap_end_line(struct lab_wrapper *w)
     struct lab_md_span *kept =
         lab_arena_array(w->arena, w->n_spans, sizeof(*kept));
     if (!kept ||
-        !lab_wrap_grow(&lines, &w->cap_lines, w->n_lines, sizeof(*w->lines))) {
+        !wrap_grow(&lines, &w->cap_lines, w->n_lines, sizeof(*w->lines))) {
         w->failed = true;
         return;
     }
@@ -106,7 +165,7 @@ static void blank_line(struct lab_wrapper *w)
 {
     int block = w->block;
     w->block = -1;
-    lab_wrap_end_line(w);
+    wrap_end_line(w);
     w->block = block;
 }
 
@@ -135,7 +194,7 @@ static int marker_columns(const struct lab_wrapper *w, int depth)
     return used > ITEM_COLUMNS ? used : ITEM_COLUMNS;
 }
 
-int lab_wrap_width(const struct lab_wrapper *w)
+static int wrap_width(const struct lab_wrapper *w)
 {
     int quote;
     int depth;
@@ -146,21 +205,21 @@ int lab_wrap_width(const struct lab_wrapper *w)
     return w->columns - used > 1 ? w->columns - used : 1;
 }
 
-void lab_wrap_begin_line(struct lab_wrapper *w)
+static void wrap_begin_line(struct lab_wrapper *w)
 {
     int quote;
     int depth;
     indents(w, &quote, &depth);
     const char *marker = w->first_line ? w->current->marker : NULL;
-    lab_wrap_pad(w, LAB_SPAN_FRAME, "│ ", quote);
-    lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", ITEM_COLUMNS * (depth - 1));
+    wrap_pad(w, LAB_SPAN_FRAME, "│ ", quote);
+    wrap_pad(w, LAB_SPAN_PLAIN, " ", ITEM_COLUMNS * (depth - 1));
     if (depth > 0) {
         int room = marker_columns(w, depth);
         if (marker) {
-            lab_wrap_put(w, LAB_SPAN_FRAME, marker, strlen(marker));
+            wrap_put(w, LAB_SPAN_FRAME, marker, strlen(marker));
             room -= lab_md_columns(marker);
         }
-        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", room);
+        wrap_pad(w, LAB_SPAN_PLAIN, " ", room);
     }
     w->first_line = false;
 }
@@ -172,7 +231,7 @@ static void add_glyph(struct lab_wrapper *w, struct lab_glyph_list *out,
                       unsigned style)
 {
     void *items = out->items;
-    if (!lab_wrap_grow(&items, &out->cap, out->count, sizeof(*out->items))) {
+    if (!wrap_grow(&items, &out->cap, out->count, sizeof(*out->items))) {
         w->failed = true;
         return;
     }
@@ -190,8 +249,8 @@ static void add_ascii(struct lab_wrapper *w, struct lab_glyph_list *out,
         add_glyph(w, out, text, 1, 1, style);
 }
 
-void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
-                      size_t n_spans, struct lab_glyph_list *out)
+static void wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
+                         size_t n_spans, struct lab_glyph_list *out)
 {
     out->count = 0;
     for (size_t k = 0; k < n_spans && !w->failed; k++) {
@@ -251,8 +310,8 @@ static size_t break_before(const struct lab_glyph_list *list, size_t at,
     return inside ? inside : end;
 }
 
-bool lab_wrap_next(const struct lab_glyph_list *list, size_t at, int width,
-                   struct lab_glyph_piece *out, size_t *next)
+static bool wrap_next(const struct lab_glyph_list *list, size_t at, int width,
+                      struct lab_glyph_piece *out, size_t *next)
 {
     const struct lab_glyph_run *g = list->items;
     if (at >= list->count)
@@ -279,13 +338,13 @@ bool lab_wrap_next(const struct lab_glyph_list *list, size_t at, int width,
     return true;
 }
 
-void lab_wrap_put_piece(struct lab_wrapper *w,
-                        const struct lab_glyph_list *list,
-                        const struct lab_glyph_piece *piece)
+static void wrap_put_piece(struct lab_wrapper *w,
+                           const struct lab_glyph_list *list,
+                           const struct lab_glyph_piece *piece)
 {
     for (size_t i = piece->first; i < piece->end; i++) {
         const struct lab_glyph_run *g = &list->items[i];
-        lab_wrap_put(w, g->style, g->bytes, g->len);
+        wrap_put(w, g->style, g->bytes, g->len);
     }
 }
 
@@ -296,47 +355,46 @@ static int put_text(struct lab_wrapper *w, const struct lab_md_block *b,
 {
     struct lab_glyph_piece piece;
     int widest = 0;
-    lab_wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
+    wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
     size_t next = 0;
     while (!w->failed &&
-           lab_wrap_next(&w->glyphs, next, lab_wrap_width(w) - indent, &piece,
-                         &next)) {
-        lab_wrap_begin_line(w);
-        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", indent);
-        lab_wrap_put_piece(w, &w->glyphs, &piece);
-        lab_wrap_end_line(w);
+           wrap_next(&w->glyphs, next, wrap_width(w) - indent, &piece, &next)) {
+        wrap_begin_line(w);
+        wrap_pad(w, LAB_SPAN_PLAIN, " ", indent);
+        wrap_put_piece(w, &w->glyphs, &piece);
+        wrap_end_line(w);
         if (piece.columns > widest)
             widest = piece.columns;
     }
     if (b->n_spans == 0) { /* an item without text still shows its marker */
-        lab_wrap_begin_line(w);
-        lab_wrap_end_line(w);
+        wrap_begin_line(w);
+        wrap_end_line(w);
     }
     return widest;
 }
 
 static void put_rule(struct lab_wrapper *w, int columns)
 {
-    lab_wrap_begin_line(w);
-    lab_wrap_pad(w, LAB_SPAN_FRAME, "─", columns);
-    lab_wrap_end_line(w);
+    wrap_begin_line(w);
+    wrap_pad(w, LAB_SPAN_FRAME, "─", columns);
+    wrap_end_line(w);
 }
 
 /* Code keeps its blanks; a line that is too long goes on in the next. */
 static void put_code(struct lab_wrapper *w, const struct lab_md_block *b)
 {
-    int width = lab_wrap_width(w) - CODE_INDENT;
-    lab_wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
+    int width = wrap_width(w) - CODE_INDENT;
+    wrap_collect(w, b->spans, b->n_spans, &w->glyphs);
     const struct lab_glyph_list *list = &w->glyphs;
     for (size_t i = 0; i < list->count && !w->failed;) {
         struct lab_glyph_piece piece = {i, i, 0};
         while (piece.end < list->count && !is_break(&list->items[piece.end]) &&
                piece.columns + list->items[piece.end].columns <= width)
             piece.columns += list->items[piece.end++].columns;
-        lab_wrap_begin_line(w);
-        lab_wrap_pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
-        lab_wrap_put_piece(w, list, &piece);
-        lab_wrap_end_line(w);
+        wrap_begin_line(w);
+        wrap_pad(w, LAB_SPAN_PLAIN, " ", CODE_INDENT);
+        wrap_put_piece(w, list, &piece);
+        wrap_end_line(w);
         i = piece.end;
         if (i < list->count && is_break(&list->items[i]))
             i++;
@@ -364,10 +422,10 @@ static void put_block(struct lab_wrapper *w, const struct lab_md_block *b)
         put_code(w, b);
         break;
     case LAB_MD_TABLE:
-        lab_wrap_table(w, b);
+        wrap_table(w, b);
         break;
     case LAB_MD_RULE:
-        put_rule(w, lab_wrap_width(w));
+        put_rule(w, wrap_width(w));
         break;
     }
 }
@@ -409,4 +467,168 @@ void lab_md_lines_release(struct lab_md_lines *lines)
     lab_free(arena);
     lab_free(lines->lines);
     *lines = (struct lab_md_lines){0};
+}
+
+/* tables in lines of a given width. */
+
+enum { SEPARATOR_COLUMNS = 3, LEAST_CELL = 4 };
+
+static const struct lab_md_cell *cell_at(const struct lab_md_block *b,
+                                         size_t row, size_t column)
+{
+    return &b->cells[row * b->columns + column];
+}
+
+static int natural_width(struct lab_wrapper *w, const struct lab_md_cell *cell)
+{
+    int columns = 0;
+    wrap_collect(w, cell->spans, cell->n_spans, &w->glyphs);
+    for (size_t i = 0; i < w->glyphs.count; i++)
+        columns += w->glyphs.items[i].columns;
+    return columns;
+}
+
+/* Every column as wide as its widest cell; while they do not fit together,
+ * the widest one gives way. */
+static void choose_widths(struct lab_wrapper *w, const struct lab_md_block *b,
+                          int available, int *width)
+{
+    int total = 0;
+    for (size_t c = 0; c < b->columns; c++) {
+        width[c] = 1;
+        for (size_t r = 0; r < b->rows; r++) {
+            int n = natural_width(w, cell_at(b, r, c));
+            n = n > available ? available : n;
+            width[c] = n > width[c] ? n : width[c];
+        }
+        total += width[c];
+    }
+    while (total > available) {
+        size_t widest = 0;
+        for (size_t c = 1; c < b->columns; c++) {
+            if (width[c] > width[widest])
+                widest = c;
+        }
+        width[widest]--;
+        total--;
+    }
+}
+
+static void put_cell_line(struct lab_wrapper *w,
+                          const struct lab_glyph_list *list, int width,
+                          enum lab_md_align align, size_t *next)
+{
+    struct lab_glyph_piece piece = {0};
+    bool any = wrap_next(list, *next, width, &piece, next);
+    int room = width - piece.columns;
+    int before = align == LAB_MD_RIGHT    ? room
+                 : align == LAB_MD_CENTER ? room / 2
+                                          : 0;
+    wrap_pad(w, LAB_SPAN_PLAIN, " ", before);
+    if (any)
+        wrap_put_piece(w, list, &piece);
+    wrap_pad(w, LAB_SPAN_PLAIN, " ", room - before);
+}
+
+/* One row takes as many lines as its fullest cell needs. */
+static void put_row(struct lab_wrapper *w, const struct lab_md_block *b,
+                    size_t row, const int *width, struct lab_glyph_list *lists,
+                    size_t *next)
+{
+    bool more = true;
+    for (size_t c = 0; c < b->columns; c++) {
+        const struct lab_md_cell *cell = cell_at(b, row, c);
+        wrap_collect(w, cell->spans, cell->n_spans, &lists[c]);
+        next[c] = 0;
+    }
+    while (more && !w->failed) {
+        more = false;
+        wrap_begin_line(w);
+        for (size_t c = 0; c < b->columns; c++) {
+            if (c > 0)
+                wrap_pad(w, LAB_SPAN_FRAME, " │ ", 1);
+            put_cell_line(w, &lists[c], width[c], b->align[c], &next[c]);
+            more = more || next[c] < lists[c].count;
+        }
+        wrap_end_line(w);
+    }
+}
+
+static void put_head_rule(struct lab_wrapper *w, const struct lab_md_block *b,
+                          const int *width)
+{
+    wrap_begin_line(w);
+    for (size_t c = 0; c < b->columns; c++) {
+        if (c > 0)
+            wrap_pad(w, LAB_SPAN_FRAME, "─┼─", 1);
+        wrap_pad(w, LAB_SPAN_FRAME, "─", width[c]);
+    }
+    wrap_end_line(w);
+}
+
+/* "head:" on one line and the cell under it. */
+static void put_pair(struct lab_wrapper *w, const struct lab_md_cell *head,
+                     const struct lab_md_cell *cell,
+                     struct lab_glyph_list *list)
+{
+    struct lab_glyph_piece piece;
+    size_t next = 0;
+    int width = wrap_width(w);
+    wrap_collect(w, head->spans, head->n_spans, list);
+    while (!w->failed && wrap_next(list, next, width - 1, &piece, &next)) {
+        wrap_begin_line(w);
+        wrap_put_piece(w, list, &piece);
+        if (next >= list->count)
+            wrap_pad(w, LAB_SPAN_FRAME, ":", 1);
+        wrap_end_line(w);
+    }
+    wrap_collect(w, cell->spans, cell->n_spans, list);
+    next = 0;
+    while (!w->failed && wrap_next(list, next, width - 2, &piece, &next)) {
+        wrap_begin_line(w);
+        wrap_pad(w, LAB_SPAN_PLAIN, " ", 2);
+        wrap_put_piece(w, list, &piece);
+        wrap_end_line(w);
+    }
+}
+
+/* Too many columns for the screen: every cell on lines of its own. */
+static void put_as_list(struct lab_wrapper *w, const struct lab_md_block *b,
+                        struct lab_glyph_list *list)
+{
+    for (size_t r = 1; r < b->rows; r++) {
+        for (size_t c = 0; c < b->columns && !w->failed; c++)
+            put_pair(w, cell_at(b, 0, c), cell_at(b, r, c), list);
+    }
+}
+
+static void wrap_table(struct lab_wrapper *w, const struct lab_md_block *b)
+{
+    if (b->columns == 0 || b->rows == 0)
+        return;
+    int gaps = SEPARATOR_COLUMNS * ((int)b->columns - 1);
+    int available = wrap_width(w) - gaps;
+    struct lab_glyph_list *lists = lab_alloc_array(b->columns, sizeof(*lists));
+    int *width = lab_alloc_array(b->columns, sizeof(*width));
+    size_t *next = lab_alloc_array(b->columns, sizeof(*next));
+    if (!lists || !width || !next) {
+        w->failed = true;
+        goto out;
+    }
+    if (available < LEAST_CELL * (int)b->columns) {
+        put_as_list(w, b, &lists[0]);
+        goto out;
+    }
+    choose_widths(w, b, available, width);
+    for (size_t r = 0; r < b->rows && !w->failed; r++) {
+        put_row(w, b, r, width, lists, next);
+        if (r == 0)
+            put_head_rule(w, b, width);
+    }
+out:
+    for (size_t c = 0; lists && c < b->columns; c++)
+        lab_free(lists[c].items);
+    lab_free(lists);
+    lab_free(width);
+    lab_free(next);
 }

@@ -48,24 +48,4 @@ struct lab_wrapper {
 };
 
 LAB_C_BEGIN
-bool lab_wrap_grow(void **items, size_t *cap, size_t count, size_t each);
-void lab_wrap_put(struct lab_wrapper *w, unsigned style, const char *text,
-                  size_t len);
-void lab_wrap_pad(struct lab_wrapper *w, unsigned style, const char *text,
-                  int times);
-/* Starts a line with the block's quote marks, indent and list marker. */
-void lab_wrap_begin_line(struct lab_wrapper *w);
-void lab_wrap_end_line(struct lab_wrapper *w);
-/* Columns that the next line of the current block has for text. */
-int lab_wrap_width(const struct lab_wrapper *w);
-void lab_wrap_collect(struct lab_wrapper *w, const struct lab_md_span *spans,
-                      size_t n_spans, struct lab_glyph_list *out);
-/* The next line of at most `width` columns from glyph `at` on. false: there
- * is none. */
-bool lab_wrap_next(const struct lab_glyph_list *list, size_t at, int width,
-                   struct lab_glyph_piece *out, size_t *next);
-void lab_wrap_put_piece(struct lab_wrapper *w,
-                        const struct lab_glyph_list *list,
-                        const struct lab_glyph_piece *piece);
-void lab_wrap_table(struct lab_wrapper *w, const struct lab_md_block *b);
 LAB_C_END

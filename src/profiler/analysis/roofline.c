@@ -1,3 +1,5 @@
+/* roofline.c -- how far a kernel or step is from the device's roofs, in numbers
+ * and in sentences. */
 #include "profiler/roofline.h"
 
 #include <math.h>
@@ -195,4 +197,443 @@ void lab_roofline_place(struct lab_roofline_point *out,
     p.allowed_flop_s = both ? fmin(peak, p.intensity * copy) : (double)NAN;
     p.verdict = timed ? judge(w, &p, per_s) : LAB_ROOFLINE_UNKNOWN;
     *out = p;
+}
+
+/* What bounds a step or a kernel, in words. */
+
+static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+enum { PREFIXES = sizeof(prefixes) / sizeof(prefixes[0]), NUMBER = 32 };
+
+void lab_roofline_rate(double per_s, const char *unit, char out[32])
+{
+    int i = 0;
+    if (isnan(per_s)) {
+        snprintf(out, NUMBER, "n/a");
+        return;
+    }
+    for (; i < PREFIXES - 1 && per_s >= 999.5; i++)
+        per_s /= 1000;
+    snprintf(out, NUMBER, "%.3g %s%.8s", per_s, prefixes[i], unit);
+}
+
+static void time_text(double ns, char out[NUMBER])
+{
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    int i = 0;
+    for (; i < 3 && ns >= 999.5; i++)
+        ns /= 1000;
+    snprintf(out, NUMBER, "%.3g %s", ns, units[i]);
+}
+
+/* The last share of the way to a roof is not worth words. */
+static void say_left(struct lab_str *out, double share, const char *roof)
+{
+    lab_str_addf(out,
+                 "Tuning can save at most %.0f %% of its time (%s); beyond "
+                 "that, only ",
+                 100 * (1 - share), roof);
+}
+
+static void say_memory(struct lab_str *out, const struct lab_roofline_work *w,
+                       const struct lab_roofline_point *p, double copy)
+{
+    char rate[NUMBER];
+    bool counted = !isnan(p->dram_bytes);
+    double per_s = counted ? p->dram_bytes / w->time_ns * 1e9 : p->bytes_s;
+    bool near = per_s >= LAB_ROOFLINE_AT * copy;
+    lab_roofline_rate(per_s, "B/s", rate);
+    lab_str_addf(out, "Memory bounds it: %s%s, %.0f %% of the memory roof. ",
+                 rate, counted ? " counted" : "", 100 * per_s / copy);
+    if (counted && p->dram_bytes > 1.5 * w->bytes) {
+        lab_str_addf(out,
+                     "That is %.1f times the bytes that it needs: reading each "
+                     "once would make it faster.",
+                     p->dram_bytes / w->bytes);
+        return;
+    }
+    if (!near)
+        say_left(out, per_s / copy, "that roof");
+    lab_str_addf(out,
+                 "%s bytes, or bytes that stay in a cache%s, would make it "
+                 "faster.",
+                 near ? "Only fewer" : "fewer",
+                 w->fusable ? " (a fused variant)" : "");
+}
+
+/* Faster than anything that was measured. */
+static void say_above(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    if (w->other_algorithm)
+        lab_str_add(out, "More than the roof, because the FLOPs are the "
+                         "formula's: its algorithm finds the same result with "
+                         "fewer of them.");
+    else if (p->counted_flop < 0.9 * w->flop)
+        lab_str_addf(out,
+                     "More than the roof, because the FLOPs are the "
+                     "formula's: only %.0f %% of them were counted, so its "
+                     "algorithm needs fewer.",
+                     100 * p->counted_flop / w->flop);
+    else if (!isnan(p->counted_flop))
+        lab_str_add(out, "More than the roof, and the FLOPs were counted: what "
+                         "measured it did not reach what the device can do.");
+    else
+        lab_str_add(out, "More than the roof: what measured it was timed with "
+                         "its launch or while the machine was busy (measure "
+                         "it again when it is not), or this has fewer FLOPs "
+                         "than the formula counts.");
+}
+
+/* What it moves beside the problem's bytes, where the memory roof makes that a
+ * good part of its time and no cache has to help. */
+static bool say_own_bytes(struct lab_str *out,
+                          const struct lab_roofline_work *w, double copy)
+{
+    char bytes[NUMBER];
+    char time[NUMBER];
+    double ns = w->own_bytes / copy * 1e9;
+    if (!(w->own_bytes > 1.5 * w->bytes) || !(ns > 0.3 * w->time_ns) ||
+        !(ns <= LAB_ROOFLINE_ABOVE * w->time_ns))
+        return false;
+    lab_roofline_rate(w->own_bytes, "B", bytes);
+    time_text(ns, time);
+    lab_str_addf(out,
+                 "By its model it moves %s, %.3g times what the problem needs: "
+                 "%s at the memory roof, %.0f %% of its time. Fewer bytes of "
+                 "its own would make it faster.",
+                 bytes, w->own_bytes / w->bytes, time, 100 * ns / w->time_ns);
+    return true;
+}
+
+static void say_compute(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, const double *per_s)
+{
+    char rate[NUMBER];
+    double peak = per_s[p->arithmetic];
+    bool near = p->flop_s >= LAB_ROOFLINE_AT * peak;
+    lab_roofline_rate(p->flop_s, "FLOP/s", rate);
+    lab_str_addf(out, "Arithmetic bounds it: %s, %.0f %% of the %s roof. ",
+                 rate, 100 * p->flop_s / peak, lab_ceiling_name(p->arithmetic));
+    if (p->flop_s > LAB_ROOFLINE_ABOVE * peak) {
+        say_above(out, w, p);
+        return;
+    }
+    if (say_own_bytes(out, w, per_s[LAB_CEILING_COPY]))
+        return;
+    if (!near)
+        say_left(out, p->flop_s / peak, "that roof");
+    lab_str_addf(out, "%s FLOPs would make it faster, or ",
+                 near ? "Only fewer" : "fewer");
+    if (p->arithmetic == LAB_CEILING_FP32 &&
+        per_s[LAB_CEILING_TF32] > 1.5 * peak) {
+        lab_roofline_rate(per_s[LAB_CEILING_TF32], "FLOP/s", rate);
+        lab_str_addf(out, "tensor cores: products in tf32 reach %s.", rate);
+    } else
+        lab_str_add(out, "another kind of arithmetic.");
+}
+
+static void say_cache(struct lab_str *out, const struct lab_roofline_point *p,
+                      double copy)
+{
+    char rate[NUMBER];
+    lab_roofline_rate(p->bytes_s, "B/s", rate);
+    lab_str_addf(out,
+                 "Caches feed it: by the formula it moves %s, %.2g times the "
+                 "memory roof",
+                 rate, p->bytes_s / copy);
+    if (!isnan(p->dram_bytes))
+        lab_str_addf(out, ", and %.0f %% of those bytes were counted in DRAM",
+                     100 * p->dram_bytes / p->bytes);
+    lab_str_add(out, ". With larger tensors the memory's roof will hold it.");
+}
+
+/* ---- launches ---- */
+
+/* Kernels that were traced apart, beside a time between two events. */
+static void say_kernels(struct lab_str *out, const struct lab_roofline_work *w)
+{
+    char time[NUMBER];
+    char kernels[NUMBER];
+    time_text(w->time_ns, time);
+    time_text(w->kernels_ns, kernels);
+    if (w->kernels > 1)
+        lab_str_addf(out,
+                     "Launching bounds it: its %lld kernels work for %s of %s.",
+                     (long long)w->kernels, kernels, time);
+    else
+        lab_str_addf(out, "Launching bounds it: its kernel works for %s of %s.",
+                     kernels, time);
+}
+
+/* More than this many launches of a step are named as the cause. */
+enum { MANY_LAUNCHES = 4 };
+
+static void say_launch(struct lab_str *out, const struct lab_roofline_work *w,
+                       const struct lab_roofline_point *p)
+{
+    char each[NUMBER];
+    char least[NUMBER];
+    time_text(p->each_ns, each);
+    time_text(p->floor_ns, least);
+    if (!w->gpu) {
+        lab_str_addf(out,
+                     "It is so short (%s) that calling it and reading the "
+                     "clock are most of it: the shortest step on this device "
+                     "takes %s.",
+                     each, least);
+        return;
+    }
+    if (!(p->each_ns < 2 * p->floor_ns))
+        say_kernels(out, w);
+    else
+        lab_str_addf(out,
+                     "Launching bounds it: %s a kernel, where the shortest "
+                     "kernel on this device takes %s.",
+                     each, least);
+    if (w->kernels > MANY_LAUNCHES)
+        lab_str_addf(out,
+                     " It is %lld launches: one kernel for all of them, or a "
+                     "CUDA graph, would help.",
+                     (long long)w->kernels);
+    else
+        lab_str_addf(out, " More work in a launch would help (%s%s).",
+                     w->fusable ? "a fused variant, " : "", "a larger batch");
+}
+
+/* ---- at no roof ---- */
+
+/* Would a gain of `factor` be a third of the way, on the logarithmic scale of the
+ * roofline, to the roof, or to a kernel's start and end where these are longer?
+ * Both unknown: twice as fast. */
+static bool explains(double factor, const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
+{
+    double left = fmax(p->best_ns, p->floor_ns) / w->time_ns; /* not the NaN */
+    return isnan(left) ? factor >= 2 : factor * factor * factor >= 1 / left;
+}
+
+static bool say_idle(struct lab_str *out, const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
+{
+    if (w->blocks <= 0 || w->blocks >= w->sm_count ||
+        !explains((double)w->sm_count / (double)w->blocks, w, p))
+        return false;
+    lab_str_addf(out, "Its %s %lld block%s for %lld SMs: the others are idle.",
+                 w->kernels > 1 ? "largest grid has" : "grid has",
+                 (long long)w->blocks, w->blocks == 1 ? "" : "s",
+                 (long long)w->sm_count);
+    return true;
+}
+
+/* Of the SMs that have blocks; what the grid brings counts as well. */
+static double occupancy_of(const struct lab_roofline_work *w)
+{
+    double achieved = w->counted.achieved_occupancy_pct;
+    return isnan(achieved)
+               ? fmin(w->occupancy_pct, lab_roofline_grid_occupancy(w))
+               : achieved;
+}
+
+/* "occupancy 8 %, of the 4 of 132 SMs that have a block" */
+static void occupancy_text(const struct lab_roofline_work *w, char *out,
+                           size_t cap)
+{
+    bool achieved = !isnan(w->counted.achieved_occupancy_pct);
+    int n = snprintf(out, cap, "%s occupancy %.2g %%",
+                     achieved ? "achieved" : "at most", occupancy_of(w));
+    if (w->blocks > 0 && w->blocks < w->sm_count && n > 0 && (size_t)n < cap)
+        snprintf(out + n, cap - (size_t)n,
+                 " of the %lld of %lld SMs that have a block",
+                 (long long)w->blocks, (long long)w->sm_count);
+}
+
+static bool say_few_warps(struct lab_str *out,
+                          const struct lab_roofline_work *w)
+{
+    char text[96];
+    /* A library's product hides latency by the many sums of each thread. */
+    if (!(occupancy_of(w) < 25) || w->library)
+        return false;
+    occupancy_text(w, text, sizeof(text));
+    lab_str_addf(out, "Too few warps are resident to hide latency (%s).", text);
+    return true;
+}
+
+/* Atomic additions to one address go one after the other. */
+static bool say_one_address(struct lab_str *out,
+                            const struct lab_roofline_work *w)
+{
+    char each[NUMBER];
+    if (!w->one_address || !(w->flop > 0))
+        return false;
+    time_text(w->time_ns / w->flop, each);
+    lab_str_addf(out,
+                 "Every thread adds to one address, and such additions go one "
+                 "after the other: one in %s. Sums of a block first, then one "
+                 "addition a block, would help.",
+                 each);
+    return true;
+}
+
+static bool say_moved(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    if (!(p->dram_bytes > 1.5 * w->bytes))
+        return false;
+    lab_str_addf(out,
+                 "It moves %.1f times the bytes that it needs (counted): look "
+                 "at how neighbours in a warp read.",
+                 p->dram_bytes / w->bytes);
+    return true;
+}
+
+/* A good part of a rung's time that its kernels, traced apart, do not take. */
+static bool say_elsewhere(struct lab_str *out,
+                          const struct lab_roofline_work *w)
+{
+    char kernels[NUMBER];
+    if (!w->gpu || !(w->kernels_ns < 0.75 * w->time_ns))
+        return false;
+    time_text(w->kernels_ns, kernels);
+    lab_str_addf(out,
+                 "Its kernel%s, traced apart, take%s %s of that: the rest is "
+                 "launches, copies, or caches that are cold in a timed one.",
+                 w->kernels > 1 ? "s" : "", w->kernels > 1 ? "" : "s", kernels);
+    return true;
+}
+
+static void say_cause(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    if (say_one_address(out, w) || say_elsewhere(out, w) ||
+        (w->gpu && (say_idle(out, w, p) || say_few_warps(out, w))) ||
+        say_moved(out, w, p))
+        return;
+    if (w->gpu)
+        lab_str_addf(out,
+                     "Latency, the order of its reads, or idle units hold it "
+                     "back.%s",
+                     isnan(p->dram_bytes) ? " Counters (--counters) say more."
+                                          : "");
+    else if (w->library)
+        lab_str_add(out, "It is a library's kernel, and what it does inside is "
+                         "not seen here: small or narrow problems keep such a "
+                         "kernel from its rate.");
+    else
+        lab_str_add(out, "Its loop holds it back: no vector instructions, or "
+                         "the order in which it reads memory. Other variants "
+                         "of the step show what the processor can do.");
+}
+
+/* Counters are taken while the caches hold what the step before has left. */
+static void say_warm(struct lab_str *out, const struct lab_roofline_work *w,
+                     const struct lab_roofline_point *p)
+{
+    if (p->dram_bytes < 0.5 * w->bytes)
+        lab_str_addf(out,
+                     " Only %.2g %% of its bytes came from DRAM or went there: "
+                     "the rest was in the caches, which were warm.",
+                     100 * p->dram_bytes / w->bytes);
+}
+
+static void say_floor(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p)
+{
+    char least[NUMBER];
+    long long kernels = w->kernels > 1 ? (long long)w->kernels : 1;
+    if (!w->gpu || !(p->each_ns < 4 * p->floor_ns))
+        return;
+    time_text((double)kernels * p->floor_ns, least);
+    if (kernels == 1)
+        lab_str_addf(out, " The start and end of a kernel take %s.", least);
+    else
+        lab_str_addf(out, " The start and end of %lld kernels take %s.",
+                     kernels, least);
+}
+
+/* Against the roofs, where what they allow is a time that a kernel can take. */
+static void say_distance(struct lab_str *out, const struct lab_roofline_work *w,
+                         const struct lab_roofline_point *p, bool own)
+{
+    char best[NUMBER];
+    char time[NUMBER];
+    time_text(w->time_ns, time);
+    time_text(p->best_ns, best);
+    if (p->best_ns < p->floor_ns)
+        lab_str_addf(out,
+                     "Neither roof limits it: its work is less than a kernel's "
+                     "start and end, and it takes %s. ",
+                     time);
+    else if (isnan(p->best_ns))
+        lab_str_addf(out, "Neither roof limits it: %s. ", time);
+    else
+        lab_str_addf(out, "%s: %s, where the roofs alone allow %s (%.2g %%). ",
+                     own ? "The problem's own bytes do not limit it"
+                         : "Neither roof limits it",
+                     time, best, 100 * p->share);
+}
+
+static void say_latency(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, double copy)
+{
+    struct lab_str own;
+    lab_str_init(&own);
+    bool moves = say_own_bytes(&own, w, copy);
+    say_distance(out, w, p, moves);
+    if (moves)
+        lab_str_add(out, lab_str_text(&own));
+    else
+        say_cause(out, w, p);
+    out->failed |= own.failed;
+    lab_str_release(&own);
+    say_floor(out, w, p);
+    say_warm(out, w, p);
+}
+
+static void say_unknown(struct lab_str *out, const struct lab_roofline_work *w,
+                        const struct lab_roofline_point *p, const double *per_s)
+{
+    if (!(w->time_ns > 0))
+        lab_str_add(out, "No time is known.");
+    else if (isnan(p->bytes) && isnan(p->flop))
+        lab_str_add(out, "Its work is not known: no formula, and no counters "
+                         "were taken.");
+    else if (p->flop == 0 && p->bytes == 0)
+        lab_str_add(out, "It does no work of its own.");
+    else if (isnan(per_s[LAB_CEILING_COPY]))
+        lab_str_add(out, "No ceiling of this device is known: `lapenna-lab "
+                         "profile ceilings` measures them.");
+    else if (p->flop > 0 && p->arithmetic < LAB_CEILING_ROOFS &&
+             isnan(per_s[p->arithmetic]))
+        lab_str_addf(out,
+                     "The ceiling of %s is not known here: `lapenna-lab "
+                     "profile ceilings` measures it.",
+                     lab_ceiling_name(p->arithmetic));
+    else
+        lab_str_add(out, "What would bound it is not known: a ceiling, or a "
+                         "part of its work, is missing.");
+}
+
+void lab_roofline_say(struct lab_str *out, const struct lab_roofline_work *w,
+                      const struct lab_roofline_point *p, const double *per_s)
+{
+    switch (p->verdict) {
+    case LAB_ROOFLINE_MEMORY:
+        say_memory(out, w, p, per_s[LAB_CEILING_COPY]);
+        break;
+    case LAB_ROOFLINE_COMPUTE:
+        say_compute(out, w, p, per_s);
+        break;
+    case LAB_ROOFLINE_CACHE:
+        say_cache(out, p, per_s[LAB_CEILING_COPY]);
+        break;
+    case LAB_ROOFLINE_LAUNCH:
+        say_launch(out, w, p);
+        break;
+    case LAB_ROOFLINE_LATENCY:
+        say_latency(out, w, p, per_s[LAB_CEILING_COPY]);
+        break;
+    default:
+        say_unknown(out, w, p, per_s);
+    }
 }

@@ -1,29 +1,504 @@
-#define NCURSES_WIDECHAR 1
+/* terminal.c -- the terminal itself, through ncurses: sizes, colours, keys, and
+ * a sane state whatever ends the program. */
+#include "ui/terminal.h"
+
 #include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <term.h>
+#include <termios.h>
+#include <unistd.h>
 
 /* term.h defines short lower-case names for capabilities. */
 #undef lines
 #undef columns
 #undef tab
 
-#include "ui/terminal.h"
-
-#include <fcntl.h>
-#include <langinfo.h>
-#include <locale.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "base/mem.h"
 #include "base/str.h"
-#include "terminal_priv.h"
+#include "base/status.h"
+#include "ui/canvas.h"
 #include "ui/keymap.h"
 
+struct lab_guard_progress {
+    int quit; /* a signal that ends the program, or 0 */
+    bool stop;
+    bool resume;
+};
+
+enum {
+    LAB_STYLE_BOLD = 1,
+    LAB_STYLE_DIM = 2,
+    LAB_STYLE_UNDERLINE = 4,
+    LAB_STYLE_REVERSE = 8
+};
+
+struct lab_style {
+    int style; /* bits of LAB_STYLE_* */
+    int color; /* -1: the terminal's own; RGB when colors is 1 << 24 */
+};
+
+struct look {
+    int style;
+    int mono; /* the style without colour */
+    int c8;
+    int c16;
+    int c256;
+    int rgb;
+};
+
+/* Blue and orange for the two signs: told apart by most eyes, and the glyphs
+ * differ as well. */
+static const struct look LOOKS[LAB_ROLE_COUNT] = {
+    [LAB_ROLE_NORMAL] = {0, 0, -1, -1, -1, -1},
+    [LAB_ROLE_DIM] = {LAB_STYLE_DIM, LAB_STYLE_DIM, -1, -1, -1, -1},
+    [LAB_ROLE_TITLE] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, -1, -1, -1, -1},
+    [LAB_ROLE_HEADING] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 6, 6, 37, 0x2AA1B3},
+    [LAB_ROLE_KEY] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 6, 6, 37, 0x2AA1B3},
+    [LAB_ROLE_SELECTED] = {LAB_STYLE_REVERSE, LAB_STYLE_REVERSE, -1, -1, -1,
+                           -1},
+    [LAB_ROLE_CURSOR] = {LAB_STYLE_REVERSE | LAB_STYLE_BOLD,
+                         LAB_STYLE_REVERSE | LAB_STYLE_BOLD, -1, -1, -1, -1},
+    [LAB_ROLE_MARK] = {LAB_STYLE_UNDERLINE | LAB_STYLE_BOLD,
+                       LAB_STYLE_UNDERLINE | LAB_STYLE_BOLD, 3, 3, 178,
+                       0xD7AF00},
+    [LAB_ROLE_GOOD] = {0, 0, 2, 2, 71, 0x5FAF5F},
+    [LAB_ROLE_WARN] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 3, 3, 178, 0xD7AF00},
+    [LAB_ROLE_BAD] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 1, 9, 203, 0xFF5F5F},
+    [LAB_ROLE_CODE] = {0, 0, 2, 2, 108, 0x87AF87},
+    [LAB_ROLE_FORMULA] = {0, 0, 5, 13, 140, 0xAF87D7},
+    [LAB_ROLE_BADGE] = {LAB_STYLE_BOLD, LAB_STYLE_BOLD, 2, 10, 78, 0x5FD787},
+    [LAB_ROLE_BORDER] = {LAB_STYLE_DIM, 0, -1, -1, -1, -1},
+    [LAB_ROLE_NEGATIVE] = {0, LAB_STYLE_DIM, 6, 12, 68, 0x5F87D7},
+    [LAB_ROLE_POSITIVE] = {0, LAB_STYLE_BOLD, 3, 3, 208, 0xFF8700},
+    [LAB_ROLE_SERIES_1] = {0, 0, 6, 14, 44, 0x00D7D7},
+    [LAB_ROLE_SERIES_2] = {0, 0, 3, 11, 214, 0xFFAF00},
+    [LAB_ROLE_SERIES_3] = {0, 0, 5, 13, 176, 0xD787D7},
+    [LAB_ROLE_SERIES_4] = {0, 0, 2, 10, 114, 0x87D787},
+    [LAB_ROLE_SERIES_5] = {0, 0, 4, 12, 75, 0x5FAFFF},
+    [LAB_ROLE_SERIES_6] = {0, 0, -1, -1, -1, -1},
+};
+
+static struct lab_style palette(enum lab_role role, int colors)
+{
+    unsigned at = (unsigned)role < LAB_ROLE_COUNT ? (unsigned)role : 0;
+    const struct look *look = &LOOKS[at];
+    if (colors < 8)
+        return (struct lab_style){look->mono, -1};
+    int color = colors >= 1 << 24 ? look->rgb
+                : colors >= 256   ? look->c256
+                : colors >= 16    ? look->c16
+                                  : look->c8;
+    return (struct lab_style){look->style, color};
+}
+
+/* Is there a terminal that a screen can use? Looked at before curses starts. */
+
+static enum lab_status terminal_find_input(FILE **in, int *fd)
+{
+    *fd = STDIN_FILENO;
+    if (!isatty(STDOUT_FILENO))
+        return lab_fail(LAB_E_UNSUPPORTED, "the screen needs a terminal on "
+                                           "its output: use --plain");
+    if (isatty(STDIN_FILENO))
+        return LAB_OK;
+    *in = fopen("/dev/tty", "r+e");
+    if (!*in)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "the screen needs a terminal for its keys: "
+                        "use --plain (/dev/tty: %s)",
+                        strerror(errno));
+    *fd = fileno(*in);
+    return LAB_OK;
+}
+
+/* A terminal that this machine has no description of, as over ssh from one that
+ * is newer: nearly all of them understand what xterm does. */
+static const char *find_type(const char *term, int *problem)
+{
+    static const char *const stand_ins[] = {"xterm-256color", "xterm", "vt100"};
+    int ignored;
+    if (setupterm(term, STDOUT_FILENO, problem) == OK)
+        return term;
+    for (size_t i = 0; i < sizeof(stand_ins) / sizeof(stand_ins[0]); i++) {
+        if (setupterm(stand_ins[i], STDOUT_FILENO, &ignored) == OK)
+            return stand_ins[i];
+    }
+    return NULL;
+}
+
+static enum lab_status terminal_check(int *colors, const char **type)
+{
+    int problem = 0;
+    const char *term = getenv("TERM");
+    if (!term || !term[0])
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "TERM is not set: set it, or use --plain");
+    *type = find_type(term, &problem);
+    if (!*type)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        problem < 0 ? "there is no terminfo database: "
+                                      "use --plain (TERM=%s)"
+                                    : "TERM=%s is not a terminal that this "
+                                      "machine knows: use --plain",
+                        term);
+    const char *place = tigetstr("cup");
+    bool usable = place && place != (char *)-1;
+    *colors = tigetflag("RGB") > 0 ? 1 << 24 : tigetnum("colors");
+    del_curterm(cur_term);
+    if (!usable)
+        return lab_fail(LAB_E_UNSUPPORTED,
+                        "TERM=%s cannot place its cursor: use --plain", term);
+    return LAB_OK;
+}
+
+enum lab_status lab_terminal_probe(int *colors, const char **type)
+{
+    FILE *in = NULL;
+    int fd;
+    int found = 0;
+    enum lab_status st = terminal_find_input(&in, &fd);
+    if (!st)
+        st = terminal_check(&found, type);
+    if (in)
+        fclose(in);
+    if (!st)
+        *colors = found > 0 ? found : 0;
+    return st;
+}
+
+enum { REPLAY_BYTES = 64 * 1024 };
+
+static int held = -1;  /* where stderr goes meanwhile */
+static int saved = -1; /* the real one */
+
+static void stderr_hold(void)
+{
+    if (held >= 0 || !isatty(STDERR_FILENO))
+        return; /* 2>file does not harm the screen */
+    fflush(stderr);
+    held = memfd_create("stderr", MFD_CLOEXEC);
+    saved = dup(STDERR_FILENO);
+    if (held >= 0 && saved >= 0 && dup2(held, STDERR_FILENO) >= 0)
+        return;
+    if (held >= 0)
+        close(held);
+    if (saved >= 0)
+        close(saved);
+    held = saved = -1;
+}
+
+static void write_all(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, bytes, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return;
+        bytes += done;
+        n -= (size_t)done;
+    }
+}
+
+/* One libc stream and one descriptor point at the same file: read from the
+ * place, not from the shared offset. */
+static void replay(off_t size)
+{
+    struct lab_str text;
+    off_t from = size > REPLAY_BYTES ? size - REPLAY_BYTES : 0;
+    char *bytes = lab_alloc((size_t)(size - from));
+    if (!bytes)
+        return;
+    ssize_t n = pread(held, bytes, (size_t)(size - from), from);
+    lab_str_init(&text);
+    if (from > 0)
+        lab_str_addf(&text, "(%lld bytes of messages left out)\n",
+                     (long long)from);
+    if (n > 0)
+        lab_str_add_visible(&text, bytes, (size_t)n, true);
+    write_all(STDERR_FILENO, lab_str_text(&text), text.len);
+    lab_str_release(&text);
+    lab_free(bytes);
+}
+
+static void stderr_release(void)
+{
+    if (held < 0)
+        return;
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    off_t size = lseek(held, 0, SEEK_END);
+    if (size > 0)
+        replay(size);
+    close(held);
+    held = saved = -1;
+}
+
+static void stderr_spill(void)
+{
+    char bytes[4096];
+    off_t at = 0;
+    ssize_t n;
+    if (held < 0)
+        return;
+    dup2(saved, STDERR_FILENO);
+    while ((n = pread(held, bytes, sizeof(bytes), at)) > 0) {
+        write_all(STDERR_FILENO, bytes, (size_t)n);
+        at += n;
+    }
+}
+
+/* Handlers do three things only: set a flag, write the eventfd, and, in a
+ * crash, write fixed bytes. Everything else happens in the loop. */
+
+static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
+static const int CRASHING[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
+                               SIGABRT, SIGSYS, SIGTRAP, SIGQUIT};
+enum {
+    ENDING_COUNT = sizeof(ENDING) / sizeof(ENDING[0]),
+    CRASHING_COUNT = sizeof(CRASHING) / sizeof(CRASHING[0]),
+    LEAVE_BYTES = 512,
+    ALT_STACK_BYTES = 64 * 1024,
+    IMPATIENT = 3 /* signals before the loop answers: it hangs, so die */
+};
+
+static struct {
+    bool open;
+    int tty;
+    int fd;
+    struct termios modes;
+    char leave[LEAVE_BYTES];
+    size_t leave_len;
+    struct sigaction old_ending[ENDING_COUNT];
+    struct sigaction old_crashing[CRASHING_COUNT];
+    struct sigaction old_stop;
+    struct sigaction old_cont;
+    struct sigaction old_winch;
+    bool winch_chained;
+    stack_t old_stack;
+    void *stack;
+} guard = {.fd = -1, .tty = -1};
+
+static atomic_int quit_signal;
+static atomic_int quit_count;
+static atomic_int stop_wanted;
+static atomic_int resumed;
+static atomic_int crashed;
+
+static void notify(void)
+{
+    int old_errno = errno;
+    uint64_t one = 1;
+    ssize_t n = write(guard.fd, &one, sizeof(one));
+    (void)n; /* full: the loop is awake already */
+    errno = old_errno;
+}
+
+static void restore_raw(void)
+{
+    atomic_store(&crashed, 1);
+    ssize_t n = write(guard.tty, guard.leave, guard.leave_len);
+    (void)n;
+    tcsetattr(guard.tty, TCSANOW, &guard.modes);
+    stderr_spill();
+}
+
+static void on_ending(int sig)
+{
+    atomic_store(&quit_signal, sig);
+    if (atomic_fetch_add(&quit_count, 1) + 1 >= IMPATIENT) {
+        restore_raw();
+        _exit(128 + sig);
+    }
+    notify();
+}
+
+static void on_stop(int sig)
+{
+    (void)sig;
+    atomic_store(&stop_wanted, 1);
+    notify();
+}
+
+static void on_cont(int sig)
+{
+    (void)sig;
+    atomic_store(&resumed, 1);
+    notify();
+}
+
+static void on_winch(int sig)
+{
+    if (guard.old_winch.sa_handler != SIG_DFL &&
+        guard.old_winch.sa_handler != SIG_IGN)
+        guard.old_winch.sa_handler(sig);
+    notify();
+}
+
+static void on_crash(int sig, siginfo_t *info, void *context)
+{
+    (void)context;
+    restore_raw();
+    for (int i = 0; i < CRASHING_COUNT; i++)
+        if (CRASHING[i] == sig)
+            sigaction(sig, &guard.old_crashing[i], NULL);
+    /* A fault of the processor comes again by itself, with its address. */
+    if (info->si_code <= 0 || sig == SIGQUIT || sig == SIGABRT)
+        raise(sig);
+}
+
+static void take(int sig, void (*handler)(int), struct sigaction *old)
+{
+    struct sigaction now;
+    sigaction(sig, NULL, old);
+    if (!(old->sa_flags & SA_SIGINFO) && old->sa_handler == SIG_IGN)
+        return; /* nohup, or a shell without job control */
+    memset(&now, 0, sizeof(now));
+    now.sa_handler = handler;
+    now.sa_flags = SA_RESTART;
+    sigemptyset(&now.sa_mask);
+    sigaction(sig, &now, NULL);
+}
+
+static void take_crashes(void)
+{
+    struct sigaction now;
+    memset(&now, 0, sizeof(now));
+    now.sa_sigaction = on_crash;
+    now.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&now.sa_mask);
+    guard.stack =
+        lab_alloc(ALT_STACK_BYTES); /* a stack overflow needs another */
+    if (guard.stack) {
+        stack_t stack = {.ss_sp = guard.stack, .ss_size = ALT_STACK_BYTES};
+        sigaltstack(&stack, &guard.old_stack);
+    }
+    for (int i = 0; i < CRASHING_COUNT; i++)
+        sigaction(CRASHING[i], &now, &guard.old_crashing[i]);
+}
+
+static enum lab_status guard_open(int tty)
+{
+    if (guard.open)
+        return lab_fail(LAB_E_STATE, "a terminal is open already");
+    if (tcgetattr(tty, &guard.modes))
+        return lab_fail(LAB_E_IO, "the terminal's settings: %s",
+                        strerror(errno));
+    guard.fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (guard.fd < 0)
+        return lab_fail(LAB_E_IO, "eventfd: %s", strerror(errno));
+    guard.tty = tty;
+    guard.leave_len = 0;
+    guard.winch_chained = false;
+    guard.open = true;
+    atomic_store(&quit_signal, 0);
+    atomic_store(&quit_count, 0);
+    atomic_store(&stop_wanted, 0);
+    atomic_store(&resumed, 0);
+    for (int i = 0; i < ENDING_COUNT; i++)
+        take(ENDING[i], on_ending, &guard.old_ending[i]);
+    take(SIGTSTP, on_stop, &guard.old_stop);
+    take(SIGCONT, on_cont, &guard.old_cont);
+    take_crashes();
+    return LAB_OK;
+}
+
+static void guard_close(void)
+{
+    if (!guard.open)
+        return;
+    for (int i = 0; i < ENDING_COUNT; i++)
+        sigaction(ENDING[i], &guard.old_ending[i], NULL);
+    for (int i = 0; i < CRASHING_COUNT; i++)
+        sigaction(CRASHING[i], &guard.old_crashing[i], NULL);
+    sigaction(SIGTSTP, &guard.old_stop, NULL);
+    sigaction(SIGCONT, &guard.old_cont, NULL);
+    if (guard.winch_chained)
+        sigaction(SIGWINCH, &guard.old_winch, NULL);
+    if (guard.stack)
+        sigaltstack(&guard.old_stack, NULL);
+    lab_free(guard.stack);
+    guard.stack = NULL;
+    close(guard.fd);
+    guard.fd = -1;
+    guard.open = false;
+    int late = atomic_exchange(&quit_signal, 0);
+    if (late)
+        raise(late); /* the loop did not see it: it is for the old handler */
+}
+
+static void guard_set_leave(const char *bytes)
+{
+    size_t n = strlen(bytes);
+    guard.leave_len = n < LEAVE_BYTES ? n : LEAVE_BYTES;
+    memcpy(guard.leave, bytes, guard.leave_len);
+}
+
+static void guard_chain_winch(void)
+{
+    struct sigaction now;
+    sigaction(SIGWINCH, NULL, &guard.old_winch);
+    memset(&now, 0, sizeof(now));
+    now.sa_handler = on_winch;
+    now.sa_flags = SA_RESTART;
+    sigemptyset(&now.sa_mask);
+    sigaction(SIGWINCH, &now, NULL);
+    guard.winch_chained = true;
+}
+
+static int guard_fd(void)
+{
+    return guard.fd;
+}
+
+static struct lab_guard_progress guard_take(void)
+{
+    uint64_t count;
+    ssize_t n = read(guard.fd, &count, sizeof(count));
+    (void)n; /* empty: flags are looked at all the same */
+    struct lab_guard_progress news;
+    news.quit = atomic_exchange(&quit_signal, 0);
+    news.stop = atomic_exchange(&stop_wanted, 0) != 0;
+    news.resume = atomic_exchange(&resumed, 0) != 0;
+    if (news.quit)
+        atomic_store(&quit_count, 0);
+    return news;
+}
+
+static bool guard_crashed(void)
+{
+    return atomic_load(&crashed) != 0;
+}
+
+static void guard_stop(void)
+{
+    struct sigaction ours;
+    struct sigaction plain;
+    memset(&plain, 0, sizeof(plain));
+    plain.sa_handler = SIG_DFL;
+    sigemptyset(&plain.sa_mask);
+    sigaction(SIGTSTP, &plain, &ours);
+    kill(getpid(), SIGTSTP);
+    sigaction(SIGTSTP, &ours, NULL);
+    atomic_store(&resumed, 0);
+}
+
+#define NCURSES_WIDECHAR 1
 enum { ESCAPE_MS = 25 };
 
 struct lab_terminal {
@@ -80,7 +555,7 @@ static void prepare_leave(bool mouse)
     add_capability(leave, sizeof(leave), "rmkx");
     add_capability(leave, sizeof(leave), "rmcup");
     strncat(leave, "\r\n", sizeof(leave) - strlen(leave) - 1);
-    lab_guard_set_leave(leave);
+    guard_set_leave(leave);
 }
 
 static int count_colors(const struct lab_terminal_options *options)
@@ -99,7 +574,7 @@ static int count_colors(const struct lab_terminal_options *options)
 static void prepare_styles(struct lab_terminal *t)
 {
     for (int role = 0; role < LAB_ROLE_COUNT; role++) {
-        t->styles[role] = lab_palette((enum lab_role)role, t->colors);
+        t->styles[role] = palette((enum lab_role)role, t->colors);
         if (t->colors)
             init_extended_pair(role + 1, t->styles[role].color, -1);
     }
@@ -137,7 +612,7 @@ static enum lab_status start_curses(struct lab_terminal *t,
     if (!t->screen)
         return lab_fail(LAB_E_UNSUPPORTED,
                         "the terminal could not be set up: use --plain");
-    lab_guard_chain_winch();
+    guard_chain_winch();
     prepare_leave(options->mouse);
     cbreak(); /* Ctrl-C and Ctrl-Z stay signals */
     noecho();
@@ -169,23 +644,23 @@ enum lab_status lab_terminal_open(struct lab_terminal **out,
     t->utf8 = utf8;
     t->ascii = options->ascii || !utf8;
     t->blocks = term && strncmp(term, "linux", 5) == 0;
-    enum lab_status st = lab_terminal_find_input(&t->in, &t->in_fd);
+    enum lab_status st = terminal_find_input(&t->in, &t->in_fd);
     if (!st)
-        st = lab_terminal_check(&ignored, &t->type);
+        st = terminal_check(&ignored, &t->type);
     if (st)
         goto out_input;
-    st = lab_guard_open(t->in_fd);
+    st = guard_open(t->in_fd);
     if (st)
         goto out_input;
     st = start_curses(t, options);
     if (st)
         goto out_guard;
-    lab_stderr_hold();
+    stderr_hold();
     *out = t;
     return LAB_OK;
 
 out_guard:
-    lab_guard_close();
+    guard_close();
 out_input:
     if (t->in)
         fclose(t->in);
@@ -200,8 +675,8 @@ void lab_terminal_close(struct lab_terminal *t)
     curs_set(1);
     endwin();
     delscreen(t->screen);
-    lab_guard_close();
-    lab_stderr_release();
+    guard_close();
+    stderr_release();
     if (t->in)
         fclose(t->in);
     lab_free(t);
@@ -226,11 +701,6 @@ bool lab_terminal_ascii(const struct lab_terminal *t)
 bool lab_terminal_blocks(const struct lab_terminal *t)
 {
     return t->blocks;
-}
-
-int lab_terminal_colors(const struct lab_terminal *t)
-{
-    return t->colors;
 }
 
 static void use_role(const struct lab_terminal *t, unsigned char role)
@@ -273,7 +743,7 @@ void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c)
 {
     int h;
     int w;
-    if (lab_guard_crashed())
+    if (guard_crashed())
         return;
     getmaxyx(stdscr, h, w);
     if (h > c->h || w > c->w)
@@ -303,7 +773,7 @@ static void take_again(struct lab_terminal *t)
         resizeterm(size.ws_row, size.ws_col);
     clearok(stdscr, TRUE);
     refresh();
-    lab_stderr_hold();
+    stderr_hold();
     t->resized = true;
 }
 
@@ -311,8 +781,8 @@ void lab_terminal_suspend(struct lab_terminal *t)
 {
     curs_set(1);
     endwin();
-    lab_stderr_release();
-    lab_guard_stop();
+    stderr_release();
+    guard_stop();
     take_again(t);
 }
 
@@ -408,7 +878,7 @@ static bool read_event(struct lab_terminal *t, struct lab_event *out)
 
 static bool pending(struct lab_terminal *t, struct lab_event *out)
 {
-    struct lab_guard_progress news = lab_guard_take();
+    struct lab_guard_progress news = guard_take();
     if (news.quit) {
         out->kind = LAB_EVENT_SIGNAL;
         out->signal = news.quit;
@@ -436,7 +906,7 @@ void lab_terminal_wait(struct lab_terminal *t, int timeout_ms, int wake_fd,
     if (pending(t, out))
         return;
     struct pollfd fds[3] = {{.fd = t->in_fd, .events = POLLIN},
-                            {.fd = lab_guard_fd(), .events = POLLIN},
+                            {.fd = guard_fd(), .events = POLLIN},
                             {.fd = wake_fd, .events = POLLIN}};
     int n = poll(fds, 3, timeout_ms);
     if (n <= 0)

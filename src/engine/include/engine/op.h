@@ -117,7 +117,6 @@ const struct lab_attr *lab_build_attr(const struct lab_builder *b,
 /* All of them, in the order of the op's keys. */
 const struct lab_attr *lab_build_attrs(const struct lab_builder *b);
 const struct lab_op_def *lab_build_op(const struct lab_builder *b);
-const char *lab_build_node_id(const struct lab_builder *b);
 int lab_build_n_inputs(const struct lab_builder *b);
 int lab_build_input(const struct lab_builder *b, int k); /* tensor id */
 int lab_build_target(const struct lab_builder *b);       /* losses: y */

@@ -47,8 +47,6 @@ const char *lab_terminal_stand_in(const struct lab_terminal *t);
 bool lab_terminal_ascii(const struct lab_terminal *t);
 /* A Linux console: UTF-8, but no braille. */
 bool lab_terminal_blocks(const struct lab_terminal *t);
-/* 0 monochrome, else 8, 16, 256 or 1 << 24. */
-int lab_terminal_colors(const struct lab_terminal *t);
 
 /* Sends what changed since the last frame. */
 void lab_terminal_show(struct lab_terminal *t, const struct lab_canvas *c);

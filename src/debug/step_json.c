@@ -17,7 +17,7 @@ static json_t *shape_json(const struct lab_shape *shape)
 /* JSON has no NaN and no infinities: they are words. */
 static json_t *number_json(const void *data, enum lab_dtype dtype, int64_t i)
 {
-    double v = lab_element_value(data, dtype, i);
+    double v = lab_number_at(data, dtype, i);
     if (dtype == LAB_I32)
         return json_integer((json_int_t)v);
     if (isnan(v))

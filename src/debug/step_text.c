@@ -34,8 +34,8 @@ static void first_values(FILE *out, const struct lab_tensor *t,
     lab_printf(out, "      first:");
     for (int64_t i = 0; i < t->count && i < FIRST_VALUES; i++)
         lab_printf(out, " %s",
-                   lab_format_value(lab_element_value(data, t->dtype, i), 10,
-                                    value, sizeof(value)));
+                   lab_format_value(lab_number_at(data, t->dtype, i), 10, value,
+                                    sizeof(value)));
     lab_printf(out, "%s\n", t->count > FIRST_VALUES ? " ..." : "");
 }
 
@@ -58,7 +58,7 @@ static int64_t largest(const struct lab_tensor *t, const void *data)
     int64_t found = 0;
     double most = -1;
     for (int64_t i = 0; i < t->count; i++) {
-        double v = fabs(lab_element_value(data, t->dtype, i));
+        double v = fabs(lab_number_at(data, t->dtype, i));
         if (v > most) {
             most = v;
             found = i;

@@ -52,7 +52,7 @@ static enum lab_status add_entry(struct lab_text_table *table,
     for (int k = 0;
          k < p->n_values && !st && first >= 0 && first + k < t->count; k++)
         add_row(table, p, t, first + k,
-                lab_element_value(data, t->dtype, first + k), k);
+                lab_number_at(data, t->dtype, first + k), k);
     lab_free(data);
     return st;
 }

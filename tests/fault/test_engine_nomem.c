@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "unit/net.h"
-#include "verify/variant_check.h"
+#include "backend/variant_disabled.h"
 
 static char place[] = "nomem-test-XXXXXX";
 
@@ -295,7 +295,7 @@ static void the_variant_check(void **state)
         lab_variant_withdraw(NULL);
         assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
         lab_mem_fail_from(nth);
-        enum lab_status st = lab_variant_check(be, &said);
+        enum lab_status st = lab_backend_check(be, &said);
         int64_t used = lab_mem_count();
         lab_mem_fail_from(0);
         assert_true(st == LAB_OK || st == LAB_E_NOMEM);
@@ -304,7 +304,7 @@ static void the_variant_check(void **state)
         assert_non_null(lab_backend_variant(be, LAB_F32, "dense", "matmul",
                                             LAB_FORWARD, "blas"));
         if (st) /* not finished, not forgotten: it is done now */
-            assert_int_equal(lab_variant_check(be, &said), LAB_OK);
+            assert_int_equal(lab_backend_check(be, &said), LAB_OK);
         lab_str_release(&said);
         lab_backend_close(be);
         if (used < nth)

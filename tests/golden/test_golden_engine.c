@@ -152,7 +152,7 @@ static double *read_ours(struct run *r, const char *name, int64_t *count)
     assert_true(raw && out && lab_walk_written(r->walk, id));
     check(lab_walk_read(r->walk, id, false, raw), r);
     for (int64_t i = 0; i < t->count; i++)
-        out[i] = lab_element_value(raw, t->dtype, i);
+        out[i] = lab_number_at(raw, t->dtype, i);
     lab_free(raw);
     *count = t->count;
     return out;

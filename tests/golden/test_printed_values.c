@@ -34,7 +34,7 @@ static int compare(struct lab_walk *w, const char *lesson,
     assert_non_null(data);
     must(lab_walk_read(w, id, t->persistent && !p->updated, data));
     for (int i = 0; i < p->n_values; i++) {
-        double got = lab_element_value(data, t->dtype, first + i);
+        double got = lab_number_at(data, t->dtype, first + i);
         if (!(fabs(got - p->values[i]) <= p->tolerance))
             fail_msg("%s: %s, value %d: printed %g, computed %.9g, tolerance "
                      "%g",

@@ -326,7 +326,7 @@ double *net_read(struct net *n, const char *tensor)
     if (lab_walk_read(n->walk, id, false, raw))
         fail_msg("%s", lab_error());
     for (int64_t i = 0; i < t->count; i++)
-        out[i] = lab_element_value(raw, t->dtype, i);
+        out[i] = lab_number_at(raw, t->dtype, i);
     lab_free(raw);
     return out;
 }

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "unit/net.h"
-#include "verify/variant_check.h"
+#include "backend/variant_disabled.h"
 
 static void mlp(struct net *n)
 {

@@ -111,9 +111,9 @@ static void every_type_is_read(void **state)
     lab_stats_compute(&s, labels, LAB_I32, 3);
     near(s.min, -3);
     near(s.max, 5);
-    near(lab_element_value(labels, LAB_I32, 2), 5);
-    near(lab_element_value((double[]){1, 2.5}, LAB_F64, 1), 2.5);
-    near(lab_element_value((float[]){1, 0.5f}, LAB_F32, 1), 0.5);
+    near(lab_number_at(labels, LAB_I32, 2), 5);
+    near(lab_number_at((double[]){1, 2.5}, LAB_F64, 1), 2.5);
+    near(lab_number_at((float[]){1, 0.5f}, LAB_F32, 1), 0.5);
 }
 
 static void a_median_is_in_the_middle(void **state)

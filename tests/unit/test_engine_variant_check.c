@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "dense/dense.h"
 #include "unit/join_op.h"
-#include "verify/variant_check.h"
+#include "backend/variant_disabled.h"
 
 static int back_to_start(void **state)
 {
@@ -34,7 +34,7 @@ static void what_ships_is_never_withdrawn(void **state)
     (void)state;
     lab_str_init(&said);
     assert_int_equal(lab_backend_open(&be, "cpu", 0), LAB_OK);
-    if (lab_variant_check(be, &said))
+    if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     assert_string_equal(lab_str_text(&said), "");
     int n;
@@ -172,7 +172,7 @@ static void a_variant_may_refuse_sizes(void **state)
     join_backend_add(&choosy_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_variant_check(be, &said))
+    if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     assert_true(prepared > 1);
     assert_false(lab_variant_disabled(&choosy_rows[0]));
@@ -237,7 +237,7 @@ static void wrong_steps_are_withdrawn(void **state)
     join_backend_add(&relu_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_variant_check(be, &said))
+    if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     const bool want[] = {true, true, true, false, true};
     for (int i = 0; i < 5; i++)
@@ -266,7 +266,7 @@ static void wrong_steps_are_withdrawn(void **state)
     }
     /* Once a process: nothing more is said. */
     lab_str_clear(&said);
-    assert_int_equal(lab_variant_check(be, &said), LAB_OK);
+    assert_int_equal(lab_backend_check(be, &said), LAB_OK);
     assert_string_equal(lab_str_text(&said), "");
     lab_str_release(&said);
     lab_backend_close(be);
@@ -340,7 +340,7 @@ static void wrong_groups_are_withdrawn(void **state)
     join_backend_add(&group_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_variant_check(be, &said))
+    if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     if (lab_variant_disabled(&group_rows[0]))
         fail_msg("%s", lab_str_text(&said));
@@ -370,7 +370,7 @@ static void a_group_without_activations_stays(void **state)
     join_backend_add(&alone_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_variant_check(be, &said))
+    if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     if (lab_variant_disabled(&alone_rows[0]))
         fail_msg("%s", lab_str_text(&said));
@@ -421,7 +421,7 @@ static void a_group_is_not_judged_where_it_does_not_serve(void **state)
     join_backend_add(&attend_set);
     struct lab_backend *be = join_backend();
     lab_str_init(&said);
-    if (lab_variant_check(be, &said))
+    if (lab_backend_check(be, &said))
         fail_msg("%s", lab_error());
     if (lab_variant_disabled(&attend_rows[0]))
         fail_msg("%s", lab_str_text(&said));
@@ -436,7 +436,7 @@ static void the_null_backend_is_not_judged(void **state)
     (void)state;
     lab_str_init(&said);
     assert_int_equal(lab_backend_open(&be, "null", 0), LAB_OK);
-    assert_int_equal(lab_variant_check(be, &said), LAB_OK);
+    assert_int_equal(lab_backend_check(be, &said), LAB_OK);
     assert_string_equal(lab_str_text(&said), "");
     assert_non_null(
         lab_backend_variant(be, LAB_F32, "relu", "relu", LAB_FORWARD, NULL));

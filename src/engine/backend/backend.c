@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "verify/variant_check.h"
+#include "variant_disabled.h"
 #include "engine/backend_graph.h"
 
 /* Built-in backends; the CUDA module's table joins when it is loaded. A table,
@@ -142,11 +142,6 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out)
 {
     *out = (struct lab_device_info){0};
     be->ops->info(be, out);
-}
-
-enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said)
-{
-    return lab_variant_check(be, said);
 }
 
 static bool same_step(const char *a, const char *b)

@@ -258,18 +258,6 @@ enum lab_status lab_vocabulary_make(struct lab_vocabulary **out,
     return LAB_OK;
 }
 
-void lab_vocabulary_free(struct lab_vocabulary *v)
-{
-    if (!v)
-        return;
-    for (int64_t i = 0; i < v->n; i++)
-        lab_free(v->word[i]);
-    lab_free(v->word);
-    lab_free(v->times);
-    lab_free(v->slots);
-    lab_free(v);
-}
-
 /* ---- from words to numbers ---- */
 
 struct numbering {

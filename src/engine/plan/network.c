@@ -8,6 +8,18 @@
 #include "base/mem.h"
 #include "engine/vocabulary.h"
 
+void lab_vocabulary_free(struct lab_vocabulary *v)
+{
+    if (!v)
+        return;
+    for (int64_t i = 0; i < v->n; i++)
+        lab_free(v->word[i]);
+    lab_free(v->word);
+    lab_free(v->times);
+    lab_free(v->slots);
+    lab_free(v);
+}
+
 static const char *const source_names[LAB_DATA_SOURCE_COUNT] = {
     "inline", "digits", "mnist", "fibonacci",
     "text",   "csv",    "words", "reverse"};

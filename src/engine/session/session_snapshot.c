@@ -71,7 +71,7 @@ static void copy_plane(struct lab_session *s, struct lab_plane *p,
         for (int64_t c = 0; c < p->cols; c++) {
             int64_t i = plane_index(&t->shape, &s->show, r, c);
             p->value[r * p->cols + c] =
-                i < 0 ? NAN : lab_element_value(data, t->dtype, i);
+                i < 0 ? NAN : lab_number_at(data, t->dtype, i);
         }
     }
 }

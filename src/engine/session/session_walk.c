@@ -125,7 +125,7 @@ static bool find_bad(struct lab_session *s, const struct lab_step *step,
         bool bad = false;
         if (data && !lab_walk_read(s->walk, step->out[k], false, data)) {
             for (int64_t i = 0; i < t->count && !bad; i++) {
-                double v = lab_element_value(data, t->dtype, i);
+                double v = lab_number_at(data, t->dtype, i);
                 char at[LAB_SHAPE_TEXT];
                 bad = nan ? isnan(v) : isinf(v);
                 if (bad)

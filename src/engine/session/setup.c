@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "verify/variant_check.h"
-
 enum { MAX_CHOICES = 64 };
 static const char no_gpu[] = "no GPU: ";
 
@@ -94,7 +92,7 @@ enum lab_status lab_setup_open(const struct lab_setup *setup,
                      "this lesson reads %s, outside its own directory\n",
                      setup->spec->data.path);
     if (!st)
-        st = lab_variant_check(be, notice);
+        st = lab_backend_check(be, notice);
     if (!st)
         st = lab_walk_new(&w, built, be, data);
     if (st) {

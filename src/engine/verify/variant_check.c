@@ -1,6 +1,6 @@
 /* variant_check.c -- runs a variant and the reference on the same inputs and
  * compares the results; a variant that fails is not offered. */
-#include "variant_check.h"
+#include "backend/variant_disabled.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static enum lab_status hand_over(struct lab_variant_test_network *c, int tensor,
     if (poison && t->persistent)
         base = c->group ? c->first : c->before; /* in place: as it was */
     for (int64_t i = 0; i < t->count; i++) {
-        double v = lab_element_value(base + from->offset, from->dtype, i);
+        double v = lab_number_at(base + from->offset, from->dtype, i);
         if (poison && !t->persistent)
             v = NAN;
         if (t->dtype == LAB_I32)
@@ -174,8 +174,8 @@ static enum lab_status compare(struct lab_variant_test_network *c, int tensor,
     double largest = 0;
     double off = 0;
     for (int64_t i = 0; i < t->count && !st; i++) {
-        double a = lab_element_value(want, want_type, i);
-        double b = lab_element_value(c->host, t->dtype, i);
+        double a = lab_number_at(want, want_type, i);
+        double b = lab_number_at(c->host, t->dtype, i);
         double d = fabs(a - b);
         largest = fmax(largest, fabs(a));
         if (isnan(b) || isnan(d))
@@ -576,7 +576,7 @@ static enum lab_status check_trial(struct lab_backend *be,
     return check_run(c);
 }
 
-enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said)
+enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said)
 {
     static const char *const turns[][2] = {{"softmax_cross_entropy", "sgd"},
                                            {"mse", "adam"},

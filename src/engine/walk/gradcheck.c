@@ -30,7 +30,7 @@ static enum lab_status copy_tensor(struct checker *c, int tensor, double *out)
     const struct lab_tensor *t = &lab_walk_plan(c->w)->tensors[tensor];
     enum lab_status st = lab_walk_read(c->w, tensor, true, c->host);
     for (int64_t i = 0; i < t->count && !st; i++)
-        out[i] = lab_element_value(c->host, t->dtype, i);
+        out[i] = lab_number_at(c->host, t->dtype, i);
     return st;
 }
 

@@ -4,17 +4,12 @@
 
 #include "base/quantile.h"
 
-double lab_element_value(const void *data, enum lab_dtype dtype, int64_t i)
-{
-    return lab_number_at(data, dtype, i);
-}
-
 static void fill_bins(struct lab_stats *s, const void *data,
                       enum lab_dtype dtype)
 {
     double width = s->max - s->min;
     for (int64_t i = 0; i < s->count; i++) {
-        double v = lab_element_value(data, dtype, i);
+        double v = lab_number_at(data, dtype, i);
         if (!isfinite(v))
             continue;
         int bin = 0;
@@ -34,7 +29,7 @@ void lab_stats_compute(struct lab_stats *out, const void *data,
     double square = 0;
     int64_t n = 0;
     for (int64_t i = 0; i < count; i++) {
-        double v = lab_element_value(data, dtype, i);
+        double v = lab_number_at(data, dtype, i);
         s.nan_count += isnan(v) != 0;
         s.inf_count += isinf(v) != 0;
         s.zero_count += v == 0;

@@ -336,7 +336,7 @@ static enum lab_status read_loss(struct lab_walk *w)
     double value = 0;
     enum lab_status st = lab_walk_read(w, w->plan->loss, false, &value);
     if (!st)
-        w->loss = lab_element_value(&value, w->plan->real, 0);
+        w->loss = lab_number_at(&value, w->plan->real, 0);
     return st;
 }
 
@@ -1912,11 +1912,11 @@ int lab_walk_best_class(const void *out, enum lab_dtype dtype, int64_t row,
                         int64_t classes)
 {
     int best = 0;
-    double top = lab_element_value(out, dtype, row * classes);
+    double top = lab_number_at(out, dtype, row * classes);
     if (isnan(top))
         return -1;
     for (int64_t c = 1; c < classes; c++) {
-        double v = lab_element_value(out, dtype, row * classes + c);
+        double v = lab_number_at(out, dtype, row * classes + c);
         if (isnan(v))
             return -1;
         if (v > top) {
@@ -1947,7 +1947,7 @@ static void count_row(const struct lab_walk *w, int64_t i, int64_t row,
                                               classes) == label;
     }
     for (int64_t k = skip; k < each; k++)
-        t->loss += lab_element_value(sample, plan->real, i * each + k) *
+        t->loss += lab_number_at(sample, plan->real, i * each + k) *
                    (double)places / (double)each;
 }
 

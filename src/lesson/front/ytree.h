@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "arena.h"
+#include "base/arena.h"
 #include "lesson/finding.h"
 #include "source.h"
 

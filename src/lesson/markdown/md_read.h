@@ -1,6 +1,6 @@
 /* md_read.h -- Markdown to blocks, once per lesson. Threads: one at a time. */
 #pragma once
-#include "arena.h"
+#include "base/arena.h"
 #include "base/str.h"
 #include "lesson/markdown.h"
 

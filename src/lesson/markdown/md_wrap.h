@@ -2,7 +2,7 @@
  * Threads: one at a time. */
 #pragma once
 #include <stdint.h>
-#include "arena.h"
+#include "base/arena.h"
 #include "base/str.h"
 #include "lesson/markdown.h"
 

@@ -162,12 +162,15 @@ void lab_backend_info(struct lab_backend *be, struct lab_device_info *out);
 /* Rung `i` of an operation ("gemm"), NULL past the last. */
 const struct lab_rung *lab_backend_rung(struct lab_backend *be,
                                         const char *operation, int i);
-/* Compares every variant with the reference, once in the process, and
- * withdraws those that disagree: a line for each is appended to `said`. */
+/* Runs every variant of every op on small odd shapes, once in the process, and
+ * compares it with the reference in double (verify/variant_check.c). One that
+ * is off by more than 1e-5 * (1 + max|ref|), or fails, is not offered again,
+ * and a line for it is appended to `said`. A variant may refuse some of the
+ * shapes (LAB_E_UNSUPPORTED). Threads: the engine's. */
 enum lab_status lab_backend_check(struct lab_backend *be, struct lab_str *said);
 
 /* The variant `name` of a step (step NULL: of the group), or NULL. name NULL:
- * the first row. Withdrawn variants (variant_check.h) are never returned. */
+ * the first row. Disabled variants are never returned. */
 const struct lab_variant *
 lab_backend_variant(struct lab_backend *be, enum lab_dtype real, const char *op,
                     const char *step, enum lab_phase phase, const char *name);

@@ -22,5 +22,4 @@ void lab_stats_compute(struct lab_stats *out, const void *data,
                        enum lab_dtype dtype, int64_t count);
 /* Of n values, which it sorts; NaN for none. */
 double lab_median(double *values, size_t n);
-double lab_element_value(const void *data, enum lab_dtype dtype, int64_t i);
 LAB_C_END

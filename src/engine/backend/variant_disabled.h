@@ -1,22 +1,11 @@
-/* variant_check.h -- a variant that disagrees with the reference is withdrawn.
- *
- * When a backend is opened for a session, every variant of every op is run on
- * a small odd shape and compared with the reference in double. One that is off
- * by more than 1e-5 * (1 + max|ref|), or fails, is never offered again in this
- * process. A variant may refuse some of the shapes (LAB_E_UNSUPPORTED).
- * Threads: lab_variant_check() from the engine's; the others any. */
+/* variant_disabled.h -- the variants that this process does not offer, and which
+ * backends have been checked (verify/variant_check.c fills it). Threads: any. */
 #pragma once
-#include "base/str.h"
 #include "engine/backend.h"
 
-/* Checks what has not been checked yet; appends a line a withdrawn variant to
- * `said`. LAB_OK also when variants were withdrawn. */
-enum lab_status lab_variant_check(struct lab_backend *be, struct lab_str *said);
 bool lab_variant_disabled(const struct lab_variant *v);
 /* For tests: takes a variant out, or brings all back (v NULL). */
 void lab_variant_withdraw(const struct lab_variant *v);
-
-/* ---- variant_withdrawn.c, for lab_variant_check() ---- */
 
 /* Is this backend still to be checked? A check that another thread has begun is
  * waited for. After true comes lab_variant_check_end(): `whole`, it has been

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "variant_check.h"
+#include "variant_disabled.h"
 
 enum { MAX_WITHDRAWN = 256, MAX_CHECKED = 8, MAX_CHOOSY = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

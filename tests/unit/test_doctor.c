@@ -9,25 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "engine/backend.h"
 #include "profiler/gpu.h"
 
 static struct lab_str said;
 
-void lab_doctor_say(struct lab_doctor *d, const char *name,
-                    enum lab_doctor_state state, const char *detail,
-                    const char *remedy)
+static void note(void *user, const struct lab_finding_line *line)
 {
-    (void)d;
-    (void)state;
-    lab_str_addf(&said, "%s: %s: %s\n", name, detail, remedy ? remedy : "ok");
-}
-
-void lab_doctor_say_error(struct lab_doctor *d, const char *name,
-                          enum lab_doctor_state state, const char *remedy)
-{
-    lab_doctor_say(d, name, state, lab_error(), remedy);
+    (void)user;
+    lab_str_addf(&said, "%s: %s: %s\n", line->name, line->detail,
+                 line->remedy ? line->remedy : "ok");
 }
 
 static enum lab_status refuse(char *out, size_t size)
@@ -72,7 +64,7 @@ enum lab_status __wrap_lab_backend_open(struct lab_backend **out,
 
 static void look(bool device)
 {
-    struct lab_doctor d = {0};
+    struct lab_doctor d = {.line = note};
     has_device = device;
     lab_str_clear(&said);
     lab_doctor_gpu(&d);

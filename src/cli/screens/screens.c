@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd.h"
-#include "doctor.h"
+#include "doctor/doctor.h"
 #include "lesson/catalog.h"
 #include "lab_screen.h"
 #include "lesson_screen.h"
@@ -143,11 +143,29 @@ static enum lab_status open_lesson(void *user, struct lab_ui *ui,
     return open_by_kind(s, id);
 }
 
+static void write_line(void *user, const struct lab_finding_line *f)
+{
+    struct lab_doc *out = user;
+    static const enum lab_role roles[] = {LAB_ROLE_GOOD, LAB_ROLE_BAD,
+                                          LAB_ROLE_WARN};
+    enum { STATE_X = 19, DETAIL_X = 28 };
+    lab_doc_para(out, 0, DETAIL_X, true);
+    lab_doc_addf(out, LAB_ROLE_HEADING, "%-*s", STATE_X, f->name);
+    lab_doc_addf(out, roles[f->state], "%-*s", DETAIL_X - STATE_X,
+                 lab_doctor_state_text[f->state]);
+    lab_doc_add(out, LAB_ROLE_NORMAL, f->detail);
+    if (!f->remedy)
+        return;
+    lab_doc_para(out, DETAIL_X, DETAIL_X, true);
+    lab_doc_addf(out, LAB_ROLE_NORMAL, "remedy: %s", f->remedy);
+}
+
 static enum lab_status write_doctor(void *user, struct lab_doc *out)
 {
     const struct screens *s = user;
-    struct lab_doctor doctor = {.doc = out};
-    return lab_doctor_examine(&doctor, s->options->db);
+    struct lab_doctor doctor = {write_line, out, true};
+    lab_doctor_examine(&doctor, s->options->db);
+    return LAB_OK;
 }
 
 static void write_prerequisites(struct screens *s)

@@ -1,0 +1,666 @@
+/* doctor.c -- examines the program, processors, libraries, GPU, lessons, terminal
+ * and database, and says what is missing and how to get it. */
+#include "doctor.h"
+
+#include <dlfcn.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/command.h"
+#include "base/version.h"
+#include "report/print.h"
+#include "base/module.h"
+#include "engine/backend.h"
+#include "engine/op.h"
+#include "profiler/gpu.h"
+#include "report/suggest.h"
+#include "lesson/catalog.h"
+#include "store/query.h"
+#include "store/tuned.h"
+#include "ui/terminal.h"
+
+const char *const lab_doctor_state_text[] = {"ok", "missing", "warning"};
+
+static void report(struct lab_doctor *d, const char *name,
+                   enum lab_doctor_state state, const char *detail,
+                   const char *remedy)
+{
+    struct lab_str spelt;
+    lab_str_init(&spelt);
+    lab_command_spell(&spelt, remedy ? remedy : "", "`", lab_print_is_ascii());
+    const struct lab_finding_line f = {name, state, detail,
+                                       remedy ? lab_str_text(&spelt) : NULL};
+    d->line(d->user, &f);
+    lab_str_release(&spelt);
+}
+
+/* "cannot do X. Remedy: do Y" is two things. */
+static void report_error(struct lab_doctor *d, const char *name,
+                         enum lab_doctor_state state, const char *remedy)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), "%s", lab_error());
+    char *mark = strstr(text, "Remedy: ");
+    if (mark) {
+        remedy = mark + strlen("Remedy: ");
+        while (mark > text && (mark[-1] == ' ' || mark[-1] == '.'))
+            mark--;
+        *mark = '\0';
+    }
+    report(d, name, state, text, remedy);
+}
+
+/* doctor: processors, their libraries, the modules, the variants. */
+
+enum { TEXT = 512, MAX_NAMES = 32, MAX_DEVICES = 64 };
+
+static const double gib = 1024.0 * 1024.0 * 1024.0;
+
+/* Does any step of dense take that variant here? */
+static bool offers(struct lab_backend *be, const char *variant)
+{
+    const char *names[MAX_NAMES];
+    int n = lab_backend_variant_names(be, LAB_F32, "dense", names, MAX_NAMES);
+    for (int i = 0; i < n && i < MAX_NAMES; i++) {
+        if (strcmp(names[i], variant) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One line, or one for each variant that was withdrawn. */
+static void check_variants(struct lab_doctor *d, struct lab_backend *be)
+{
+    struct lab_str said;
+    char name[32];
+    char ok[TEXT];
+    lab_str_init(&said);
+    snprintf(name, sizeof(name), "variants (%s)", be->ops->name);
+    if (lab_backend_check(be, &said)) {
+        report_error(d, name, LAB_DOCTOR_WARNING, NULL);
+    } else if (said.len == 0) {
+        snprintf(ok, sizeof(ok), "every variant agrees with the reference");
+        report(d, name, LAB_DOCTOR_OK, ok, NULL);
+    }
+    for (char *line = said.data; line && *line;) {
+        char *end = strchr(line, '\n');
+        if (end)
+            *end = '\0';
+        report(d, name, LAB_DOCTOR_WARNING, line,
+               "none is needed: it is not offered; please report it");
+        line = end ? end + 1 : NULL;
+    }
+    lab_str_release(&said);
+}
+
+/* ---- CPU ---- */
+
+static void check_openblas(struct lab_doctor *d, struct lab_backend *be)
+{
+    /* OpenBLAS tells what it is, where the linked BLAS is OpenBLAS. */
+    char *(*config)(void);
+    char text[TEXT] = "a BLAS that does not tell its version";
+    *(void **)&config = dlsym(RTLD_DEFAULT, "openblas_get_config");
+    if (config)
+        snprintf(text, sizeof(text), "%s", config());
+    bool found = offers(be, "blas");
+    if (found)
+        report(d, "OpenBLAS", LAB_DOCTOR_OK, text, NULL);
+    else
+        report(d, "OpenBLAS", LAB_DOCTOR_WARNING,
+               "linked, but no step offers the variant blas",
+               "see the line of the variants");
+}
+
+static void check_onednn(struct lab_doctor *d, struct lab_backend *be)
+{
+    static const char install[] =
+        "install libdnnl-dev and build again; steps run without it";
+    struct version { /* the head of dnnl_version_t */
+        int major;
+        int minor;
+        int patch;
+    };
+    const struct version *(*version)(void);
+    void *handle;
+    void *address;
+    char text[TEXT] = "loaded";
+    if (lab_module_open("lapenna-lab-onednn.so", &handle)) {
+        report_error(d, "oneDNN", LAB_DOCTOR_MISSING, install);
+        return;
+    }
+    if (!offers(be, "onednn")) {
+        report(d, "oneDNN", LAB_DOCTOR_WARNING,
+               "the module is there, but no step offers the variant "
+               "onednn",
+               "build the program and its modules together");
+        return;
+    }
+    if (lab_module_symbol(handle, "dnnl_version", &address) == LAB_OK) {
+        *(void **)&version = address;
+        const struct version *v = version();
+        snprintf(text, sizeof(text), "version %d.%d.%d", v->major, v->minor,
+                 v->patch);
+    }
+    report(d, "oneDNN", LAB_DOCTOR_OK, text, NULL);
+}
+
+static void doctor_cpu(struct lab_doctor *d)
+{
+    struct lab_backend *be = NULL;
+    struct lab_device_info info;
+    char text[TEXT];
+    if (lab_backend_open(&be, "cpu", 0)) {
+        report_error(d, "CPU", LAB_DOCTOR_WARNING, NULL);
+        return;
+    }
+    lab_backend_info(be, &info);
+    snprintf(text, sizeof(text), "%s, %d cores, %.1f GiB", info.name,
+             info.sm_count, (double)info.memory_bytes / gib);
+    report(d, "CPU", LAB_DOCTOR_OK, text, NULL);
+    check_openblas(d, be);
+    check_onednn(d, be);
+    check_variants(d, be);
+    lab_backend_close(be);
+}
+
+/* ---- GPU ---- */
+
+/* What the kernel's module says, without CUDA. */
+static bool driver_version(char *out, size_t size)
+{
+    FILE *f = fopen("/sys/module/nvidia/version", "r");
+    bool found = f && fgets(out, (int)size, f);
+    if (f)
+        fclose(f);
+    if (found)
+        out[strcspn(out, "\n")] = '\0';
+    return found;
+}
+
+static void check_driver(struct lab_doctor *d, const struct lab_device_info *i)
+{
+    char version[LAB_DEVICE_TEXT] = "";
+    char text[TEXT];
+    if (i && i->driver[0])
+        snprintf(version, sizeof(version), "%s", i->driver);
+    else
+        driver_version(version, sizeof(version));
+    if (!version[0]) {
+        report(d, "driver", LAB_DOCTOR_MISSING, "no NVIDIA driver is loaded",
+               "on a machine with an NVIDIA GPU install its driver");
+        return;
+    }
+    snprintf(text, sizeof(text), "%s%s%s", version,
+             i && i->runtime[0] ? ", runtime " : "", i ? i->runtime : "");
+    report(d, "driver", LAB_DOCTOR_OK, text, NULL);
+}
+
+static void say_device(struct lab_doctor *d, const struct lab_device_info *i)
+{
+    char name[32];
+    char text[TEXT];
+    snprintf(name, sizeof(name), "device %d", i->device_id);
+    snprintf(text, sizeof(text),
+             "%s, compute capability %d.%d, %d multiprocessors, %.1f GiB",
+             i->name, i->compute_major, i->compute_minor, i->sm_count,
+             (double)i->memory_bytes / gib);
+    report(d, name, LAB_DOCTOR_OK, text, NULL);
+}
+
+static void check_cublas(struct lab_doctor *d, struct lab_backend *be)
+{
+    if (offers(be, "cublas"))
+        report(d, "cuBLAS", LAB_DOCTOR_OK, "loaded", NULL);
+    else
+        report(d, "cuBLAS", LAB_DOCTOR_MISSING,
+               "no step offers the variant cublas",
+               "install the cuBLAS of the module's CUDA version, or "
+               "add its directory to LD_LIBRARY_PATH");
+}
+
+/* The version, and the ops that have a variant of it. */
+static void check_cudnn(struct lab_doctor *d, struct lab_backend *be,
+                        const struct lab_cuda_module *module)
+{
+    static const char install[] =
+        "install cuDNN 9 of the module's CUDA version, or add its directory to "
+        "LD_LIBRARY_PATH; steps run without it";
+    const char *said = "";
+    char text[TEXT];
+    int n_ops;
+    int n = 0;
+    const struct lab_op_def *const *ops = lab_op_table(&n_ops);
+    if (!module->cudnn(&said)) {
+        report(d, "cuDNN", LAB_DOCTOR_MISSING, said, install);
+        return;
+    }
+    size_t at = (size_t)snprintf(text, sizeof(text), "%s, for", said);
+    for (int i = 0; i < n_ops && at < sizeof(text); i++) {
+        const char *names[32];
+        int count =
+            lab_backend_variant_names(be, LAB_F32, ops[i]->name, names, 32);
+        bool has = false;
+        for (int k = 0; k < count; k++)
+            has = has || strcmp(names[k], "cudnn") == 0;
+        if (has)
+            at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s",
+                                   n++ ? "," : "", ops[i]->name);
+    }
+    if (n > 0)
+        report(d, "cuDNN", LAB_DOCTOR_OK, text, NULL);
+    else
+        report(d, "cuDNN", LAB_DOCTOR_WARNING,
+               "loaded, but no step offers the variant cudnn",
+               "see the line of the variants");
+}
+
+/* Devices, the driver that they report, and what the first one offers. False:
+ * there is none. */
+static bool check_devices(struct lab_doctor *d,
+                          const struct lab_cuda_module *module)
+{
+    struct lab_device_info info;
+    struct lab_backend *be = NULL;
+    if (lab_backend_open(&be, "cuda", 0)) {
+        char why[TEXT];
+        snprintf(why, sizeof(why), "%s", lab_error());
+        check_driver(d, NULL);
+        lab_fail(LAB_E_UNSUPPORTED, "%s", why);
+        report_error(d, "device", LAB_DOCTOR_MISSING, "steps run on the CPU");
+        report(d, "cuBLAS", LAB_DOCTOR_MISSING,
+               "cannot be tried without a device",
+               "see the line of the device");
+        report(d, "cuDNN", LAB_DOCTOR_MISSING,
+               "cannot be tried without a device",
+               "see the line of the device");
+        return false;
+    }
+    lab_backend_info(be, &info);
+    check_driver(d, &info);
+    say_device(d, &info);
+    check_cublas(d, be);
+    check_variants(d, be); /* first: it withdraws what does not fit */
+    check_cudnn(d, be, module);
+    lab_backend_close(be);
+    for (int i = 1; i < MAX_DEVICES; i++) {
+        if (lab_backend_open(&be, "cuda", i))
+            break; /* there are no more */
+        lab_backend_info(be, &info);
+        say_device(d, &info);
+        lab_backend_close(be);
+    }
+    return true;
+}
+
+static void check_tracing(struct lab_doctor *d,
+                          const struct lab_gpu_profiler_ops *ops, bool device)
+{
+    char text[LAB_GPU_TEXT] = "";
+    if (!ops || ops->abi != LAB_GPU_PROFILER_ABI) {
+        const char *why = ops ? "the module's profiler is of another version"
+                              : "the CUDA module was built without CUPTI";
+        report(d, "CUPTI", LAB_DOCTOR_MISSING, why,
+               "install cuda-cupti-dev and build again; until then "
+               "times come from CUDA events");
+        report(d, "NVTX", LAB_DOCTOR_MISSING, why,
+               "as for CUPTI; only nsys and ncu need it");
+        return;
+    }
+    if (!device)
+        report(d, "CUPTI", LAB_DOCTOR_MISSING,
+               "cannot be tried without a device",
+               "see the line of the device");
+    else if (ops->probe(text, sizeof(text)))
+        report(d, "CUPTI", LAB_DOCTOR_MISSING, text,
+               "end another profiler of this process (nsys, ncu), or "
+               "install the CUPTI of the module's CUDA version; until "
+               "then times come from CUDA events");
+    else
+        report(d, "CUPTI", LAB_DOCTOR_OK, text, NULL);
+    report(d, "NVTX", LAB_DOCTOR_OK,
+           "ranges in the domain lapenna-lab, for nsys and ncu", NULL);
+}
+
+/* Counters belong to a device that is open: the first one is, for this. */
+static void check_counters(struct lab_doctor *d,
+                           const struct lab_gpu_profiler_ops *gpu)
+{
+    struct lab_backend *be = NULL;
+    char text[LAB_GPU_TEXT];
+    if (!gpu || gpu->abi != LAB_GPU_PROFILER_ABI || !gpu->counters) {
+        report(d, "hardware counters", LAB_DOCTOR_MISSING,
+               "the CUDA module has none", "build program and module together");
+        return;
+    }
+    if (lab_backend_open(&be, "cuda", 0)) {
+        report(d, "hardware counters", LAB_DOCTOR_MISSING,
+               "cannot be tried without a device",
+               "see the line of the device");
+        return;
+    }
+    bool ok = gpu->counters->probe(text, sizeof(text)) == LAB_OK;
+    char chip[LAB_GPU_TEXT + 64];
+    snprintf(chip, sizeof(chip), "readable (%s): --counters basic or full",
+             text);
+    if (ok)
+        report(d, "hardware counters", LAB_DOCTOR_OK, chip, NULL);
+    else
+        report(d, "hardware counters", LAB_DOCTOR_MISSING,
+               "refused: FLOPs and bytes are analytic, occupancy is "
+               "theoretical",
+               text);
+    lab_backend_close(be);
+}
+
+static void without_module(struct lab_doctor *d)
+{
+    static const char *const rest[] = {"device", "cuBLAS", "cuDNN",
+                                       "CUPTI",  "NVTX",   "hardware counters"};
+    check_driver(d, NULL);
+    for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+        report(d, rest[i], LAB_DOCTOR_MISSING,
+               "cannot be tried without the CUDA module",
+               "see the line of the CUDA module");
+}
+
+void lab_doctor_gpu(struct lab_doctor *d)
+{
+    const struct lab_cuda_module *module;
+    if (lab_cuda_load(&module)) {
+        report_error(d, "CUDA module", LAB_DOCTOR_MISSING,
+                     "put nvcc on PATH and build again; steps run on "
+                     "the CPU");
+        without_module(d);
+    } else {
+        report(d, "CUDA module", LAB_DOCTOR_OK, "loaded", NULL);
+        bool device = check_devices(d, module);
+        check_tracing(d, module->profiler, device);
+        check_counters(d, module->profiler);
+    }
+}
+
+/* doctor: lessons, terminal, database. */
+
+enum { PLACE_TEXT = 1024, LEAST_COLUMNS = 60, LEAST_LINES = 16 };
+
+/* ---- lessons ---- */
+
+static void doctor_lessons(struct lab_doctor *d)
+{
+    struct lab_catalog *c = NULL;
+    char text[PLACE_TEXT];
+    size_t broken = 0;
+    if (lab_catalog_load(&c, NULL)) {
+        report_error(d, "lessons", LAB_DOCTOR_MISSING,
+                     "install the program again, or name the directory "
+                     "above lessons in LAPENNA_LAB_DATA_DIR");
+        return;
+    }
+    for (size_t i = 0; i < c->count; i++)
+        broken += c->items[i].lesson == NULL;
+    snprintf(text, sizeof(text), "%zu in %s", c->count, c->dir);
+    if (broken) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, ", %zu cannot be read",
+                 broken);
+    }
+    report(d, "lessons", broken ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK, text,
+           broken ? "`lapenna-lab lesson lint` says what is wrong" : NULL);
+    lab_catalog_free(c);
+}
+
+/* ---- terminal ---- */
+
+static void doctor_terminal(struct lab_doctor *d)
+{
+    struct winsize size = {0};
+    int colors = 0;
+    const char *type = NULL;
+    char place[32];
+    char text[PLACE_TEXT];
+    const char *charset = nl_langinfo(CODESET);
+    bool utf8 = strcmp(charset, "UTF-8") == 0;
+    const char *term = getenv("TERM");
+    /* A screen that is open has answered; asking would take curses' place. */
+    if (!d->screen_open && lab_terminal_probe(&colors, &type)) {
+        report_error(d, "terminal", LAB_DOCTOR_MISSING,
+                     "--plain and the commands need none");
+        return;
+    }
+    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    bool known = size.ws_col > 0 && size.ws_row > 0;
+    bool small =
+        known && (size.ws_col < LEAST_COLUMNS || size.ws_row < LEAST_LINES);
+    if (known)
+        snprintf(place, sizeof(place), "%dx%d", (int)size.ws_col,
+                 (int)size.ws_row);
+    else
+        snprintf(place, sizeof(place), "of unknown size");
+    if (d->screen_open)
+        snprintf(text, sizeof(text), "%s, %s, %s", term ? term : "?", place,
+                 charset);
+    else
+        snprintf(text, sizeof(text), "%s, %s, %d colours, %s", term, place,
+                 colors, charset);
+    bool stand_in = type && strcmp(type, term) != 0;
+    if (stand_in)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "; not in the terminfo database: used as %s", type);
+    report(d, "terminal",
+           small || stand_in || !utf8 ? LAB_DOCTOR_WARNING : LAB_DOCTOR_OK,
+           text,
+           small      ? "the screens need at least 60x16"
+           : !utf8    ? "set LC_ALL or LANG to a locale with UTF-8 for "
+                        "formulas and finer charts"
+           : stand_in ? "install the terminfo entry of this terminal "
+                        "(Debian: ncurses-term, kitty-terminfo)"
+                      : NULL);
+}
+
+/* ---- database ---- */
+
+static bool count_run(void *user, const struct lab_run_row *row)
+{
+    (void)row;
+    ++*(int64_t *)user;
+    return true;
+}
+
+/* Can a file be made there? The nearest folder that exists decides. */
+static bool can_make(const char *path)
+{
+    char dir[PLACE_TEXT];
+    snprintf(dir, sizeof(dir), "%s", path);
+    for (char *slash; (slash = strrchr(dir, '/'));) {
+        *slash = '\0';
+        if (dir[0] == '\0')
+            return access("/", W_OK) == 0;
+        if (access(dir, F_OK) == 0)
+            return access(dir, W_OK | X_OK) == 0;
+    }
+    return access(".", W_OK | X_OK) == 0;
+}
+
+/* A line for each winner of tuning, the first few. */
+struct winners {
+    struct lab_doctor *d;
+    int64_t told;
+    int64_t more;
+};
+
+static bool tell_winner(void *user, const struct lab_tuned_row *r)
+{
+    enum { MOST = 12 };
+    struct winners *w = user;
+    char text[PLACE_TEXT];
+    if (w->told == MOST) {
+        w->more++;
+        return true;
+    }
+    snprintf(text, sizeof(text),
+             "%s %s %s on %s: %s, the fastest of %lld, measured %s", r->lab,
+             r->precision, r->size_class, r->device, r->candidate,
+             (long long)r->candidates, r->measured ? r->measured : "n/a");
+    report(w->d, "tuned", LAB_DOCTOR_OK, text, NULL);
+    w->told++;
+    return true;
+}
+
+static void cannot_tell(struct lab_doctor *d, const char *option)
+{
+    struct lab_str remedy;
+    lab_str_init(&remedy);
+    lab_str_add_char(&remedy, '`');
+    lab_suggest_command(&remedy, option, LAB_WORDS("lab", "tune", "gemm"));
+    lab_str_add(&remedy, "` measures again");
+    report_error(d, "tuned", LAB_DOCTOR_WARNING, lab_str_text(&remedy));
+    lab_str_release(&remedy);
+}
+
+static void tell_winners(struct lab_doctor *d, struct lab_database *db,
+                         const char *option)
+{
+    struct winners w = {.d = d};
+    char text[PLACE_TEXT];
+    if (lab_tuned_list(db, tell_winner, &w)) {
+        cannot_tell(d, option);
+    } else if (w.more > 0) {
+        snprintf(text, sizeof(text), "and %lld more", (long long)w.more);
+        report(d, "tuned", LAB_DOCTOR_OK, text, NULL);
+    }
+}
+
+/* lab_error() of a database that cannot be used: "FILE: what is wrong; what can
+ * be done"; or `remedy` is what can be done. */
+static void say_refused(struct lab_doctor *d, const char *path,
+                        const char *remedy)
+{
+    struct lab_str text;
+    lab_str_init(&text);
+    lab_str_add(&text, lab_error());
+    char *at = text.data;
+    if (at && strncmp(at, path, strlen(path)) == 0)
+        at += strlen(path);
+    char *end = at ? strstr(at, "; ") : NULL;
+    if (end)
+        *end = '\0';
+    if (!remedy)
+        remedy = end ? end + 2 : "name another file with --db FILE";
+    report(d, "database", LAB_DOCTOR_WARNING, lab_str_text(&text), remedy);
+    lab_str_release(&text);
+}
+
+/* Of an older schema, or with nothing in it: any writer mends that. */
+static void say_unfinished(struct lab_doctor *d, const char *path,
+                           const char *option)
+{
+    struct lab_str remedy;
+    lab_str_init(&remedy);
+    lab_str_add_char(&remedy, '`');
+    if (access(path, W_OK) == 0) {
+        lab_suggest_command(&remedy, option, LAB_WORDS("profile", "list"));
+        lab_str_add(&remedy, "` brings it up to date");
+    } else {
+        lab_suggest_command(
+            &remedy, NULL,
+            LAB_WORDS("profile", "import", path, "--db", "FILE"));
+        lab_str_add(&remedy, "` copies its runs into another file");
+    }
+    say_refused(d, path, lab_str_text(&remedy));
+    lab_str_release(&remedy);
+}
+
+/* A database that could be read. */
+static void say_usable(struct lab_doctor *d, const char *path, int64_t runs,
+                       bool checked)
+{
+    char text[PLACE_TEXT];
+    bool writable = access(path, W_OK) == 0 && can_make(path);
+    snprintf(text, sizeof(text), "%s, schema %d, %lld run%s, %s%s", path,
+             lab_database_schema_version(), (long long)runs,
+             runs == 1 ? "" : "s", writable ? "writable" : "read only",
+             checked ? "" : ", too large to look for damage here");
+    report(d, "database", writable ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING, text,
+           writable ? NULL
+                    : "change its rights, and its directory's, with "
+                      "`chmod u+w`, or name another file with --db "
+                      "FILE");
+}
+
+/* `option`: what --db named, or NULL. */
+static void look_into(struct lab_doctor *d, const char *path,
+                      const char *option)
+{
+    static const int64_t most_checked = INT64_C(256) << 20; /* about 1 s */
+    const struct lab_database_options read = {.read_only = true,
+                                              .busy_timeout_ms = 1000};
+    struct lab_database *db = NULL;
+    bool checked = true;
+    int64_t runs = 0;
+    enum lab_status st = lab_database_open(&db, path, &read);
+    if (st == LAB_E_STATE) {
+        say_unfinished(d, path, option);
+        return;
+    }
+    if (!st)
+        st = lab_database_check_most(db, most_checked, &checked);
+    if (!st)
+        st = lab_query_runs(db, count_run, &runs);
+    if (st) {
+        say_refused(d, path, NULL);
+    } else {
+        say_usable(d, path, runs, checked);
+        tell_winners(d, db, option);
+    }
+    lab_database_close(db);
+}
+
+static void doctor_database(struct lab_doctor *d, const char *db)
+{
+    struct lab_str path;
+    char text[PLACE_TEXT];
+    lab_str_init(&path);
+    if (db)
+        lab_str_add(&path, db);
+    else if (lab_database_default_path(&path)) {
+        report_error(d, "database", LAB_DOCTOR_WARNING,
+                     "set HOME, or name a file with --db");
+        lab_str_release(&path);
+        return;
+    }
+    if (access(lab_str_text(&path), F_OK) == 0) {
+        look_into(d, lab_str_text(&path), db);
+    } else {
+        bool possible = can_make(lab_str_text(&path));
+        snprintf(text, sizeof(text), "%s, schema %d, %s", lab_str_text(&path),
+                 lab_database_schema_version(),
+                 possible ? "made with the first run"
+                          : "not there, and its folder cannot be written");
+        report(d, "database", possible ? LAB_DOCTOR_OK : LAB_DOCTOR_WARNING,
+               text, possible ? NULL : "name another file with --db FILE");
+    }
+    lab_str_release(&path);
+}
+
+static void check_program(struct lab_doctor *d)
+{
+    char text[128];
+    snprintf(text, sizeof(text), "lapenna-lab %s%s%s", lab_version(),
+             lab_commit()[0] ? " " : "", lab_commit());
+    report(d, "program", LAB_DOCTOR_OK, text, NULL);
+}
+
+void lab_doctor_examine(struct lab_doctor *d, const char *db)
+{
+    check_program(d);
+    doctor_lessons(d);
+    doctor_cpu(d);
+    lab_doctor_gpu(d);
+    doctor_terminal(d);
+    doctor_database(d, db);
+}

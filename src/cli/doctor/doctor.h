@@ -1,0 +1,27 @@
+/* doctor.h -- what this machine can do, and the remedy for what is missing: a
+ * line for each part, handed to the caller. Threads: one. */
+#pragma once
+#include <stdbool.h>
+#include "base/status.h"
+
+enum lab_doctor_state { LAB_DOCTOR_OK, LAB_DOCTOR_MISSING, LAB_DOCTOR_WARNING };
+
+extern const char *const lab_doctor_state_text[];
+
+struct lab_finding_line {
+    const char *name;
+    enum lab_doctor_state state;
+    const char *detail;
+    const char *remedy; /* NULL: none is needed */
+};
+
+struct lab_doctor {
+    void (*line)(void *user, const struct lab_finding_line *line);
+    void *user;
+    bool screen_open; /* its terminal is in use: it is not asked again */
+};
+
+/* All of it; db NULL: the usual place. */
+void lab_doctor_examine(struct lab_doctor *d, const char *db);
+/* The GPU's part alone. */
+void lab_doctor_gpu(struct lab_doctor *d);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# symbols.sh ARCHIVE|DIRECTORY... -- nothing global is defined twice in what the
-# program is linked from: archives, and directories with objects. The linker
+# symbols.sh ARCHIVE|OBJECT|DIRECTORY... -- nothing global is defined twice in what the
+# program is linked from: archives, objects, directories with objects. The linker
 # itself is silent where the one in an archive is then not taken, and a table
 # that is a function somewhere else is called, or a function read.
 set -eu
